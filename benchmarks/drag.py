@@ -1,6 +1,6 @@
 """A slider drag over 1,000 kernels in a real JupyterLab: chart states per second, frames to the new roof, traffic.
 
-The drag runs twice: with real mouse events, about one per 1/60 s, and with input events dispatched in the page, one per
+The drag runs twice: with real mouse events, about 60 per second, and with input events dispatched in the page, one per
 frame, which excludes the cost of automation. A state is a distinct path of the focus roof, read in the first task after
 a frame. "one step" dispatches single inputs at a random phase and counts animation frames until the path changes. The
 last round repeats the drag while the notebook's kernel is blocked and cannot answer.

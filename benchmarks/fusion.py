@@ -66,7 +66,7 @@ def median_ms(run: Callable[[], object]) -> float:
 
 
 def mergeable(partition: Partition) -> tuple[str, str]:
-    """Return two neighbouring ops from the middle on that may be merged."""
+    """Return two neighbouring ops in the second half of the graph that may be merged."""
     pairs = ((f"op{number}", f"op{number + 1}") for number in range(OPS // 2, OPS))
     return next(pair for pair in pairs if partition.why_not(*pair) is None)
 

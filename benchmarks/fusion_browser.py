@@ -5,11 +5,11 @@ frame, and finally with the notebook's kernel shut down. The drag is fast, so th
 (the slider snaps to these). A state is a distinct set of positions at which kernels are drawn on the canvas, read in
 the first task after a frame.
 
-The graph of a thousand ops is that of `fusion.py`. Gestures come from mouse and keyboard. Reported are the tasks of the
-page's main thread, including JupyterLab's own; for comparison, the same message is sent to a widget that ignores it. A
-task longer than a frame drops frames; frames that JupyterLab alone drops when a graph arrives do not count. The first
-gestures of a page do not count either, because code is not compiled yet. The search is timed in a separate page; its
-step is the smallest amount of work between two frames.
+The graph of a thousand ops comes from `fusion.py`. Gestures come from mouse and keyboard. The report shows the tasks of
+the page's main thread, including JupyterLab's own; for comparison, the same message is sent to a widget that ignores
+it. A task longer than a frame drops frames; frames that JupyterLab alone drops when a graph arrives do not count. The
+first gestures of a page do not count either, because code is not compiled yet. The search is timed in a separate page;
+its step is the smallest amount of work between two frames.
 """
 
 from __future__ import annotations

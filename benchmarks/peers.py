@@ -1,9 +1,9 @@
 """Compare the widget with bqplot, plotly, altair and a bare canvas, and write `docs/benchmarks.md`.
 
 All contestants do the same job in one JupyterLab; docs/benchmarks.md describes what is measured and how. Peers that
-take a second per step are measured once, with fewer points. Then the widget alone: dragging its roof on the chart, full
-redraws, incremental drawing compared with a fresh view, a kernel that is busy or rounds values, and what closed widgets
-leave in memory. Exits with an error if something is broken; a missed target is only reported.
+take a second per step are measured once, with fewer points. Then the widget alone is measured: dragging its roof on the
+chart, full redraws, incremental drawing compared with a fresh view, a Jupyter kernel that is busy or rounds values, and
+what closed widgets leave in memory. Exits with an error if something is broken; a missed target is only reported.
 """
 
 from __future__ import annotations

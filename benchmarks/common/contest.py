@@ -1,4 +1,4 @@
-"""Measure one contestant in one fresh page: first paint, steps, a drag, and websocket traffic with the kernel."""
+"""Measure one contestant in one fresh page: first paint, steps, a drag, and traffic with the Jupyter kernel."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Round:
     busy : float
         ms of the main thread's tasks per second of the drag.
     messages, size : float
-        Messages to the kernel in the busiest second of another drag, and bytes in both directions per message.
+        Messages to the Jupyter kernel in the busiest second of another drag, and bytes in both directions per message.
     """
 
     cold: float
@@ -67,7 +67,7 @@ class Thread:
         self._client.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def busy(self) -> float:
-        """Return the total seconds of its tasks so far."""
+        """Return the total seconds of the thread's tasks so far."""
         metrics = self._client.send("Performance.getMetrics")["metrics"]
         return float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
 

@@ -19,7 +19,7 @@ class Contestant:
     name : str
         The name in the tables and in `contest.js`.
     package : str
-        The package that it needs beside this project.
+        The package that it needs in addition to this project.
     prepare, show : str
         The cell that imports and makes the data, and the cell that makes and shows the widget.
     counts : tuple of int

@@ -3,7 +3,7 @@
 
 ([name, region, axes, { low, step, tracers }]) => {
   const $ = (selector, from = document) => from.querySelector(selector);
-  /** One number for the pixels of a part of a canvas, 0 if there are none. */
+  /** Returns a checksum of the pixels in a part of a canvas; 0 if the part is empty. */
   function pixels(canvas, [x, y, width, height]) {
     const words = new Uint32Array(canvas.getContext("2d").getImageData(x, y, width, height).data.buffer);
     let [sum, any] = [0, 0];
@@ -13,7 +13,7 @@
     }
     return any === 0 ? 0 : sum || 1;
   }
-  /** From FLOP/B and FLOP/s to px, by the tick labels of the widget's own axes. */
+  /** Converts the region from FLOP/B and FLOP/s to px, by the tick labels of the widget's axes. */
   function boxOf(chart) {
     const units = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
     const [origin, ticks] = [chart.getBoundingClientRect(), { x: [], y: [] }];
@@ -30,7 +30,7 @@
     const [bottom, top] = region.slice(2).map((value) => Math.round(along(ticks.y, value)));
     return [left, top, right - left, bottom - top];
   }
-  /** The same for axes of 800 by 450 px, which begin at a place. */
+  /** Converts the region to px for axes of 800 by 450 px whose top left corner is at (x, y). */
   function boxAt(x, y) {
     const [from, to, least, most] = axes;
     const [left, right] = region.slice(0, 2).map((value) => (Math.log10(value) - from) / (to - from));
@@ -54,7 +54,7 @@
       input().dispatchEvent(new Event("change", { bubbles: true }));
     },
   });
-  /** A slider of ipywidgets goes by keys, a step each. */
+  /** Moves a slider of ipywidgets by arrow keys, one step per key. */
   const keyed = () => {
     let now;
     return {
@@ -70,14 +70,14 @@
       leave: () => {},
     };
   };
-  /** The flat of a roof, grabbed and moved as far as a slider would move it. */
+  /** Drags the flat part of a roof to the value that a slider would set. */
   const flat = (line) => {
     let [x, y, from] = [0, 0, 0];
     let target;
     const perPower = () => boxOfOurs($(".roofwidget-chart"))[3] / Math.log10(region[3] / region[2]);
     const send = (type) => {
       const place = { clientX: x, clientY: y, button: type === "pointermove" ? -1 : 0, buttons: 1 };
-      // The pointer id of the mouse, so that pointer capture works.
+      // Pointer capture works only with the pointer id of the mouse.
       const mouse = { pointerId: 1, isPrimary: true, pointerType: "mouse" };
       target.dispatchEvent(new PointerEvent(type, { ...place, ...mouse, bubbles: true }));
     };
@@ -90,7 +90,7 @@
         send("pointerdown");
         target = $(".roofwidget-chart");
       },
-      /** As far above where it was taken as the value is above the lowest. */
+      /** Moves the pointer up from the start of the drag by the distance between `low` and the value. */
       set: (value) => {
         y = from - (value - low) * perPower();
         send("pointermove");

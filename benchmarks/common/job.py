@@ -13,7 +13,7 @@ Column = NDArray[np.float64]
 ROOFS = ((1e14, 1e12), (4e15, 4e12), (5e13, 5e11), (2e13, 2e12))
 # Powers of ten: the lowest and highest peak of the moving roof (different from other roofs), and the step.
 LOW, HIGH, STEP = 14.3, 15.3, 0.02
-# One point per step, which changes its side of the ridge point in this step.
+# The number of points that change their side of the ridge point: one in each step.
 TRACERS = 50
 # Axis limits as powers of ten of FLOP/B and FLOP/s, for contestants without automatic limits.
 DOMAIN = (-2.0, 4.5, 9.0, 17.0)

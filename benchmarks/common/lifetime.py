@@ -62,7 +62,7 @@ print(sum(one() is not None for one in gone))"""
 
 @dataclass(frozen=True)
 class Left:
-    """What one cycle of making, showing and closing leaves in the page on average: bytes, nodes, listeners."""
+    """The bytes, nodes and listeners that a cycle of making, showing and closing leaves in the page, on average."""
 
     heap: float
     nodes: float

@@ -54,7 +54,7 @@
     },
   };
   window.own = {
-    /** ms of work for each of some redraws by a gesture: its own task, and that of the next frame; then it rests, in ms. */
+    /** Returns ms of work per redraw: the gesture's own task and the next frame's task. Pauses `rest` ms after each. */
     async redraws(name, turns, rest) {
       const times = [];
       for (let turn = 0; turn < turns; turn++) {
@@ -81,7 +81,7 @@
       await pause(500);
       return times;
     },
-    /** Goes on from one place to another step by step, and rests there. */
+    /** Moves the roof step by step from one position to another, then pauses. */
     async walk(from, to, part) {
       const { take, set, leave } = part ? window.hook[part] : window.hook;
       const steps = Math.max(1, Math.round(Math.abs(to - from) / step));
@@ -94,7 +94,7 @@
       leave();
       await pause(500);
     },
-    /** How the first view differs from the last, which is fresh: pixels of points, and whether the roofs do. */
+    /** Compares the first view with the last, fresh one: differing pixels of points, and whether roofs differ. */
     compare() {
       const [first, last] = [charts()[0], charts().at(-1)];
       const roofs = (chart) => chart.querySelector(".roofwidget-roofs").outerHTML;
@@ -102,7 +102,7 @@
       return { pixels: differing(wordsOf(first), wordsOf(last)), roofs: roofs(first) !== roofs(last) };
     },
     views: () => charts().length,
-    /** ms that the page takes to change its theme when the widget has been taken away. */
+    /** Returns the ms that the page takes to change its theme after the widget was removed. */
     async pageAlone(turns, rest) {
       for (const root of document.querySelectorAll(".roofwidget")) root.remove();
       const times = [];
@@ -117,7 +117,7 @@
       }
       return times;
     },
-    /** Drags for some seconds: how often the thumb was elsewhere than it was put. */
+    /** Drags for some seconds and returns how often the thumb was not at the position that the drag set. */
     async jumps(seconds) {
       const { hook } = window;
       let [count, at] = [0, 0];

@@ -1,4 +1,4 @@
-"""Measurements of this widget alone: roof drags, full redraws, drawing errors, a busy kernel, a coercing kernel."""
+"""Measure this widget alone: roof drags, full redraws, drawing errors, a busy Jupyter kernel, Python that rounds."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def examine(browser: Browser, server: lab.Server, count: int) -> Own:
     drag: dict[str, Any] = ask("seconds => probe.drag(seconds, 'flat')", DRAG_S)
     found.busy = (thread.busy() - before) * 1000 / drag["seconds"]
     found.states, found.long = drag["states"], drag["long"]
-    # The redraw of the single view is visible to a user.
+    # Redraws are measured before there is a second view, because a user has one view.
     for name, (turns, rest) in GESTURES.items():
         times: list[float] = ask("([name, turns, rest]) => own.redraws(name, turns, rest)", [name, turns, rest])
         if len(times) > turns // 2:
@@ -112,7 +112,7 @@ def misdrawn(book: lab.Notebook, count: int) -> list[str]:
 
 
 def while_busy(browser: Browser, server: lab.Server) -> tuple[float, list[str]]:
-    """Return the states per second while the kernel is busy for 10 s, and faults of Python's last value."""
+    """Return the states per second while the Jupyter kernel is busy for 10 s, and faults of Python's last value."""
     book = started(browser, server, 1_000, COUNTED, SLEEP)
     book.run(2)
     book.start(3)

@@ -15,7 +15,7 @@
   const { hook } = window;
   const look = () => [hook.roof(), hook.tracers()];
   const isNew = (now, before) => now[0] !== before[0] && now[1] !== before[1];
-  /** Positions up the track and down again, each a step from the one before. */
+  /** Yields slider positions up the track and down again, one step apart. */
   function* triangle() {
     for (;;) {
       for (let at = 0; at < positions; at++) yield low + step * at;
@@ -31,7 +31,7 @@
     }
   }
   window.probe = {
-    /** Runs a cell; ms until the frame with the complete chart was drawn. */
+    /** Runs a cell and returns the ms until the frame with the complete chart was drawn. */
     async create(cell, count) {
       const old = hook.root();
       const { commands, shell } = window.jupyterapp;
@@ -46,14 +46,14 @@
       if (!isComplete(count, old)) throw new Error("the chart did not come about");
       return performance.now() - start;
     },
-    /** Puts the slider at a place, and lets it rest. */
+    /** Sets the slider's position, then pauses. */
     async put(place) {
       hook.take();
       hook.set(place);
       hook.leave();
       await pause(500);
     },
-    /** ms from an event at a random phase of the frame until it is seen; fewer where the limit, in s, is reached. */
+    /** Returns ms from each event, at a random phase of a frame, to its visible result. Stops after `limit` s. */
     async steps(count, limit) {
       const times = [];
       const places = triangle();
@@ -73,7 +73,7 @@
       hook.leave();
       return times;
     },
-    /** A position a frame for some seconds, by the slider or another part: states, frames and long tasks. */
+    /** Sets one position per frame for some seconds, by the slider or another part; counts states, frames and tasks. */
     async drag(seconds, part) {
       const { take, set, leave } = part ? hook[part] : hook;
       let [states, frames, long] = [0, 0, 0];

@@ -1,4 +1,4 @@
-"""Sampling for several benchmarks: states per second, long tasks, and websocket traffic with the kernel."""
+"""Sampling for several benchmarks: states per second, long tasks, and websocket traffic with the Jupyter kernel."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def mouse_drag(slider: Locator, low: int, high: int) -> float:
 
 
 class Traffic:
-    """Counts messages of the kernel's websocket, and bytes in both directions."""
+    """Counts messages of the Jupyter kernel's websocket, and bytes in both directions."""
 
     def __init__(self, book: Notebook) -> None:
         self.sent = self.received = self.bytes_received = self.size = 0

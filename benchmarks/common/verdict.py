@@ -53,7 +53,7 @@ class Findings:
         return p95(steps) if figure == "p95" else middle(rounds, figure)
 
     def ratio(self, name: str, count: int, figure: str) -> float:
-        """Return a figure relative to the bare canvas: the median over rounds with both."""
+        """Return a figure relative to the bare canvas: the median over rounds that have both."""
         pairs = zip(self.of(name, count), self.of(BARE.name, count), strict=False)
         return statistics.median(_figure(one, figure) / _figure(bare, figure) for one, bare in pairs)
 

@@ -23,7 +23,7 @@ IDLE: Final = "idle"
 _NAME: Final = "idle or not profiled"
 _ORIGIN: Final = "first event of the device to its last, less the union of their durations over all streams"
 _MICRO: Final = 1e-6
-# A share of the span; gaps between kernels that come from rounded times are smaller.
+# A share of the span. Smaller gaps between kernels come from rounded times and are not idle time.
 _ROUNDING: Final = 1e-6
 _OVERLAP_TOLERANCE: Final = 1e-3
 
@@ -105,7 +105,7 @@ def with_idle(calls: Kernels, spans: Spans) -> Kernels:
 # -- kernels -------------------------------------------------------------------------------------------------------
 
 _MAX_NAMED: Final = 5
-# Names of kernels that multiply fp32 operands in tf32: for fp32 operands this shape is used by tf32 only.
+# Names of kernels that multiply fp32 operands in tf32: for fp32 operands, only tf32 uses the shape s1688.
 _TF32: Final = ("tf32", "s1688gemm")
 # A copy within a device reads and writes its memory. Other copies cross a link, which no memory roof bounds.
 _WITHIN: Final = re.compile(r"Device -> Device|\bD(?:to|2)D\b")
@@ -127,7 +127,8 @@ class _RowAmounts:
     flops, bytes
         NaN where unknown.
     across
-        By level (the name of a link), where the bytes cross the link; other bytes belong to the main memory.
+        Masks by level (the name of a link): true where the bytes cross this link. Other bytes belong to the main
+        memory.
     vector
         Whether the FLOPs are vector work, not matrix products.
     event_flops, event_bytes
@@ -210,7 +211,7 @@ class _RowAmounts:
 
 
 def device_kernels(collected: Collected, table: WorkTable, rows: Rows, *, by_operation: bool) -> Kernels:
-    """Return the rows of the device as kernels; with `by_operation` named by operation, if there is one."""
+    """Return the rows of the device as kernels. With `by_operation` a row has the name of its operation, if any."""
     work = _RowAmounts.on_device(collected, table, rows)
     kernel = dict_column(rows.kernel_words, rows.kernels)
     operation = table.name[rows.call]
@@ -304,13 +305,13 @@ def attribution_warnings(calls: Kernels, rows: Rows, collected: Collected) -> li
 
 
 def without_launches(rows: Kernels, calls: int) -> Kernels:
-    """Return the sums without the calls that they are sums of, which are too many to keep."""
+    """Return the sums without the single calls, which are too many to keep."""
     warning = f"the {calls:,} calls are too many to keep one by one"
     return rows.replace(launches=None, warnings=[*rows.warnings, warning])
 
 
 def _has_name(collected: Collected, pattern: re.Pattern[str]) -> Mask:
-    """Return which device rows have a name that the pattern matches, shape (m,)."""
+    """Return a mask of device rows, shape (m,): true where the pattern matches the name."""
     found = np.array([pattern.search(name) is not None for name in collected.names.values()], dtype=np.bool_)
     return found[collected.device.name.integers()]
 
@@ -320,7 +321,7 @@ def _cut(name: str) -> str:
 
 
 def _first_known(first: DictColumn, other: DictColumn) -> DictColumn:
-    """Return the first column, with its missing texts taken from the other."""
+    """Return the first column; missing texts are replaced by the texts of the other column."""
     unknown = np.array([word is None for word in first.values])[first.codes]
     codes = np.where(unknown, other.codes + len(first.values), first.codes)
     return dict_column([*first.values, *other.values], codes)

@@ -10,8 +10,8 @@ or, as text, by ``print(profiler.key_averages(group_by_input_shape=True).table(r
 
 - A row is an operation (with ``group_by_input_shape``: an operation of one shape). If any operation ran on a device,
   `time` is device time, including called operations: PyTorch writes the FLOPs of a convolution to the outermost call,
-  whose own time is nearly zero. `self_time` excludes called operations. Rows of kernels have the same time again, so
-  they are left out; so are operations that ran nothing on the device.
+  whose own time is nearly zero. `self_time` excludes called operations. Rows of kernels repeat this time, so they are
+  left out. Operations that ran nothing on the device are left out too.
 - FLOPs are the profiler's (``with_flops``: matrix products, ``conv2d``, ``add`` and ``mul``; the sum over all calls).
   Otherwise they come from shapes by the rules for traces, times the calls. A printed table rounds FLOPs and seconds to
   three decimals.
@@ -47,7 +47,7 @@ class _Average:
     Parameters
     ----------
     key, count
-        Its name, and the number of calls.
+        The name, and the number of calls.
     flops
         FLOPs of all calls; 0 if the profiler does not count them.
     shapes
@@ -55,9 +55,9 @@ class _Average:
     device, host
         Seconds on the device and on the host, each with and without called operations.
     is_kernel
-        Whether it is a kernel rather than an operation.
+        Whether the row is a kernel rather than an operation.
     is_label
-        Whether it is a range that the user named, such as a step.
+        Whether the row is a range that the user named, such as a step.
     """
 
     key: str
@@ -162,7 +162,7 @@ class _PrintedRow:
 
 @dataclass(frozen=True)
 class _PrintedColumns:
-    """The headers by meaning; those of the device contain its name, the header of FLOPs contains a prefix."""
+    """The headers by meaning. Headers of device times contain the device's name, the header of FLOPs a prefix."""
 
     device_total: str | None
     device_self: str | None
@@ -219,7 +219,8 @@ _MICRO: Final = 1e-6
 _MAX_NUMBER: Final = 1e30
 _DEVICE_TOTAL: Final = ("device_time_total", "cuda_time_total", "xpu_time_total", "privateuse1_time_total")
 _DEVICE_SELF: Final = tuple(f"self_{word}" for word in _DEVICE_TOTAL)
-# These run inside the operation whose name begins with `_OUTER_ATTENTION`; both have the shapes.
+# These run inside an operation whose name begins with `_OUTER_ATTENTION`. Both have the shapes, so only the outer one
+# counts.
 _INNER_ATTENTION: Final = ("aten::_flash_attention_forward", "aten::_efficient_attention_forward")
 _OUTER_ATTENTION: Final = "aten::_scaled_dot_product_"
 
@@ -363,7 +364,10 @@ def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kern
 
 
 def _rows_to_show(given: Sequence[_Average]) -> tuple[list[_Average], bool]:
-    """Return operations with device time, else kernels, else operations on the host; and whether on the device."""
+    """Return the rows to show, and whether they ran on the device.
+
+    These are operations with device time, else kernels, else operations on the host.
+    """
     operations = [row for row in given if not row.is_label and not row.is_kernel]
     on_device = [row for row in operations if row.device[0] > 0]
     kernels = [row for row in given if not row.is_label and row.is_kernel and row.device[0] > 0]

@@ -33,7 +33,7 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
     ranges
         The counted ranges, one per launch.
     properties
-        The members of the trace beside its events.
+        The members of the trace other than its events.
     name
         The trace, for messages.
 

@@ -244,7 +244,7 @@ def collect(batches: Iterable[list[Any]], source: str) -> Collected:
 
 
 def _raw_resources(args: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return a launch's resources as in the event. Few launches differ, so they are parsed once per difference."""
+    """Return a launch's unparsed resources. They are parsed once for all launches that share them."""
     get = args.get
     sizes = str(get("grid")), str(get("block"))
     return *sizes, get("registers per thread"), get("shared memory"), get("est. achieved occupancy %")

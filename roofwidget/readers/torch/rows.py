@@ -65,7 +65,7 @@ def _shape(call: OpCall, work: OpWork | None) -> str | None:
 
 
 def _precision(call: OpCall, work: OpWork | None) -> str | None:
-    """Return the dtype of the first floating-point tensor; for a matrix product also an int8 tensor."""
+    """Return the dtype of the first floating-point tensor. In a matrix product an int8 tensor counts too."""
     found = [call.precision(position) for position, sizes in enumerate(call.dims) if sizes]
     wanted = (*_FLOATS, "int8") if work and work.family == "matrix product" else _FLOATS
     return next((word for word in found if word in wanted), None)
@@ -121,7 +121,7 @@ class Nest:
     def enclosing(self, thread: Integers, time: Floats) -> Integers:
         """Return the innermost operation that ran on each thread at each time, or -1."""
         at = _axis(thread, time)
-        # Try the operation that began last; if it had ended by then, try the one that encloses it, and so on.
+        # Try the operation that began last; if it had ended by then, try the operation that encloses it, and so on.
         found = np.searchsorted(self._begins, at, side="right") - 1
         while (over := self._ended(found, at)).any():
             found = np.where(over, self._above[found], found)
@@ -135,7 +135,7 @@ class Nest:
         return (rows >= 0) & (since >= -_SLACK_US) & (since <= self._duration[rows] + _SLACK_US)
 
     def _depth(self) -> Integers:
-        """Return how many operations enclose each one: those that began before it and have not ended."""
+        """Return how many operations enclose each operation: they began before it and have not ended."""
         ended = np.searchsorted(np.sort(self._ends), self._begins, side="right")
         depth: Integers = np.maximum(np.arange(len(ended)) - ended, 0)
         return depth
@@ -163,7 +163,7 @@ def _axis(thread: Integers, time: Floats) -> _Axis:
 
 
 def _by_depth(depth: Integers) -> list[Integers]:
-    """Return the positions of each depth, from the smallest depth on, each in order."""
+    """Return the positions of the operations of each depth, smallest depth first, in ascending order."""
     by_depth = np.argsort(depth, kind="stable")
     bounds = np.flatnonzero(np.diff(depth[by_depth])) + 1
     return [part for part in np.split(by_depth, bounds) if len(part)]
@@ -268,7 +268,7 @@ def _owners(collected: Collected, table: WorkTable) -> tuple[Integers, Integers]
 
 
 def launch_rows(collected: Collected, table: WorkTable) -> Rows:
-    """Return a row for each launch; the longest kernel of an operation carries its work."""
+    """Return a row for each launch; the longest kernel of an operation has its work."""
     owner, call = _owners(collected, table)
     n, time = len(owner), collected.device.duration.floats()
     order = np.lexsort((-time, owner))

@@ -10,11 +10,11 @@ Without ``record_shapes=True`` a trace has only kernels and their times; ``with_
 The reader streams the trace, so memory does not grow with its length.
 
 - A row is a call of an operation with all kernels that it launched (``by="operation"``), or one launch
-  (``by="kernel"``; the longest kernel of an operation then gets its work). Kernel and operation are matched by their
-  external id. If the id is missing or contradicts the time of the launch, the kernel's correlation id gives the launch,
-  and the operation is the one that was running on that thread at that time. Operations inside an operation of known
-  work are a part of it. Copies and fills are separate rows. A trace without kernels has host times: there the time of a
-  row includes called operations, and `self_time` excludes them.
+  (``by="kernel"``; the longest kernel of an operation then gets the operation's work). Kernel and operation are matched
+  by their external id. If the id is missing or contradicts the time of the launch, the kernel's correlation id gives
+  the launch, and the operation is the one that was running on that thread at that time. Operations inside an operation
+  of known work are a part of it. Copies and fills are separate rows. A trace without kernels has host times: there the
+  time of a row includes called operations, and `self_time` excludes them.
 - Calls of the same name, shape and dtype are added. `launches` has the single calls if there are fewer than a million.
 - FLOPs come from shapes by the rules below, or from ``kernel_flop`` if a compiler wrote it; 0 there means not counted.
   FLOPs of other operations are unknown.
@@ -27,7 +27,10 @@ The reader streams the trace, so memory does not grow with its length.
 - The row of the category ``idle`` is the time in which a device ran nothing: the span from its first event to its last,
   minus the union of the events of all streams, added over devices (``idle=False`` leaves it out). Shares of time are
   then shares of the span, unless kernels overlap; a warning says by how much.
-- The precision is that of the first tensor. fp32 operands count as tf32 if the kernel's name says so.
+- The precision is the dtype of the first tensor. fp32 operands count as tf32 if the kernel's name says so.
+
+In the table, a product is M x K by K x N, or M x K by a vector of K. B is the batch, H the number of heads, Nq and
+Nk the rows of queries and keys, and d the size of a head.
 
 | operations | FLOPs |
 | --- | --- |
@@ -97,8 +100,8 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
     source
         The trace.
     by
-        ``"operation"``: a row per operation, shape and dtype, with the time of all its kernels. ``"kernel"``: a row
-        per kernel of these. None: by operation if the trace has shapes, else by kernel.
+        ``"operation"``: a row per operation, shape and dtype, with the time of all its kernels. ``"kernel"``: a row per
+        kernel, operation, shape and dtype. None: by operation if the trace has shapes, else by kernel.
     idle
         Whether idle time of a device is a row.
     progress

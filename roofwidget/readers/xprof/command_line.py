@@ -2,11 +2,11 @@
 
 Its percentages are rounded and it has no launch counts, so prefer ``roofline_model``.
 
-The rules.
+The rules:
 
-* time: ``total_self_time_ms``, and no time with children.
-* The larger of ``compute_efficiency_percent`` and ``max_mem_bw_utilization_percent`` times peak times time gives the
-  FLOPs or the bytes, with a rounding error of 0.005 % of the peak. The other amount follows from
+* time: ``total_self_time_ms``. There is no time with children.
+* The larger of ``compute_efficiency_percent`` and ``max_mem_bw_utilization_percent`` is multiplied by its peak and the
+  time. This gives the FLOPs or the bytes, with a rounding error of 0.005 % of the peak. The other amount follows from
   ``operational_intensity``.
 * If both efficiencies round to 0.00 %, the bytes are unknown, and so are the FLOPs unless the intensity is 0.
 * FLOPs that the tool derived from shapes are not used: it finds the shape by the operation's name alone, which is
@@ -156,7 +156,7 @@ def _rows(rows: _Objects, properties: Properties) -> Draft:
 
 
 def _amounts(rows: _Objects, properties: Properties, time: Any) -> tuple[Any, Any]:
-    """Return FLOPs and HBM bytes: one from the larger share of its peak, the other by intensity."""
+    """Return FLOPs and HBM bytes. The larger share of a peak gives one amount, the intensity gives the other."""
     compute, memory = rows.shares("compute_efficiency_percent"), rows.shares("max_mem_bw_utilization_percent")
     intensity = rows.numbers("operational_intensity_flop_per_byte")
     flops = compute * properties.number("peak_flop_rate") * GIGA * time
@@ -171,7 +171,7 @@ def _amounts(rows: _Objects, properties: Properties, time: Any) -> tuple[Any, An
 
 
 def _program(total: _Objects, seconds: float) -> Draft:
-    # This rate is XLA's own; other rates of the program include what the tool derived from shapes.
+    # This rate is XLA's own; other rates of the program include FLOPs that the tool derived from shapes.
     rate = total.numbers("model_flop_rate_gflops")
     rules = {"flops": "model_flop_rate_gflops x total_time_ms", "bytes:HBM": "hbm_bw_gibs x total_time_ms"}
     return Draft(

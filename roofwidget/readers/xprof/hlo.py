@@ -31,7 +31,7 @@ _NARROW: Final = (
 )
 # Larger results mean that the text was not a shape.
 _MAX_WORK: Final = 10**30
-# Operand numbers of the forward convolution's output and filter; None is the result.
+# For each call: which operands are the output and the filter of the forward convolution. None means the call's result.
 _CONVOLUTIONS: Final[dict[str, tuple[int | None, int | None]]] = {
     "__cudnn$convForward": (None, 1),
     "__cudnn$convBiasActivationForward": (None, 1),
@@ -181,7 +181,10 @@ def _stated_depth(left: ArrayShape, dims: str) -> int | None:
 
 
 def _inferred_depth(left: ArrayShape, right: ArrayShape, out: ArrayShape) -> int | None:
-    """Return K from the sizes alone: (b M K) x (b K N) / (b M N) is b K^2 for every layout of the factors."""
+    """Return K from the sizes alone.
+
+    With a batch of b, (b M K) x (b K N) / (b M N) is b K^2 for every layout of the factors.
+    """
     shared = {shape.dims[:-2] for shape in (left, right, out)}
     batch = math.prod(shared.pop()) if len(shared) == 1 else 1
     if not out.elements * batch:

@@ -4,8 +4,8 @@ To get the file, open the profile in XProf with the tool "HLO Op Stats", and sav
 ``/data?run=<run>&tag=hlo_stats``; or use the code for ``roofline_model`` with this name. In the same folder, it adds
 shapes to a ``roofline_model``. On its own it gives the same operations, but it has no peaks: choose a chip.
 
-The rules. One table, columns found by their ``id``; percentages are percentages, not fractions as in
-``roofline_model``.
+The rules. The file is one table, and the reader finds columns by their ``id``. Shares are percentages, not fractions as
+in ``roofline_model``.
 
 * time, self time: ``total_time``, ``total_self_time``; launches: ``occurrences``.
 * FLOPs: ``normalized_flop_rate`` x ``total_time``; bytes at HBM, CMEM: ``hbm_bw``, ``cmem_read_bw`` … x ``total_time``.

@@ -1,4 +1,4 @@
-"""Operations of XProf on their way to `Kernels`: correct executions, add shapes, FLOPs and idle time."""
+"""Complete XProf's operations for `Kernels`: correct executions, and add shapes, FLOPs and idle time."""
 
 from __future__ import annotations
 
@@ -140,8 +140,8 @@ def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None,
     given_executions
         Executions by pattern of operation names; these override inferred counts.
     infer
-        Whether to infer executions (on GPUs): a library call ran as often as all other operations of its program, if
-        these agree and the call's occurrences are a multiple of that.
+        Whether to infer executions (on GPUs). If all other operations of a program ran equally often, and the
+        occurrences of a library call are a multiple of this number, then the call ran this number of times.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def join_stats(draft: Draft, stats: XProfTable) -> list[str]:
     Raises
     ------
     ProfileError
-        If it has none of the operations.
+        If ``hlo_stats`` has none of the operations.
     """
     operations = zip(stats.texts("program_id"), stats.texts("hlo_op_name"), strict=True)
     place = {key: row for row, key in enumerate(operations)}
@@ -335,7 +335,7 @@ class Options:
 
 @dataclass
 class _Added:
-    """What was added to XProf's own counts: FLOPs, and bytes by level."""
+    """The amounts added to XProf's own counts: FLOPs, and bytes by level."""
 
     flops: float = 0.0
     bytes: dict[str, float] = field(default_factory=dict)

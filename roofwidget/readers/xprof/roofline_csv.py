@@ -1,10 +1,10 @@
 """XProf's Roofline Analysis as CSV: the result of "Export as CSV" or of ``/data_csv?tag=roofline_model``.
 
-The rules are those of the JSON; the reader finds columns by their headings, in any version's words. The CSV has neither
+The rules are those of the JSON; the reader finds columns by their headings in any version of XProf. The CSV has neither
 the device nor its peaks, but it has rates and their shares of a peak. So the peaks are computed: FLOP/s as
 ``Normalized FLOP Rate`` / ``FLOP Rate / Peak``, a memory's bandwidth as its rate / ``Roofline efficiency`` in rows that
-this memory bounds. Columns with the heading "(%)" are fractions too. Prefer the JSON: it has the peaks and the
-device's name.
+this memory bounds. Columns with the heading "(%)" are fractions too. Prefer the JSON: it has the peaks and the device's
+name.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def read(
     `Kernels.chip` has the peaks that the rows imply, and no name; it is None if the rows do not imply both peaks.
     """
     rows = read_table(source, header=_is_header)
-    # XProf writes only rows into this file.
+    # XProf writes only rows into this file, so other lines mean damage.
     if rows.skipped:
         raise ProfileError(
             source.name, f"{rows.skipped} lines are not rows of the table; the file is damaged, export it again"

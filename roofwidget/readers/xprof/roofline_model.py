@@ -145,7 +145,7 @@ def chosen_options(
 def kernels_of(
     table: XProfTable, properties: Properties, options: Options, *, infeed: bool, messages: list[str]
 ) -> Kernels:
-    """Return `Kernels` from the table, from whichever file it was read."""
+    """Return `Kernels` from a table, for every file format."""
     check_switches(infeed=infeed)
     chip = chip_of(properties)
     every = _every_row(table, properties)
@@ -180,7 +180,7 @@ def kernels_of(
 
 
 def _every_row(table: XProfTable, properties: Properties) -> Draft:
-    """Return the rows of both lists; totals are named by their step."""
+    """Return all rows, with and without infeed. A row of totals has the name of its step."""
     time = table.numbers("total_time") * MICRO
     flops = table.totals("measured_flop_rate", GIGA, time)
     moved = {"HBM": table.totals("hbm_bw", GIBI, time)}

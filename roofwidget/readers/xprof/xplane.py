@@ -1,11 +1,11 @@
 """XProf's raw traces, ``.xplane.pb``: converted by XProf itself, which the extra ``roofwidget[xprof]`` installs.
 
 To get the file: ``jax.profiler.trace("logs")`` or TensorFlow's and PyTorch/XLA's profilers write it to
-``logs/plugins/profile/<run>/<host>.xplane.pb``. The folder of a run gives all its hosts together.
+``logs/plugins/profile/<run>/<host>.xplane.pb``. From the folder of a run, all hosts are read together.
 
 XProf converts the trace to ``roofline_model`` and ``hlo_stats``; the rules are those of these two formats, so opaque
-calls get FLOPs from their shapes. XProf writes intermediate results beside a trace, so it gets a copy in a temporary
-folder.
+calls get FLOPs from their shapes. XProf writes intermediate results into the folder of a trace, so it gets a copy in a
+temporary folder.
 """
 
 from __future__ import annotations
