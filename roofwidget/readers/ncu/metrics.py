@@ -1,4 +1,4 @@
-"""Metrics of launches: units, columns, amounts with the metric and the rule of each number, and bytes by level."""
+"""Metrics of launches: units, columns, amounts with their rules (metric and factors), and bytes by level."""
 
 from __future__ import annotations
 
@@ -179,7 +179,10 @@ class Launches:
 
     @functools.cached_property
     def cycles(self) -> Floats:
-        """The elapsed cycles of an SM, shape (n,); a rate "per cycle elapsed" times these is an amount."""
+        """The cycles that an SM ran during each launch, shape (n,).
+
+        A rate "per cycle elapsed" times these cycles is an amount.
+        """
         schedulers = self.metric("device__attribute_num_schedulers_per_multiprocessor")
         units = self.metric("device__attribute_multiprocessor_count")
         candidates = [
@@ -421,7 +424,7 @@ def traffic_by_level(launches: Launches) -> Traffic:
 
 
 def _sum(launches: Launches, *metrics: str, times: float = 1.0) -> Sourced:
-    """Return a sum of amounts; unknown where one of them is."""
+    """Return a sum of amounts; the sum is unknown where one of the amounts is unknown."""
     parts = [amount(launches, [metric], times=times, rates=False) for metric in metrics]
     values: Floats = np.sum([part.values for part in parts], axis=0)
     names = " + ".join(f"{metric}.sum" for metric in metrics)

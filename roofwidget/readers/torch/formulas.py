@@ -136,7 +136,10 @@ class OpCall:
         return total
 
     def moved(self, written: int, position: int = 0, size: int | None = None) -> int | None:
-        """Return the bytes of `read` plus `written` elements of a size, or of the dtype at a position; or None."""
+        """Return the bytes that the call moves: the result of `read`, plus `written` elements. None if unknown.
+
+        The written elements have `size` bytes, or else the dtype of the argument at `position`.
+        """
         read, size = self.read(), size or self.itemsize(position)
         return None if read is None or size is None else read + written * size
 
