@@ -3,7 +3,7 @@
 
 import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
-import { bytesAt, type Level, NETWORK, peakFor, type Roof } from "./roofline.ts";
+import { bytesAt, bytesByLevel, type Level, NETWORK, peakFor, type Roof } from "./roofline.ts";
 
 export type Regime = "compute" | "memory" | "network" | "overhead" | "unknown";
 
@@ -90,7 +90,7 @@ export function computeTimes(kernels: Kernels, roof: Roof): (row: number) => num
 export function probeOf(kernels: Kernels, roof: Roof): (row: number) => Readonly<Probe> {
   const { levels, conditions } = roof;
   const { overlap, exposedComm, launchOverhead } = conditions;
-  const moved = levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
+  const moved = bytesByLevel(kernels, roof);
   const rates = levels.map(({ bandwidth }) => bandwidth);
   const network = networkBytes(kernels);
   const link = roof.chip.link ?? Number.NaN;
@@ -138,7 +138,7 @@ export const judge = (kernels: Kernels, roof: Roof): ((row: number) => Bound) =>
 
 function boundOf(kernels: Kernels, roof: Roof): (row: number) => Bound {
   const { levels, conditions, peak: flat } = roof;
-  const moved = levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
+  const moved = bytesByLevel(kernels, roof);
   const ours = bytesAt(kernels, roof.chip, roof.level);
   const probe = probeOf(kernels, roof);
   return (row) => {

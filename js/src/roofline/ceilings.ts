@@ -1,11 +1,12 @@
 // The additional lines of the focus roof: peaks of other precisions, the chip's own ceilings, and roofs lowered by
 // exposed communication.
 
+import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { ALL_LEVELS, CLASSES, type Level, peakFor, type Roof } from "./roofline.ts";
 
 /** A ceiling that the user can switch on. */
-export interface PossibleCeiling {
+interface PossibleCeiling {
   readonly key: string;
   readonly name: string;
   readonly rate: number;
@@ -98,21 +99,17 @@ export function subRoofsOf(
  * The kinds of FLOPs in a table. `key` is the precision or class of the FLOPs, `own` is the precision of their kernel.
  */
 type FlopKinds = readonly (readonly [key: string, own: string | null])[];
-const flopKinds = new WeakMap<Kernels, FlopKinds>();
+const flopKinds = memoize<FlopKinds>();
 
-function flopKindsOf(kernels: Kernels): FlopKinds {
-  let found = flopKinds.get(kernels);
-  if (!found) {
+const flopKindsOf = (kernels: Kernels): FlopKinds =>
+  flopKinds(kernels, [], () => {
     const { values, codes } = kernels.precision;
-    found = [...kernels.flops].flatMap(([key, column]) => {
+    return [...kernels.flops].flatMap(([key, column]) => {
       const has = new Set<number>();
       for (let row = 0; row < kernels.n; row++) if ((column[row] as number) > 0) has.add(codes[row] as number);
       return [...has].map((code) => [key, values[code] ?? null] as const);
     });
-    flopKinds.set(kernels, found);
-  }
-  return found;
-}
+  });
 
 /**
  * Returns the precision that all computing kernels share; undefined if they differ, or if one of them has no precision.

@@ -1,7 +1,7 @@
 // Where a vertical line crosses the drawn lines. Each crossing is the rate that a line allows at that intensity.
 
 import type { SubRoof } from "./ceilings.ts";
-import type { Level, Roof } from "./roofline.ts";
+import type { Level, Rates, Roof } from "./roofline.ts";
 import { attainable } from "./roofline.ts";
 
 export interface CrossedLines {
@@ -29,7 +29,7 @@ export interface Crossing {
 
 /** Returns the crossings, lowest first. `aiAt` returns the intensity at a level of the focus chip; NaN if unknown. */
 export function crossingsAt({ roofs, focus, levels, subRoofs, names }: CrossedLines, aiAt: (level?: string) => number) {
-  const cross = (key: string, name: string, chip: string, ai: number, rates: { peak: number; bandwidth: number }) => {
+  const cross = (key: string, name: string, chip: string, ai: number, rates: Rates) => {
     const rate = ai === 0 ? rates.bandwidth : attainable(ai, rates);
     return { key, name, chip, ai, rate, isFigure: ai === 0 || rate === rates.peak };
   };

@@ -13,7 +13,7 @@ import {
 } from "./bound.ts";
 import { MEASURED, measuredPlaces, type Places, radii } from "./positions.ts";
 import { pointsAffected, type RoofLimits } from "./roof_change_index.ts";
-import { bytesAt, type Roof } from "./roofline.ts";
+import { bytesAt, bytesByLevel, type Roof } from "./roofline.ts";
 import { isProgram, isTotal } from "./totals.ts";
 
 export { MEASURED, type Places };
@@ -177,29 +177,30 @@ function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
   return peaksByPrecision(kernels, roof, key);
 }
 
+/** Columns for at most this many points, to be filled. */
+export const emptyPoints = (kernels: Kernels, most: number) => ({
+  n: 0,
+  row: new Int32Array(most),
+  roof: new Int16Array(most),
+  level: new Int8Array(most),
+  binds: new Uint8Array(most),
+  x: new Float64Array(most),
+  y: new Float64Array(most),
+  side: new Uint8Array(most),
+  aboveRoof: new Uint8Array(most),
+  radius: new Float32Array(most).fill(Number.NaN),
+  home: new Int32Array(kernels.n).fill(-1),
+  measured: 0,
+  notDrawn: 0,
+  binding: new Set<string>(),
+});
+
 /** Returns the points in the general case: some kernels are unmeasured, or have points at several levels. */
 function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, rows: Int32Array): Points {
-  const binding = new Set<string>();
-  const most = rows.length * Math.max(1, roofs.length, judging.levels.length);
-  const points = {
-    n: 0,
-    row: new Int32Array(most),
-    roof: new Int16Array(most),
-    level: new Int8Array(most),
-    binds: new Uint8Array(most),
-    x: new Float64Array(most),
-    y: new Float64Array(most),
-    side: new Uint8Array(most),
-    aboveRoof: new Uint8Array(most),
-    radius: new Float32Array(most).fill(Number.NaN),
-    home: new Int32Array(kernels.n).fill(-1),
-    measured: 0,
-    notDrawn: 0,
-    binding,
-  };
+  const points = emptyPoints(kernels, rows.length * Math.max(1, roofs.length, judging.levels.length));
   // The levels of different chips do not correspond. With all levels, only the points of one chip are drawn.
   const marked = judging.levels.length > 1 ? [judging] : roofs;
-  const moved = new Map([judging, ...marked].map((roof) => [roof, columnsOf(kernels, roof)] as const));
+  const moved = new Map([judging, ...marked].map((roof) => [roof, bytesByLevel(kernels, roof)] as const));
   const probes = new Map([judging, ...marked].map((roof) => [roof, probeOf(kernels, roof)] as const));
 
   const radiusOf = radii(kernels);
@@ -212,7 +213,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     const columns = moved.get(roof) as readonly Float64Array[];
     const before = points.n;
     const boundBy = probe.regime === "memory" ? probe.slowest : -1;
-    if (roof === judging && boundBy >= 0) binding.add(roof.levels[boundBy]?.name ?? "");
+    if (roof === judging && boundBy >= 0) points.binding.add(roof.levels[boundBy]?.name ?? "");
     const stand = (level: number) => {
       const bytes = columns[level]?.[row] as number;
       const y = (flops > 0 ? flops : bytes) / time;
@@ -258,8 +259,6 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
   }
   return points;
 }
-
-const columnsOf = (kernels: Kernels, roof: Roof) => roof.levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
 
 function hasPlace(kernels: Kernels, row: number, moved: readonly Float64Array[] | undefined): boolean {
   return !!moved?.some((bytes) => !Number.isNaN((kernels.totalFlops[row] as number) + (bytes[row] as number)));

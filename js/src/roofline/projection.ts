@@ -2,8 +2,8 @@
 // roofwidget/analysis/projection.py: both are tested against the same golden file.
 
 import { type Kernels, sumOfKnown } from "../wire/columns.ts";
-import { computeTimes } from "./bound.ts";
-import { bytesAt, CLASSES, NETWORK, type Roof } from "./roofline.ts";
+import { computeTimes, networkBytes } from "./bound.ts";
+import { bytesByLevel, CLASSES, type Roof } from "./roofline.ts";
 
 /** If a kernel reaches a smaller share of its roof, something other than the roof explains the kernel's time. */
 export const MIN_EXPLAINED_SHARE = 0.1;
@@ -28,9 +28,9 @@ export interface Projection {
  */
 export function boundTimes(kernels: Kernels, roof: Roof): Float64Array {
   const compute = computeTimes(kernels, roof);
-  const moved = roof.levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
+  const moved = bytesByLevel(kernels, roof);
   const rates = roof.levels.map(({ bandwidth }) => bandwidth);
-  const network = [...kernels.bytes].find(([name]) => name.toLowerCase() === NETWORK)?.[1];
+  const network = networkBytes(kernels);
   const times = new Float64Array(kernels.n);
   for (let row = 0; row < kernels.n; row++) {
     let memory = Number.NaN;

@@ -4,6 +4,12 @@
 import { type Kernels, sumOfKnown } from "../wire/columns.ts";
 import type { Chip, Quantity, WhatIf } from "../wire/types.ts";
 
+/** FLOP/s and bytes/s. */
+export interface Rates {
+  readonly peak: number;
+  readonly bandwidth: number;
+}
+
 /** One memory level of a roof. Bandwidths are in bytes/s: with what-ifs, and from the data sheet. */
 export interface Level {
   readonly name: string;
@@ -106,9 +112,8 @@ export function roofOf(
 }
 
 export const isRoof = (roof: Roof | Missing): roof is Roof => "chip" in roof;
-export const ridgePoint = (roof: { peak: number; bandwidth: number }) => roof.peak / roof.bandwidth;
-export const attainable = (ai: number, roof: { peak: number; bandwidth: number }) =>
-  Math.min(roof.peak, ai * roof.bandwidth);
+export const ridgePoint = (roof: Rates) => roof.peak / roof.bandwidth;
+export const attainable = (ai: number, roof: Rates) => Math.min(roof.peak, ai * roof.bandwidth);
 
 /** Returns the bytes of each kernel at a chip's level. Mirrors how Python's `bound` finds these bytes. */
 export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
@@ -122,6 +127,10 @@ export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: s
   }
   return column;
 }
+
+/** The same for each level of a roof. */
+export const bytesByLevel = (kernels: Kernels, { chip, levels }: Roof) =>
+  levels.map(({ name }) => bytesAt(kernels, chip, name));
 
 function findBytes(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
   const [main = "", ...others] = [...chip.memories.keys()].map((name) => name.toLowerCase());

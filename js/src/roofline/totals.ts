@@ -14,26 +14,26 @@ export const isProgram = (kernels: Kernels, row: number) =>
 export function withTotals(kernels: Kernels): Kernels {
   const { program } = kernels;
   if (!program || program.n === 0) return kernels;
-  const both = (column: (table: Kernels) => Float64Array) => joined(column(kernels), column(program));
-  const words = (column: (table: Kernels) => DictColumn) => joinedTexts(column(kernels), column(program));
-  const columns = (part: (table: Kernels) => ReadonlyMap<string, Float64Array>) => {
-    const keys = new Set([...part(kernels).keys(), ...part(program).keys()]);
-    const column = (table: Kernels, key: string) => part(table).get(key) ?? new Float64Array(table.n).fill(Number.NaN);
+  const both = (name: "time" | "selfTime" | "count" | "totalFlops") => joined(kernels[name], program[name]);
+  const words = (name: "name" | "short" | "precision" | "category") => joinedTexts(kernels[name], program[name]);
+  const columns = (name: "flops" | "bytes") => {
+    const keys = new Set([...kernels[name].keys(), ...program[name].keys()]);
+    const column = (table: Kernels, key: string) => table[name].get(key) ?? new Float64Array(table.n).fill(Number.NaN);
     return new Map([...keys].map((key) => [key, joined(column(kernels, key), column(program, key))] as const));
   };
   return {
     ...kernels,
     n: kernels.n + program.n,
-    name: words(({ name }) => name),
-    short: words(({ short }) => short),
-    precision: words(({ precision }) => precision),
-    category: words(({ category }) => category),
-    time: both(({ time }) => time),
-    selfTime: both(({ selfTime }) => selfTime),
-    count: both(({ count }) => count),
-    totalFlops: both(({ totalFlops }) => totalFlops),
-    flops: columns(({ flops }) => flops),
-    bytes: columns(({ bytes }) => bytes),
+    name: words("name"),
+    short: words("short"),
+    precision: words("precision"),
+    category: words("category"),
+    time: both("time"),
+    selfTime: both("selfTime"),
+    count: both("count"),
+    totalFlops: both("totalFlops"),
+    flops: columns("flops"),
+    bytes: columns("bytes"),
     byLevel: new Map(),
   };
 }

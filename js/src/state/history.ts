@@ -3,7 +3,7 @@
 import { computed, type Signal, signal } from "@preact/signals";
 
 /** One part of the state that can be undone. */
-export interface Undoable<E> {
+interface Undoable<E> {
   /** Returns the present value; undefined if there is no value to remember. */
   readonly here: () => E | undefined;
   readonly isSame: (one: E, other: E) => boolean;

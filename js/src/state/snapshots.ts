@@ -1,6 +1,5 @@
 // Snapshots: a frozen roof with the places of its kernels, and the kernels that have moved since then.
 
-import type { ReadonlySignal } from "@preact/signals";
 import { type Points, pointsOf } from "../roofline/points.ts";
 import { ALL_LEVELS, type Roof } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
@@ -8,6 +7,7 @@ import { memoize } from "../ui/memoize.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
 import type { Snapshot } from "../wire/types.ts";
 import { snapshotWords as words } from "../words/words.ts";
+import type { derive } from "./derived.ts";
 import type { Sync } from "./sync.ts";
 
 /** The kernels on the chart. */
@@ -16,16 +16,6 @@ interface DrawnKernels {
   /** The drawn rows, longest time first. */
   readonly rows: Int32Array;
   readonly points: Points;
-}
-
-/** The current kernels, roofs and points. */
-interface Now {
-  readonly focusRoof: ReadonlySignal<Roof | undefined>;
-  readonly shownRoofs: ReadonlySignal<readonly Roof[]>;
-  readonly drawn: ReadonlySignal<Kernels>;
-  readonly longestFirst: ReadonlySignal<Int32Array>;
-  readonly showsTotals: ReadonlySignal<boolean>;
-  readonly points: ReadonlySignal<Points>;
 }
 
 /** A kernel that has moved since a snapshot. */
@@ -49,7 +39,7 @@ const MIN_RELATIVE_CHANGE = 0.03;
 /** Returns whether a ratio of the current value to the value in the snapshot is a move. */
 export const hasMoved = (ratio: number) => ratio > 0 && Math.abs(ratio - 1) > MIN_RELATIVE_CHANGE;
 
-export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now) {
+export function createSnapshots({ signals: { snapshots }, set }: Sync, now: ReturnType<typeof derive>) {
   const change = (next: readonly Snapshot[]) => set({ snapshots: next });
   const edit = (place: number, part: Partial<Snapshot>) =>
     change(snapshots.value.map((one, at) => (at === place ? { ...one, ...part } : one)));

@@ -17,7 +17,7 @@ export interface Merge {
   readonly groups: KernelGroups;
 }
 
-export interface Trail {
+interface Trail {
   /** The row of the merged kernel. */
   readonly row: number;
   /** The rows, in `parts`, of the kernels that were merged. */

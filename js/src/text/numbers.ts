@@ -16,13 +16,11 @@ const NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/;
 
 /** Formats a number with at most `digits` significant digits, without trailing zeros and without prefix. */
 export function formatSignificant(value: number, digits = 3): string {
-  return special(value) ?? signed(value, digits, () => 0);
+  return signed(value, digits, () => 0);
 }
 
 /** Formats a quantity with SI prefix and unit. */
 export function formatQuantity(value: number, unit: Unit | `${string}/${string}`, digits = 3): string {
-  const word = special(value);
-  if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
   const thousands = (exponent: number) => {
     const small = unit === "s" || unit === "J/FLOP" || unit === "J/B";
     const clamped = Math.max(small ? -12 : 0, Math.min(24, 3 * Math.floor(exponent / 3)));
@@ -36,8 +34,6 @@ export function formatQuantity(value: number, unit: Unit | `${string}/${string}`
  * prefix.
  */
 export function formatIntensity(value: number, digits = 3, unit = "FLOP/B"): string {
-  const word = special(value);
-  if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
   return signed(value, digits, (exponent) => (exponent < 4 ? 0 : Math.min(24, 3 * Math.floor(exponent / 3))), unit);
 }
 
@@ -134,6 +130,8 @@ function special(value: number): string | undefined {
 }
 
 function signed(value: number, digits: number, thousands: (e: number) => number, unit?: string, space = " "): string {
+  const word = special(value);
+  if (word !== undefined) return unit === undefined || word === strings.unknown ? word : `${word} ${unit}`;
   const { figures, exponent } = round(Math.abs(value), digits);
   const shift = thousands(exponent);
   const text = (value < 0 ? "-" : "") + place(figures, exponent - shift);

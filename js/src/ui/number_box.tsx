@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { Button } from "./button.tsx";
 
-export type TypedValue = ReturnType<typeof useTypedValue>;
+type TypedValue = ReturnType<typeof useTypedValue>;
 
 /**
  * Returns the state of a text box while a person types. `parse` returns the value, or a sentence that says why the text

@@ -1,7 +1,7 @@
 // The points of the time view: compute time against memory time of one launch, for one roof.
 
 import { judge } from "../../roofline/bound.ts";
-import { MEASURED, type Points, SIDES, sideOf } from "../../roofline/points.ts";
+import { emptyPoints, MEASURED, type Points, SIDES, sideOf } from "../../roofline/points.ts";
 import { radii } from "../../roofline/positions.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { isProgram, isTotal } from "../../roofline/totals.ts";
@@ -13,23 +13,8 @@ import type { Extent } from "../extents.ts";
  * both.
  */
 export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int32Array = everyRow(kernels)): Points {
-  const n = rows.length;
-  const points = {
-    n: 0,
-    row: new Int32Array(n),
-    roof: new Int16Array(n),
-    level: new Int8Array(n),
-    binds: new Uint8Array(n).fill(1),
-    x: new Float64Array(n),
-    y: new Float64Array(n),
-    side: new Uint8Array(n),
-    aboveRoof: new Uint8Array(n),
-    radius: new Float32Array(n).fill(Number.NaN),
-    home: new Int32Array(kernels.n).fill(-1),
-    measured: 0,
-    notDrawn: 0,
-    binding: new Set<string>(),
-  };
+  const points = emptyPoints(kernels, rows.length);
+  points.binds.fill(1);
   if (!roof) return points;
   const boundOf = judge(kernels, roof);
   const radiusOf = radii(kernels);
