@@ -25,7 +25,7 @@ export interface Units {
   time(seconds: number, digits?: number): string;
 }
 
-export type AxisChoices = Omit<Axes, "timeScale">;
+type AxisChoices = Omit<Axes, "timeScale">;
 
 export const DEFAULT_AXES: AxisChoices = { rateUnit: "FLOP/s", word: 0, xAxis: "intensity", tickBase: 10 };
 

@@ -1,12 +1,7 @@
 // The geometry of the chart's lines as SVG paths: roofs and bent arrows.
 
-import { ridgePoint } from "../roofline/roofline.ts";
+import { type Rates, ridgePoint } from "../roofline/roofline.ts";
 import type { Scales } from "./scales.ts";
-
-export interface Rates {
-  readonly peak: number;
-  readonly bandwidth: number;
-}
 
 export type Spot = readonly [x: number, y: number];
 
@@ -57,21 +52,24 @@ const MIN_ARROW_PX = 7;
 
 export const px = (value: number) => Math.round(value * 100) / 100;
 
+/** A point of the roofline plane, for an SVG path. */
+export const placeOf = ({ x, y }: Scales, ai: number, rate: number) => `${px(x(ai))},${px(y(rate))}`;
+
 /**
  * The path of a roof, from the left edge up the slope to the ridge and along the flat. With `flatOnly` only the flat.
  */
 export function roofPath(roof: Rates, scales: Scales, flatOnly = false): string {
   const [, high] = scales.x.domain;
   const ridge = ridgePoint(roof);
-  const flat = `${px(scales.x(Math.max(high, ridge)))},${px(scales.y(roof.peak))}`;
-  if (flatOnly) return `M${px(scales.x(ridge))},${px(scales.y(roof.peak))}L${flat}`;
+  const flat = placeOf(scales, Math.max(high, ridge), roof.peak);
+  if (flatOnly) return `M${placeOf(scales, ridge, roof.peak)}L${flat}`;
   return `${slopePath(roof, scales)}L${flat}`;
 }
 
 /** The path of a slope, from the left edge up to the ridge. */
-export function slopePath(roof: Rates, { x, y }: Scales): string {
-  const [low] = x.domain;
-  return `M${px(x(low))},${px(y(low * roof.bandwidth))}L${px(x(ridgePoint(roof)))},${px(y(roof.peak))}`;
+export function slopePath(roof: Rates, scales: Scales): string {
+  const [low] = scales.x.domain;
+  return `M${placeOf(scales, low, low * roof.bandwidth)}L${placeOf(scales, ridgePoint(roof), roof.peak)}`;
 }
 
 export function circlePath([x, y]: Spot, radius: number): string {

@@ -1,10 +1,11 @@
 // The frame and the scales of the roofline plane, from FLOP/B and FLOP/s to px, logarithmic or linear.
 
 import type { Points } from "../roofline/points.ts";
-import type { Roof } from "../roofline/roofline.ts";
+import { type Roof, ridgePoint } from "../roofline/roofline.ts";
 import { memoize } from "../ui/memoize.ts";
 import type { Snapshot } from "../wire/types.ts";
-import { type Extent, extents, spanOf } from "./extents.ts";
+
+export type Extent = readonly [low: number, high: number];
 
 /** A function from values to px, with the domain of the values and the inverse function. */
 export interface Scale {
@@ -22,9 +23,7 @@ export interface Box {
   readonly bottom: number;
 }
 
-export interface Scales {
-  readonly width: number;
-  readonly height: number;
+export interface Scales extends Size {
   readonly plot: Box;
   /** The width of the column of roof names right of the plot, px. 0 if there is no column. */
   readonly gutter: number;
@@ -75,7 +74,7 @@ export function chartHeight(width: number, room?: number): number {
  * `parts` and for the snapshots in `ghosts`. The extents contain the extents of the scales `before`.
  */
 export function scalesOf(
-  size: { width: number; height: number },
+  size: Size,
   roofs: readonly Roof[],
   points: Points,
   focus: Roof | undefined,
@@ -99,7 +98,7 @@ export function scalesOf(
   const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
   // Kernels that only seem this fast, such as the start of an asynchronous copy, must not compress the rest of the
   // strip.
-  const fast = Math.max(roof, Math.min(fastest, roof * MAX_STRIP_FACTOR));
+  const fast = clamp(fastest, roof, roof * MAX_STRIP_FACTOR);
   return {
     width,
     height,
@@ -121,6 +120,95 @@ export function scalesOf(
     y,
   };
 }
+
+/**
+ * Returns extents with room for every roof of the data sheets and for every point. A drag then moves the roof, not the
+ * axes.
+ */
+function extents(
+  roofs: readonly Roof[],
+  tables: readonly Points[],
+  focus: Roof | undefined,
+  ghosts: readonly Snapshot[],
+): [x: Extent, y: Extent] {
+  let [xLow, xHigh] = [0.5, 100];
+  let [yLow, yHigh] = [Number.POSITIVE_INFINITY, 0];
+  for (const roof of roofs) {
+    const sheet = ridgePoint({ peak: roof.sheetPeak, bandwidth: roof.sheetBandwidth });
+    xLow = Math.min(xLow, sheet / 20, ridgePoint(roof) / 2);
+    xHigh = Math.max(xHigh, sheet * 12, ridgePoint(roof) * 2);
+    yHigh = Math.max(yHigh, roof.sheetPeak * 3, roof.peak * 1.5);
+  }
+  // The ridge points of the faster memory levels are far to the left.
+  for (const { bandwidth, sheet } of focus?.levels ?? []) {
+    xLow = Math.min(xLow, (focus?.sheetPeak ?? 0) / sheet / 3, (focus?.peak ?? 0) / bandwidth / 2);
+  }
+  for (const span of tables.map(spanOf)) {
+    xLow = Math.min(xLow, span.x[0] / 2);
+    xHigh = Math.max(xHigh, span.x[1] * 2.5);
+    yLow = Math.min(yLow, span.y[0] / 2.5);
+    yHigh = Math.max(yHigh, span.y[1] * 2);
+  }
+  for (const { peak, bandwidth, kernels } of ghosts) {
+    xHigh = Math.max(xHigh, (peak / bandwidth) * 2);
+    yHigh = Math.max(yHigh, peak * 1.5);
+    for (const [, ai, rate] of kernels) {
+      if (!(ai > 0 && Number.isFinite(ai))) continue;
+      [xLow, xHigh] = [Math.min(xLow, ai / 2), Math.max(xHigh, ai * 2.5)];
+      [yLow, yHigh] = [Math.min(yLow, rate / 2.5), Math.max(yHigh, rate * 2)];
+    }
+  }
+  for (const roof of roofs) yLow = Math.min(yLow, roof.sheetBandwidth * xLow);
+  return yHigh > 0
+    ? [
+        [xLow, xHigh],
+        [yLow, yHigh],
+      ]
+    : [
+        [0.1, 1e4],
+        [1e10, 1e15],
+      ];
+}
+
+/** The lowest and highest values of all points. Without points they go from infinity to zero. */
+interface Span {
+  /** Intensities of all points outside the strip, FLOP/B. */
+  readonly x: Extent;
+  /** Rates of the measured points, FLOP/s. */
+  readonly y: Extent;
+  /** The lowest rate of the points in the strip, bytes/s. */
+  readonly slowest: number;
+  readonly fastest: number;
+}
+
+/** Memoized by column: while a roof is dragged, the columns of measured points do not change. */
+const span = memoize<Span>();
+const spanOf = (points: Points): Span => span(points.x, [], () => findSpan(points));
+
+function findSpan({ n, x, y, roof }: Points): Span {
+  let [left, right, low, high] = [Number.POSITIVE_INFINITY, 0, Number.POSITIVE_INFINITY, 0];
+  let [slowest, fastest] = [Number.POSITIVE_INFINITY, 0];
+  for (let at = 0; at < n; at++) {
+    const ai = x[at] as number;
+    const rate = y[at] as number;
+    if (ai === 0) {
+      slowest = Math.min(slowest, rate);
+      fastest = Math.max(fastest, rate);
+      continue;
+    }
+    if (Number.isFinite(ai)) {
+      left = Math.min(left, ai);
+      right = Math.max(right, ai);
+    }
+    if ((roof[at] as number) < 0) {
+      low = Math.min(low, rate);
+      high = Math.max(high, rate);
+    }
+  }
+  return { x: [left, right], y: [low, high], slowest, fastest };
+}
+
+export const clamp = (value: number, low: number, high: number) => Math.max(low, Math.min(value, high));
 
 /** The extent that contains both extents. */
 export const joined = (now: Extent, before: Extent = now): Extent => [

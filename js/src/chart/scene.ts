@@ -10,13 +10,13 @@ import type { Kernels } from "../wire/columns.ts";
 import { type Units, unitsOf } from "./axis_units.ts";
 import type { Join } from "./paths.ts";
 import { isMeasured } from "./points/painter.ts";
-import type { Scales } from "./scales.ts";
+import type { Scales, Spots } from "./scales.ts";
 import type { Theme } from "./theme.ts";
 
 export interface Scene {
   readonly kernels: Kernels;
   readonly points: Points;
-  readonly at: { readonly x: Float32Array; readonly y: Float32Array };
+  readonly at: Spots;
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
   /** The levels of the focus chip that have a roof, in hierarchical mode. Otherwise empty. */

@@ -1,8 +1,8 @@
 // The arithmetic of zooming and panning. It is the same for both planes.
 
 import type { Zoom } from "../state/sync.ts";
-import type { Extent } from "./extents.ts";
-import { type Box, type Scale, type Scales, scaleLike, scaleLog } from "./scales.ts";
+import type { Spot } from "./paths.ts";
+import { type Box, clamp, type Extent, type Scale, type Scales, scaleLike, scaleLog } from "./scales.ts";
 
 /** The ends of a part of an axis, px. */
 type Ends = readonly [from: number, to: number];
@@ -10,7 +10,7 @@ type Ends = readonly [from: number, to: number];
 /** A logarithmic axis shows at least this many decades, so that its ticks differ. */
 export const MIN_DECADES = 1 / 3;
 /** A linear axis shows at least this share of its upper end. */
-export const MIN_LINEAR_SHARE = 1 / 50;
+const MIN_LINEAR_SHARE = 1 / 50;
 /** The limits of what can be shown, in base units. No hardware and no kernel is beyond them. */
 const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
   rates: [
@@ -42,12 +42,7 @@ export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
 }
 
 /** Moves the point at `from` to `to` and scales by `factor` around it. */
-export function zoomAround(
-  scales: Scales,
-  from: readonly [number, number],
-  to: readonly [number, number],
-  factor = 1,
-): Zoom | null {
+export function zoomAround(scales: Scales, from: Spot, to: Spot, factor = 1): Zoom | null {
   const { plot, x, y } = scales;
   const ends = (start: number, end: number, axis: 0 | 1, scale: Scale): Ends => {
     // An axis at its smallest extent still moves, but is not scaled.
@@ -84,11 +79,11 @@ const closer = ({ domain: [low, high], isLinear }: Scale) =>
 /** Lengthens a part of an axis to its minimum and moves it inside the limits. */
 function legal(part: Extent, [least, most]: Extent): Extent {
   // For a position far away, `invert` returns 0 or infinity.
-  const [low, high] = part.map((end) => Math.max(1e-150, Math.min(end, 1e150))) as [number, number];
+  const [low, high] = part.map((end) => clamp(end, 1e-150, 1e150)) as [number, number];
   const missing = MIN_DECADES - Math.log10(high / low);
   const [from, to] = missing > 1e-9 ? [low / 10 ** (missing / 2), high * 10 ** (missing / 2)] : [low, high];
   const ratio = Math.min(to / from, most / least);
-  const start = Math.max(least, Math.min(from, most / ratio));
+  const start = clamp(from, least, most / ratio);
   return [start, start * ratio];
 }
 
@@ -98,6 +93,6 @@ function legalFromZero([low, high]: Extent, [least, most]: Extent): Extent {
   // A part of this length is the minimum share of its own upper end.
   const shortest = Math.max(least, (MIN_LINEAR_SHARE * middle) / (1 - MIN_LINEAR_SHARE / 2));
   const length = high - low < shortest * (1 - 1e-9) ? shortest : Math.min(high - low, most);
-  const start = Math.max(0, Math.min(middle - length / 2, most - length));
+  const start = clamp(middle - length / 2, 0, most - length);
   return [start, start + length];
 }

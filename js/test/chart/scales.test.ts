@@ -1,8 +1,7 @@
 // The extents of the axes, which stay the same while a roof is dragged.
 
 import { describe, expect, it } from "vitest";
-import type { Extent } from "../../src/chart/extents.ts";
-import { chartHeight, project, type Scales, scaleLog, scalesOf } from "../../src/chart/scales.ts";
+import { chartHeight, type Extent, project, type Scales, scaleLog, scalesOf } from "../../src/chart/scales.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import { ridgePoint } from "../../src/roofline/roofline.ts";
 import type { WhatIf } from "../../src/wire/types.ts";

@@ -2,8 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { namedTicks } from "../../src/chart/axis_units.ts";
-import type { Extent } from "../../src/chart/extents.ts";
-import { scaleLinear, scaleLog } from "../../src/chart/scales.ts";
+import { type Extent, scaleLinear, scaleLog } from "../../src/chart/scales.ts";
 import { PLAIN, ticksOf } from "../../src/chart/ticks.ts";
 
 const values = (domain: Extent, pixels: number, room: number, base: 10 | 2 = 10) =>

@@ -1,6 +1,7 @@
 // What can be dragged on the chart.
 
 import type { Drag, GestureOf } from "../../ui/gesture.ts";
+import type { Spot } from "../paths.ts";
 import type { Scales } from "../scales.ts";
 
 export interface ChartDrag extends Drag {
@@ -9,7 +10,7 @@ export interface ChartDrag extends Drag {
   /** The axes during the drag. If they changed, the roof would move away from the pointer. */
   readonly axes?: Scales;
   /** Continues the drag with two fingers: their middle and their distance, px. */
-  pinch?(middle: readonly [x: number, y: number], spread: number): void;
+  pinch?(middle: Spot, spread: number): void;
   /** Whether the drag has become void, because its kernel is gone. */
   isVoid?(): boolean;
 }

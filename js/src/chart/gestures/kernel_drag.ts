@@ -9,6 +9,7 @@ import type { Gesture } from "../../state/sync.ts";
 import { possibleWhatIfs } from "../../text/what_if.ts";
 import { lookUp } from "../../ui/keys.ts";
 import type { Ghost } from "../layers/moved_kernels.tsx";
+import type { Spot } from "../paths.ts";
 import type { Scene } from "../scene.ts";
 import { type ChartDrag, type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 import { changedBy, type Factor, type KernelTarget, moveAt, moveBy } from "./kernel_target.ts";
@@ -47,7 +48,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
    * The target of a drag that starts at `from`. With `ghost`, the drag starts at the mark of the kernel's what-if,
    * otherwise at the kernel's own point.
    */
-  function targetOf(index: number, from: readonly [x: number, y: number], ghost?: Ghost): KernelTarget | undefined {
+  function targetOf(index: number, from: Spot, ghost?: Ghost): KernelTarget | undefined {
     const { points, kernels, focus, scales } = scene;
     const row = points.row[index] as number;
     if (!focus || index < 0 || isTotal(kernels, row)) return undefined;

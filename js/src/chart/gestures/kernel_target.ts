@@ -1,7 +1,8 @@
 // The what-if of a dragged kernel: a move sideways changes its bytes, a move up or down its time.
 
 import type { Move } from "../../roofline/what_if_arithmetic.ts";
-import type { Scale } from "../scales.ts";
+import type { Spot } from "../paths.ts";
+import { clamp, type Scale } from "../scales.ts";
 
 /** The factor of a what-if that a drag changes. */
 export type Factor = "bytes" | "time";
@@ -15,11 +16,11 @@ export interface KernelTarget {
   readonly leastTime: number;
   readonly can: Readonly<Record<Factor, boolean>>;
   /** The kernel's place at the start of the drag, px, and the scales at that place. */
-  readonly at: readonly [x: number, y: number];
+  readonly at: Spot;
   readonly x: Scale;
   readonly y: Scale;
   /** The place of the press, px. */
-  readonly from: readonly [x: number, y: number];
+  readonly from: Spot;
 }
 
 /** A dragged kernel stays inside the ends of the axes by this factor. */
@@ -66,7 +67,7 @@ function within(place: number, scale: Scale): number {
   const [from = 0, to = 0] = [scale(scale.domain[0] * AXIS_MARGIN), scale(scale.domain[1] / AXIS_MARGIN)].sort(
     (a, b) => a - b,
   );
-  return Math.max(from, Math.min(place, to));
+  return clamp(place, from, to);
 }
 
 const snapped = (factor: number, scale: Scale) => (Math.abs(scale(factor) - scale(1)) < SNAP_PX ? 1 : factor);

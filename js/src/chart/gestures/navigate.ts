@@ -6,14 +6,14 @@ import type { Store } from "../../state/store.ts";
 import type { Zoom } from "../../state/sync.ts";
 import { lookUp } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
+import type { Spot } from "../paths.ts";
+import { clamp } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { zoomAround, zoomed } from "../zoom.ts";
 import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
 /** The tool decides what a drag over the chart does. */
 export type Tool = "select" | "zoom" | "pan";
-
-type PlanePoint = readonly [x: number, y: number];
 
 /** The keys that zoom and pan. While Space is pressed, a drag pans the plane too. */
 export const NAVIGATION_KEYS = {
@@ -62,18 +62,18 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
    * Creates a drag of the plane. Each move is computed from the plane at the start, so that rounding errors do not add
    * up.
    */
-  function planeDrag(from: PlanePoint) {
+  function planeDrag(from: Spot) {
     const scales = now();
     const zoom = store.dragZoom();
     let hasMoved = false;
-    function to(place: PlanePoint, factor = 1) {
+    function to(place: Spot, factor = 1) {
       hasMoved ||= factor !== 1 || Math.hypot(place[0] - from[0], place[1] - from[1]) > CLICK_PX;
       if (hasMoved) zoom.move(zoomAround(scales, from, place, factor));
     }
     return { to, drag: { kind: "plane", hasMoved: () => hasMoved, end: zoom.end, cancel: zoom.cancel } as const };
   }
   /** Zooms or pans by one step. Steps in quick succession are one undo entry. Returns whether the plane has changed. */
-  function step(from: PlanePoint, to: PlanePoint, factor: number, time: number): boolean {
+  function step(from: Spot, to: Spot, factor: number, time: number): boolean {
     const next = zoomAround(now(), from, to, factor);
     if (isBusy() || isSame(next)) return false;
     if (time - lastStep.current.time > UNDO_PAUSE_MS) lastStep.current.run = time;
@@ -86,12 +86,12 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     }, REST_MS);
     return true;
   }
-  const middle: PlanePoint = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2];
+  const middle: Spot = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2];
   const fit = () => isBusy() || store.setZoom(null);
   /** Zooms by a factor around a place, by default the middle of the plot. */
-  const by = (factor: number, at: PlanePoint = middle, time = performance.now()) => step(at, at, factor, time);
+  const by = (factor: number, at: Spot = middle, time = performance.now()) => step(at, at, factor, time);
 
-  function keyed(key: string, at: PlanePoint | undefined, time: number): (() => unknown) | undefined {
+  function keyed(key: string, at: Spot | undefined, time: number): (() => unknown) | undefined {
     const [across, down] = [KEY_STRIDE * (plot.right - plot.left), KEY_STRIDE * (plot.bottom - plot.top)];
     const go = (right: number, up: number) => () => step(middle, [middle[0] + right, middle[1] + up], 1, time);
     const acts = {
@@ -106,7 +106,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     const name = lookUp(NAVIGATION_KEYS, key);
     return name && acts[name];
   }
-  function fingers(event: TouchEvent): [PlanePoint, number] | undefined {
+  function fingers(event: TouchEvent): [Spot, number] | undefined {
     const [one, other] = [...event.touches].map((touch) => placeIn(event.currentTarget as Element, width, touch));
     if (!one || !other) return undefined;
     const [dx, dy] = [other[0] - one[0], other[1] - one[1]];
@@ -130,7 +130,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
       return true;
     },
     /** Returns the action of a key. A zoom by key is around the hovered point. */
-    key(event: KeyboardEvent, at: PlanePoint | undefined): (() => unknown) | undefined {
+    key(event: KeyboardEvent, at: Spot | undefined): (() => unknown) | undefined {
       const { altKey, ctrlKey, metaKey, repeat, timeStamp } = event;
       const key = event.key.toLowerCase();
       if (altKey || ctrlKey || metaKey) return undefined;
@@ -152,7 +152,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
         const element = event.currentTarget as Element;
         if (!isControl && (event.shiftKey || event.altKey || !element.matches(":focus"))) return;
         const pixels = event.deltaY * (WHEEL_UNITS_PX[event.deltaMode] ?? 1);
-        const power = Math.max(-MAX_EXPONENT, Math.min(pixels * (event.ctrlKey ? PINCH : WHEEL), MAX_EXPONENT));
+        const power = clamp(pixels * (event.ctrlKey ? PINCH : WHEEL), -MAX_EXPONENT, MAX_EXPONENT);
         const has = power !== 0 && by(Math.exp(-power), placeIn(element, width, event), event.timeStamp);
         // At the limit of the zoom the wheel scrolls the page. With Ctrl the wheel must not zoom the page.
         if (has || isControl || isBusy()) event.preventDefault();

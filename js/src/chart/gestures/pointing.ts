@@ -7,6 +7,7 @@ import { isModified, keyShortcuts, lookUp, UNDO_KEYS, used } from "../../ui/keys
 import { placeIn } from "../../ui/pointer_position.ts";
 import type { PointerPosition } from "../layers/rulers.tsx";
 import { isShown, nearest, visiblePoints } from "../points/visible.ts";
+import { clamp } from "../scales.ts";
 import { indicesOf, type Scene } from "../scene.ts";
 import type { ChartGesture } from "./chart_drag.ts";
 import { KERNEL_DRAG_KEYS, KERNEL_KEYS, type KernelDrag } from "./kernel_drag.ts";
@@ -220,7 +221,7 @@ export function marksOf(scene: Scene, row: number): number[] {
  */
 export function step(along: readonly number[], now: number, by: number): number {
   const to = now < 0 ? (by > 0 ? 0 : along.length - 1) : now + by;
-  return along[Math.max(0, Math.min(to, along.length - 1))] ?? -1;
+  return along[clamp(to, 0, along.length - 1)] ?? -1;
 }
 
 /**

@@ -3,8 +3,8 @@
 import { ridgePoint } from "../../roofline/roofline.ts";
 import type { RateKey } from "../../state/rates.ts";
 import type { Store } from "../../state/store.ts";
-import { px } from "../paths.ts";
-import { joined, type Scales } from "../scales.ts";
+import { placeOf } from "../paths.ts";
+import { clamp, joined, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { ChartGesture } from "./chart_drag.ts";
 
@@ -66,9 +66,8 @@ export function ratesAt(
 ): [peak: number, bandwidth: number] {
   // The limits include the unzoomed axes. Otherwise a roof that is out of sight would jump into the zoomed part.
   const [[low, high], [least, most]] = [reachOf(scales, "x"), reachOf(scales, "y")];
-  const within = (value: number, least: number, most: number) => Math.max(least, Math.min(value, most));
-  const rate = within(scales.y.invert(y + dy), least * AXIS_MARGIN, most / AXIS_MARGIN);
-  const ridgeOf = (ridge: number) => within(ridge, low * AXIS_MARGIN, high / AXIS_MARGIN);
+  const rate = clamp(scales.y.invert(y + dy), least * AXIS_MARGIN, most / AXIS_MARGIN);
+  const ridgeOf = (ridge: number) => clamp(ridge, low * AXIS_MARGIN, high / AXIS_MARGIN);
   if (part === "peak") return [asBefore(ridgeOf(rate / bandwidth) * bandwidth, peak), bandwidth];
   if (part === "bandwidth") {
     const slope = scales.y.invert(y + dy) / scales.x.invert(x);
@@ -89,7 +88,6 @@ export function RoofHandles({ focus, levels, scales }: Scene) {
   const slopes = levels.length > 0 ? levels : [{ name: focus.level, bandwidth: focus.bandwidth }];
   const [low, high] = scales.x.domain;
   const ridge = ridgePoint(focus);
-  const place = (ai: number, rate: number) => `${px(scales.x(ai))},${px(scales.y(rate))}`;
   const last = slopes.reduce((far, { bandwidth }) => Math.max(far, focus.peak / bandwidth), ridge);
   return (
     <g class="roofwidget-handles">
@@ -97,10 +95,12 @@ export function RoofHandles({ focus, levels, scales }: Scene) {
         // The slope starts at the bottom or at the left edge of the plot.
         const start = Math.max(low, scales.y.domain[0] / bandwidth);
         const end = focus.peak / bandwidth;
-        const d = `M${place(start, start * bandwidth)}L${place(end, focus.peak)}`;
+        const d = `M${placeOf(scales, start, start * bandwidth)}L${placeOf(scales, end, focus.peak)}`;
         return start < end && <path key={name} data-part="bandwidth" data-level={name} d={d} />;
       })}
-      {last < high && <path data-part="peak" d={`M${place(last, focus.peak)}L${place(high, focus.peak)}`} />}
+      {last < high && (
+        <path data-part="peak" d={`M${placeOf(scales, last, focus.peak)}L${placeOf(scales, high, focus.peak)}`} />
+      )}
       <circle data-part="ridge" data-level={focus.level} cx={scales.x(ridge)} cy={scales.y(focus.peak)} r={12} />
     </g>
   );

@@ -1,8 +1,8 @@
 // The candidate positions of labels: a list for each kind of mark, best positions first.
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
-import { ridgePoint } from "../../roofline/roofline.ts";
-import { type BentLine, type Gap, type Join, middleOf, type Rates, type Spot } from "../paths.ts";
+import { type Rates, ridgePoint } from "../../roofline/roofline.ts";
+import { type BentLine, type Gap, type Join, middleOf, type Spot } from "../paths.ts";
 import type { Scales } from "../scales.ts";
 
 export type Anchor = "start" | "middle" | "end";

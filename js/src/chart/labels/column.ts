@@ -1,9 +1,9 @@
 // The column of roof names right of the plot, for flats that are close together. A leader joins each flat and its name.
 
+import type { Rates } from "../../roofline/roofline.ts";
 import { briefNamesOf } from "../../text/names.ts";
 import { formatPercent } from "../../text/numbers.ts";
-import type { Rates } from "../paths.ts";
-import type { Scale } from "../scales.ts";
+import { clamp, type Scale } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { hasFlatInSight } from "./candidates.ts";
 import type { Choices, PlacedLabel } from "./engine.ts";
@@ -15,7 +15,7 @@ const MIN_FLAT_DISTANCE_PX = 19;
 /** Two flats closer than this look like one line, px. */
 const SAME_FLAT_PX = 2;
 /** Distance from the right ends of the flats to the names, px. */
-export const LEADER_PX = 16;
+const LEADER_PX = 16;
 /** The column has room for at least this width of a model's name, px, even in the narrowest chart. */
 const MODEL_NAME_PX = 92;
 /** The height of a row, and the gap between two names in a row, px. */
@@ -106,9 +106,7 @@ export function columnLeaders(
 ): { key: string; d: string; colour: string }[] {
   const { plot, gutter, y } = scene.scales;
   if (gutter === 0) return [];
-  const flats = new Map(
-    entriesOf(scene).map(({ key, peak }) => [key, Math.max(plot.top, Math.min(y(peak), plot.bottom))]),
-  );
+  const flats = new Map(entriesOf(scene).map(({ key, peak }) => [key, clamp(y(peak), plot.top, plot.bottom)]));
   return labels.flatMap(({ key, y: line, colour }) => {
     const flat = flats.get(key);
     const d = `M${plot.right},${flat}L${plot.right + LEADER_PX - 4},${line - 4}`;
@@ -163,7 +161,7 @@ function spread(rows: readonly ColumnRow[], top: number, bottom: number): (Colum
   const kept = [...rows].sort((a, b) => importance(b) - importance(a)).slice(0, max);
   const within = (middle: number, count: number) => {
     const half = ((count - 1) * ROW_PX) / 2;
-    return Math.max(top + half, Math.min(middle, bottom - half));
+    return clamp(middle, top + half, bottom - half);
   };
   // Rows that would overlap are joined into a block, centred on the mean of their flats.
   const blocks: { rows: ColumnRow[]; middle: number }[] = [];

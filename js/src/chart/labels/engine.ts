@@ -1,6 +1,6 @@
 // The label engine of both planes. It places labels by the rules, clear of each other and of the marks.
 
-import type { Box } from "../scales.ts";
+import { type Box, clamp } from "../scales.ts";
 import { addBoxes, areClear, type BoxIndex, coveredPx, indexBoxes } from "./box_index.ts";
 import type { Mark, Position } from "./candidates.ts";
 import {
@@ -47,7 +47,7 @@ export interface PlacedLabel extends Position, Pick<Label, "kind" | "key" | "tex
 export type Choices = ReadonlyMap<string, number>;
 
 /** Boxes that labels avoid. The rule of each label says how strictly. */
-export type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
+type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
   readonly bounds: Box;
   /** Labels never cover these boxes: ridge points, and texts that are already there. */
   readonly ridges?: readonly Box[];
@@ -192,8 +192,8 @@ type LeaderOwner = Pick<Label, "kind" | "bold" | "mark">;
 function leaderFrom(box: Box, label: LeaderOwner, { isByLine }: Position): number[] {
   const { mark } = label;
   if (!mark || isByLine || !ruleOf(label).hasLeader) return [];
-  const x = Math.max(box.left, Math.min(mark.x, box.right));
-  const y = Math.max(box.top, Math.min(mark.y, box.bottom));
+  const x = clamp(mark.x, box.left, box.right);
+  const y = clamp(mark.y, box.top, box.bottom);
   const length = Math.hypot(mark.x - x, mark.y - y);
   if (length - mark.radius <= LEADER_FROM_PX) return [];
   const rim = mark.radius / length;

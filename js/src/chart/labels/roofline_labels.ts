@@ -5,7 +5,7 @@ import { gapText, upToText } from "../../text/describe.ts";
 import { strings } from "../../words/words.ts";
 import { type Ghost, ghostBox } from "../layers/moved_kernels.tsx";
 import type { Gap, LabelledArrow } from "../paths.ts";
-import { type Box, isNarrow } from "../scales.ts";
+import { type Box, clamp, isNarrow } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 import { columnNames } from "./column.ts";
@@ -114,7 +114,7 @@ function regionLabels({ focus, levels, points, scales, theme }: Scene): Label[] 
   if (!focus || (isNarrow(scales) && points.n > 0)) return [];
   const { plot, x } = scales;
   const ridges = [focus, ...levels].map(({ bandwidth }) => x(focus.peak / bandwidth));
-  const inPlot = (px: number) => Math.max(plot.left, Math.min(px, plot.right));
+  const inPlot = (px: number) => clamp(px, plot.left, plot.right);
   const region = (key: string, text: string, left: number, right: number): Label => ({
     ...{ kind: "region", key, text, colour: theme.muted, positions: RULES.region.positions(left, right, scales) },
   });

@@ -1,25 +1,20 @@
 // The axes of both planes: the grid, the ticks, the titles, and the strip for kernels without FLOPs.
 
 import type { ComponentChildren } from "preact";
-import type { Roof } from "../../roofline/roofline.ts";
 import { formatTick } from "../../text/numbers.ts";
 import { axisWords as words } from "../../words/words.ts";
 import { namedTicks, type Units } from "../axis_units.ts";
 import { FONT_PX, textWidth } from "../labels/text_fitting.ts";
 import { px } from "../paths.ts";
 import type { Box, Scale, Scales } from "../scales.ts";
+import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 import type { Counting } from "../ticks.ts";
 
-interface AxesProps {
-  readonly scales: Scales;
-  readonly units: Units;
-  readonly theme: Theme;
-  readonly focus: Roof | undefined;
-}
+type AxesProps = Pick<Scene, "scales" | "units" | "theme" | "focus">;
 
 /** In a chart narrower than this the horizontal axis has a short title, px. */
-export const SHORT_TITLE_BELOW_PX = 520;
+const SHORT_TITLE_BELOW_PX = 520;
 
 export const titleOf = ({ xTitle, xShort }: Units, width: number) => (width < SHORT_TITLE_BELOW_PX ? xShort : xTitle);
 

@@ -10,12 +10,12 @@ import { project } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
-export interface Earlier {
+interface Earlier {
   readonly changes: readonly RunChange[];
   readonly points: Points;
 }
 
-export interface RunArrow extends LabelledArrow {
+interface RunArrow extends LabelledArrow {
   readonly row: number;
   readonly faster: boolean;
 }

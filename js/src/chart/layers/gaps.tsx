@@ -5,7 +5,7 @@ import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Gap, Join } from "../paths.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
-import { isNarrow, type Scales } from "../scales.ts";
+import { clamp, isNarrow, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
@@ -50,7 +50,7 @@ function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined 
   const rim = radiusAt(points, index) + 2;
   if (roof === undefined || Math.abs(y - roof) < rim + 7 || !isShown(scene, index)) return undefined;
   const { top, bottom } = scales.plot;
-  const to = Math.max(top, Math.min(roof, bottom));
+  const to = clamp(roof, top, bottom);
   return { row, x, from: y, rim, to, isMarked: marked.includes(row), isCut: to !== roof };
 }
 

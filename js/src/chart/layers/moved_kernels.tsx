@@ -16,7 +16,7 @@ import { textWidth } from "../labels/text_fitting.ts";
 import { arrowPath, circlePath, type Spot } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
-import { type Box, project } from "../scales.ts";
+import { type Box, clamp, project } from "../scales.ts";
 import { indicesOf, isInSight, type pointColours, type Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 import { LINE_PX } from "./marks.tsx";
@@ -43,7 +43,6 @@ export function ghostsOf(
   const moved = store.moved.value;
   if (!moved || !points || !places) return [];
   const { at, scales } = scene;
-  const within = (place: number, low: number, high: number) => Math.max(low, Math.min(place, high));
   return Array.from({ length: points.n }, (_, mark) => mark).flatMap((mark): Ghost[] => {
     const row = moved.rows[points.row[mark] as number] as number;
     const isSame = (index: number) =>
@@ -54,12 +53,12 @@ export function ghostsOf(
     // A kernel in sight whose what-if is out of sight has its mark at the edge. Under a zoom, a kernel has no mark if
     // both places are out of sight.
     if (!isShown(scene, index) && !isInSight(scales, ai, x, top)) return [];
-    const y = within(top, frame.top, frame.bottom);
+    const y = clamp(top, frame.top, frame.bottom);
     return [
       {
         ...{ row, index, radius: Math.max(4, radiusAt(scene.points, index)), side: points.side[mark] as number },
         from: [at.x[index] as number, at.y[index] as number],
-        to: [ai === 0 ? x : within(x, frame.left, frame.right), y],
+        to: [ai === 0 ? x : clamp(x, frame.left, frame.right), y],
       },
     ];
   });

@@ -3,29 +3,18 @@
 
 import type { VNode } from "preact";
 import type { SubRoof } from "../../roofline/ceilings.ts";
-import type { Level, Roof } from "../../roofline/roofline.ts";
-import { ridgePoint } from "../../roofline/roofline.ts";
+import { type Level, type Roof, ridgePoint } from "../../roofline/roofline.ts";
 import { memoize } from "../../ui/memoize.ts";
-import { px, roofPath, slopePath } from "../paths.ts";
+import { placeOf, px, roofPath, slopePath } from "../paths.ts";
 import type { Scales } from "../scales.ts";
+import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 import { Clip } from "./clip.tsx";
-
-export interface RoofsProps {
-  readonly roofs: readonly Roof[];
-  readonly focus: Roof | undefined;
-  /** The levels of the focus chip that have a roof, in hierarchical mode. Otherwise empty. */
-  readonly levels: readonly Level[];
-  readonly subRoofs: readonly SubRoof[];
-  readonly colours: ReadonlyMap<string, string>;
-  readonly scales: Scales;
-  readonly theme: Theme;
-}
 
 // Memoized: while a roof is dragged, the other roofs do not change.
 const lines = memoize<VNode>();
 
-export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }: RoofsProps) {
+export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }: Scene) {
   const colourOf = ({ chip }: Roof) => colours.get(chip.id) ?? theme.text;
   const own = focus ? colourOf(focus) : theme.text;
   return (
@@ -93,11 +82,10 @@ export const changed = (roof: Roof) => roof.peak !== roof.sheetPeak || roof.band
 function Ceilings({ roof, colour, scales }: { roof: Roof; colour: string; scales: Scales }) {
   const [low, high] = scales.x.domain;
   const ridge = ridgePoint(roof);
-  const at = (x: number, y: number) => `${px(scales.x(x))},${px(scales.y(y))}`;
   return (
     <path
       class="roofwidget-ceilings"
-      d={`M${at(low, roof.peak)}L${at(ridge, roof.peak)}L${at(high, high * roof.bandwidth)}`}
+      d={`M${placeOf(scales, low, roof.peak)}L${placeOf(scales, ridge, roof.peak)}L${placeOf(scales, high, high * roof.bandwidth)}`}
       stroke={colour}
       stroke-width={1.25}
       stroke-opacity={0.6}

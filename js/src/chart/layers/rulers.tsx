@@ -26,13 +26,11 @@ export interface PointerPosition {
 type Boxes = readonly Box[];
 type Names = readonly PlacedLabel[];
 
-interface RulerTick {
-  readonly x: number;
-  readonly y: number;
+interface RulerTick extends PointerPosition {
   readonly colour: string;
 }
 
-export interface Ruler {
+interface Ruler {
   /** The vertical lines, as an SVG path. */
   readonly d: string;
   readonly ticks: readonly RulerTick[];

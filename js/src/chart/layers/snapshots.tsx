@@ -15,7 +15,7 @@ import { isNarrow } from "../scales.ts";
 import { isInSight, type Scene } from "../scene.ts";
 import { Clip } from "./clip.tsx";
 
-export interface ShownSnapshot {
+interface ShownSnapshot {
   readonly snapshot: Snapshot;
   /** The snapshot's index among all snapshots: it is the key of the snapshot's label. */
   readonly place: number;
@@ -74,11 +74,8 @@ function kernelChanges(scene: Scene, moves: readonly KernelChange[]): LabelledAr
 function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): LabelledArrow[] {
   const { x, y } = scales;
   const upright = (key: string, text: string, ai: number, from: number, to: number): LabelledArrow => {
-    const [start, end]: Spot[] = [
-      [x(ai), y(from)],
-      [x(ai), y(to)],
-    ];
-    return { key, text, from: start as Spot, bend: start as Spot, to: end as Spot, rim: 0, isMarked: true };
+    const start: Spot = [x(ai), y(from)];
+    return { key, text, from: start, bend: start, to: [x(ai), y(to)], rim: 0, isMarked: true };
   };
   const changes: LabelledArrow[] = [];
   const [low, high] = x.domain;

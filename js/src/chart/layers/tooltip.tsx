@@ -7,7 +7,7 @@ import type { Kernels } from "../../wire/columns.ts";
 import { overlap } from "../labels/box_index.ts";
 import { boxOf, type PlacedLabel, squareAround } from "../labels/engine.ts";
 import { linesOf, textWidth } from "../labels/text_fitting.ts";
-import type { Box, Scales } from "../scales.ts";
+import { type Box, clamp, type Size } from "../scales.ts";
 
 interface TooltipContent {
   readonly kernels: Kernels;
@@ -20,7 +20,7 @@ interface TooltipContent {
   readonly more?: readonly TooltipRow[];
   readonly x: number;
   readonly y: number;
-  readonly scales: Pick<Scales, "width" | "height">;
+  readonly scales: Size;
   /** How far the widget extends below the chart, px. The host clips what is outside the widget. */
   readonly below: number;
   /** The labels on the chart. */
@@ -98,7 +98,7 @@ export function cardOf({
 }
 
 /** Whether a tooltip beside a point would hide half of the chart. */
-const isHalfHidden = ({ width }: { readonly width: number }) => width < 2 * WIDTH_PX;
+const isHalfHidden = ({ width }: Size) => width < 2 * WIDTH_PX;
 
 /**
  * Returns boxes beside the point or its `own` labels, preferably over the chart and not over what is below the chart.
@@ -107,17 +107,17 @@ const isHalfHidden = ({ width }: { readonly width: number }) => width < 2 * WIDT
  */
 export function placesFor(
   { x, y }: { x: number; y: number },
-  { width, height }: { width: number; height: number },
-  chart: { width: number; height: number },
+  { width, height }: Size,
+  chart: Size,
   below: number,
   own: readonly Box[] = [],
 ): Box[] {
   const bottom = chart.height + below;
   const at = (left: number, wanted: number, end = bottom): Box => {
-    const top = Math.max(GAP_PX, Math.min(wanted, end - height - GAP_PX));
+    const top = clamp(wanted, GAP_PX, end - height - GAP_PX);
     return { left, top, right: left + width, bottom: top + height };
   };
-  const middle = Math.max(GAP_PX, Math.min(x - width / 2, chart.width - width - GAP_PX));
+  const middle = clamp(x - width / 2, GAP_PX, chart.width - width - GAP_PX);
   const under = chart.height + GAP_PX;
   if (isHalfHidden(chart) && under + height + GAP_PX <= bottom) return [at(middle, under)];
   const seen = [squareAround(x, y, POINT_PX), ...own];

@@ -3,7 +3,7 @@
 import { memoize } from "../../ui/memoize.ts";
 import type { PointsPicture } from "./frame_diff.ts";
 
-export interface DensePoints extends PointsPicture {
+interface DensePoints extends PointsPicture {
   /** The radius of each point, px. */
   readonly radius: Float32Array;
   /** The sprite key of each point: points with the same key look the same. */

@@ -2,11 +2,11 @@
 
 import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
-import type { Scales } from "../scales.ts";
+import type { Scales, Spots } from "../scales.ts";
 
 export interface PointsPicture {
   readonly points: Points;
-  readonly at: { readonly x: Float32Array; readonly y: Float32Array };
+  readonly at: Spots;
   /** The palette. `colour` is the index of each point's colour in it. */
   readonly colours: readonly string[];
   readonly colour: Uint16Array;

@@ -15,7 +15,7 @@ interface PlacedPoints {
   readonly scales: Scales;
 }
 
-export interface VisiblePoints {
+interface VisiblePoints {
   /** The positions of the points, for drawing and hit testing. */
   readonly at: Spots;
   /** The number of rows that have no point in sight. */

@@ -6,7 +6,7 @@ import { radii } from "../../roofline/positions.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { isProgram, isTotal } from "../../roofline/totals.ts";
 import { everyRow, type Kernels } from "../../wire/columns.ts";
-import type { Extent } from "../extents.ts";
+import type { Extent } from "../scales.ts";
 
 /**
  * Returns points whose x and y are the compute time and the memory time of one launch, s. Either time may be 0, but not

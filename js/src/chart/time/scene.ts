@@ -5,11 +5,12 @@ import { type Roof, roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { shortNames } from "../../text/names.ts";
 import { formatQuantity } from "../../text/numbers.ts";
-import type { Extent } from "../extents.ts";
+import type { Spot } from "../paths.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import {
   type Box,
+  type Extent,
   joined,
   type Scale,
   type Scales,
@@ -46,8 +47,8 @@ export interface TimeScene extends Scene {
 /** The gap of a measured point, px: from the point to the isochrone of its measured time. */
 export interface TimeGap {
   readonly row: number;
-  readonly from: readonly [x: number, y: number];
-  readonly to: readonly [x: number, y: number];
+  readonly from: Spot;
+  readonly to: Spot;
 }
 
 /** The roof that bounds the kernels. It is the focus chip's roof if that roof is shown, otherwise the first roof. */
@@ -154,7 +155,7 @@ function linearScales(size: Size, [xLongest, yLongest]: readonly [number, number
   return { ...size, plot, outer: plot, gutter: 0, strip: undefined, x, y };
 }
 
-export function timeScales(
+function timeScales(
   { width, height }: Size,
   points: Points,
   [xTimes, yTimes]: [x: Extent, y: Extent],
