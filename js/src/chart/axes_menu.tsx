@@ -53,24 +53,26 @@ export function AxesMenu({ store, scene, opener, close, children }: AxesMenuProp
 function Choices({ store, scene }: Pick<AxesMenuProps, "store" | "scene">) {
   const { axes } = store;
   const chip = scene.focus?.chip;
-  const pick = <K extends keyof Axes>(name: K, label: string, values: readonly (readonly [Axes[K], string])[]) => (
+  const pick = <K extends keyof Axes>(
+    name: K,
+    label: string,
+    values: readonly Axes[K][],
+    textOf: (value: Axes[K]) => string,
+  ) => (
     <Select
       label={label}
       row={true}
       value={String(axes[name].value)}
-      options={values.map(([value, text]): Option => [String(value), text])}
+      options={values.map((value): Option => [String(value), textOf(value)])}
       disabled={name === "rateUnit" && !chip?.clock ? "FLOP/cycle" : undefined}
       choose={(text) => {
-        const chosen = values.find(([value]) => String(value) === text);
-        if (chosen) store.setAxis(name, chosen[0]);
+        const chosen = values.find((value) => String(value) === text);
+        if (chosen !== undefined) store.setAxis(name, chosen);
       }}
     />
   );
   if (store.view.value === "time") {
-    return pick("timeScale", words.times, [
-      ["log", words.scales.log],
-      ["linear", words.scales.linear],
-    ]);
+    return pick("timeScale", words.times, ["log", "linear"], (scale) => words.scales[scale]);
   }
   const moved = axes.word.value > 0 ? words.word : "B";
   const perCycle = axes.rateUnit.value === "FLOP/cycle";
@@ -79,24 +81,11 @@ function Choices({ store, scene }: Pick<AxesMenuProps, "store" | "scene">) {
     (chip.clock ? perCycle && words.clock(chip.name, formatQuantity(chip.clock, "Hz", 4)) : words.noClock(chip.name));
   return (
     <>
-      {pick("rateUnit", words.rate, [
-        ["FLOP/s", words.rates["FLOP/s"]],
-        ["FLOP/cycle", words.rates["FLOP/cycle"]],
-      ])}
+      {pick("rateUnit", words.rate, ["FLOP/s", "FLOP/cycle"], (unit) => words.rates[unit])}
       {clock && <small class="roofwidget-muted">{clock}</small>}
-      {pick(
-        "word",
-        words.data,
-        [0, 2, 4, 8].map((bytes) => [bytes, words.bytes(bytes)] as const),
-      )}
-      {pick("xAxis", words.across, [
-        ["intensity", words.kinds.intensity(moved)],
-        ["balance", words.kinds.balance(moved)],
-      ])}
-      {pick("tickBase", words.ticks, [
-        [10, words.bases[10]],
-        [2, words.bases[2]],
-      ])}
+      {pick("word", words.data, [0, 2, 4, 8], words.bytes)}
+      {pick("xAxis", words.across, ["intensity", "balance"], (kind) => words.kinds[kind](moved))}
+      {pick("tickBase", words.ticks, [10, 2], (base) => words.bases[base])}
       <small class="roofwidget-muted">{words.note}</small>
     </>
   );

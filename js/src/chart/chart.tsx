@@ -1,9 +1,8 @@
 // The roofline plane: roofs, kernels, labels, rulers and the tooltip.
 
-import { type ReadonlySignal, type Signal, useComputed } from "@preact/signals";
+import { type ReadonlySignal, useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Points, pointsOf } from "../roofline/points.ts";
-import type { Store } from "../state/store.ts";
 import { whatIfRow } from "../text/what_if.ts";
 import { useGesture } from "../ui/gesture.ts";
 import { strings } from "../words/words.ts";
@@ -19,29 +18,19 @@ import { Clip, frameOf } from "./layers/clip.tsx";
 import { earlierPoints, RunArrows, runArrows } from "./layers/compare_runs.tsx";
 import { Gaps, gapsOf, Joins, Ties } from "./layers/gaps.tsx";
 import { Leaders } from "./layers/marks.tsx";
-import { ghostsOf, hollowGhosts, MovedKernels, NoteButtons, noteLabels } from "./layers/moved_kernels.tsx";
+import { ghostsOf, hollowGhosts, MovedKernels, noteLabels } from "./layers/moved_kernels.tsx";
 import { Roofs } from "./layers/roofs.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { changesSince, Ghosts, shownSnapshots, snapshotLabels } from "./layers/snapshots.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
 import { glided, TrailMarks, trailLines, useGlide } from "./layers/trails.tsx";
 import { lengthOf } from "./paths.ts";
-import { visiblePoints } from "./points/visible.ts";
 import { sceneOf } from "./roofline_scene.ts";
-import type { Size } from "./scales.ts";
 import { heaviestRows, joinsOf, pointColours, type Scene, tiesOf } from "./scene.ts";
-import { Stage, useStableLabels } from "./stage.tsx";
-import type { Theme } from "./theme.ts";
+import { type PlaneProps, Stage, useStableLabels } from "./stage.tsx";
 
-interface ChartProps {
-  readonly store: Store;
-  readonly size: Size;
-  readonly theme: Theme;
+interface ChartProps extends PlaneProps {
   readonly points: ReadonlySignal<Points>;
-  /** How far the widget extends below the chart, px. */
-  readonly below: number;
-  /** Is set to the chip on whose roof an unmeasured kernel is pointed at. */
-  readonly pointedChip: Signal<string | undefined>;
 }
 
 export function Chart({ store, size, theme, points, below, pointedChip }: ChartProps) {
@@ -67,6 +56,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const resting = sceneOf(store, points.value, heaviest.value, size, theme, before, room);
   const scene = glided(resting, trails, parts.value, share);
   const { kernels, roofs, focus, scales, at } = scene;
+  const frame = frameOf(scales);
   const ghosts = ghostsOf(store, scene, moved.value);
   const kernelDrag = useKernelDrag(store, scene, ghosts, gesture);
   const pointing = usePointing({ store, scene, gesture, pointedChip, kernelDrag });
@@ -95,10 +85,6 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const labels = useStableLabels(isMoving || index >= 0, (before) =>
     rooflineLabels(scene, gaps, { before, isMoving, others, ghosts, arrows: bends }),
   );
-  const picture = {
-    ...{ points: points.value, at: visiblePoints(scene).at, scales, inMotion: isMoving, ...looks },
-    ...{ outline: theme.background, alert: theme.alert },
-  };
   const axes = useMemo(
     () => <Axes scales={scales} units={scene.units} theme={theme} focus={focus} />,
     [scales, scene.units, theme, scales.strip && focus?.bandwidth],
@@ -121,7 +107,8 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
       room={scales.plot.right - textWidth(titleOf(scene.units, scales.width)) - 8}
       label={strings.chart(roofs.map(({ chip }) => chip.name).join(", "), store.totals.value.kernels)}
       pointing={pointing}
-      picture={picture}
+      looks={looks}
+      isMoving={isMoving}
       labels={labels}
       under={
         <>
@@ -129,10 +116,10 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
           <Ties xs={tiesOf(scene)} scales={scales} theme={theme} />
           <Ghosts scene={scene} shown={frozen} changes={changes} />
           <Roofs {...scene} />
-          <Clip box={scales.whole ? scales.plot : frameOf(scales)}>
+          <Clip box={scales.whole ? scales.plot : frame}>
             <Joins joins={joinsOf(scene)} marked={scene.marked} theme={theme} />
           </Clip>
-          <Clip box={frameOf(scales)}>
+          <Clip box={frame}>
             <Gaps gaps={gaps} theme={theme} />
             <RunArrows arrows={arrows} theme={theme} />
             <TrailMarks lines={lines} theme={theme} />
@@ -141,10 +128,10 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
       }
       over={
         <>
-          <Clip box={frameOf(scales)}>
+          <Clip box={frame}>
             <RoofHandles {...scene} />
           </Clip>
-          <Clip box={frameOf(scales)}>
+          <Clip box={frame}>
             <MovedKernels ghosts={ghosts} looks={looks} dragged={dragged?.row} theme={theme} />
           </Clip>
           <Leaders labels={labels} scene={scene} />
@@ -160,7 +147,6 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
       }
     >
       {card && <Tooltip {...card} box={box} />}
-      <NoteButtons store={store} labels={labels} scene={scene} />
     </Stage>
   );
 }

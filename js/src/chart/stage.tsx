@@ -1,17 +1,30 @@
 // The stage of both planes: canvas and SVG layers of the same size, with the handlers of pointer and keys.
 
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
 import type { Pointing } from "./gestures/pointing.ts";
 import type { Choices, PlacedLabel } from "./labels/engine.ts";
 import { Labels, Marquee, Rings } from "./layers/marks.tsx";
-import { isNote } from "./layers/moved_kernels.tsx";
-import type { PointsPicture } from "./points/frame_diff.ts";
+import { isNote, NoteButtons } from "./layers/moved_kernels.tsx";
 import { createPainter } from "./points/painter.ts";
 import { visiblePoints } from "./points/visible.ts";
-import type { Scene } from "./scene.ts";
+import type { Size } from "./scales.ts";
+import type { pointColours, Scene } from "./scene.ts";
+import type { Theme } from "./theme.ts";
 import { Toolbar } from "./toolbar.tsx";
+
+/** The props of a plane. */
+export interface PlaneProps {
+  readonly store: Store;
+  readonly size: Size;
+  readonly theme: Theme;
+  /** How far the widget extends below the chart, px. The host clips what is outside the widget. */
+  readonly below: number;
+  /** Is set to the chip on whose roof an unmeasured kernel is pointed at. */
+  readonly pointedChip: Signal<string | undefined>;
+}
 
 interface StageProps {
   readonly store: Store;
@@ -20,7 +33,9 @@ interface StageProps {
   /** The width left for the toolbar beside the title of the horizontal axis, px. */
   readonly room: number;
   readonly pointing: Pointing;
-  readonly picture: PointsPicture;
+  readonly looks: ReturnType<typeof pointColours>;
+  /** Whether the picture changes in every frame. */
+  readonly isMoving: boolean;
   readonly labels: readonly PlacedLabel[];
   /** What is drawn below the points. */
   readonly under: ComponentChildren;
@@ -30,17 +45,31 @@ interface StageProps {
   readonly children?: ComponentChildren;
 }
 
-export function Stage({ store, scene, label, room, pointing, picture, labels, under, over, children }: StageProps) {
+export function Stage({
+  store,
+  scene,
+  label,
+  room,
+  pointing,
+  looks,
+  isMoving,
+  labels,
+  under,
+  over,
+  children,
+}: StageProps) {
   const { scales, theme } = scene;
+  const { at, outside } = visiblePoints(scene);
   const canvas = useRef<HTMLCanvasElement>(null);
   const paint = useMemo(createPainter, []);
   useLayoutEffect(() => {
+    const { background: outline, alert } = theme;
+    const picture = { points: scene.points, at, scales, inMotion: isMoving, ...looks, outline, alert };
     if (canvas.current) paint(canvas.current, picture);
   });
   const size = { width: scales.width, height: scales.height };
   const box = { width: `${size.width}px`, height: `${size.height}px` };
   const { navigation } = pointing;
-  const { outside } = visiblePoints(scene);
   const latest = useRef(pointing.handlers.onKeyDown);
   latest.current = pointing.handlers.onKeyDown;
   const keys = useCallback((event: KeyboardEvent) => latest.current(event), []);
@@ -76,6 +105,7 @@ export function Stage({ store, scene, label, room, pointing, picture, labels, un
           <Marquee box={pointing.marquee} />
         </svg>
         {children}
+        <NoteButtons store={store} labels={labels} scene={scene} />
       </div>
       {toolbar}
     </>

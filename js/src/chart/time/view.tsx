@@ -1,9 +1,8 @@
 // The time view: minimum compute and memory time of each launch, and its measured time.
 
-import { type Signal, useComputed } from "@preact/signals";
+import { useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { isTotal } from "../../roofline/totals.ts";
-import type { Store } from "../../state/store.ts";
 import { whatIfRow } from "../../text/what_if.ts";
 import { useGesture } from "../../ui/gesture.ts";
 import { everyRow } from "../../wire/columns.ts";
@@ -13,29 +12,16 @@ import { usePointing } from "../gestures/pointing.ts";
 import { textWidth } from "../labels/text_fitting.ts";
 import { Clip, frameOf } from "../layers/clip.tsx";
 import { Leaders } from "../layers/marks.tsx";
-import { ghostsOf, hollowGhosts, MovedKernels, NoteButtons, noteLabels } from "../layers/moved_kernels.tsx";
+import { ghostsOf, hollowGhosts, MovedKernels, noteLabels } from "../layers/moved_kernels.tsx";
 import { cardOf, Tooltip } from "../layers/tooltip.tsx";
-import { visiblePoints } from "../points/visible.ts";
-import type { Size } from "../scales.ts";
 import { heaviestRows, pointColours } from "../scene.ts";
-import { Stage, useStableLabels } from "../stage.tsx";
-import type { Theme } from "../theme.ts";
+import { type PlaneProps, Stage, useStableLabels } from "../stage.tsx";
 import { TimeAxes, TimeGaps, TimeLines } from "./frame.tsx";
 import { timeLabels } from "./labels.ts";
 import { timePointsOf } from "./points.ts";
 import { judgeOf, sceneWith, type TimeScene, timeGaps, timeSceneOf } from "./scene.ts";
 
-interface TimeChartProps {
-  readonly store: Store;
-  readonly size: Size;
-  readonly theme: Theme;
-  /** How far the widget extends below the chart, px. The host clips what is outside the widget. */
-  readonly below: number;
-  /** Is set to the focus chip while an unmeasured kernel is pointed at. */
-  readonly pointedChip: Signal<string | undefined>;
-}
-
-export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartProps) {
+export function TimeChart({ store, size, theme, below, pointedChip }: PlaneProps) {
   const heaviest = useComputed(() => heaviestRows(store.drawnRows.value, store.drawn.value));
   const points = useComputed(() => {
     const kernels = store.drawn.value;
@@ -71,10 +57,6 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
   const labels = useStableLabels(isMoving || index >= 0, (before) =>
     timeLabels(scene, gaps, { before, others, ghosts }),
   );
-  const picture = {
-    ...{ points: scene.points, at: visiblePoints(scene).at, inMotion: isMoving, ...looks, scales },
-    ...{ outline: theme.background, alert: theme.alert },
-  };
   const axes = useMemo(() => <TimeAxes scales={scales} theme={theme} />, [scales, theme]);
 
   return (
@@ -84,7 +66,8 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
       room={scales.plot.right - textWidth(strings.time.axisX) - 8}
       label={strings.time.chart(focus?.chip.name ?? "", store.totals.value.kernels)}
       pointing={pointing}
-      picture={picture}
+      looks={looks}
+      isMoving={isMoving}
       labels={labels}
       under={
         <>
@@ -113,7 +96,6 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
           })}
         />
       )}
-      <NoteButtons store={store} labels={labels} scene={scene} />
     </Stage>
   );
 }
