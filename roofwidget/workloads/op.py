@@ -15,8 +15,7 @@ from roofwidget.workloads.tensors import Tensor
 KINDS: Final = ("elementwise", "broadcast", "injective", "reduction", "matmul", "opaque")
 """How an operation fuses. elementwise: output element i needs only the input elements i; broadcast: an input is
 stretched; injective: elements change places; reduction: many elements are combined into one; matmul: a matrix product
-or a
-convolution; opaque: a whole algorithm that fuses with nothing."""
+or a convolution; opaque: a whole algorithm that fuses with nothing."""
 
 CLASSES: Final = ("tensor", "vector", "transcendental")
 """The classes of FLOPs; a chip may have a separate peak for each."""
