@@ -13,9 +13,8 @@ const target = join(here, "..", "roofwidget", "static");
 // Every kernel sends code, words and style to the browser, every widget its loader: hence the limits, in bytes.
 const limits = { minified: 318_000, gzipped: 119_500 };
 const loaderLimit = 3_000;
-const languages = readdirSync(join(here, "src", "words"), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name)
+const languages = readdirSync(join(here, "src", "words"))
+  .flatMap((name) => /^([a-z]{2})\.ts$/.exec(name)?.[1] ?? [])
   .sort();
 const isLoader = (name) => name.startsWith("loader");
 const isWords = (name) => name.startsWith("words");
@@ -47,7 +46,7 @@ const allOptions = [
     {
       ...madeOf(
         `words.${language}.js`,
-        `import { catalogue } from "./words/${language}/index.ts"; roofwidgetWords = catalogue;`,
+        `import { catalogue } from "./words/${language}.ts"; roofwidgetWords = catalogue;`,
       ),
       // Stands in front of the code, in the same module: words.ts reads the constant.
       format: "iife",
@@ -57,7 +56,7 @@ const allOptions = [
       ...madeOf(
         `loader.${language}.js`,
         `import { loaderOf } from "./loader.ts";
-        import { loadWords } from "./words/${language}/loader.ts";
+        import { loadWords } from "./words/${language}.ts";
         export default loaderOf(loadWords);`,
       ),
       format: "esm",

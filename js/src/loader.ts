@@ -1,8 +1,8 @@
 // The small part of the front end that each widget sends. It gets the code and the texts from a model that all widgets
 // of a Jupyter kernel share. A page imports the code once per language, for all its widgets.
 
-import type { Like } from "./words/catalogue.ts";
-import type { loadWords } from "./words/en/loader.ts";
+import type { loadWords } from "./words/en.ts";
+import type { Like } from "./words/words.ts";
 
 interface WidgetModel {
   get(name: string): unknown;

@@ -2,8 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loaderOf } from "../src/loader.ts";
-import { loadWords as german } from "../src/words/de/loader.ts";
-import { loadWords as english } from "../src/words/en/loader.ts";
+import { loadWords as german } from "../src/words/de.ts";
+import { loadWords as english } from "../src/words/en.ts";
 
 const REGISTRY = Symbol.for("roofwidget");
 const page = globalThis as unknown as Record<symbol, unknown>;

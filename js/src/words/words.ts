@@ -1,8 +1,8 @@
 // All texts that a user reads, in the widget's language. Each language is built as a script that declares
 // `roofwidgetWords`. The build puts this script before the code, and both together make one module per language. Add
-// texts in words/en and, with the same keys, in words/de.
+// texts in en.ts and, with the same keys, in de.ts.
 
-import type { catalogue } from "./en/index.ts";
+import type { catalogue } from "./en.ts";
 
 declare const roofwidgetWords: typeof catalogue;
 
@@ -21,3 +21,12 @@ export const {
   words,
   workloadWords,
 } = roofwidgetWords;
+
+/** The type of a translation: the same keys and parameters, with other texts. */
+export type Like<T> = T extends (...parts: infer Parts) => string
+  ? (...parts: Parts) => string
+  : T extends string
+    ? string
+    : T extends RegExp
+      ? RegExp
+      : { readonly [Key in keyof T]: Like<T[Key]> };

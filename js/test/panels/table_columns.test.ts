@@ -11,7 +11,7 @@ import {
   toggled,
   usualColumns,
 } from "../../src/panels/table/columns.ts";
-import { catalogue } from "../../src/words/en/index.ts";
+import { catalogue } from "../../src/words/en.ts";
 import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 // Its ridge point is 100 FLOP/B.

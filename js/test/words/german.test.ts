@@ -1,7 +1,7 @@
 // Numbers in German: a comma where English has a point, shown and typed; files and units are in no language.
 
 import { describe, expect, it } from "vitest";
-import { catalogue } from "../../src/words/de/index.ts";
+import { catalogue } from "../../src/words/de.ts";
 
 Object.assign(globalThis, { roofwidgetWords: catalogue });
 

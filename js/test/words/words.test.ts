@@ -1,10 +1,8 @@
 // The catalogues: one shape in every language, and nothing left untranslated.
 
 import { describe, expect, it } from "vitest";
-import { catalogue as german } from "../../src/words/de/index.ts";
-import { loadWords as germanLoader } from "../../src/words/de/loader.ts";
-import { catalogue as englishCatalogue } from "../../src/words/en/index.ts";
-import { loadWords as englishLoader } from "../../src/words/en/loader.ts";
+import { catalogue as german, loadWords as germanLoader } from "../../src/words/de.ts";
+import { catalogue as englishCatalogue, loadWords as englishLoader } from "../../src/words/en.ts";
 
 const english = { ...englishCatalogue, loader: englishLoader };
 const translated = { ...german, loader: germanLoader };

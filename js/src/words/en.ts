@@ -1,0 +1,569 @@
+// Every text that a user reads, in English, one object per topic.
+
+import type { Roof } from "../roofline/roofline.ts";
+import type { Share } from "../wire/types.ts";
+
+/** Formats a count with separators between thousands. */
+const whole = (count: number) => count.toLocaleString("en");
+const PREFIXES: Record<string, string> = { k: "kilo", M: "mega", G: "giga", T: "tera", P: "peta", E: "exa" };
+const kernels = (count: number, written = String(count)) => (count === 1 ? "1 kernel" : `${written} kernels`);
+const rows = (count: number) => (count === 1 ? "1 row" : `${whole(count)} rows`);
+const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` of ${bytes} B`);
+
+export const catalogue = {
+  // How numbers are written and read.
+  numerals: {
+    whole,
+    /** The language code of the parts of the page that are in this language. */
+    language: "en",
+    mark: ".",
+    list: (numbers: readonly string[]) => numbers.join(", "),
+    /** The characters that separate typed numbers. */
+    apart: /[\s,;]+/,
+    /** Returns a typed number with a point as decimal mark. */
+    read: (typed: string) => typed,
+    /** Returns a typed whole number with a point as decimal mark. Separators between thousands are no decimal marks. */
+    readWhole: (typed: string) => typed,
+    /** Returns a rate as screen readers speak it. */
+    spoken: (number: string, prefix: string, unit: "FLOP/s" | "B/s") =>
+      `${number} ${PREFIXES[prefix] ?? prefix}${unit === "B/s" ? "bytes" : "FLOPs"} per second`,
+  },
+
+  // The chart, the tooltip, the sentence under the chart, typed rates, and the controls above the chart.
+  strings: {
+    unknown: "unknown",
+    noNumber: (typed: string, example: string) => `no number in “${typed}”; write for example “${example}”`,
+    notAUnit: (suffix: string, unit: string, example: string) =>
+      `“${suffix}” is not a unit of ${unit}; write for example “${example}”`,
+    unitMissing: (typed: string, example: string) => `“${typed}” has no unit; write for example “${example}”`,
+    notAboveZero: (example: string) => `a rate must be above zero; write for example “${example}”`,
+    chips: "Chips",
+    precision: "Precision",
+    memory: "Memory",
+    auto: (names: readonly string[]) => (names.length === 1 ? `auto (${names[0]})` : "auto"),
+    main: (names: readonly string[]) => (names.length === 1 ? `main (${names[0]})` : "main"),
+    otherVendor: "Other",
+    focus: (chip: string) => `Focus ${chip}: the sliders change it`,
+    show: (chip: string) => `Show ${chip}`,
+    lacksPeak: (precision: string) => `no ${precision}`,
+    lacksBandwidth: (memory: string) => `no ${memory}`,
+    lacksPeakReason: (chip: string, precision: string) => `${chip} has no peak for ${precision}`,
+    lacksBandwidthReason: (chip: string, memory: string) => `${chip} has no bandwidth for ${memory}`,
+    noSliders: (reason: string) => `${reason}: choose another chip, precision or memory.`,
+    peak: (precision: string) => `Peak ${precision}`,
+    bandwidth: (level: string) => `${level} bandwidth`,
+    typed: (label: string) => `${label}, typed`,
+    reset: "Back to the data sheet",
+    chart: (chips: string, kernels: number) =>
+      `Roofline of ${chips || "no chip"} with ${kernels} kernels. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
+    memoryRegion: "memory-bound",
+    computeRegion: "compute-bound",
+    noChip: "No chip is shown: switch one on.",
+    noChips: 'No chip to compare these kernels with: set chips, for example w.chips = ["h100-sxm"].',
+    ridge: (roof: Roof, ridge: string, peak: string, bandwidth: string) =>
+      `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}`,
+    ridges: (roof: Roof, peak: string) =>
+      `${roof.chip.name} · ${peak} at ${roof.precision} · one roof and ridge point per level; the slowest level binds`,
+    /** The label of the ridge point. */
+    ridgeAt: (ai: string) => `ridge ${ai}`,
+    sides: {
+      roofline: "kernels left of it are memory-bound, right of it compute-bound",
+      time: "kernels above the diagonal are memory-bound, below it compute-bound",
+    },
+    on: (kernel: string, chip: string) => `${kernel} on ${chip}`,
+    measuredOn: (chip: string) => `measured on ${chip}`,
+    least: (terms: readonly string[]) => `min(${terms.join(", ")})`,
+    attainable: (formula: string, rate: string) => `${formula} = ${rate} attainable`,
+    bound: (by: string, regime: string, time: string) =>
+      ({
+        memory: `memory-bound (${by})`,
+        compute: "compute-bound",
+        network: `network-bound: ${time} over its link`,
+        overhead: `launch-bound: ${time} of launch overhead`,
+      })[regime] ?? "bound unknown",
+    /** Texts for what binds a kernel, unless it is a memory level. */
+    binding: {
+      compute: "compute",
+      network: "network",
+      overhead: "overhead",
+      unknown: "unknown",
+    } as Readonly<Record<string, string>>,
+    ofPeak: (percent: string) => `${percent} of peak`,
+    atMostOfPeak: (percent: string) => `at most ${percent} of peak`,
+    ofRoof: (percent: string) => `${percent} of roof`,
+    possible: (ratio: string) => `${ratio}× possible`,
+    upTo: (ratio: string) => `up to ${ratio}×`,
+    farBelow: "far below its roof",
+    moreThan: (ratio: string) => `> ${ratio}`,
+    aboveRoof: "above its roof: check its counts, its time and the peaks",
+    aboveRoofShort: "above its roof",
+    zeroFlopsSentence: (bytes: string, time: string, bandwidth: string) =>
+      `0 FLOP, ${bytes}: at least ${time} at ${bandwidth}`,
+    unknownSentence: "its FLOPs or bytes are unknown, so it is not on the chart",
+    noPeakForKernel: (chip: string, precision: string) => `${chip} has no peak for its ${precision} FLOPs`,
+    notDrawn: (count: number) =>
+      count === 1
+        ? "1 kernel is not drawn: its FLOPs, bytes or peak are unknown."
+        : `${count} kernels are not drawn: their FLOPs, bytes or peaks are unknown.`,
+    noCategory: "no category",
+    moreCategories: (count: number) => `and ${count} more, in the same colours`,
+    unnamed: (row: number) => `(unnamed ${row})`,
+    level: (name: string, bandwidth: string, illustrative: boolean) =>
+      `${name} · ${bandwidth}${illustrative ? " (illustrative)" : ""}`,
+    exposed: (percent: string) => `${percent} exposed`,
+    tooltip: {
+      category: "category",
+      chip: "on",
+      measuredOn: "measured on",
+      ai: "AI",
+      aiAt: (level: string) => `AI at ${level}`,
+      achieved: "achieved",
+      attainable: "attainable",
+      attainableAlone: "without network and launches",
+      possible: "attainable",
+      roof: "of roof",
+      peak: "of peak",
+      atMost: "of peak, at most",
+      boundBy: "bound by",
+      bandwidth: (level: string) => `${level} rate`,
+      flip: "compute-bound from",
+      computeBoundOn: "compute-bound on",
+      time: "time",
+      selfTime: "self time",
+      boundTime: "least time",
+      launches: "launches",
+      share: (percent: string) => `${percent} of all`,
+    },
+    time: {
+      chart: (chip: string, kernels: number) =>
+        `Compute and memory time of ${kernels} kernels on ${chip || "no chip"}. Arrow keys move from kernel to kernel, Enter selects one.`,
+      axisX: "compute time per launch",
+      axisY: "memory time per launch",
+      diagonal: (chip: string) => `${chip}: compute = memory`,
+      overhead: (seconds: string) => `launch overhead ${seconds}`,
+      zeroFlops: "0 FLOP",
+      zeroBytes: "0 B",
+      empty: "No kernel has both FLOPs and bytes.",
+    },
+  },
+
+  // The chip picker, the chip card and folded panels.
+  words: {
+    more: (count: number) => `+ ${count} more…`,
+    picker: "All chips",
+    search: "Search chips",
+    searchHint: "H200, AMD, 2023",
+    counted: (shown: number, all: number) => `${shown} of ${all} shown`,
+    found: (count: number) => (count === 1 ? "1 found" : `${count} found`),
+    noneFound: (query: string) => `no chip matches “${query}”`,
+    close: "Close",
+    shownFirst: "Shown",
+    otherVendor: "Other",
+    allLevels: "all levels",
+    view: "View",
+    views: { roofline: "roofline", time: "time" },
+    details: "Details",
+    detailsOf: (chip: string) => `Details of ${chip}`,
+    vendor: "Vendor",
+    family: "Family",
+    year: "Year",
+    status: "Status",
+    statuses: {
+      "single-source": "from one source; no second source found",
+      "cross-checked": "checked against a second source",
+      given: "as given, not checked",
+    } as Record<string, string>,
+    noSource: "no source was given",
+    source: "source",
+    confidence: (word: string) => `(${word})`,
+    othersSay: (value: string, ratio: string) => `others say ${value} (×${ratio}):`,
+    measured: "measured",
+    /** The label of a figure as Python sends it. Other languages translate the label. */
+    figure: (label: string) => label,
+    notes: "Notes",
+    ceilings: "Ceilings",
+    on: (count: number) => `${count} on`,
+    communication: "Communication",
+    exposed: "Exposed communication",
+    exposedShort: "exposed",
+    exposedFractions: "Fractions exposed, typed",
+    noneExposed: "none exposed",
+    fractionsHint: "20, 40, 60 %",
+    nothingExposed: "No exposed communication",
+    flat: (percent: string, rate: string) => `${percent} exposed → ${rate} flat`,
+    noFraction: (typed: string) => `no number in “${typed}”; write for example “20, 40, 60 %”`,
+    notAFraction: (typed: string) => `“${typed}” is not a share from 0 to below 100 %`,
+    levels: "Levels",
+    showAllLevels: "show levels that bind no kernel",
+    unknownLevels: "Bandwidth unknown, so not drawn:",
+  },
+
+  // The filter bar.
+  filterWords: {
+    title: "Filters",
+    counted: (shown: number, all: number) => `${whole(shown)} of ${whole(all)} kernels`,
+    ofTime: (percent: string) => `${percent} of time`,
+    totals: (count: number) => (count === 1 ? "1 total" : `${whole(count)} totals`),
+    almostAll: "over 99 %",
+    search: "Search names",
+    searchHint: "gemm  fused*norm",
+    category: "Category",
+    boundBy: "Bound by",
+    precision: "Precision",
+    all: "all",
+    chosen: (count: number) => `${count} chosen`,
+    notTold: "not given",
+    timeShare: "Time",
+    longest: (percent: string) => `the longest kernels, together ${percent} of the time`,
+    top: "Top",
+    infeed: "Infeed and outfeed",
+    scope: "Points",
+    scopes: { kernels: "kernels", program: "program and steps" },
+    clear: "Clear filters",
+    byCategory: "Self time by category. Click: show this category only. Shift or Ctrl and click: add it.",
+    part: (name: string, percent: string, count: number) =>
+      `${name} · ${percent} of time · ${kernels(count, whole(count))}`,
+    rest: (categories: number) => `${categories} more categories`,
+    remarks: (count: number) => (count === 1 ? "1 remark on this file" : `${count} remarks on this file`),
+  },
+
+  // The fusion panel.
+  fusionWords: {
+    title: "Fusion",
+    graph: (name: string, ops: number) =>
+      `${name || "Graph"} of ${ops} ops. Arrow keys move from op to op, M marks an op, Enter merges with the marked op or the next op downstream, S splits an op off, X cuts its kernel above it, Ctrl+Z and Ctrl+Y undo and redo.`,
+    hint: "Click an edge, or drag an op onto another, to merge; click an edge within a kernel, or drag an op out, to split. Keys: arrows, Enter merges, S splits off, X cuts, M marks.",
+    ends: (first: string, last: string, count: number) => `${first} + … + ${last} (${count} ops)`,
+    same: (group: string) => `${group} is already one kernel`,
+    notConnected: (one: string, other: string) => `${one} and ${other} share no tensor`,
+    barrier: (op: string) => `${op} is opaque: a whole algorithm that cannot share its kernel`,
+    kinds: {
+      epilogue: (product: string, op: string, kind = "") =>
+        `${product} is a matrix product: only elementwise ops that follow it can join its kernel; ${op} is ${kind === "injective" ? "an injective op: it moves elements from one tile to another" : `a ${kind}`}`,
+      fed: (one: string, product: string) =>
+        `${product} reads the output of ${one}: an op before a matrix product cannot join its kernel`,
+      operands: (one: string, other: string) =>
+        `${one} and ${other} share no input: two matrix products share a kernel only if they share an input`,
+      apart: (product: string, op: string) =>
+        `${op} does not use the result of ${product}: only ops on its result can join a matrix product`,
+      rows: (one: string, other: string) => `${one} and ${other} reduce tensors of different shapes`,
+      moved: (one: string, op: string) =>
+        `${op} moves elements to other places, so it cannot follow ${one} row by row in one kernel`,
+    },
+    notConvex: (inner: string, first: string, last: string) => `${inner} must run after ${first} and before ${last}`,
+    cycle: (group: string, between: string) => `${group} in one kernel would run both before and after ${between}`,
+    capacity: (group: string, need: string, { level, units }: Share, chip: string, there: string) =>
+      `the tiles of ${group} need ${need} at a time; ${units > 1 ? "a unit's share of the" : "the"} ${level} of ${chip} holds ${there}`,
+    crowded: (sentence: string, more: number) =>
+      `${sentence}${more > 0 ? `, and ${more} more ${more === 1 ? "kernel does" : "kernels do"} not fit` : ""}: the figures assume that they fit`,
+    merged: (group: string) => `${group}: one kernel`,
+    apartNow: (op: string) => `${op} is now a kernel of its own`,
+    alone: (op: string) => `${op} is already a kernel of its own`,
+    last: (op: string) => `no op reads the output of ${op}: mark one of the two ops with M`,
+    marked: (op: string) => `${op} is marked: Enter on another op merges them`,
+    topmost: (op: string) => `${op} is the first op of its kernel`,
+    at: (
+      op: string,
+      kind: string,
+      parts: { enters: string; leaves: string; from: string; to: string; others: string },
+    ) =>
+      [
+        ...[op, kind, `${parts.enters} in, ${parts.leaves} out`],
+        ...(parts.from ? [`from ${parts.from}`] : []),
+        ...(parts.to ? [`to ${parts.to}`] : []),
+        ...(parts.others ? [`in one kernel with ${parts.others}`] : []),
+      ].join(" · "),
+    members: "Kernels and their ops",
+    more: (kernels: number) => `and ${kernels} more`,
+    presets: "Presets",
+    none: "none",
+    pairs: "pairs",
+    xla: "XLA-like",
+    best: (chip: string) => (chip ? `best for ${chip}` : "best"),
+    undo: "Undo",
+    redo: "Redo",
+    kernels: "Kernels",
+    flops: "FLOPs",
+    bytes: "Bytes",
+    intensity: "Intensity",
+    time: "Roofline time",
+    speedUp: "Against unfused",
+    compulsory: "Compulsory bytes",
+    least: (bytes: string, ratio: string) => `${bytes} · now ${ratio}×`,
+    toBest: "Best",
+    times: (ratio: string) => (ratio === "1" ? "as fast" : `${ratio}×`),
+    /**
+     * Label next to a merged kernel on the chart. The ratio is the kernel's intensity divided by the intensity of its
+     * parts before the merge.
+     */
+    trail: (ratio: string) => `this merge ${ratio}× · same FLOPs`,
+    faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
+    isBest: (how: string) => (how === "optimal" ? "this partition (optimal)" : "none better found (greedy)"),
+    isNone: "this partition does not fit on chip",
+    found: (chip: string, kernels: string, how: string) => `best for ${chip}: ${kernels} (${how})`,
+    working: "computing…",
+    counted: (count: number) => kernels(count),
+  },
+
+  // The what-ifs of kernels.
+  moveWords: {
+    less: (ratio: string) => `${ratio}× less traffic`,
+    more: (ratio: string) => `${ratio}× more traffic`,
+    faster: (change: string, ratio: string) => `${change} (${ratio}× faster)`,
+    slower: (change: string, ratio: string) => `${change} (${ratio}× slower)`,
+    still: (time: string) => `still ${time}`,
+    unknownTime: "time unknown",
+    attainable: (change: string) => `attainable ${change}`,
+    atRoof: "reaches its roof",
+    all: (change: string) => `all kernels ${change}`,
+    whatIf: (parts: string) => `what if: ${parts}`,
+    told: "what if",
+    pickedUp: (kernel: string, can: { readonly bytes: boolean; readonly time: boolean }, byKeys: boolean) => {
+      const ways = [
+        ...(can.bytes ? ["left and right change its bytes"] : []),
+        ...(can.time ? [can.bytes ? "up and down its time" : "up and down change its time"] : []),
+      ];
+      return `${kernel} can be moved: ${ways.join(", ")}${byKeys ? ", by 5 %; Enter ends, Escape undoes" : ""}`;
+    },
+    reset: (kernel: string) => `Remove the what-if of ${kernel}`,
+    moved: (count: number) => (count === 1 ? "1 kernel has a what-if" : `${count} kernels have a what-if`),
+    back: "Remove",
+    resetAll: (count: number) => (count === 1 ? "Remove this what-if" : "Remove all what-ifs"),
+  },
+
+  // Rulers and snapshots.
+  rulerWords: {
+    roofsAbove: (limits: readonly string[]) => `Roofs above it: ${limits.join("; ")}.`,
+    rulers: "Rulers (R)",
+  },
+
+  snapshotWords: {
+    title: "Snapshots",
+    freeze: "Freeze this curve (F)",
+    hint: "F freezes the current curve; R shows and hides rulers.",
+    /** The default name of a snapshot. */
+    name: (place: number) => `snapshot ${place}`,
+    nameOf: (name: string) => `Name of ${name}`,
+    show: (name: string) => `Show ${name}`,
+    remove: (name: string) => `Delete ${name}`,
+    noName: "A snapshot needs a name.",
+    kept: (name: string, chip: string, peak: string, count: number) =>
+      `Frozen as ${name}: ${chip}, ${peak}, ${kernels(count)}.`,
+    faster: (ratio: string) => `${ratio}×`,
+    intensity: (ratio: string) => `AI ${ratio}×`,
+    peak: (ratio: string) => `peak ${ratio}×`,
+    bandwidth: (level: string, ratio: string) => `${level} ${ratio}×`,
+  },
+
+  // The ranking, the projected time, and the comparison of two runs.
+  runWords: {
+    fixFirst: (count: number) => `Fix these ${count} first`,
+    back: (percent: string, isBrief: boolean) => `${percent} ${isBrief ? "" : "of run time "}to gain`,
+    gains: (chip: string) => `What each kernel saves if it reaches its roof on ${chip}, of the time of all kernels:`,
+    selectThem: (count: number) => `Select these ${count}`,
+
+    projected: "Projected time",
+    ranFor: (time: string, chip: string, precision: string) => `${time} on ${chip} (${precision})`,
+    goesFor: (time: string, chip: string, precision: string, ratio: string) =>
+      `${time} on ${chip} (${precision}): ${ratio === "1" ? "just" : `${ratio}×`} as fast`,
+    keeps: "Each kernel keeps its share of the roof.",
+    stays: (time: string) => `${time} of kernels with an unknown bound stay as measured.`,
+    far: (percent: string, limit: string) =>
+      `Kernels below ${limit} of their roof (${percent} of the time) may not get faster on another chip.`,
+    ranOn: "Ran on",
+    runIn: "All FLOPs in",
+    asTold: "their precision",
+    reaching: "If these reach their roof:",
+    selectSome: "Select kernels to see the time if they reach their roof.",
+    allSelected: (count: number) => `all ${count} selected`,
+    more: (count: number) => `and ${count} more`,
+
+    compared: "Two runs",
+    verdicts: {
+      faster: "faster",
+      slower: "slower",
+      equal: "equal",
+      "other work": "other work",
+      unknown: "unknown",
+    } as Record<string, string>,
+    verdictTitle: "equal: the ranges of their times overlap; other work: their FLOPs differ",
+    kernel: "Kernel",
+    before: "Before",
+    now: "Now",
+    change: "Change",
+    verdict: "Verdict",
+    showMore: (count: number) => `${count} more`,
+    onlyBefore: (count: number) => `${kernels(count)} only before:`,
+    onlyNow: (count: number) => `${kernels(count)} only now:`,
+  },
+
+  // The table.
+  tableWords: {
+    title: "Table",
+    counted: (passing: number, all: number) =>
+      (passing === all ? "" : `${whole(passing)} of `) + kernels(all, whole(all)),
+    chosen: (count: number) => `${whole(count)} selected`,
+    grid: (count: number) =>
+      `Table of ${kernels(count, whole(count))}. Arrow keys move from row to row, Enter selects one row, Space adds one, Escape clears the selection.`,
+    unknown: "–",
+    unknownTitle: "unknown",
+    less: (percent: string) => `< ${percent}`,
+    aboveRoof: "above its roof: check its counts, its time and the peaks",
+    columns: "Columns",
+    allColumns: "All",
+    usualColumns: "Default",
+    ours: "Counts and bounds",
+    ofFile: "From the file",
+    sortBy: "Sort by",
+    sort: (title: string) => `Sort by ${title}`,
+    turn: (falling: boolean) => (falling ? "Descending: reverse" : "Ascending: reverse"),
+    copy: "Copy",
+    csv: "CSV",
+    copyTitle: (what: string) => `Copy ${what} to paste into a spreadsheet`,
+    csvTitle: (what: string) => `Save ${what} as a CSV file`,
+    selectedRows: (count: number) => (count === 1 ? "the selected row" : `the ${whole(count)} selected rows`),
+    allRows: (count: number) => (count === 1 ? "the row" : `all ${whole(count)} rows`),
+    copied: (count: number) => `${rows(count)} copied`,
+    notCopied: "The browser does not allow copying here: save a CSV file instead.",
+    saved: (count: number, file: string) => `${rows(count)} in ${file}`,
+    none: "No kernel passes the filters.",
+    elsewhere: (ran: string, judging: string) =>
+      `Measured on ${ran}; bounds, shares of the roof and headroom are for ${judging}.`,
+    main: "main memory",
+    heads: {
+      name: "Kernel",
+      category: "Category",
+      precision: "Precision",
+      count: "Launches",
+      rank: "Rank",
+      time: "Time",
+      self_time: "Self time",
+      share: "Share",
+      cumulative_share: "Cumulative",
+      flops: "FLOPs",
+      achieved: "Achieved",
+      attainable: "Attainable",
+      bound_by: "Bound by",
+      bound_time: "Least time",
+      utilization: "Of roof",
+      roof_fraction: "Of attainable",
+      peak_fraction: "Of peak",
+      headroom: "Headroom",
+    },
+    flopsOf: (key: string) => `${key} FLOPs`,
+    bytesAt: (level: string) => `${level} bytes`,
+    aiAt: (level: string) => `${level} AI`,
+    rateAt: (level: string) => `${level} rate`,
+    usedAt: (level: string) => `${level} used`,
+    meanings: {
+      name: "The kernel's name",
+      category: "Its category in the file",
+      precision: "Its precision, if the file gives one",
+      count: "Number of launches; all other columns are totals over them",
+      rank: "Rank by self time, the longest first",
+      time: "Measured time",
+      self_time: "Measured time without the rows nested in it",
+      share: "Self time over the self time of all kernels",
+      cumulative_share: "Share of this kernel and of those with more self time",
+      flops: "FLOPs over all precisions",
+      achieved: "FLOPs over measured time",
+      attainable: "min(peak, AI × bandwidth)",
+      bound_by: "The resource that needs the most time",
+      bound_time: "The least time that the roof allows",
+      utilization: "Least time over measured time",
+      roof_fraction: "Achieved over attainable",
+      peak_fraction: "Achieved over peak",
+      headroom: "Measured time less the least time",
+    },
+    flopsMeaning: (key: string) => `FLOPs of ${key}`,
+    bytesMeaning: (level: string) => `Bytes moved, ${level}`,
+    aiMeaning: (level: string) => `FLOPs over bytes, ${level}`,
+    rateMeaning: (level: string) => `Bytes over measured time, ${level}`,
+    usedMeaning: (level: string) => `Bytes over measured time against the bandwidth, ${level}`,
+    ofTheFile: (name: string) => `“${name}” from the file`,
+  },
+
+  // The axes, units and tools of the chart.
+  axisWords: {
+    word: "word",
+    cycle: "cycle",
+    intensity: (unit: string, bytes: number) => `arithmetic intensity (${unit}${ofBytes(bytes)})`,
+    intensityShort: (unit: string, bytes: number) => `AI (${unit}${ofBytes(bytes)})`,
+    balance: (unit: string, bytes: number) => `balance (${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`})`,
+    zeroFlops: (unit: string) => `0 FLOP, ${unit}`,
+    noFlops: "0 FLOP",
+    menu: "Axes",
+    /** Explains why the sentence may use other units than the axes. */
+    note: "Units of the chart. Sentences, tooltips and tables stay in FLOP/s and bytes.",
+    rate: "Rate",
+    rates: { "FLOP/s": "per second", "FLOP/cycle": "per clock cycle" },
+    /** The chip whose cycles are counted. */
+    clock: (chip: string, clock: string) => `Cycles of ${chip}: ${clock}`,
+    noClock: (chip: string) => `${chip}: clock unknown, rates are per second`,
+    data: "Data",
+    bytes: (bytes: number) => (bytes === 0 ? "in bytes" : `in words of ${bytes} bytes`),
+    across: "Across",
+    kinds: {
+      intensity: (moved: string) => `intensity, FLOP/${moved}`,
+      balance: (moved: string) => `balance, ${moved}/FLOP`,
+    },
+    ticks: "Ticks",
+    bases: { 10: "powers of ten", 2: "powers of two" },
+    times: "Time axes",
+    scales: { log: "logarithmic", linear: "linear, from 0" },
+  },
+
+  toolWords: {
+    bar: "Chart tools",
+    zoomIn: "Zoom in (+)",
+    zoomOut: "Zoom out (−)",
+    fit: "Show everything (0)",
+    undo: "Undo (Ctrl+Z)",
+    redo: "Redo (Ctrl+Shift+Z)",
+    select: "Drag selects kernels",
+    zoom: "Drag zooms into a rectangle",
+    pan: "Drag moves the chart (W A S D)",
+    png: "Save the picture (PNG)",
+    svg: "Save the picture as lines and text (SVG)",
+    pictureName: "roofline",
+    presentation: "Presentation size",
+    screen: "Full screen",
+    more: "Axes and more tools",
+    outside: (count: string, one: boolean) => `${count} ${one ? "kernel" : "kernels"} outside`,
+    outsideShort: (count: string) => `${count} outside`,
+    shows: (x: readonly [string, string], y: readonly [string, string], outside: string) =>
+      `Zoomed: ${x.join(" to ")}, ${y.join(" to ")}.${outside && ` ${outside}.`}`,
+    whole: "Everything is shown.",
+  },
+
+  // The workload panel.
+  workloadWords: {
+    title: "Workload",
+    phase: "Phase",
+    dtype: "dtype",
+    asBuilt: (dtype: string) => `as built (${dtype})`,
+    noPeak: (dtype: string, chip: string) => `${dtype} (${chip} has no peak)`,
+    convention: "Convention",
+    asPeaks: "Kernels count a multiply-add as 2 FLOPs, as peaks do.",
+    reset: (name: string, size: number) => `Back to the default: ${name} = ${size}`,
+    notWhole: (typed: string, example: number) => `“${typed}” is not a whole number; write for example “${example}”`,
+    outside: (name: string, low: number, high: number) => `${name} must be from ${low} to ${high}`,
+    tooSmall: (whose: string, size: string) => `${whose} = ${size}, which is not at least 1`,
+    noMultiple: (whose: string, count: string, divisor: string) => `${whose} = ${count} is no multiple of ${divisor}`,
+    wouldDo: (fault: string, name: string, size: number | undefined) =>
+      size === undefined ? fault : `${fault}; ${name} = ${size} would do`,
+    operations: "Operations",
+    pointAtOne: "Hover an operation, or move to it with the arrow keys, to see its formula.",
+    flops: (kind: string) => (kind === "" ? "FLOPs" : `FLOPs, ${kind}`),
+    bytes: "Bytes",
+    terms: "Of its FLOPs",
+  },
+} as const;
+
+// Loader. The loader is sent separately from the rest of the front end.
+export const loadWords = {
+  language: "en",
+  noCode:
+    "The code of this roofwidget has not reached the page. Run the cell that makes the widget again. If that does not " +
+    "help, set the environment variable ROOFWIDGET_INLINE=1 before the kernel starts.",
+};
