@@ -1,5 +1,6 @@
 // Partitions of a graph into kernels, and the bytes and FLOPs of these kernels.
 
+import { memoize } from "../ui/memoize.ts";
 import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops } from "./graph.ts";
 import { broken, linked, type Partition, reached } from "./legality.ts";
 
@@ -44,19 +45,16 @@ function numbered(graph: Graph, groups: readonly Ops[]): Int32Array {
   return groupOf;
 }
 
-const apart = new WeakMap<Graph, Partition>();
+const unfusedByGraph = memoize<Partition>();
 
 /** Returns the partition with each op as its own kernel, memoized per graph. */
-export function unfused(graph: Graph): Partition {
-  const known = apart.get(graph);
-  if (known) return known;
-  const found = partitionOf(
-    graph,
-    graph.ops.map((_, op) => [op]),
+export const unfused = (graph: Graph): Partition =>
+  unfusedByGraph(graph, [], () =>
+    partitionOf(
+      graph,
+      graph.ops.map((_, op) => [op]),
+    ),
   );
-  apart.set(graph, found);
-  return found;
-}
 
 /** Merges these groups into one group. `whyNot` says whether the merge is legal. */
 export function fuse(graph: Graph, { groups }: Partition, ...which: readonly number[]): Partition {
@@ -74,11 +72,14 @@ export function split(graph: Graph, { groups, groupOf }: Partition, op: number):
     const torn = part.some((other) => isBefore[other]) && part.some((other) => isAfter[other]);
     return torn ? [part.filter((other) => isBefore[other]), part.filter((other) => !isBefore[other])] : [part];
   });
-  const legal = pieces
-    .flatMap((piece) => linked(graph, piece))
-    .flatMap((part) => (broken(graph, part) ? part.map((each) => [each]) : [part]));
-  return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[op]), [op], ...legal]);
+  return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[op]), [op], ...legalParts(graph, pieces)]);
 }
+
+/** Returns the connected parts of these pieces. The ops of a part that would be illegal as a group are taken apart. */
+export const legalParts = (graph: Graph, pieces: readonly Ops[]): Ops[] =>
+  pieces
+    .flatMap((piece) => linked(graph, piece))
+    .flatMap((part) => (broken(graph, part) ? part.map((op) => [op]) : [part]));
 
 /** Returns the tensors that a group reads and the tensors that it writes, each once. */
 function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {

@@ -6,7 +6,7 @@ import { ascending, type MergeGroup, type MergeGroups, mergeGroupsOf } from "./b
 import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops } from "./graph.ts";
 import { mergeGreedily } from "./greedy.ts";
 import { apart, type Fits, linked, neighbours, type Partition } from "./legality.ts";
-import { type Cost, partitionOf, precisionOf, timeOf } from "./partition.ts";
+import { type Cost, partitionOf, precisionOf, timeOf, unfused } from "./partition.ts";
 
 export interface BestPartition extends Partition {
   readonly seconds: number;
@@ -253,7 +253,7 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
   const queued = new Uint8Array(n);
   const uses = new Int32Array(graph.tensors.length);
   const group: number[] = [];
-  const alone = { groups: graph.ops.map((_, op) => [op]), groupOf: Int32Array.from(graph.ops.keys()) };
+  const alone = unfused(graph);
   const known: Ops[] = [];
   const near = (op: number) => {
     known[op] ??= neighbours(graph, alone, op);

@@ -2,8 +2,8 @@
 
 import { peakTileBytes } from "../../fusion/capacity.ts";
 import { dtypeOf, type Graph, type GraphValues, type Ops } from "../../fusion/graph.ts";
-import { broken, linked, type Partition, type Refusal, reached } from "../../fusion/legality.ts";
-import { partitionOf, precisionOf } from "../../fusion/partition.ts";
+import { linked, type Partition, type Refusal, reached } from "../../fusion/legality.ts";
+import { legalParts, partitionOf, precisionOf } from "../../fusion/partition.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import type { Workload } from "../../state/graph.ts";
 import { formatQuantity } from "../../text/numbers.ts";
@@ -54,10 +54,7 @@ export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): P
   const after = reached(graph, to, graph.after);
   const isBelow = (op: number) => op === to || after[op] === 1;
   const group = groups[groupOf[to] as number] as Ops;
-  const halves = [group.filter((op) => !isBelow(op)), group.filter(isBelow)];
-  const parts = halves
-    .flatMap((half) => linked(graph, half))
-    .flatMap((part) => (broken(graph, part) ? part.map((op) => [op]) : [part]));
+  const parts = legalParts(graph, [group.filter((op) => !isBelow(op)), group.filter(isBelow)]);
   return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[to]), ...parts]);
 }
 
