@@ -42,7 +42,7 @@ interface BoxProps {
   readonly label: string;
   readonly shown: string;
   readonly hint?: string;
-  readonly reset: { readonly label: string; readonly title: string; readonly done: boolean; act(): void };
+  readonly reset: { readonly label: string; readonly title?: string; readonly done: boolean; act(): void };
 }
 
 export function TypedBox({ entry: { draft, fault, typing }, label, shown, hint, reset }: BoxProps) {
@@ -61,7 +61,7 @@ export function TypedBox({ entry: { draft, fault, typing }, label, shown, hint, 
       <Button
         look="reset"
         aria-label={reset.label}
-        title={reset.title}
+        title={reset.title ?? reset.label}
         aria-disabled={reset.done && draft.value === null}
         onClick={reset.act}
       >

@@ -5,7 +5,8 @@ export type Option = readonly [value: string, text: string];
 interface SelectProps {
   readonly label: string;
   readonly value: string;
-  readonly options: readonly Option[];
+  /** A value that is its own text needs no pair. */
+  readonly options: readonly (string | Option)[];
   /** The value of an option that cannot be chosen. */
   readonly disabled?: string | undefined;
   /** Whether label and list have a row of their own, with the list at the end of the row. */
@@ -18,11 +19,14 @@ export function Select({ label, value, options, disabled, row = false, choose }:
     <label class={row ? "roofwidget-row" : undefined}>
       <span class={row ? undefined : "roofwidget-muted"}>{label}</span>
       <select data-lm-suppress-shortcuts="true" value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        {options.map(([name, text]) => (
-          <option key={name} value={name} disabled={name === disabled}>
-            {text}
-          </option>
-        ))}
+        {options.map((option) => {
+          const [name, text] = typeof option === "string" ? [option, option] : option;
+          return (
+            <option key={name} value={name} disabled={name === disabled}>
+              {text}
+            </option>
+          );
+        })}
       </select>
     </label>
   );

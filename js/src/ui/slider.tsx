@@ -3,10 +3,18 @@
 import { type Drag, useGesture } from "./gesture.ts";
 import { isModified, keyShortcuts, used } from "./keys.ts";
 
+/** The steps of the keys that move a slider. */
+export const KEY_STEPS: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+  ArrowDown: -1,
+  PageUp: 10,
+  PageDown: -10,
+};
+
 /** The keys of every slider: for a step, for a larger step, and for both ends. */
-export const SLIDER_KEYS: readonly string[] = [
-  ...["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End"],
-];
+export const SLIDER_KEYS: readonly string[] = [...Object.keys(KEY_STEPS), "Home", "End"];
 
 const SHORTCUTS = keyShortcuts(SLIDER_KEYS);
 

@@ -91,11 +91,7 @@ export function textAt(column: DictColumn, row: number): string | null {
   return column.values[column.codes[row] ?? -1] ?? null;
 }
 
-export function everyRow({ n }: Pick<KernelColumns, "n">): Int32Array {
-  const rows = new Int32Array(n);
-  for (let row = 0; row < n; row++) rows[row] = row;
-  return rows;
-}
+export const everyRow = ({ n }: Pick<KernelColumns, "n">) => new Int32Array(n).map((_, row) => row);
 
 /** Returns the sum of the columns for each row. Ignores NaN; the sum is NaN if all values are NaN. */
 export function sumOfKnown(parts: readonly Float64Array[], n: number): Float64Array {

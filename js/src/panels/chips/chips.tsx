@@ -56,14 +56,7 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
   );
 }
 
-interface PillProps {
-  readonly chip: Chip;
-  readonly name: string;
-  readonly store: Store;
-  readonly colour: string;
-}
-
-function Pill({ chip, name, store, colour }: PillProps) {
+function Pill({ chip, name, store, colour }: { chip: Chip; name: string; store: Store; colour: string }) {
   const missing = store.lacking.value.get(chip.id);
   const on = store.shown.value.includes(chip.id);
   const isFocus = store.focusChip.value === chip.id;
@@ -113,7 +106,7 @@ export function Choices({ store }: { store: Store }) {
       <Select
         label={strings.precision}
         value={store.precision.value}
-        options={[["auto", strings.auto(distinct(chips.map(own)))], ...precisions.map((name): Option => [name, name])]}
+        options={[["auto", strings.auto(distinct(chips.map(own)))], ...precisions]}
         choose={store.choosePrecision}
       />
       <Select

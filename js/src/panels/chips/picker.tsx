@@ -161,7 +161,10 @@ function walk(event: KeyboardEvent, list: HTMLElement, search: HTMLElement): boo
 
 /** Returns the nearest box on the line below (`way` 1) or above (`way` -1) the first of `boxes`. */
 function neighbour(boxes: readonly HTMLElement[], way: 1 | -1): HTMLElement | undefined {
-  const places = boxes.map((box) => ({ box, ...place(box) }));
+  const places = boxes.map((box) => {
+    const { x, y } = box.getBoundingClientRect();
+    return { box, x, y };
+  });
   const [here] = places;
   if (!here) return undefined;
   const line = places.find(({ y }) => (y - here.y) * way > LINE_TOLERANCE_PX)?.y;
@@ -171,8 +174,3 @@ function neighbour(boxes: readonly HTMLElement[], way: 1 | -1): HTMLElement | un
 
 /** Two boxes whose tops differ by less than this are on one line. */
 const LINE_TOLERANCE_PX = 8;
-
-function place(box: HTMLElement): { x: number; y: number } {
-  const { x, y } = box.getBoundingClientRect();
-  return { x, y };
-}

@@ -5,16 +5,6 @@ import type { Chip } from "../../wire/types.ts";
 /** The maximum number of pills in the bar. Further chips are only in the picker. */
 export const MAX_PILLS = 8;
 
-export interface Family {
-  readonly name: string;
-  readonly chips: readonly Chip[];
-}
-
-export interface Vendor {
-  readonly name: string;
-  readonly families: readonly Family[];
-}
-
 /**
  * Returns the chips with a pill, in the order of `chips`. If there are too many, these have priority: the focus chip,
  * then shown chips, then chips that had a pill before, then other chips. A chip that was switched off so keeps its pill
@@ -43,7 +33,7 @@ export function found(chips: readonly Chip[], query: string): readonly Chip[] {
 }
 
 /** Groups the chips by vendor, in order of appearance. The families of a vendor are sorted, oldest generation first. */
-export function grouped(chips: readonly Chip[], otherVendor: string): readonly Vendor[] {
+export function grouped(chips: readonly Chip[], otherVendor: string) {
   return groupBy(chips, ({ vendor }) => vendor || otherVendor).map(([name, ofVendor]) => ({
     name,
     families: groupBy(byGeneration(ofVendor), ({ family }) => family).map(([family, members]) => ({

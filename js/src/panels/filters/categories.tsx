@@ -1,7 +1,6 @@
 // The kernels' categories: a bar of their shares of the time, and a legend of their colours.
 
 import type { Theme } from "../../chart/theme.ts";
-import type { Category } from "../../state/filters.ts";
 import type { Store } from "../../state/store.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import type { Kernels } from "../../wire/columns.ts";
@@ -28,21 +27,17 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
   const chosen = store.categories.value;
   const large = all.filter(({ share }) => share >= SMALL);
   const small = all.slice(large.length);
-  function click({ name }: Category, joins: boolean) {
-    const next = chosenAfter(chosen, name, joins);
-    store.setCategories(next);
-  }
   return (
     <fieldset class="roofwidget-categories" aria-label={words.byCategory} title={words.byCategory}>
-      {large.map((category, code) => {
-        const on = chosen === null || chosen.includes(category.name);
-        const text = partText(category);
+      {large.map(({ name, share, kernels }, code) => {
+        const on = chosen === null || chosen.includes(name);
+        const text = words.part(name || strings.noCategory, formatPercent(share), kernels);
         const background = theme.categories[code % theme.categories.length];
-        const part = { title: text, style: { flexGrow: category.share } };
+        const part = { title: text, style: { flexGrow: share } };
         const paint = <span style={{ background, opacity: on ? 1 : 0.25 }} />;
-        if (category.share * (width - PADDING) < TARGET) {
+        if (share * (width - PADDING) < TARGET) {
           return (
-            <i key={category.name} {...part}>
+            <i key={name} {...part}>
               {paint}
             </i>
           );
@@ -50,13 +45,15 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
         return (
           <button
             type="button"
-            key={category.name}
+            key={name}
             data-lm-suppress-shortcuts="true"
-            data-category={category.name}
+            data-category={name}
             aria-label={text}
             aria-pressed={chosen !== null && on}
             {...part}
-            onClick={(event) => click(category, event.shiftKey || event.ctrlKey || event.metaKey)}
+            onClick={({ shiftKey, ctrlKey, metaKey }) =>
+              store.setCategories(chosenAfter(chosen, name, shiftKey || ctrlKey || metaKey))
+            }
           >
             {paint}
           </button>
@@ -85,15 +82,7 @@ export function chosenAfter(chosen: readonly string[] | null, name: string, join
   return next.length > 0 ? next : null;
 }
 
-const partText = ({ name, share, kernels }: Category) =>
-  words.part(name || strings.noCategory, formatPercent(share), kernels);
-
-interface LegendProps {
-  readonly kernels: Kernels;
-  readonly theme: Theme;
-}
-
-export function Legend({ kernels, theme }: LegendProps) {
+export function Legend({ kernels, theme }: { kernels: Kernels; theme: Theme }) {
   const names = kernels.category.values;
   if (names.length < 2) return null;
   return (

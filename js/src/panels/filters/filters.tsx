@@ -15,6 +15,7 @@ import { LiveText } from "../../ui/live_text.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import { strings, filterWords as words } from "../../words/words.ts";
+import { Tick } from "../hardware/limits.tsx";
 import { CategoryBar } from "./categories.tsx";
 
 /** A table with at most this many measured kernels needs no filters. */
@@ -135,15 +136,7 @@ function Controls({ store }: { store: Store }) {
       {totalTime > 0 && <TimeShare store={store} />}
       {n > (TOP_CHOICES[0] as number) && <Top store={store} all={n} />}
       {(!store.infeed.value || categories.some(({ name }) => isInfeed(name))) && (
-        <label class="roofwidget-option">
-          <input
-            type="checkbox"
-            data-lm-suppress-shortcuts="true"
-            checked={store.infeed.value}
-            onChange={() => store.setInfeed(!store.infeed.value)}
-          />
-          <span>{words.infeed}</span>
-        </label>
+        <Tick checked={store.infeed.value} onChange={() => store.setInfeed(!store.infeed.value)} label={words.infeed} />
       )}
     </>
   );
@@ -179,7 +172,7 @@ function Top({ store, all }: { store: Store; all: number }) {
     <Select
       label={words.top}
       value={top === null || top >= all ? "" : String(top)}
-      options={[["", words.all], ...counts.map((count) => [String(count), String(count)] as const)]}
+      options={[["", words.all], ...counts.map(String)]}
       choose={(count) => store.setTop(count === "" ? unlimited : Number(count))}
     />
   );

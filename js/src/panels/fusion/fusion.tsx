@@ -52,13 +52,7 @@ export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
   return workload && isDue ? <Panel key={turn.current} store={store} theme={theme} workload={workload} /> : null;
 }
 
-interface PanelProps {
-  readonly store: Store;
-  readonly theme: Theme;
-  readonly workload: Workload;
-}
-
-function Panel({ store, theme, workload }: PanelProps) {
+function Panel({ store, theme, workload }: { store: Store; theme: Theme; workload: Workload }) {
   const { graph, values, partition } = workload;
   const roof = store.focusRoof.value;
   const own = store.precision.value === "auto";

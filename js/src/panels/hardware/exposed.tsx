@@ -3,20 +3,11 @@
 import type { Store } from "../../state/store.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
-import { Slider } from "../../ui/slider.tsx";
+import { KEY_STEPS, Slider } from "../../ui/slider.tsx";
 import { numerals, words } from "../../words/words.ts";
 
 /** The end of the slider, percent. */
 const MAX_PERCENT = 95;
-/** Steps of the arrow keys and of PageUp, percent. */
-const STEPS: Record<string, number> = {
-  ArrowRight: 1,
-  ArrowUp: 1,
-  ArrowLeft: -1,
-  ArrowDown: -1,
-  PageUp: 10,
-  PageDown: -10,
-};
 
 export function Exposed({ store }: { store: Store }) {
   const fractions = store.exposedComm.value;
@@ -31,7 +22,7 @@ export function Exposed({ store }: { store: Store }) {
   const slide = (to: number) => set(to > 0 ? [Math.min(MAX_PERCENT, Math.round(to)) / 100] : [], true);
   const entry = useTypedValue(parseFractions, set);
   function keyed(key: string) {
-    const step = STEPS[key];
+    const step = KEY_STEPS[key];
     if (step !== undefined) return () => slide(percent + step);
     return key === "Home" || key === "End" ? () => slide(key === "Home" ? 0 : MAX_PERCENT) : undefined;
   }
@@ -47,7 +38,6 @@ export function Exposed({ store }: { store: Store }) {
           hint={words.fractionsHint}
           reset={{
             label: words.nothingExposed,
-            title: words.nothingExposed,
             done: fractions.length === 0,
             act: () => set([]),
           }}

@@ -6,21 +6,13 @@ import type { Store } from "../../state/store.ts";
 import { factorOf } from "../../text/describe.ts";
 import { formatQuantity, parseRate, spokenRate } from "../../text/numbers.ts";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
-import { Slider } from "../../ui/slider.tsx";
+import { KEY_STEPS, Slider } from "../../ui/slider.tsx";
 import type { Quantity } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
 
 /** A dragged value snaps to a mark that is nearer than this share of the track. */
 const SNAP = 0.012;
-/** Decades that an arrow key or PageUp moves the slider. */
-const STEPS: Record<string, number> = {
-  ArrowRight: 0.01,
-  ArrowUp: 0.01,
-  ArrowLeft: -0.01,
-  ArrowDown: -0.01,
-  PageUp: 0.1,
-  PageDown: -0.1,
-};
+const DECADES_PER_STEP = 0.01;
 
 interface RateProps {
   readonly store: Store;
@@ -64,8 +56,8 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
     set((isDragged ? all.find(near) : undefined) ?? 10 ** position, isDragged);
   }
   function keyed(key: string) {
-    const step = STEPS[key];
-    return step === undefined ? undefined : () => set(10 ** clamp(Math.log10(value) + step), true);
+    const step = KEY_STEPS[key];
+    return step === undefined ? undefined : () => set(10 ** clamp(Math.log10(value) + step * DECADES_PER_STEP), true);
   }
 
   const ticks = useMemo(

@@ -66,7 +66,7 @@ export function Projected({ store }: { store: Store }) {
             row
             label={words.runIn}
             value={goal.value?.isRecast ? wanted.value : ""}
-            options={[["", words.asTold], ...[...to.chip.peaks.keys()].map((name) => [name, name] as const)]}
+            options={[["", words.asTold], ...to.chip.peaks.keys()]}
             choose={(name) => {
               wanted.value = name;
             }}

@@ -12,21 +12,15 @@ export interface CsvColumn {
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /** Returns a heading line and a line per row. Values are in base units with all digits; unknown values are empty. */
-export function toCsv(columns: readonly CsvColumn[], rows: Int32Array): string {
-  return written(columns, rows, ",", "\r\n");
-}
-
-export function toTsv(columns: readonly CsvColumn[], rows: Int32Array): string {
-  return written(columns, rows, "\t", "\n");
-}
-
-function written(columns: readonly CsvColumn[], rows: Int32Array, apart: string, end: string): string {
+export function toCsv(columns: readonly CsvColumn[], rows: Int32Array, apart = ",", end = "\r\n"): string {
   const quoted = new RegExp(`["\\r\\n${apart}]`);
   const cell = (text: string) => (quoted.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = [columns.map(({ key }) => cell(harmless(key))).join(apart)];
   for (const row of rows) lines.push(columns.map((column) => cell(plain(column, row))).join(apart));
   return lines.map((line) => line + end).join("");
 }
+
+export const toTsv = (columns: readonly CsvColumn[], rows: Int32Array) => toCsv(columns, rows, "\t", "\n");
 
 function plain(column: CsvColumn, row: number): string {
   const value = column.at(row) ?? "";

@@ -4,6 +4,7 @@ import { compile, formula, withNumbers } from "../../fusion/expressions.ts";
 import { type Dim, type Environment, type Graph, type GraphValues, lookup } from "../../fusion/graph.ts";
 import { groupBytes } from "../../fusion/partition.ts";
 import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
+import { KEY_STEPS } from "../../ui/slider.tsx";
 import type { WireExpression } from "../../wire/types.ts";
 import { numerals, strings, workloadWords } from "../../words/words.ts";
 
@@ -63,9 +64,8 @@ function stepped(dim: Dim, value: number, up: boolean, parts: readonly [linear: 
 
 /** Returns the value after a key press; undefined for keys that do not change the value. */
 export function keyed(dim: Dim, value: number, key: string): number | undefined {
-  if (key === "ArrowRight" || key === "ArrowUp") return stepped(dim, value, true, PARTS.arrow);
-  if (key === "ArrowLeft" || key === "ArrowDown") return stepped(dim, value, false, PARTS.arrow);
-  if (key === "PageUp" || key === "PageDown") return stepped(dim, value, key === "PageUp", PARTS.page);
+  const step = KEY_STEPS[key];
+  if (step !== undefined) return stepped(dim, value, step > 0, PARTS[key.startsWith("Page") ? "page" : "arrow"]);
   return key === "Home" ? dim.low : key === "End" ? dim.high : undefined;
 }
 

@@ -114,13 +114,7 @@ function scrollTo(list: HTMLElement, op: number) {
   list.scrollTop = Math.max((op + 1) * ROW_PX - list.clientHeight, Math.min(op * ROW_PX, list.scrollTop));
 }
 
-interface DerivationProps {
-  readonly name: string;
-  readonly counts: readonly CountLine[];
-  readonly terms: readonly CountLine[];
-}
-
-function Derivation({ name, counts, terms }: DerivationProps) {
+function Derivation({ name, counts, terms }: { name: string } & ReturnType<typeof derivation>) {
   return (
     <>
       <h4>{name}</h4>

@@ -27,13 +27,7 @@ export function Workload({ store }: { store: Store }) {
     <Section name="workload" class="roofwidget-workload" title={graph.name || words.title}>
       <h3>{graph.name || words.title}</h3>
       {phases.length > 1 && (
-        <Select
-          row
-          label={words.phase}
-          value={store.phase.value}
-          options={phases.map((name) => [name, name] as const)}
-          choose={store.setPhase}
-        />
+        <Select row label={words.phase} value={store.phase.value} options={phases} choose={store.setPhase} />
       )}
       {graph.dims.map((dim) => (
         <Size key={dim.name} store={store} workload={workload} dim={dim} value={sizes(dim.name) ?? dim.default} />
@@ -54,7 +48,7 @@ export function Workload({ store }: { store: Store }) {
         row
         label={words.convention}
         value={convention}
-        options={[...graph.conventions.keys()].map((name) => [name, name] as const)}
+        options={[...graph.conventions.keys()]}
         choose={store.setConvention}
       />
       {sizes("@fma") !== PEAK_FMA && <p class="roofwidget-muted">{words.asPeaks}</p>}
@@ -110,7 +104,6 @@ function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
           shown={String(value)}
           reset={{
             label: words.reset(name, dim.default),
-            title: words.reset(name, dim.default),
             done: value === dim.default,
             act: () => move(dim.default, false),
           }}
