@@ -97,6 +97,7 @@ function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
   ];
 }
 
+/** The sum of a column over some rows. */
 export function total(column: Float64Array, rows: Ops): number {
   let sum = 0;
   for (let at = 0; at < rows.length; at++) sum += column[rows[at] as number] as number;

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { mix, type Theme } from "../../chart/theme.ts";
 import type { Graph } from "../../fusion/graph.ts";
 import type { Partition } from "../../fusion/legality.ts";
+import { total } from "../../fusion/partition.ts";
 import type { Workload } from "../../state/graph.ts";
 import { type Drag, useGesture } from "../../ui/gesture.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
@@ -76,8 +77,6 @@ export function FlowView(props: FlowViewProps) {
       show(frame.current, flow.boxes[cursor ?? flow.layers[0]?.[0] ?? -1]);
     }
   }, [cursor, flow]);
-  const bytesOf = (tensors: readonly number[]) =>
-    tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
   const { left, top } = view.value;
   const { ops, edges } = useMemo(() => {
     const [right, bottom] = [left + flow.width, top + FLOW_HEIGHT + DRAWN_AROUND_PX];
@@ -172,7 +171,7 @@ export function FlowView(props: FlowViewProps) {
           <path
             key={`${edge.from} ${edge.to}`}
             d={pathOf(edge.points)}
-            stroke-width={thickness(bytesOf(edge.tensors))}
+            stroke-width={thickness(total(values.bytes, edge.tensors))}
             class={`roofwidget-edge${isInside(edge) ? " roofwidget-seam" : ""}`}
           />
         ))}
@@ -289,8 +288,6 @@ interface EndsProps {
 }
 
 export function Ends({ flow, workload: { graph, values }, ops }: EndsProps) {
-  const bytesOf = (tensors: readonly number[]) =>
-    tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
   return ops.flatMap((op) =>
     endsOf(graph, op).map(({ side, tensors, shared }) => {
       const { x, y, width } = flow.boxes[op] as OpBox;
@@ -300,7 +297,7 @@ export function Ends({ flow, workload: { graph, values }, ops }: EndsProps) {
           <title>{titleOf(graph, tensors, values.bytes)}</title>
           <path
             d={`M${left} ${top}v${side * (MARGIN - 2)}`}
-            stroke-width={thickness(bytesOf(tensors))}
+            stroke-width={thickness(total(values.bytes, tensors))}
             class="roofwidget-edge"
           />
           <text x={left - 8} y={top + (side * MARGIN) / 2} class="roofwidget-end">

@@ -3,7 +3,7 @@
 import { peakTileBytes } from "../../fusion/capacity.ts";
 import { dtypeOf, type Graph, type GraphValues, type Ops } from "../../fusion/graph.ts";
 import { linked, type Partition, type Refusal, reached } from "../../fusion/legality.ts";
-import { legalParts, partitionOf, precisionOf } from "../../fusion/partition.ts";
+import { legalParts, partitionOf, precisionOf, total } from "../../fusion/partition.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import type { Workload } from "../../state/graph.ts";
 import { formatQuantity } from "../../text/numbers.ts";
@@ -28,11 +28,7 @@ export function descriptionOf(
   { graph, values, partition }: CountedGraph & Pick<Workload, "partition">,
   op: number,
 ): string {
-  const bytes = (tensors: Ops) =>
-    formatQuantity(
-      tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0),
-      "B",
-    );
+  const bytes = (tensors: Ops) => formatQuantity(total(values.bytes, tensors), "B");
   const group = partition.groups[partition.groupOf[op] as number] as Ops;
   return fusionWords.at(graph.ops[op]?.name ?? "", graph.ops[op]?.kind ?? "", {
     enters: bytes(graph.reads[op] as Ops),
