@@ -139,8 +139,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version  # noqa: PLC0415 - slow, and rarely asked for
 
         return version("roofwidget")
-    msg = f"module 'roofwidget' has no attribute '{name}'"
-    raise AttributeError(msg)
+    raise AttributeError(f"module 'roofwidget' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

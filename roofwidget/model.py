@@ -469,16 +469,13 @@ class RooflineModel(HasTraits):
             if not self.has_trait(word):
                 raise unknown_keyword(kind, word, [*self.trait_names(), "chips", "kernels"])
         if "graph" in traits and "graphs" in traits:
-            msg = f"{kind} takes graph, or graphs by phase, not both"
-            raise TypeError(msg)
+            raise TypeError(f"{kind} takes graph, or graphs by phase, not both")
         if has_kernels and ("graph" in traits or "graphs" in traits):
-            msg = f"{kind} takes kernels, or a graph whose kernels it shows, not both"
-            raise TypeError(msg)
+            raise TypeError(f"{kind} takes kernels, or a graph whose kernels it shows, not both")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and not hasattr(type(self), name):
-            msg = f"{type(self).__name__} has no trait '{name}'{did_you_mean(name, self.trait_names())}"
-            raise AttributeError(msg)
+            raise AttributeError(f"{type(self).__name__} has no trait '{name}'{did_you_mean(name, self.trait_names())}")
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:
@@ -663,8 +660,7 @@ class RooflineModel(HasTraits):
             self.set_what_if(**{change["name"]: change["new"]})
         except (MissingFigureError, TraitError) as error:
             self._refresh_rates()
-            msg = f"{change['name']}: {error}"
-            raise TraitError(msg) from None
+            raise TraitError(f"{change['name']}: {error}") from None
 
     def _precision_of(self, chip: Chip) -> str:
         """Return the precision of a chip's roof. The help of `precision` states the rule."""
@@ -705,8 +701,7 @@ class RooflineModel(HasTraits):
     def told_convention(self) -> str:
         """Return the name of the current convention. It states how kernels count a multiply-add, if they differ."""
         if self.partition is None:
-            msg = "there is no graph, so no convention is in force; set graph first"
-            raise ValueError(msg)
+            raise ValueError("there is no graph, so no convention is in force; set graph first")
         return self.partition.graph.convention.described
 
     def counted_graph(self) -> Graph | None:
@@ -746,8 +741,7 @@ class RooflineModel(HasTraits):
         graph, groups = self._graph_of_phase(), proposal["value"]
         with refused_as("partition"):
             if groups is not None and graph is None:
-                msg = "there is no graph to divide into groups; set graph first"
-                raise ValueError(msg)
+                raise ValueError("there is no graph to divide into groups; set graph first")
             found = self._unfused() if groups is None else self.partition_of(groups)
         self._phases.checked = (self.phase, graph, found)
         return found
@@ -863,8 +857,7 @@ class RooflineModel(HasTraits):
         given = (("bytes", bytes), ("time", time))
         asked = {word: checked_factor(factor, f"move: {word}") for word, factor in given if factor is not None}
         if not asked:
-            msg = "move needs a factor: bytes=0.5 for half the bytes, or time=0.5 for half the time"
-            raise TypeError(msg)
+            raise TypeError("move needs a factor: bytes=0.5 for half the bytes, or time=0.5 for half the time")
         check_can_move(kernels[[row]], asked, self._bound_where_measured)
 
         def moved(old: KernelWhatIfs) -> KernelWhatIfs:

@@ -141,14 +141,12 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
     add     unmeasured           at least 3.58 ps (HBM), at most 0.028 % of peak
     """
     if not isinstance(bound, Bound):
-        msg = f"advise needs a Bound, as from advise(bound(kernels, chip)), got {type(bound).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"advise needs a Bound, as from advise(bound(kernels, chip)), got {type(bound).__name__}")
     if not 0 <= way_below < close <= stop <= 1:
-        msg = (
+        raise ValueError(
             "advise needs 0 <= way_below < close <= stop <= 1, "
             f"got way_below {way_below!r}, close {close!r}, stop {stop!r}"
         )
-        raise ValueError(msg)
     return Advices(_advice(bound, row, close, stop, way_below) for row in range(len(bound)))
 
 

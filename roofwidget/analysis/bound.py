@@ -122,18 +122,15 @@ def bound(
 
 def _word(value: str, keyword: str) -> str:
     if not isinstance(value, str):
-        msg = f"{keyword} must be text, got {value!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"{keyword} must be text, got {value!r:.60}")
     return value
 
 
 def _share(value: float, keyword: str, *, most: bool) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
-        msg = f"{keyword} must be a number, got {value!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"{keyword} must be a number, got {value!r:.60}")
     if not (0 <= value < 1 or (most and value == 1)):
-        msg = f"{keyword} must be a share from 0 to {'1' if most else 'below 1'}, got {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{keyword} must be a share from 0 to {'1' if most else 'below 1'}, got {value!r}")
     return float(value)
 
 
@@ -184,8 +181,9 @@ def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
         return np.zeros(())
     if exposed:
         name = table.names[int(has_bytes.argmax())]
-        msg = f"exposed_comm excludes network bytes, and kernel '{name[:60]}' has network bytes: give one of the two"
-        raise ValueError(msg)
+        raise ValueError(
+            f"exposed_comm excludes network bytes, and kernel '{name[:60]}' has network bytes: give one of the two"
+        )
     return np.where(has_bytes, moved / chip.link_bandwidth(), 0.0)
 
 

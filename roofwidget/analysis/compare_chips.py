@@ -228,15 +228,15 @@ def compare_chips(
     """
     given = list(chips.chips) if isinstance(chips, Preset) else _as_list(chips)
     if not given:
-        msg = "compare_chips needs at least one chip"
-        raise ValueError(msg)
+        raise ValueError("compare_chips needs at least one chip")
     table = as_kernels(kernels)
     labels: list[str] = []
     bounds: list[Bound] = []
     for label, chip, own in map(_labelled, given):
         if label in labels:
-            msg = f"two chips are both called '{label}'; add their precisions, or rename a chip by replace(name=…)"
-            raise ValueError(msg)
+            raise ValueError(
+                f"two chips are both called '{label}'; add their precisions, or rename a chip by replace(name=…)"
+            )
         labels.append(label)
         bounds.append(
             bound_lenient(
@@ -264,8 +264,9 @@ def _as_list(chips: Any) -> list[Any]:
     if isinstance(chips, (str, Chip)):
         return [chips]
     if not isinstance(chips, Iterable):
-        msg = f"chips must be a list of chips, of names of chips or of (chip, precision), got {type(chips).__name__}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"chips must be a list of chips, of names of chips or of (chip, precision), got {type(chips).__name__}"
+        )
     return list(chips)
 
 
@@ -278,5 +279,4 @@ def _labelled(entry: Any) -> tuple[str, Chip, str | None]:
         found = look_up(entry[0])
         own = found.precision(entry[1])
         return f"{found.name} ({own})", found, own
-    msg = f"expected a chip, its name or a pair (chip, precision), got {entry!r:.60}"
-    raise TypeError(msg)
+    raise TypeError(f"expected a chip, its name or a pair (chip, precision), got {entry!r:.60}")

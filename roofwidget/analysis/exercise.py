@@ -62,8 +62,7 @@ def roofline_analysis(
     peak, bandwidth = _number(peak_compute, "peak_compute"), _number(peak_bandwidth, "peak_bandwidth")
     for what, rate in (("peak_compute", peak), ("peak_bandwidth", bandwidth)):
         if rate == 0:
-            msg = f"{what} must be above zero"
-            raise ValueError(msg)
+            raise ValueError(f"{what} must be above zero")
     ridge_point = peak / bandwidth
     return [
         _answer(_checked(operation, index), peak, bandwidth, ridge_point) for index, operation in enumerate(operations)
@@ -90,27 +89,24 @@ def _answer(
 
 def _checked(operation: Any, index: int) -> Mapping[str, Any]:
     if not isinstance(operation, Mapping):
-        msg = f"operation {index}: expected a dict with 'flops' and 'memory_bytes', got {operation!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"operation {index}: expected a dict with 'flops' and 'memory_bytes', got {operation!r:.60}")
     for key in _NEEDED:
         if key not in operation:
-            msg = f"operation {index} has no key '{key}'; it has {listed(map(str, operation)) or 'none at all'}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"operation {index} has no key '{key}'; it has {listed(map(str, operation)) or 'none at all'}"
+            )
     figures = {key: _number(operation[key], f"operation {index}: '{key}'") for key in _NEEDED}
     return {_NAME: operation.get(_NAME, ""), **figures}
 
 
 def _number(value: Any, what: str) -> Any:
     if not isinstance(value, Real) or isinstance(value, bool):
-        msg = f"{what} must be a number, got {value!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"{what} must be a number, got {value!r:.60}")
     try:
         bad = not math.isfinite(value) or value < 0
     except OverflowError:
-        msg = f"{what} does not fit a double-precision number"
-        raise ValueError(msg) from None
+        raise ValueError(f"{what} does not fit a double-precision number") from None
     if bad:
-        msg = f"{what} must be a finite number that is not negative, got {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{what} must be a finite number that is not negative, got {value!r}")
     # Convert numpy scalars: all answers are Python's own numbers.
     return int(value) if isinstance(value, np.integer) else float(value) if isinstance(value, np.floating) else value

@@ -142,8 +142,7 @@ def _asked(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, topology: str) 
     _known(kind, COLLECTIVES, "collective")
     _known(topology, TOPOLOGIES, "topology")
     if topology == _BOTH_WAYS and kind == "permute":
-        msg = "a permute sends each shard one way; use topology 'ring' or 'switch'"
-        raise ValueError(msg)
+        raise ValueError("a permute sends each shard one way; use topology 'ring' or 'switch'")
     return quantity(size, "B", "size"), _whole(ranks)
 
 
@@ -273,8 +272,7 @@ def exposed_fraction(
     network, hiding = quantity(network_time, "s", "network_time"), quantity(overlappable_time, "s", "overlappable_time")
     body = hiding if body_time is None else quantity(body_time, "s", "body_time")
     if (hiding > body).any():
-        msg = "overlappable_time is a part of body_time and cannot be longer"
-        raise ValueError(msg)
+        raise ValueError("overlappable_time is a part of body_time and cannot be longer")
     exposed = np.maximum(0.0, network - hiding)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(exposed > 0, exposed / (body + exposed), 0.0))
@@ -302,8 +300,9 @@ def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> Floats:
     """
     fraction = quantity(exposed, "", "exposed")
     if (fraction >= 1).any():
-        msg = f"exposed must be a share of the time, at least 0 and below 1, got {fraction[fraction >= 1].flat[0]}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"exposed must be a share of the time, at least 0 and below 1, got {fraction[fraction >= 1].flat[0]}"
+        )
     return np.asarray((1 - fraction) * quantity(attainable, "FLOP/s", "attainable"))
 
 
@@ -311,14 +310,14 @@ def _known(word: str, words: tuple[str, ...], what: str) -> None:
     if word not in words:
         close = nearest(word, words, most=1)
         hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(words)}"
-        msg = f"no {what} is called '{word}'; {hint}"
-        raise ValueError(msg)
+        raise ValueError(f"no {what} is called '{word}'; {hint}")
 
 
 def _of_link(link: Link) -> float:
     if link.bandwidth is None:
-        msg = f"the link '{link.name}' has no bandwidth; give it in bytes/s, one way, summed over all its links"
-        raise MissingFigureError(msg)
+        raise MissingFigureError(
+            f"the link '{link.name}' has no bandwidth; give it in bytes/s, one way, summed over all its links"
+        )
     return link.bandwidth
 
 
@@ -326,6 +325,5 @@ def _whole(ranks: npt.ArrayLike) -> Floats:
     n = real(ranks, "", "ranks")
     bad = ~(np.isfinite(n) & (n >= 1) & (np.floor(n) == n))
     if bad.any():
-        msg = f"ranks must be whole numbers from 1, got {n[bad].flat[0]:g}"
-        raise ValueError(msg)
+        raise ValueError(f"ranks must be whole numbers from 1, got {n[bad].flat[0]:g}")
     return n

@@ -215,8 +215,7 @@ def project(
     new = _at_clock(look_up(chip), clock)
     rows = _rows(at_roof, len(table))
     if recast is not None and precision is not None:
-        msg = f"project: recast='{recast:.60}' replaces the precision of every kernel: leave out precision"
-        raise ValueError(msg)
+        raise ValueError(f"project: recast='{recast:.60}' replaces the precision of every kernel: leave out precision")
     asked = recast or precision or old.default_precision
     before = bound_lenient(table, old, memory=memory)
     there = table if recast is None else _recast(table)
@@ -242,8 +241,7 @@ def _source(kernels: Kernels, source: Chip | str | None) -> Chip:
     if source is not None:
         return look_up(source)
     if kernels.chip is None:
-        msg = "project needs the chip that these kernels ran on, and they name none: give source="
-        raise ValueError(msg)
+        raise ValueError("project needs the chip that these kernels ran on, and they name none: give source=")
     return kernels.chip
 
 
@@ -253,8 +251,9 @@ def _at_clock(chip: Chip, clock: float | str | None) -> Chip:
     factor = units.positive(units.parse(clock, "Hz", "clock"), "clock")
     if isinstance(clock, str):
         if chip.clock is None:
-            msg = f"{chip.name} has no clock that its peaks refer to: give clock as a factor, such as 0.8"
-            raise MissingFigureError(msg)
+            raise MissingFigureError(
+                f"{chip.name} has no clock that its peaks refer to: give clock as a factor, such as 0.8"
+            )
         factor /= chip.clock
     return chip.with_rates({precision: peak * factor for precision, peak in chip.peak_flops.items()}, {})
 
@@ -263,8 +262,7 @@ def _rows(given: Iterable[int], n: int) -> Bools:
     rows = np.zeros(n, dtype=np.bool_)
     for row in given:
         if isinstance(row, bool) or not isinstance(row, (int, np.integer)) or not 0 <= row < n:
-            msg = f"at_roof: {row!r:.60} is not a row of the {n} kernels"
-            raise ValueError(msg)
+            raise ValueError(f"at_roof: {row!r:.60} is not a row of the {n} kernels")
         rows[row] = True
     return rows
 

@@ -48,8 +48,7 @@ def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.Arra
     """
     intensity = real(ai, "FLOP/B", "ai")
     if (intensity < 0).any():
-        msg = f"ai must not be negative, got {intensity[intensity < 0].flat[0]}"
-        raise ValueError(msg)
+        raise ValueError(f"ai must not be negative, got {intensity[intensity < 0].flat[0]}")
     peak, speed = _rates(peak_flops, bandwidth)
     return np.asarray(np.minimum(peak, intensity * speed))
 

@@ -112,8 +112,7 @@ def critical_batch(
     if d is None and f is None:
         return ridge * weight / 2
     if d is None or f is None:
-        msg = f"critical_batch needs both d and f, or neither: {'d' if d is None else 'f'} is missing"
-        raise ValueError(msg)
+        raise ValueError(f"critical_batch needs both d and f, or neither: {'d' if d is None else 'f'} is missing")
     rows, columns = _above_zero(d, "d"), _above_zero(f, "f")
     left = 2 * rows * columns - ridge * (rows * moved_in + columns * moved_out)
     return ridge * rows * columns * weight / left if left > 0 else math.inf
@@ -180,6 +179,5 @@ def _bytes(value: float | str, what: str) -> float:
 
 def _above_zero(value: float, what: str) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
-        msg = f"{what} must be a number, got {value!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"{what} must be a number, got {value!r:.60}")
     return units.positive(float(value), what)

@@ -68,12 +68,12 @@ class Snapshot:
         for field in ("name", "chip", "precision", "memory"):
             text = getattr(self, field)
             if not isinstance(text, str):
-                msg = f"the {field} of a snapshot must be text, got {text!r:.40}"
-                raise TypeError(msg)
+                raise TypeError(f"the {field} of a snapshot must be text, got {text!r:.40}")
             object.__setattr__(self, field, without_surrogates(text.strip()))
         if not self.name or len(self.name) > _MAX_NAME_CHARACTERS:
-            msg = f"a snapshot needs a name of 1 to {_MAX_NAME_CHARACTERS} characters, got '{self.name:.40}'"
-            raise ValueError(msg)
+            raise ValueError(
+                f"a snapshot needs a name of 1 to {_MAX_NAME_CHARACTERS} characters, got '{self.name:.40}'"
+            )
         for field, unit in (("peak_flops", "FLOP/s"), ("bandwidth", "B/s")):
             what = f"{field} of snapshot '{self.name}'"
             rate = units.positive(units.parse(getattr(self, field), unit, what), what)
@@ -85,11 +85,13 @@ class Snapshot:
 def _checked_positions(snapshot: str, given: Any) -> tuple[tuple[str, float, float], ...]:
     rows = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else None
     if rows is None or not all(isinstance(row, Sequence) and len(row) == _VALUES_PER_KERNEL for row in rows):
-        msg = f"kernels of snapshot '{snapshot}' must be rows of (name, FLOP/byte, FLOP/s), got {given!r:.40}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"kernels of snapshot '{snapshot}' must be rows of (name, FLOP/byte, FLOP/s), got {given!r:.40}"
+        )
     if len(rows) > _MAX_KERNELS:
-        msg = f"snapshot '{snapshot}' holds at most {_MAX_KERNELS} kernels, got {len(rows)}: leave out the shortest"
-        raise ValueError(msg)
+        raise ValueError(
+            f"snapshot '{snapshot}' holds at most {_MAX_KERNELS} kernels, got {len(rows)}: leave out the shortest"
+        )
     positions = []
     for label, intensity, rate in rows:
         name = without_surrogates(str(label))
@@ -98,8 +100,9 @@ def _checked_positions(snapshot: str, given: Any) -> tuple[tuple[str, float, flo
         except (TypeError, ValueError):
             position = (name, np.nan, np.nan)
         if not (position[1] >= 0 and 0 < position[2] < np.inf):
-            msg = f"kernel '{position[0]:.40}' of snapshot '{snapshot}' has no position at {intensity!r}, {rate!r}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"kernel '{position[0]:.40}' of snapshot '{snapshot}' has no position at {intensity!r}, {rate!r}"
+            )
         positions.append(position)
     return tuple(positions)
 

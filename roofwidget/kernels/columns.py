@@ -87,8 +87,7 @@ def dict_column(
             values = list(map(word_of.__getitem__, values))
         column = dict_encoded(values)
     if len(column.codes) != n:
-        msg = f"column '{field}' has {len(column.codes)} entries, expected {n}"
-        raise ValueError(msg)
+        raise ValueError(f"column '{field}' has {len(column.codes)} entries, expected {n}")
     frozen(column.codes)
     return column
 
@@ -106,8 +105,7 @@ def dict_encoded(values: list[str | None]) -> DictColumn:
 
 def _checked_text(value: Any, field: str, row: int, *, casefold: bool) -> str | None:
     if not isinstance(value, str) and value is not None:
-        msg = f"row {row}, column '{field}': {value!r:.60} is not text"
-        raise TypeError(msg)
+        raise TypeError(f"row {row}, column '{field}': {value!r:.60} is not text")
     return folded(value) or None if casefold and isinstance(value, str) else value
 
 
@@ -153,8 +151,7 @@ def by_key(
         if name in found:
             twice = ~np.isnan(part) & ~np.isnan(found[name])
             if twice.any():
-                msg = f"row {int(np.argmax(twice))}: '{field}' has both '{name or field}' and '{key}'"
-                raise ValueError(msg)
+                raise ValueError(f"row {int(np.argmax(twice))}: '{field}' has both '{name or field}' and '{key}'")
             part = checked(np.where(np.isnan(part), found[name], part), field, n)
         found[name] = part
     return MappingProxyType(found or {plain: checked(np.full(n, np.nan), field, n)})
@@ -167,8 +164,7 @@ def float_column(given: npt.ArrayLike, field: str, n: int) -> Floats:
     except (OverflowError, TypeError, ValueError):
         column = float_cells(given, field)
     if column.shape != (n,):
-        msg = f"column '{field}' has shape {column.shape}, expected ({n},)"
-        raise ValueError(msg)
+        raise ValueError(f"column '{field}' has shape {column.shape}, expected ({n},)")
     return frozen(column)
 
 
@@ -184,8 +180,7 @@ def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
         bad, rule = np.isinf(column) | (column < 0), "must be finite and not negative, or NaN where unknown"
     if bad.any():
         row = int(np.argmax(bad))
-        msg = f"row {row}, column '{field}': {column[row]} {rule}"
-        raise ValueError(msg)
+        raise ValueError(f"row {row}, column '{field}': {column[row]} {rule}")
     return column
 
 
@@ -204,14 +199,12 @@ def real(given: npt.ArrayLike, unit: str, what: str) -> Floats:
     """
     if isinstance(given, str):
         if not unit:
-            msg = f"{what} must be numbers, got {given!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"{what} must be numbers, got {given!r:.60}")
         return np.asarray(units.parse(given, unit, what))
     try:
         return np.asarray(given, dtype=np.float64)
     except (OverflowError, TypeError, ValueError):
-        msg = f"{what} must be numbers that fit double precision, got {given!s:.60}"
-        raise TypeError(msg) from None
+        raise TypeError(f"{what} must be numbers that fit double precision, got {given!s:.60}") from None
 
 
 def quantity(given: npt.ArrayLike, unit: str, what: str, *, above_zero: bool = False) -> Floats:
@@ -242,8 +235,7 @@ def name_column(given: list[Any]) -> Texts:
     if set(map(type, given)) != {str}:
         for row, value in enumerate(given):
             if not isinstance(value, str):
-                msg = f"row {row}, column 'name': {value!r:.60} is not text"
-                raise TypeError(msg)
+                raise TypeError(f"row {row}, column 'name': {value!r:.60} is not text")
     return frozen(column)
 
 
@@ -254,13 +246,13 @@ def float_cells(given: Any, field: str) -> Floats:
         if value is None or type(value).__name__ in {"NAType", "NaTType"}:
             continue
         if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__float__"):
-            msg = f"row {row}, column '{field}': {value!r:.60} is not a number"
-            raise ValueError(msg)
+            raise ValueError(f"row {row}, column '{field}': {value!r:.60} is not a number")
         try:
             result[row] = float(value)
         except OverflowError:
-            msg = f"row {row}, column '{field}': an integer too large for a double-precision number"
-            raise ValueError(msg) from None
+            raise ValueError(
+                f"row {row}, column '{field}': an integer too large for a double-precision number"
+            ) from None
     return result
 
 
@@ -272,8 +264,7 @@ def text_cells(column: Any, field: str) -> list[str | None] | None:
     for row, value in enumerate(column):
         missing = value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value  # noqa: PLR0124 - NaN
         if not missing and not isinstance(value, str):
-            msg = f"row {row}, column '{field}': {value!r:.60} is not text"
-            raise ValueError(msg)
+            raise ValueError(f"row {row}, column '{field}': {value!r:.60} is not text")
         found.append(None if missing else value or None)
     return found
 

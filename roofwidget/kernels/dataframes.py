@@ -26,14 +26,12 @@ def from_frame(frame: Any) -> dict[str, Any]:
     found = [str(column) for column in frame.columns]
     twice = next((name for name, times in Counter(found).items() if times > 1), None)
     if twice is not None:
-        msg = f"the data frame has column '{twice}' twice"
-        raise ValueError(msg)
+        raise ValueError(f"the data frame has column '{twice}' twice")
     absent = set(FIELDS) - {name.partition(":")[0] for name in found}
     others = [name for name in found if not _is_field(name, absent)]
     missing = [f for f in _NEEDED if not any(name.split(":")[0] == f for name in found)]
     if missing:
-        msg = f"the data frame has no column '{missing[0]}'; it has {', '.join(found)}"
-        raise ValueError(msg)
+        raise ValueError(f"the data frame has no column '{missing[0]}'; it has {', '.join(found)}")
 
     def keyed(field: str, plain: str) -> dict[str, Any]:
         names = [name for name in found if name.split(":")[0] == field]
@@ -62,12 +60,10 @@ def _is_field(name: str, absent: Collection[str]) -> bool:
     if field in _KEYED and (colon or field in FIELDS):
         return True
     if colon and field in FIELDS:
-        msg = f"column '{name}': only 'flops' and 'bytes' take a precision or a level after a colon"
-        raise ValueError(msg)
+        raise ValueError(f"column '{name}': only 'flops' and 'bytes' take a precision or a level after a colon")
     close = [] if field in FIELDS else _alike(field, absent)
     if close and not _is_another(field, close[0]):
-        msg = f"the data frame has a column '{name}'; did you mean '{close[0]}'?"
-        raise ValueError(msg)
+        raise ValueError(f"the data frame has a column '{name}'; did you mean '{close[0]}'?")
     return field in FIELDS
 
 

@@ -99,11 +99,9 @@ def whole_from_one(value: Any, what: str) -> int:
     5
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        msg = f"{what} must be a whole number, got {value!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"{what} must be a whole number, got {value!r:.60}")
     if value < 1:
-        msg = f"{what} must be at least 1, got {value}"
-        raise ValueError(msg)
+        raise ValueError(f"{what} must be at least 1, got {value}")
     return int(value)
 
 
@@ -116,19 +114,16 @@ def share_above_zero(value: Any) -> float:
     1.0
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        msg = f"time_share must be a number, got {value!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"time_share must be a number, got {value!r:.60}")
     if not 0 < value <= 1:
-        msg = f"time_share must be above 0 and at most 1, such as 0.9 for 90 %, got {value!r:.60}"
-        raise ValueError(msg)
+        raise ValueError(f"time_share must be above 0 and at most 1, such as 0.9 for 90 %, got {value!r:.60}")
     return float(value)
 
 
 def checked_text(value: Any, what: str) -> str:
     """Return a text. Anything else raises an error that names the argument `what`."""
     if not isinstance(value, str):
-        msg = f"filter: {what} must be text, got {value!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"filter: {what} must be text, got {value!r:.60}")
     return value
 
 
@@ -162,8 +157,7 @@ def known_resources(given: Any, chip: Chip | None) -> tuple[str, ...] | None:
         if word.casefold() not in by_key:
             options = list(by_key.values())
             near = nearest(word, options) or options
-            msg = f"filter: '{word}' binds no kernel on {chip.name}; nearest: {listed(near)}"
-            raise ValueError(msg)
+            raise ValueError(f"filter: '{word}' binds no kernel on {chip.name}; nearest: {listed(near)}")
     return tuple(by_key[word.casefold()] for word in words)
 
 

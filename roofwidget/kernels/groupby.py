@@ -157,8 +157,7 @@ def column_of(kernels: Kernels, name: str, where: str) -> Floats | DictColumn:
     known = ["name", "precision", "category", *extra]
     if name in known:
         return kernels.codes(name)
-    msg = f"{where} has no column '{name}'; nearest: {listed(nearest(name, known) or known)}"
-    raise ValueError(msg)
+    raise ValueError(f"{where} has no column '{name}'; nearest: {listed(nearest(name, known) or known)}")
 
 
 def _keys(column: Floats | DictColumn) -> Codes:

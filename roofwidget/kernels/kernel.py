@@ -82,8 +82,7 @@ class Kernel:
         count: int = 1,
     ) -> None:
         if not isinstance(name, str):
-            msg = f"a kernel's name must be text, got {name!r}"
-            raise TypeError(msg)
+            raise TypeError(f"a kernel's name must be text, got {name!r}")
         where = f"of kernel '{name[:60]}'"
         values = {
             "name": name,
@@ -146,10 +145,10 @@ def as_kernel(record: Any, row: int) -> Kernel:
         if isinstance(record, Sequence) and not isinstance(record, str) and 3 <= len(record) <= 4:  # noqa: PLR2004
             return Kernel(*record)
     except (TypeError, ValueError) as error:
-        msg = f"kernel {row}: {error}"
-        raise type(error)(msg) from None
-    msg = f"kernel {row}: expected a Kernel, (name, flops, bytes[, time]) or a dict of these, got {record!r:.60}"
-    raise TypeError(msg)
+        raise type(error)(f"kernel {row}: {error}") from None
+    raise TypeError(
+        f"kernel {row}: expected a Kernel, (name, flops, bytes[, time]) or a dict of these, got {record!r:.60}"
+    )
 
 
 def _number(value: Number, unit: str, what: str) -> float | None:
@@ -157,8 +156,7 @@ def _number(value: Number, unit: str, what: str) -> float | None:
         return None
     number = units.parse(value, unit, what)
     if math.isnan(number):
-        msg = f"{what} is NaN; write None where a number is unknown"
-        raise ValueError(msg)
+        raise ValueError(f"{what} is NaN; write None where a number is unknown")
     units.finite(number, what)
     return value if isinstance(value, int) else number
 
@@ -169,32 +167,27 @@ def _amount(
     if not isinstance(value, Mapping):
         return _number(value, unit, what)
     if not value:
-        msg = f"{what}: the mapping is empty; write None where the number is unknown"
-        raise ValueError(msg)
+        raise ValueError(f"{what}: the mapping is empty; write None where the number is unknown")
     amounts: dict[str, float] = {}
     for key, part in value.items():
         number = _number(part, unit, f"{what}['{key}']")
         if number is None:
-            msg = f"{what}['{key}'] is None; leave the entry out where there is none"
-            raise ValueError(msg)
+            raise ValueError(f"{what}['{key}'] is None; leave the entry out where there is none")
         kept = folded(str(key)) if casefold else str(key)
         if any(kept.casefold() == other.casefold() for other in amounts):
-            msg = f"{what}: '{key}' is there twice"
-            raise ValueError(msg)
+            raise ValueError(f"{what}: '{key}' is there twice")
         amounts[kept] = number
     return amounts[""] if casefold and amounts.keys() == {""} else MappingProxyType(amounts)
 
 
 def _word(value: object, what: str) -> str | None:
     if value is not None and not isinstance(value, str):
-        msg = f"{what} must be text, got {value!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"{what} must be text, got {value!r:.60}")
     return value or None
 
 
 def _launches(value: object, what: str) -> int:
     number = units.parse(value, "FLOP", what)
     if not (number >= 1 and number.is_integer()):
-        msg = f"{what} must be a whole number from 1, got {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{what} must be a whole number from 1, got {value!r}")
     return int(number)

@@ -36,8 +36,7 @@ def match_rows(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple
     [[0, 1, 2], [4, 0, 2]]
     """
     if not columns:
-        msg = "compare_runs: match needs at least one column, such as 'name'"
-        raise ValueError(msg)
+        raise ValueError("compare_runs: match needs at least one column, such as 'name'")
     n = len(before)
     keys = np.zeros(n + len(after), dtype=np.int64)
     for name in columns:
@@ -129,8 +128,7 @@ def _column_keys(before: Kernels, after: Kernels, name: str) -> Keys:
     if not isinstance(first, DictColumn) and not isinstance(second, DictColumn):
         _, codes = np.unique(np.concatenate([first, second]), return_inverse=True, equal_nan=True)
         return codes.astype(np.int64)
-    msg = f"compare_runs: column '{name}' holds texts in one run and numbers in the other"
-    raise ValueError(msg)
+    raise ValueError(f"compare_runs: column '{name}' holds texts in one run and numbers in the other")
 
 
 def _numbered(column: DictColumn, index: dict[str | None, int]) -> Keys:

@@ -54,8 +54,7 @@ def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
     found: dict[str, Floats | DictColumn] = {}
     for name, column in (given or {}).items():
         if name in FIELDS or name.startswith(("flops:", "bytes:", "origin:")):
-            msg = f"extra: '{name}' is the name of a regular column of the table; use another name"
-            raise ValueError(msg)
+            raise ValueError(f"extra: '{name}' is the name of a regular column of the table; use another name")
         if _is_text(column):
             found[name] = _text_column(column, name, n)
         else:
@@ -108,8 +107,9 @@ class Launches:
             return None
         owners = np.array([] if owner is None else owner, dtype=np.intp)
         if owners.shape != (len(kernels),) or not ((owners >= 0) & (owners < n)).all():
-            msg = f"launch_rows must hold a row of this table, 0 to {n - 1}, for each of {len(kernels)} launches"
-            raise ValueError(msg)
+            raise ValueError(
+                f"launch_rows must hold a row of this table, 0 to {n - 1}, for each of {len(kernels)} launches"
+            )
         return cls(kernels, owners, np.arange(n))
 
     def __getitem__(self, rows: Any) -> Launches:

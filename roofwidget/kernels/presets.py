@@ -63,8 +63,7 @@ def preset(name: str) -> Preset:
     for known in presets():
         if lookup_key(known) == lookup_key(str(name)):
             return _preset(known)
-    msg = f"no preset is called '{name}'; the presets are {listed(presets())}"
-    raise LookupError(msg)
+    raise LookupError(f"no preset is called '{name}'; the presets are {listed(presets())}")
 
 
 def presets() -> tuple[str, ...]:

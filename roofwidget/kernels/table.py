@@ -284,8 +284,9 @@ class Kernels:
             key = np.asarray(key)
             key = key.astype(np.intp) if key.size == 0 else key
             if key.ndim != 1:
-                msg = f"the index of a Kernels is an integer, a slice, a mask or a list of row numbers, not {key!r:.60}"
-                raise IndexError(msg)
+                raise IndexError(
+                    f"the index of a Kernels is an integer, a slice, a mask or a list of row numbers, not {key!r:.60}"
+                )
         part = object.__new__(Kernels)
         for name, value in vars(self).items():
             is_column = name.removeprefix("_") not in _OF_TABLE
@@ -581,8 +582,7 @@ class Kernels:
         numbers = {name: column for name, column in self._extra.items() if not isinstance(column, DictColumn)}
         if by not in numbers:
             options = [*_RANKS_OF_BOUND, *_RANKS, *numbers]
-            msg = f"top: cannot rank by '{by}'; nearest: {listed(nearest(str(by), options) or options)}"
-            raise ValueError(msg)
+            raise ValueError(f"top: cannot rank by '{by}'; nearest: {listed(nearest(str(by), options) or options)}")
         return numbers[by]
 
     def _bound(self, chip: Chip) -> Bound:
@@ -594,8 +594,7 @@ class Kernels:
         if chip is not None:
             return look_up(chip)
         if self.chip is None:
-            msg = f"{what} needs a chip: these kernels do not name the chip they ran on; give chip="
-            raise ValueError(msg)
+            raise ValueError(f"{what} needs a chip: these kernels do not name the chip they ran on; give chip=")
         return self.chip
 
     def roofline(self, **traits: Any) -> RooflineWidget:
@@ -635,5 +634,4 @@ def as_kernels(value: Any) -> Kernels:
         return Kernels.from_dataframe(value)
     if isinstance(value, (list, tuple)):
         return Kernels.from_records(value)
-    msg = f"kernels must be Kernels, a list of records or a data frame, got {type(value).__name__}"
-    raise TypeError(msg)
+    raise TypeError(f"kernels must be Kernels, a list of records or a data frame, got {type(value).__name__}")

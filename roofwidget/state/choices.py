@@ -25,8 +25,7 @@ def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
         If there is no such chip; the message names the nearest ids.
     """
     if not chips:
-        msg = f"there are no chips, so there is no roof; {NO_CHIPS_HINT}, or set .chips"
-        raise TraitError(msg)
+        raise TraitError(f"there are no chips, so there is no roof; {NO_CHIPS_HINT}, or set .chips")
     for chip in chips:
         if name == chip.id:
             return chip
@@ -35,8 +34,7 @@ def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
         if isinstance(name, str) and name.casefold() in {word.casefold() for word in known}:
             return chip
     ids = [chip.id for chip in chips]
-    msg = f"{name!r} is none of the chips here; nearest: {listed(nearest(str(name), ids) or ids)}"
-    raise TraitError(msg)
+    raise TraitError(f"{name!r} is none of the chips here; nearest: {listed(nearest(str(name), ids) or ids)}")
 
 
 def shown_after(before: Iterable[Chip], chips: Iterable[Chip], shown: Iterable[str]) -> list[str]:

@@ -33,8 +33,7 @@ def check_bounds(names: Iterable[str], known: Mapping[str, str]) -> tuple[str, .
     for name in names:
         if name.casefold() not in known:
             near = nearest(name, known.values()) or known.values()
-            msg = f"bounds: '{name[:60]}' binds no kernel on any of the chips; nearest: {listed(near)}"
-            raise TraitError(msg)
+            raise TraitError(f"bounds: '{name[:60]}' binds no kernel on any of the chips; nearest: {listed(near)}")
         found[known[name.casefold()]] = None
     return tuple(found)
 
@@ -63,8 +62,7 @@ def column_key(key: str, extra: Collection[str], trait: str) -> str:
     options = [*TABLE_COLUMNS, *extra]
     near = nearest(key, options) or options
     forms = " or ".join(f"'{word}:…'" for word in (*TABLE_COLUMNS_BY, "extra"))
-    msg = f"{trait}: the table has no column '{key[:60]}'; nearest: {listed(near)}; or {forms}"
-    raise TraitError(msg)
+    raise TraitError(f"{trait}: the table has no column '{key[:60]}'; nearest: {listed(near)}; or {forms}")
 
 
 def sort_key(key: str, extra: Collection[str]) -> str:

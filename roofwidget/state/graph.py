@@ -46,8 +46,7 @@ def refused_as(trait: str) -> Iterator[None]:
     try:
         yield
     except (LookupError, TypeError, ValueError) as error:
-        msg = f"{trait}: {error}"
-        raise TraitError(msg) from None
+        raise TraitError(f"{trait}: {error}") from None
 
 
 def has_same_groups(one: Partition | None, other: Partition | None) -> bool:
@@ -82,17 +81,15 @@ def _check_is_of(partition: Partition, graph: Graph) -> None:
     own, others = [op.name for op in partition.graph.ops], [op.name for op in graph.ops]
     if own != others:
         strange = next((name for name in own if name not in others), own[-1] if own else "")
-        msg = (
+        raise ValueError(
             f"op '{strange}' of graph '{partition.graph.name}' has another position, or none, in graph '{graph.name}' "
             "that is shown; set `graph` first"
         )
-        raise ValueError(msg)
     if partition.spilled:
-        msg = (
+        raise ValueError(
             f"it spills {listed(partition.spilled)}, but a model counts no bytes for tensors inside a kernel; "
             "show its kernels() instead of the graph"
         )
-        raise ValueError(msg)
 
 
 def check_phase(name: str, graphs: Mapping[str, Graph], graph: Graph | None) -> str:
@@ -100,13 +97,12 @@ def check_phase(name: str, graphs: Mapping[str, Graph], graph: Graph | None) -> 
     if name in graphs or (name == "" and not graphs):
         return name
     if list(graphs) == [""] or (not graphs and graph is not None):
-        msg = f"phase: the graph has no phases, so there is no phase '{name}'; give graphs={{'{name}': graph, …}}"
-        raise TraitError(msg)
+        raise TraitError(
+            f"phase: the graph has no phases, so there is no phase '{name}'; give graphs={{'{name}': graph, …}}"
+        )
     if not graphs:
-        msg = f"phase: there are no graphs, so there is no phase '{name}'; set graphs first"
-        raise TraitError(msg)
-    msg = f"phase: no graph is called '{name}'; there are {listed(graphs)}{did_you_mean(name, graphs)}"
-    raise TraitError(msg)
+        raise TraitError(f"phase: there are no graphs, so there is no phase '{name}'; set graphs first")
+    raise TraitError(f"phase: no graph is called '{name}'; there are {listed(graphs)}{did_you_mean(name, graphs)}")
 
 
 def check_dims(dims: Mapping[str, int], graph: Graph | None) -> Mapping[str, int]:

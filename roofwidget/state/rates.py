@@ -44,8 +44,7 @@ def read_only_what_if(given: Any) -> WhatIf:
         changes: dict[str, Mapping[str, float]] = {}
         for quantity, values in _mapping(quantities).items():
             if quantity not in _UNITS:
-                msg = f"what_if['{chip}'] may hold 'peak_flops' and 'bandwidth', not '{quantity}'"
-                raise ValueError(msg)
+                raise ValueError(f"what_if['{chip}'] may hold 'peak_flops' and 'bandwidth', not '{quantity}'")
             rates = {
                 str(key): parsed_rate(value, quantity, f"what_if['{chip}']['{quantity}']['{key}']")
                 for key, value in _mapping(values).items()
@@ -60,8 +59,7 @@ def read_only_what_if(given: Any) -> WhatIf:
 def _mapping(part: Any) -> Mapping[Any, Any]:
     if not isinstance(part, Mapping):
         shape = "{'peak_flops': {precision: rate}, 'bandwidth': {level: rate}}"
-        msg = f"expected a mapping from chip id to {shape}, got {part!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"expected a mapping from chip id to {shape}, got {part!r:.60}")
     return part
 
 

@@ -34,5 +34,4 @@ def frozen(name: str, others: Iterable[Snapshot], kernels: Kernels, rows: Rows, 
             kernel_positions(kernels, rows, bound),
         )
     except (TypeError, ValueError) as error:
-        msg = f"freeze: {error}"
-        raise TraitError(msg) from None
+        raise TraitError(f"freeze: {error}") from None

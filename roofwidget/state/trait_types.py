@@ -89,8 +89,7 @@ class Checked(traitlets.TraitType[G, Any]):
         try:
             return self.check(value)
         except (LookupError, TypeError, ValueError) as error:
-            msg = f"{type(obj).__name__}.{self.name}: {error}"
-            raise traitlets.TraitError(msg) from None
+            raise traitlets.TraitError(f"{type(obj).__name__}.{self.name}: {error}") from None
 
 
 class RateTrait(Checked[float]):
@@ -139,8 +138,7 @@ def distinct_chips(value: Any) -> tuple[Chip, ...]:
     seen: set[str] = set()
     for entry in chips:
         if entry.id in seen:
-            msg = f"two chips have the id '{entry.id}'; give one of them another id"
-            raise ValueError(msg)
+            raise ValueError(f"two chips have the id '{entry.id}'; give one of them another id")
         seen.add(entry.id)
     return chips
 
@@ -160,8 +158,7 @@ def language_of(value: Any) -> str:
         raise _unexpected("a language such as 'en' or 'de'", value)
     language = value.replace("_", "-").split("-")[0].casefold()
     if language not in languages():
-        msg = f"there is no catalogue for '{value}'; there are {listed(languages())}"
-        raise ValueError(msg)
+        raise ValueError(f"there is no catalogue for '{value}'; there are {listed(languages())}")
     return language
 
 
@@ -180,11 +177,9 @@ def graphs_by_name(value: Any) -> Mapping[str, Graph]:
     known: dict[int, str] = {}
     for name, graph in value.items():
         if not isinstance(name, str) or not isinstance(graph, Graph):
-            msg = f"{what} is needed, not {graph!r:.40} by the name {name!r:.40}"
-            raise TypeError(msg)
+            raise TypeError(f"{what} is needed, not {graph!r:.40} by the name {name!r:.40}")
         if id(graph) in known:
-            msg = f"'{known[id(graph)]}' and '{name}' are the same graph; build one for each"
-            raise ValueError(msg)
+            raise ValueError(f"'{known[id(graph)]}' and '{name}' are the same graph; build one for each")
         known[id(graph)] = name
     # Plain dicts are equal in any order, so traitlets would not notify of a new order.
     return MappingProxyType(OrderedDict(value))
@@ -207,8 +202,7 @@ def shares(value: Any) -> tuple[float, ...]:
     given = [value] if isinstance(value, numbers.Real) else _sequence(value, "a share from 0 to below 1, or a list")
     for share in given:
         if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 <= float(share) < 1:
-            msg = f"{share!r} is not a share from 0 to below 1, such as 0.2 for 20 %"
-            raise ValueError(msg)
+            raise ValueError(f"{share!r} is not a share from 0 to below 1, such as 0.2 for 20 %")
     return tuple(dict.fromkeys(share for share in map(float, given) if share > 0))
 
 

@@ -20,5 +20,4 @@ def plane_of(view: str, time_scale: str) -> Plane:
 def check_zoom(zoom: Zoom | None, plane: Plane) -> None:
     """Raise `TraitError` for a zoom that starts at 0 on logarithmic axes."""
     if zoom is not None and plane != ("time", "linear") and 0 in zoom:
-        msg = f"zoom: {zoom} starts at 0, which logarithmic axes do not have"
-        raise TraitError(msg)
+        raise TraitError(f"zoom: {zoom} starts at 0, which logarithmic axes do not have")

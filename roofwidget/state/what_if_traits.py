@@ -35,8 +35,7 @@ def checked_factor(value: Any, what: str) -> float:
         If the factor is not such a number; the message begins with `what`.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        msg = f"{what} must be a number such as 0.5, got {value!r:.40}"
-        raise TypeError(msg)
+        raise TypeError(f"{what} must be a number such as 0.5, got {value!r:.40}")
     return units.positive(float(value), what)
 
 
@@ -50,14 +49,12 @@ def read_only_factors(given: Any) -> KernelWhatIfs:
     """
     if not isinstance(given, Mapping) or not all(_is_row(row, factors) for row, factors in given.items()):
         shape = "{'bytes': factor, 'time': factor}"
-        msg = f"expected a mapping from row numbers to {shape}, got {given!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"expected a mapping from row numbers to {shape}, got {given!r:.60}")
     kept: dict[int, Mapping[str, float]] = {}
     for row in sorted(given):
         for word in given[row]:
             if word not in _QUANTITIES:
-                msg = f"row {row} may have 'bytes' and 'time', not {word!r:.40}"
-                raise ValueError(msg)
+                raise ValueError(f"row {row} may have 'bytes' and 'time', not {word!r:.40}")
         factors = {
             word: checked_factor(given[row][word], f"'{word}' of row {row}")
             for word in _QUANTITIES
@@ -76,8 +73,7 @@ def _is_row(row: object, factors: object) -> bool:
 def check_row(row: int, rows: int, trait: str) -> int:
     """Return a row number if the row exists, else raise `TraitError`."""
     if not 0 <= row < rows:
-        msg = f"{trait}: {row} is not a row of kernels, which has {rows}"
-        raise TraitError(msg)
+        raise TraitError(f"{trait}: {row} is not a row of kernels, which has {rows}")
     return row
 
 
@@ -101,18 +97,15 @@ def check_can_move(kernel: Kernels, asked: Mapping[str, float], bound_of: Callab
     """Raise `ValueError` if the factors cannot be applied to the kernel, which is the only row of a table."""
     name = kernel.names[0]
     if "bytes" in asked and not any(column[0] > 0 for column in kernel.bytes_by_level.values()):
-        msg = f"move: the bytes of '{name}' are unknown, so they cannot be changed; give time"
-        raise ValueError(msg)
+        raise ValueError(f"move: the bytes of '{name}' are unknown, so they cannot be changed; give time")
     if asked.get("time", 1) == 1:
         return
     if not kernel.time[0] > 0:
-        msg = f"move: '{name}' was not measured, so its time cannot be changed; give bytes"
-        raise ValueError(msg)
+        raise ValueError(f"move: '{name}' was not measured, so its time cannot be changed; give bytes")
     least = float(least_time(bound_of(kernel))[0])
     if asked["time"] < least * (1 - _ROUNDING_TOLERANCE):
         factor, allowed = (units.format_significant(value, 6) for value in (asked["time"], least))
-        msg = f"move: '{name}' would beat its roof with time={factor}; the least is {allowed}"
-        raise ValueError(msg)
+        raise ValueError(f"move: '{name}' would beat its roof with time={factor}; the least is {allowed}")
 
 
 def bound_where_measured(
