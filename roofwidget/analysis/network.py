@@ -31,7 +31,7 @@ import numpy.typing as npt
 from roofwidget.chips import Chip, Link, MissingFigureError
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import Floats, quantity, real
-from roofwidget.support.did_you_mean import keywords, listed, nearest
+from roofwidget.support.did_you_mean import choose_from, keywords
 
 COLLECTIVES: Final = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "permute")
 """The supported kinds of collectives."""
@@ -308,9 +308,7 @@ def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> Floats:
 
 def _known(word: str, words: tuple[str, ...], what: str) -> None:
     if word not in words:
-        close = nearest(word, words, most=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(words)}"
-        raise ValueError(f"no {what} is called '{word}'; {hint}")
+        raise ValueError(f"no {what} is called '{word}'{choose_from(word, words)}")
 
 
 def _of_link(link: Link) -> float:

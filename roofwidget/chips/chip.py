@@ -151,14 +151,14 @@ class Chip:
             year=validation.year(name, year),
             status=status,
             default_precision=validation.default_precision(name, peaks, default_precision),
-            aliases=validation.aliases(name, aliases),
+            aliases=validation.texts(aliases, f"aliases of chip '{name}'"),
             links=MappingProxyType(validation.links(name, links)),
             ceilings=validation.ceilings(name, ceilings, peaks, levels),
-            clock=validation.number(name, "clock", "Hz", clock),
+            clock=validation.optional(clock, "Hz", f"clock of chip '{name}'"),
             units=validation.unit_count(name, units),
-            power=validation.number(name, "power", "W", power),
+            power=validation.optional(power, "W", f"power of chip '{name}'"),
             energy=validation.energy(name, energy),
-            notes=validation.notes(name, notes),
+            notes=validation.texts(notes, f"notes of chip '{name}'"),
         )
         self.__dict__.update(
             sources=MappingProxyType(validation.sources(name, sources, card.figures_with_sources(self))),

@@ -49,8 +49,8 @@ def memories(name: str, given: object) -> dict[str, Memory]:
         _refuse_duplicate(level, levels, f"memories of chip '{name}'")
         levels[level] = Memory(
             level,
-            _optional(memory.bandwidth, "B/s", what),
-            _optional(memory.capacity, "B", f"capacity of {what}"),
+            optional(memory.bandwidth, "B/s", what),
+            optional(memory.capacity, "B", f"capacity of {what}"),
             _text(memory.scope, f"scope of {what}"),
         )
     if next(iter(levels.values())).bandwidth is None:
@@ -74,9 +74,9 @@ def links(name: str, given: object) -> dict[str, Link]:
         _refuse_duplicate(key, found, f"links of chip '{name}'")
         found[key] = Link(
             key,
-            _optional(link.bandwidth, "B/s", what),
-            _optional(link.per_link, "B/s", f"per_link of {what}"),
-            _optional(link.latency, "s", f"latency of {what}"),
+            optional(link.bandwidth, "B/s", what),
+            optional(link.per_link, "B/s", f"per_link of {what}"),
+            optional(link.latency, "s", f"latency of {what}"),
             _text(link.printed, f"printed of {what}"),
         )
     return found
@@ -166,11 +166,6 @@ def energy(name: str, given: Energy | None) -> Energy | None:
     return Energy(**found)
 
 
-def number(name: str, field: str, unit: str, given: object) -> float | None:
-    """Return a clock (Hz) or a power (W) as a number; it may be given as text with a unit."""
-    return _optional(given, unit, f"{field} of chip '{name}'")
-
-
 def unit_count(name: str, given: object) -> str | None:
     """Return the number and kind of the compute units, such as ``132 SM``."""
     if given is not None and not (isinstance(given, str) and _UNIT_COUNT.fullmatch(given)):
@@ -183,16 +178,6 @@ def year(name: str, given: object) -> int | None:
     if given is not None and not (isinstance(given, int) and 1000 <= given <= 9999):  # noqa: PLR2004 - four digits
         raise ValueError(f"year of chip '{name}' must be a year such as 2024, got {given!r}")
     return given
-
-
-def notes(name: str, given: Iterable[str]) -> tuple[str, ...]:
-    """Return lines of text; a single line may be given as text."""
-    return texts(given, f"notes of chip '{name}'")
-
-
-def aliases(name: str, given: Iterable[str]) -> tuple[str, ...]:
-    """Return other names of a chip; a single name may be given as text."""
-    return texts(given, f"aliases of chip '{name}'")
 
 
 def identity(name: str, given: str | None) -> str:
@@ -280,7 +265,8 @@ def _nonempty(word: object, what: str) -> str:
     return word
 
 
-def _optional(value: object, unit: str, what: str) -> float | None:
+def optional(value: object, unit: str, what: str) -> float | None:
+    """Return a figure above zero, given as a number or as text with a unit; None stays None."""
     return None if value is None else units.positive(units.parse(value, unit, what), what)
 
 

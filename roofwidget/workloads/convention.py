@@ -67,18 +67,18 @@ class Convention:
     __module__ = "roofwidget"
 
     name: str
-    fma: int = 2
-    transcendental: int = 1
-    divide: int = 1
-    sqrt: int = 1
-    compare: int = 1
-    causal: Literal["full", "half"] = "full"
-    write_allocate: bool = False
-    count_padding: bool = True
-    softmax: int = 5
-    accumulator_bytes: int = 0
-    vector: bool = True
-    transcendentals_apart: bool = False
+    fma: int
+    transcendental: int
+    divide: int
+    sqrt: int
+    compare: int
+    causal: Literal["full", "half"]
+    write_allocate: bool
+    count_padding: bool
+    softmax: int
+    accumulator_bytes: int
+    vector: bool
+    transcendentals_apart: bool
 
     @keywords("Convention")
     def __init__(

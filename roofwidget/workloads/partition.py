@@ -14,6 +14,7 @@ gelu + dropout must run after layernorm and before add
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -88,25 +89,7 @@ class Partition:
         rules = Rules(structure)
         masks = [_mask_of(structure, group) for group in groups]
         _check(structure, rules, masks)
-        self._set(structure, rules, masks)
-
-    def _set(
-        self,
-        structure: Structure,
-        rules: Rules,
-        groups: Sequence[Mask],
-        *,
-        spilled: Iterable[int] = (),
-        how: search.How | None = None,
-        evaluations: int | None = None,
-    ) -> Partition:
-        """Set legal groups, in an order in which they can run, and those spilled tensors that are inside a group."""
-        self._structure, self._rules = structure, rules
-        self._masks = tuple(in_order(structure, groups) or ())
-        inside = {t for group in self._masks for t in structure.inside(group)} if spilled else set()
-        self._spilled = tuple(sorted(inside.intersection(spilled)))
-        self.how, self.evaluations = how, evaluations
-        return self
+        self.__dict__.update(Partition._new(structure, rules, masks).__dict__)
 
     def _with(self, groups: Sequence[Mask], spilled: Iterable[int] = ()) -> Partition:
         spilled = {*self._spilled, *spilled}
@@ -232,9 +215,17 @@ class Partition:
         how: search.How | None = None,
         evaluations: int | None = None,
     ) -> Partition:
-        """Return a partition of groups that are known to be legal."""
+        """Return a partition of legal groups, in an order in which they can run.
+
+        Only those spilled tensors count that are inside a group.
+        """
         new = object.__new__(Partition)
-        return new._set(structure, rules, groups, spilled=spilled, how=how, evaluations=evaluations)
+        new._structure, new._rules = structure, rules
+        new._masks = tuple(in_order(structure, groups) or ())
+        inside = {t for group in new._masks for t in structure.inside(group)} if spilled else set()
+        new._spilled = tuple(sorted(inside.intersection(spilled)))
+        new.how, new.evaluations = how, evaluations
+        return new
 
     # -- contents --------------------------------------------------------------------------------------------------
 
@@ -605,25 +596,12 @@ class _Taken(NamedTuple):
 def _copy(op: Op, read: set[Tensor], taken: _Taken) -> tuple[Op, Mapping[Tensor, Tensor]]:
     """Return a copy of an op that writes only the tensors in `read`, and the new tensors by old. All names are free."""
     renamed = {one: Tensor(_free(one.name, taken.tensors), one.shape, one.dtype) for one in op.outputs if one in read}
-    return _like(op, _free(op.name, taken.ops), op.inputs, renamed.values()), renamed
+    return replace(op, name=_free(op.name, taken.ops), outputs=tuple(renamed.values())), renamed
 
 
 def _reading(op: Op, renamed: Mapping[Tensor, Tensor]) -> Op:
     """Return a copy of an op with some of its inputs replaced."""
-    return _like(op, op.name, [renamed.get(one, one) for one in op.inputs], op.outputs)
-
-
-def _like(op: Op, name: str, inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> Op:
-    return Op(
-        name,
-        op.kind,
-        inputs,
-        outputs,
-        op.flops,
-        extra_bytes=op.extra_bytes,
-        terms=op.terms,
-        precision=op.precision,
-    )
+    return replace(op, inputs=tuple(renamed.get(one, one) for one in op.inputs))
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.elementwise import UNARY
-from roofwidget.workloads.ops.formulas import FMA, SQRT, Work, add, halved, multiply, rows, work
+from roofwidget.workloads.ops.formulas import FMA, SQRT, Work, add, halved, like, multiply, rows, work
 from roofwidget.workloads.tensors import Tensor
 
 
@@ -42,10 +42,10 @@ class Tape:
         def back(gradient: Tensor) -> None:
             weight = self.graph.tensors[f"{name}.weight"]
             n = FMA * rows(x) * x.shape[-1] * features
-            result = Tensor(f"{name}.dx", x.shape, x.dtype)
+            result = like(x, f"{name}.dx")
             multiply(self.graph, [gradient, weight], result, work(("multiply-adds", "tensor", n)))
             self._accumulate(x, result)
-            results = [Tensor(f"{name}.dweight", weight.shape, weight.dtype)]
+            results = [like(weight, f"{name}.dweight")]
             terms: list[tuple[str, str, Count]] = [("multiply-adds", "tensor", n)]
             if bias:
                 results.append(Tensor(f"{name}.dbias", (features,), weight.dtype))
@@ -91,9 +91,7 @@ class Tape:
                 ("exp again", "transcendental", halved(scores, causal=causal)),
                 ("scores", "vector", halved(3 * scores, causal=causal)),
             )
-            results = [
-                Tensor(f"{name}.d{t}", tensor.shape, tensor.dtype) for t, tensor in zip("qkv", (q, k, v), strict=True)
-            ]
+            results = [like(tensor, f"{name}.d{t}") for t, tensor in zip("qkv", (q, k, v), strict=True)]
             add(self.graph, "opaque", [gradient, y, q, k, v, kept], results, done)
             for tensor, result in zip((q, k, v), results, strict=True):
                 self._accumulate(tensor, result)
@@ -118,7 +116,7 @@ class Tape:
             n = gate.size
             terms = [(word, kind, each * n) for word, kind, each in UNARY["silu"]]
             done = work(*terms, ("gradient of up", "vector", n), ("gradient of gate", "vector", 6 * n))
-            result = Tensor(f"{name}.dup", up.shape, up.dtype)
+            result = like(up, f"{name}.dup")
             self._step(f"{name}.dgate", "elementwise", [gradient, gate, up], gate, done, more=[result])
             self._accumulate(up, result)
 
@@ -152,7 +150,7 @@ class Tape:
     def _step(
         self, name: str, kind: str, inputs: list[Tensor], x: Tensor, done: Work, *, more: Iterable[Tensor] = ()
     ) -> None:
-        result = Tensor(name, x.shape, x.dtype)
+        result = like(x, name)
         add(self.graph, kind, inputs, [result, *more], done)
         self._accumulate(x, result)
 

@@ -16,7 +16,19 @@ from typing import Literal
 
 from roofwidget.workloads.expressions import Count, ceil_div, evaluate, maximum
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.ops.formulas import FMA, SOFTMAX, add, fail, halved, multiply, named, positive, whole, work
+from roofwidget.workloads.ops.formulas import (
+    FMA,
+    SOFTMAX,
+    add,
+    fail,
+    halved,
+    like,
+    multiply,
+    named,
+    positive,
+    whole,
+    work,
+)
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor, bits
 
@@ -71,7 +83,7 @@ def attention(
     """
     op = named(graph, name, "attention")
     sizes = _sizes(graph, op, (q, k, v), heads)
-    outputs = [Tensor(op, q.shape, q.dtype)]
+    outputs = [like(q, op)]
     if log_sum_exp:
         outputs.append(Tensor(f"{op}.log_sum_exp", (sizes.batch, sizes.heads, sizes.queries), "fp32"))
     add(graph, "opaque", [q, k, v], outputs, work(*sizes.terms(causal=causal)))
@@ -97,7 +109,7 @@ def unfused_attention(
     scores, weights = Tensor(f"{op}.scores", shape, q.dtype), Tensor(f"{op}.softmax", shape, q.dtype)
     multiply(graph, [q, k], scores, work(first))
     add(graph, "reduction", [scores], weights, work(*middle))
-    return multiply(graph, [weights, v], Tensor(op, q.shape, q.dtype), work(last), name=f"{op}.values")
+    return multiply(graph, [weights, v], like(q, op), work(last), name=f"{op}.values")
 
 
 def flash_blocks(cache: int, d: int) -> tuple[int, int]:
@@ -178,9 +190,7 @@ def flash_attention(
         read = _bytes(many * 2 * sizes.keys * sizes.d * ceil_div(sizes.queries, blocks[0]), k.dtype)
         moved = own + (maximum(halved(read, causal=True), once) if causal else read)
     extra = moved - own - once
-    return add(
-        graph, "opaque", [q, k, v], Tensor(op, q.shape, q.dtype), work(*sizes.terms(causal=causal)), extra_bytes=extra
-    )
+    return add(graph, "opaque", [q, k, v], like(q, op), work(*sizes.terms(causal=causal)), extra_bytes=extra)
 
 
 @operator
@@ -229,9 +239,7 @@ def decode_attention(
     caches = [graph.input(f"{op}.{word}_cache", lengths, dtype) for word in "kv"]
     slots = [Tensor(f"{op}.{tensor.name}_slot", shape, dtype) for tensor in new]
     sizes = _Sizes(q.shape[0], heads, groups, 1, context, d)
-    return add(
-        graph, "opaque", [q, *new, *caches], [Tensor(op, q.shape, q.dtype), *slots], work(*sizes.terms(causal=False))
-    )
+    return add(graph, "opaque", [q, *new, *caches], [like(q, op), *slots], work(*sizes.terms(causal=False)))
 
 
 @operator

@@ -19,6 +19,7 @@ from roofwidget.workloads.ops.formulas import (
     add,
     broadcast,
     fail,
+    like,
     named,
     promoted,
     rank,
@@ -92,7 +93,7 @@ def unary(graph: Graph, x: Tensor, function: str, *, name: str | None = None) ->
     """
     op = named(graph, name, function if function in UNARY else "unary")
     done = work(*((word, kind, each * x.size) for word, kind, each in _found(op, function, UNARY)))
-    return add(graph, "elementwise", [x], Tensor(op, x.shape, x.dtype), done)
+    return add(graph, "elementwise", [x], like(x, op), done)
 
 
 @operator
@@ -159,7 +160,7 @@ def bias_activation(graph: Graph, x: Tensor, activation: str = "relu", *, name: 
     rank(op, x, 1, or_more=True)
     terms = [(word, kind, each * x.size) for word, kind, each in _found(op, activation, UNARY)]
     bias = weight(graph, op, "bias", (x.shape[-1],), x.dtype)
-    return add(graph, "broadcast", [x, bias], Tensor(op, x.shape, x.dtype), work(("bias", "vector", x.size), *terms))
+    return add(graph, "broadcast", [x, bias], like(x, op), work(("bias", "vector", x.size), *terms))
 
 
 @operator
@@ -186,7 +187,7 @@ def dropout(graph: Graph, x: Tensor, *, mask: bool = False, name: str | None = N
     With ``mask=True`` the mask is written too, one byte per element, and returned after the result.
     """
     op = named(graph, name, "dropout")
-    out = Tensor(op, x.shape, x.dtype)
+    out = like(x, op)
     done = work(("multiply", "vector", x.size))
     if not mask:
         add(graph, "elementwise", [x], out, done)
@@ -207,7 +208,7 @@ def cast(graph: Graph, x: Tensor, dtype: str, *, name: str | None = None) -> Ten
 def copy(graph: Graph, x: Tensor, *, name: str | None = None) -> Tensor:
     """Copy a tensor: no FLOPs, one read and one write."""
     op = named(graph, name, "copy")
-    return add(graph, "elementwise", [x], Tensor(op, x.shape, x.dtype), work())
+    return add(graph, "elementwise", [x], like(x, op), work())
 
 
 @operator
@@ -244,4 +245,4 @@ def rope(graph: Graph, x: Tensor, *, head_dim: Count | None = None, name: str | 
     width = x.shape[-1] if head_dim is None else head_dim
     whole(graph, op, f"the last axis of '{x.name}'", x.shape[-1], width)
     table = weight(graph, op, "table", (x.shape[-2], width), x.dtype)
-    return add(graph, "injective", [x, table], Tensor(op, x.shape, x.dtype), work(("rotate", "vector", 3 * x.size)))
+    return add(graph, "injective", [x, table], like(x, op), work(("rotate", "vector", 3 * x.size)))

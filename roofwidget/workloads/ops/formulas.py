@@ -93,6 +93,11 @@ def named(graph: Graph, given: str | None, usual: str) -> str:
     return given
 
 
+def like(tensor: Tensor, name: str) -> Tensor:
+    """Return a tensor of another name with the same shape and dtype."""
+    return Tensor(name, tensor.shape, tensor.dtype)
+
+
 def weight(graph: Graph, op: str, word: str, shape: Iterable[Count], dtype: str) -> Tensor:
     """Return a new weight of an op: an input of the graph called ``op.word``."""
     return graph.input(f"{op}.{word}", shape, dtype)

@@ -9,7 +9,19 @@ from math import log2
 
 from roofwidget.workloads.expressions import Count, product
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.ops.formulas import FMA, WRITE_ALLOCATE, add, fail, named, positive, rank, same, weight, work
+from roofwidget.workloads.ops.formulas import (
+    FMA,
+    WRITE_ALLOCATE,
+    add,
+    fail,
+    like,
+    named,
+    positive,
+    rank,
+    same,
+    weight,
+    work,
+)
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
@@ -45,9 +57,7 @@ def ger(graph: Graph, a: Tensor, x: Tensor, y: Tensor, *, name: str | None = Non
     _vectors(op, y)
     same(op, a, 0, x, 0)
     same(op, a, 1, y, 0)
-    return add(
-        graph, "broadcast", [a, x, y], Tensor(op, a.shape, a.dtype), work(("multiply-adds", "tensor", FMA * a.size))
-    )
+    return add(graph, "broadcast", [a, x, y], like(a, op), work(("multiply-adds", "tensor", FMA * a.size)))
 
 
 @operator
@@ -141,7 +151,7 @@ def fft(
     if not isinstance(points, int):
         raise fail(op, f"a transform's length must be an int, got {points} in {x}")
     each = round((2.5 if real else 5) * points * log2(points))
-    out = Tensor(op, x.shape, x.dtype)
+    out = like(x, op)
     extra = (positive(op, "passes", passes) - 1) * 2 * x.bytes + WRITE_ALLOCATE * passes * out.bytes
     return add(graph, "opaque", [x], out, work(("butterflies", "vector", each * batch)), extra_bytes=extra)
 
@@ -157,7 +167,7 @@ def nbody(graph: Graph, bodies: Tensor, *, name: str | None = None) -> Tensor:
     rank(op, bodies, 2)
     if bodies.shape[1] != 4:  # noqa: PLR2004 - three coordinates and a mass
         raise fail(op, f"a body has 4 numbers, its position and its mass, got {bodies}")
-    out = Tensor(op, bodies.shape, bodies.dtype)
+    out = like(bodies, op)
     done = work(("20 a pair", "vector", 20 * bodies.shape[0] * bodies.shape[0]))
     return add(graph, "opaque", [bodies], out, done, extra_bytes=WRITE_ALLOCATE * out.bytes)
 

@@ -10,6 +10,7 @@ from roofwidget.workloads.ops.formulas import (
     FMA,
     add,
     fail,
+    like,
     multiply,
     named,
     positive,
@@ -106,7 +107,7 @@ def moe(
         graph,
         "reduction",
         [down, gates],
-        Tensor(op, x.shape, x.dtype),
+        like(x, op),
         work(("weigh and add", "vector", FMA * copies * d)),
         name=f"{op}.combine",
     )

@@ -11,6 +11,7 @@ from roofwidget.workloads.ops.formulas import (
     Work,
     add,
     fail,
+    like,
     named,
     rank,
     rows,
@@ -123,7 +124,7 @@ def batchnorm(graph: Graph, x: Tensor, *, training: bool = False, name: str | No
     else:
         done = work(("scale and shift", "vector", 2 * n))
     kind = "reduction" if training else "broadcast"
-    return add(graph, kind, [x, *weights], Tensor(op, x.shape, x.dtype), done, extra_bytes=x.bytes if training else 0)
+    return add(graph, kind, [x, *weights], like(x, op), done, extra_bytes=x.bytes if training else 0)
 
 
 @operator
@@ -166,6 +167,4 @@ def _along_rows(graph: Graph, op: str, x: Tensor, words: tuple[str, ...], done: 
     if type(passes) is not int or passes < 2:  # noqa: PLR2004 - a read and a write
         raise fail(op, f"passes must be an int of at least 2 (one read, one write), got {passes!r:.40}")
     weights = [weight(graph, op, word, (x.shape[-1],), x.dtype) for word in words]
-    return add(
-        graph, "reduction", [x, *weights], Tensor(op, x.shape, x.dtype), done, extra_bytes=(passes - 2) * x.bytes
-    )
+    return add(graph, "reduction", [x, *weights], like(x, op), done, extra_bytes=(passes - 2) * x.bytes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.ops.formulas import DIVIDE, SQRT, add, fail, named, work
+from roofwidget.workloads.ops.formulas import DIVIDE, SQRT, add, fail, like, named, work
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor, checked_dtype
 
@@ -37,7 +37,7 @@ def adam_step(
     n = _paired(op, parameter, gradient).size
     copied = None if copy_dtype is None else checked_dtype(copy_dtype, f"op '{op}'")
     moments = [graph.input(f"{op}.{word}", parameter.shape, parameter.dtype) for word in ("m", "v")]
-    written = [Tensor(name, parameter.shape, parameter.dtype) for name in (op, f"{op}.new_m", f"{op}.new_v")]
+    written = [like(parameter, name) for name in (op, f"{op}.new_m", f"{op}.new_v")]
     if copied:
         written.append(Tensor(f"{op}.copy", parameter.shape, copied))
     terms = [
@@ -59,11 +59,11 @@ def sgd_step(
     """Take a step of gradient descent: 4·P FLOPs and 20·P bytes in fp32 with momentum, 2·P and 12·P without."""
     op = named(graph, name, "sgd_step")
     n = _paired(op, parameter, gradient).size
-    inputs, written = [parameter, gradient], [Tensor(op, parameter.shape, parameter.dtype)]
+    inputs, written = [parameter, gradient], [like(parameter, op)]
     terms = [("step", "vector", 2 * n)]
     if momentum:
         inputs.append(graph.input(f"{op}.momentum", parameter.shape, parameter.dtype))
-        written.append(Tensor(f"{op}.new_momentum", parameter.shape, parameter.dtype))
+        written.append(like(parameter, f"{op}.new_momentum"))
         terms.insert(0, ("momentum", "vector", 2 * n))
     add(graph, "elementwise", inputs, written, work(*terms))
     return written[0]

@@ -5,7 +5,19 @@ from __future__ import annotations
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.elementwise import UNARY
-from roofwidget.workloads.ops.formulas import FMA, TRANSCENDENTAL, add, fail, multiply, named, rank, same, weight, work
+from roofwidget.workloads.ops.formulas import (
+    FMA,
+    TRANSCENDENTAL,
+    add,
+    fail,
+    like,
+    multiply,
+    named,
+    rank,
+    same,
+    weight,
+    work,
+)
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
@@ -74,4 +86,4 @@ def selective_scan(
         ("output", "vector", FMA * states),
     )
     extra = 4 * state.bytes if materialised else 0
-    return add(graph, "opaque", [x, delta, b, c, matrix], Tensor(op, x.shape, x.dtype), done, extra_bytes=extra)
+    return add(graph, "opaque", [x, delta, b, c, matrix], like(x, op), done, extra_bytes=extra)

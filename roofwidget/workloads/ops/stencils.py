@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.ops.formulas import WRITE_ALLOCATE, add, fail, named, rank, work
+from roofwidget.workloads.ops.formulas import WRITE_ALLOCATE, add, fail, like, named, rank, work
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
@@ -71,7 +71,7 @@ def stencil(
     each = _FLOPS[points] if flops is None else flops
     if type(each) is not int or each < 0:
         raise fail(op, f"flops must be an int of at least 0, got {flops!r:.40}")
-    out = Tensor(op, x.shape, x.dtype)
+    out = like(x, op)
     allocated = 0 if in_place else WRITE_ALLOCATE * out.bytes
     done = work((f"{each} a point", "vector", each * x.size))
     return add(graph, "opaque", [x], out, done, extra_bytes=again * x.bytes + allocated)
