@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from types import MappingProxyType, MethodType
 from typing import Any, Final
@@ -17,7 +19,7 @@ from roofwidget.workloads.expressions import Count, Dim, dims_of, evaluate, subs
 from roofwidget.workloads.op import CLASSES, Op
 from roofwidget.workloads.registry import OPERATORS, Operator, built_in, register
 from roofwidget.workloads.structure import Structure
-from roofwidget.workloads.tensors import DTYPES, Tensor, checked_dtype
+from roofwidget.workloads.tensors import DTYPES, Tensor, checked_dtype, is_floating
 
 _WHATS: Final = ("flops", *CLASSES, "bytes", "compulsory")
 
@@ -246,11 +248,8 @@ class Graph:
     @property
     def main_dtype(self) -> str | None:
         """The floating-point dtype of most tensors (the first in a tie), or None if no tensor has such a dtype."""
-        votes: dict[str, int] = {}
-        for tensor in self._tensors.values():
-            if not tensor.dtype.startswith(("int", "bool")):
-                votes[tensor.dtype] = votes.get(tensor.dtype, 0) + 1
-        return max(votes, key=lambda dtype: votes[dtype]) if votes else None
+        votes = Counter(tensor.dtype for tensor in self._tensors.values() if is_floating(tensor.dtype))
+        return max(votes, key=votes.__getitem__, default=None)
 
     def producer(self, tensor: Tensor | str) -> Op | None:
         """Return the op that writes a tensor, or None for an input."""
@@ -464,25 +463,10 @@ def _check_order(ops: Sequence[Op]) -> None:
 def _cycle(ops: Sequence[Op]) -> list[tuple[str, str]] | None:
     """Return the steps of one cycle, or None if there is no cycle. A step is a tensor and the op that reads it."""
     writer = {tensor.name: op for op in ops for tensor in op.outputs}
-    readers: dict[str, list[str]] = {op.name: [] for op in ops}
-    missing = {op.name: 0 for op in ops}
-    for op in ops:
-        for name in {writer[t.name].name for t in op.inputs if t.name in writer}:
-            readers[name].append(op.name)
-            missing[op.name] += 1
-    ready = [name for name, number in missing.items() if not number]
-    while ready:
-        for name in readers.pop(ready.pop()):
-            missing[name] -= 1
-            if not missing[name]:
-                ready.append(name)
-    if not readers:
-        return None
-    # Each remaining op is on a cycle or depends on a cycle, so a walk against the edges among these ops must reach a
-    # cycle.
-    before = {name: next(n for n, followers in readers.items() if name in followers) for name in readers}
-    path = [next(iter(readers))]
-    while path.count(path[-1]) < 2:  # noqa: PLR2004 - the walk is back where it was
-        path.append(before[path[-1]])
     shared = {(writer[t.name].name, op.name): t.name for op in ops for t in op.inputs if t.name in writer}
-    return [(shared[step], step[1]) for step in pairwise(path[path.index(path[-1]) :][::-1])]
+    needs = {op.name: [writer[t.name].name for t in op.inputs if t.name in writer] for op in ops}
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        return [(shared[step], step[1]) for step in pairwise(error.args[1])]
+    return None
