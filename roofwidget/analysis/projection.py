@@ -17,7 +17,7 @@ from roofwidget import units
 from roofwidget.analysis.bound_lenient import bound_lenient, lacking, without_figures
 from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import ASKED_PRECISION, Bools, Floats, Texts, frozen, sum_of_known
+from roofwidget.kernels.columns import ASKED_PRECISION, Bools, Floats, Texts, frozen, is_whole, sum_of_known
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, and_more, html_table, html_with_notes, one_line, percent
@@ -261,7 +261,7 @@ def _at_clock(chip: Chip, clock: float | str | None) -> Chip:
 def _rows(given: Iterable[int], n: int) -> Bools:
     rows = np.zeros(n, dtype=np.bool_)
     for row in given:
-        if isinstance(row, bool) or not isinstance(row, (int, np.integer)) or not 0 <= row < n:
+        if not is_whole(row) or not 0 <= row < n:
             raise ValueError(f"at_roof: {row!r:.60} is not a row of the {n} kernels")
         rows[row] = True
     return rows

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -119,6 +119,17 @@ def folded(precision: str) -> str:
     """
     lower = precision.casefold()
     return ASKED_PRECISION if lower == "auto" else lower
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether a value is a whole number of Python or numpy; a bool is none.
+
+    Examples
+    --------
+    >>> is_whole(np.int64(3)), is_whole(True)
+    (True, False)
+    """
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def by_key_of_rows(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, folded
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, folded, is_whole
 from roofwidget.kernels.metadata import Rows
 from roofwidget.support.did_you_mean import listed, nearest
 
@@ -98,7 +98,7 @@ def whole_from_one(value: Any, what: str) -> int:
     >>> whole_from_one(5, "n")
     5
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+    if not is_whole(value):
         raise TypeError(f"{what} must be a whole number, got {value!r:.60}")
     if value < 1:
         raise ValueError(f"{what} must be at least 1, got {value}")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from roofwidget.chips import Chip, is_off_chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels import columns
-from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts
+from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts, is_whole
 from roofwidget.kernels.dataframes import from_frame, to_frame
 from roofwidget.kernels.filters import (
     Filters,
@@ -278,7 +278,7 @@ class Kernels:
     def __getitem__(self, key: slice | Sequence[int] | npt.NDArray[Any]) -> Kernels: ...
     def __getitem__(self, key: Any) -> Kernel | Kernels:
         """Return one `Kernel` for an integer, `Kernels` for a slice, a boolean mask or an array of row numbers."""
-        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        if is_whole(key):
             return self._kernel(range(len(self))[int(key)])
         if not isinstance(key, slice):
             key = np.asarray(key)

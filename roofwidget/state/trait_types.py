@@ -15,6 +15,7 @@ import traitlets
 from roofwidget import units
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips import Chip, chip
+from roofwidget.kernels.columns import is_whole
 from roofwidget.state.rates import Quantity, parsed_rate
 from roofwidget.state.view import Zoom
 from roofwidget.support.did_you_mean import listed
@@ -208,7 +209,7 @@ def shares(value: Any) -> tuple[float, ...]:
 
 def row_number(value: Any) -> int:
     """Return a row number as an int. The model checks that the row exists."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+    if not is_whole(value):
         raise _unexpected("a row number", value)
     return int(value)
 

@@ -14,6 +14,7 @@ from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.what_if_arithmetic import least_time
 from roofwidget.chips import Chip, MissingFigureError
+from roofwidget.kernels.columns import is_whole
 from roofwidget.kernels.table import Kernels
 from roofwidget.state.rates import one_level
 from roofwidget.support.did_you_mean import listed, nearest
@@ -67,7 +68,7 @@ def read_only_factors(given: Any) -> KernelWhatIfs:
 
 
 def _is_row(row: object, factors: object) -> bool:
-    return isinstance(row, (int, np.integer)) and not isinstance(row, bool) and isinstance(factors, Mapping)
+    return is_whole(row) and isinstance(factors, Mapping)
 
 
 def check_row(row: int, rows: int, trait: str) -> int:
@@ -79,7 +80,7 @@ def check_row(row: int, rows: int, trait: str) -> int:
 
 def row_called(kernel: object, kernels: Kernels) -> int:
     """Return the row of a kernel, given by row or unique name. Raise `TraitError` if there is no such kernel."""
-    if isinstance(kernel, (int, np.integer)) and not isinstance(kernel, bool):
+    if is_whole(kernel):
         return check_row(int(kernel), len(kernels), "move")
     rows = np.flatnonzero(kernels.names == kernel)
     if len(rows) == 1:

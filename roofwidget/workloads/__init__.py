@@ -22,8 +22,10 @@ from roofwidget.workloads.expressions import (
 )
 from roofwidget.workloads.graph import Graph, register_op
 from roofwidget.workloads.legality import FusionError, Refusal
-from roofwidget.workloads.models import DECODERS, decoder, hpc_set, resnet18, resnet50, transformer_block
 from roofwidget.workloads.models.chains import chain
+from roofwidget.workloads.models.hpc import hpc_set
+from roofwidget.workloads.models.resnet import resnet18, resnet50
+from roofwidget.workloads.models.transformer import DECODERS, decoder, transformer_block
 from roofwidget.workloads.op import CLASSES, KINDS, Op
 from roofwidget.workloads.ops.attention import flash_blocks
 from roofwidget.workloads.ops.mixture import expected_experts
