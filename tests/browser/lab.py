@@ -277,6 +277,11 @@ class Notebook:
         """The requests that left this machine."""
         return [url for url in self.requests if not url.startswith(LOCAL)]
 
+    def forgive_a_lost_kernel(self) -> None:
+        """Forget the errors of messages that a page could not send to a kernel that the test has ended."""
+        self.console_errors[:] = [error for error in self.console_errors if "Could not send" not in error]
+        self.tab.has_lost_kernel = True
+
     def start(self, index: int) -> None:
         """Start cell `index` and return at once."""
         self.page.evaluate(START, index)

@@ -67,6 +67,8 @@ class Tab:
         self._loading: list[str] = []
         self._traces: list[str] = []
         self._opened = 0
+        self.has_lost_kernel = False
+        """Whether a test has ended a kernel: then its notebook may report messages that it cannot send, also later."""
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("websocket", lambda channel: self.requests.append(channel.url))
         self.page.on("console", self._note)
@@ -100,7 +102,8 @@ class Tab:
             self.page.mouse.move(0, 0)
             self.page.evaluate(CLEAR)
             self._context.clear_permissions()
-            return self._opened < NOTEBOOKS_EACH and self.page.evaluate(TRACES) == self._traces
+            is_clean = self._opened < NOTEBOOKS_EACH and self.page.evaluate(TRACES) == self._traces
+            return is_clean and not self.has_lost_kernel
         return False
 
     def close(self) -> None:

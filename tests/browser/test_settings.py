@@ -62,10 +62,6 @@ def size(drawn: Drawn, name: str) -> int:
     return int(drawn.root.get_by_role("textbox", name=re.compile(f"^{name}")).input_value())
 
 
-def forgive_a_kernel_that_is_gone(drawn: Drawn) -> None:
-    drawn.book.console_errors[:] = [error for error in drawn.book.console_errors if "Could not send" not in error]
-
-
 @pytest.mark.parametrize("alive", [True, False], ids=["with a kernel", "without a kernel"])
 def test_a_size_that_is_dragged_moves_its_point_with_no_word_from_the_kernel(
     notebook: OpenNotebook, *, alive: bool
@@ -89,7 +85,8 @@ def test_a_size_that_is_dragged_moves_its_point_with_no_word_from_the_kernel(
     if alive:
         drawn.eventually(lambda: book.python("dict(w.dims)") == {"n": n})
         assert book.page.evaluate("() => window.told") == []
-    forgive_a_kernel_that_is_gone(drawn)
+    if not alive:
+        book.forgive_a_lost_kernel()
 
 
 def test_a_size_that_the_graph_cannot_have_is_not_taken_and_the_reason_said(notebook: OpenNotebook) -> None:
