@@ -1,4 +1,5 @@
-// The menu of units: per second or per cycle, bytes or machine words, intensity or balance, powers of ten or of two.
+// The menu of the units of the axes. It switches between per second and per cycle, bytes and machine words, intensity
+// and balance, powers of ten and powers of two.
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -15,7 +16,8 @@ interface AxesMenuProps {
   readonly scene: Scene;
   readonly opener: RefObject<HTMLElement | null>;
   /**
-   * Closes the menu. With `isDone` the focus returns to the button. Without it, the focus has already moved elsewhere.
+   * Closes the menu. If `isDone`, the focus returns to the menu's button. If not, the focus is already on another
+   * element.
    */
   close(isDone: boolean): void;
   /** Tools for which the toolbar has no room. */

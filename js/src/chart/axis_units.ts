@@ -29,7 +29,7 @@ type AxisChoices = Omit<Axes, "timeScale">;
 
 export const DEFAULT_AXES: AxisChoices = { rateUnit: "FLOP/s", word: 0, xAxis: "intensity", tickBase: 10 };
 
-/** Builds the units. `clock` is the clock rate of the chip, Hz. If it is null, rates stay per second. */
+/** Builds the units. `clock` is the clock rate of the chip, Hz. If `clock` is null, rates stay per second. */
 export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock: number | null = null): Units {
   const hertz = (rateUnit === "FLOP/cycle" && clock) || 1;
   const per = hertz === 1 ? "s" : words.cycle;
@@ -68,7 +68,10 @@ export function namedTicks(scale: Scale, room: number, base: 10 | 2, counting: C
   return ticksOf(scale, room, base, counting).map((tick) => ({ ...tick, text: textOf(tick.shown, base) }));
 }
 
-/** Formats a tick. Powers of two have binary prefixes (k is always 1000). Powers of two below one are fractions. */
+/**
+ * Formats a tick. Large powers of two have binary prefixes, because the prefix k always means 1000. Powers of two below
+ * one are fractions, for example 1/4.
+ */
 function textOf(shown: number, base: 10 | 2): string {
   if (base === 10) return formatTick(shown);
   if (shown < 1 && Number.isInteger(1 / shown)) return `1/${formatBinary(1 / shown)}`;

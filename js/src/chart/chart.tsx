@@ -75,7 +75,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);
   const others = [
     ...noteLabels(store, scene, ghosts),
-    // The number of a merged kernel is written at its longest trail that has room.
+    // A merged kernel has several trails. Its number is written at the longest trail with room for the text.
     ...arrowLabels("trail", share < 1 ? [] : [...lines].sort((a, b) => lengthOf(b) - lengthOf(a)), theme),
     ...arrowLabels("run", arrows, theme),
     ...snapshotLabels(scene, frozen, changes),

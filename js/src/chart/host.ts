@@ -5,8 +5,8 @@ import { DARK, forcedTheme, hexOf, LIGHT, type Theme } from "./theme.ts";
 const QUERIES = { dark: "(prefers-color-scheme: dark)", forced: "(forced-colors: active)" };
 
 /**
- * Calls `changed` when the theme may have changed. JupyterLab sets an attribute of body; a plain page follows the
- * system.
+ * Calls `changed` when the theme may have changed. JupyterLab sets an attribute of the body. A plain page follows the
+ * system's setting.
  */
 export function followTheme(
   { ownerDocument: { body, defaultView } }: HTMLElement,

@@ -7,11 +7,17 @@ import type { Scales } from "../scales.ts";
 export interface ChartDrag extends Drag {
   readonly kind: "roof" | "kernel" | "marquee" | "plane";
   hasMoved(): boolean;
-  /** The axes during the drag. If they changed, the roof would move away from the pointer. */
+  /**
+   * The axes, which do not change while a roof is dragged. If the axes changed, the roof would move away from the
+   * pointer.
+   */
   readonly axes?: Scales;
-  /** Continues the drag with two fingers: their middle and their distance, px. */
+  /**
+   * Continues the drag with two fingers. `middle`: the point between the fingers, px. `spread`: the distance between
+   * the fingers, px.
+   */
   pinch?(middle: Spot, spread: number): void;
-  /** Whether the drag has become void, because its kernel is gone. */
+  /** Whether the dragged kernel no longer exists. The drag is then void. */
   isVoid?(): boolean;
 }
 

@@ -1,4 +1,5 @@
-// Drags a kernel to another place, which makes a what-if: by mouse, by touch after a long press, or by keys.
+// Drags a kernel to another place: by mouse, by touch after a long press, or by keys. The drag creates a what-if of the
+// kernel.
 
 import { useRef } from "preact/hooks";
 import { judge } from "../../roofline/bound.ts";
@@ -45,8 +46,8 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
   const pickedUp = useRef<{ readonly target: KernelTarget; readonly moves: Gesture<Move> }>(undefined);
 
   /**
-   * The target of a drag that starts at `from`. With `ghost`, the drag starts at the mark of the kernel's what-if,
-   * otherwise at the kernel's own point.
+   * Returns the target of a drag that starts at `from`. If `ghost` is given, the drag starts at the mark of the
+   * kernel's what-if. If not, the drag starts at the kernel's own point.
    */
   function targetOf(index: number, from: Spot, ghost?: Ghost): KernelTarget | undefined {
     const { points, kernels, focus, scales } = scene;
@@ -145,7 +146,10 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
       return name && dragActs[name];
     },
     cursor: (index: number) => (store.kernelDrag.value ? "dragged" : index >= 0 ? "draggable" : undefined),
-    /** Handles a press on a point. A mouse picks up the kernel when the mouse moves, a touch when it rests. */
+    /**
+     * Handles a press on a point. A mouse picks up the kernel when the mouse moves. A touch picks up the kernel when
+     * the finger rests.
+     */
     press(event: PointerEvent, index: number, x: number, y: number) {
       if (event.button !== 0) return;
       const ghost = indexAt(event) >= 0 ? ghostOf(index) : undefined;
@@ -153,7 +157,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
       const isLongPress = event.pointerType === "touch" && !ghost;
       if (target) gesture.start(pointerDrag(target, isLongPress), isLongPress ? undefined : event);
     },
-    /** While a touch drags a kernel, it must not scroll the page or open a menu. */
+    /** While a touch drags a kernel, the touch must not scroll the page or open a menu. */
     preventScroll(event: Event) {
       if (store.kernelDrag.value && event.cancelable) event.preventDefault();
     },

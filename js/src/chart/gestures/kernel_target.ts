@@ -1,4 +1,5 @@
-// The what-if of a dragged kernel: a move sideways changes its bytes, a move up or down its time.
+// The what-if of a dragged kernel. A move sideways changes the kernel's bytes. A move up or down changes the kernel's
+// time.
 
 import type { Move } from "../../roofline/what_if_arithmetic.ts";
 import type { Spot } from "../paths.ts";
@@ -25,10 +26,13 @@ export interface KernelTarget {
 
 /** A dragged kernel stays inside the ends of the axes by this factor. */
 const AXIS_MARGIN = 1.05;
-/** The kernel snaps to its own place within this distance, px. */
+/** If a dragged kernel is closer than this to its original place, px, the kernel snaps to that place. */
 const SNAP_PX = 4;
 
-/** Returns the factor that the direction of a drag changes. If only one factor can be changed, returns that factor. */
+/**
+ * Returns which factor a drag to (`x`, `y`) changes. If the kernel allows only one factor to change, returns that
+ * factor.
+ */
 export function changedBy({ from, can }: KernelTarget, x: number, y: number): Factor {
   if (!can.bytes || !can.time) return can.bytes ? "bytes" : "time";
   return Math.abs(x - from[0]) >= Math.abs(y - from[1]) ? "bytes" : "time";
@@ -51,7 +55,7 @@ export function moveAt(
 }
 
 /**
- * The what-if after one key press, which multiplies the factor `changes` by `by`. The result is limited to the axes.
+ * Returns the what-if after one key press, limited to the axes. The key press multiplies the factor `changes` by `by`.
  */
 export function moveBy({ leastTime, at, x, y, start }: KernelTarget, now: Move, changes: Factor, by: number): Move {
   const next = (now[changes] ?? 1) * by;

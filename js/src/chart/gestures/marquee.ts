@@ -1,4 +1,5 @@
-// The marquee: a rectangle dragged over the chart that selects the points inside, or zooms to it.
+// The marquee: a rectangle dragged over the chart. It selects the points inside the rectangle. With the zoom tool it
+// zooms to the rectangle instead.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -10,7 +11,10 @@ import type { Scene } from "../scene.ts";
 import { zoomToBox } from "../zoom.ts";
 import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
-/** Starts and draws the marquee. With `zooms` it zooms to the rectangle instead of selecting. */
+/**
+ * Starts and draws the marquee. If `zooms`, the marquee zooms to the rectangle. If not, the marquee selects the points
+ * inside the rectangle.
+ */
 export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zooms: boolean) {
   const box = useSignal<Box | undefined>(undefined);
   const latest = useRef(scene);
@@ -19,7 +23,7 @@ export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zo
     /** The current rectangle of the marquee. */
     box: box.value,
     start(event: PointerEvent, fromX: number, fromY: number) {
-      // A touch scrolls the page instead, unless the tool zooms.
+      // A touch draws a rectangle only if the tool zooms. With any other tool a touch scrolls the page.
       if (event.button !== 0 || (event.pointerType === "touch" && !zooms)) return;
       const clear = () => {
         const last = box.peek();

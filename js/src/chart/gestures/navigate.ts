@@ -32,7 +32,10 @@ export const NAVIGATION_KEYS = {
 export const STEP = 1.5;
 /** The distance that one key press pans, as a share of the plot's size. */
 const KEY_STRIDE = 1 / 8;
-/** Exponents of the zoom factor: per px of the wheel, per px of a touchpad pinch, and the maximum for one event. */
+/**
+ * Exponents of the zoom factor. WHEEL: per px of the wheel. PINCH: per px of a touchpad pinch. MAX_EXPONENT: the
+ * maximum for one event.
+ */
 const [WHEEL, PINCH, MAX_EXPONENT] = [0.002, 0.01, 0.35];
 /** A pause longer than this, ms, between steps of the wheel or of keys starts a new undo entry. */
 const UNDO_PAUSE_MS = 600;
@@ -53,7 +56,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
   useEffect(() => () => clearTimeout(timer.current), []);
   const { plot, width } = scene.scales;
 
-  /** The current scales, which may be newer than the last frame. */
+  /** Returns the current scales. The zoom may have changed after the last frame was drawn. */
   const now = () => zoomed(scene.scales.whole ?? scene.scales, store.zoom.value);
   const isSame = (next: Zoom | null) => String(next) === String(store.zoom.value);
   const isBusy = () => store.dragging.value || (gesture.drag !== undefined && gesture.drag.kind !== "kernel");
@@ -145,7 +148,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
       onBlur: () => {
         isSpace.current = false;
       },
-      // Without this, the middle button would start the browser's own scrolling.
+      // Without preventDefault, the middle button would start the browser's own scrolling.
       onMouseDown: (event: MouseEvent) => event.button === 1 && event.preventDefault(),
       onWheel(event: WheelEvent) {
         const isControl = event.ctrlKey || event.metaKey;
@@ -154,7 +157,8 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
         const pixels = event.deltaY * (WHEEL_UNITS_PX[event.deltaMode] ?? 1);
         const power = clamp(pixels * (event.ctrlKey ? PINCH : WHEEL), -MAX_EXPONENT, MAX_EXPONENT);
         const has = power !== 0 && by(Math.exp(-power), placeIn(element, width, event), event.timeStamp);
-        // At the limit of the zoom the wheel scrolls the page. With Ctrl the wheel must not zoom the page.
+        // If the wheel cannot zoom the chart further, the wheel scrolls the page. The wheel with Ctrl must not zoom the
+        // page.
         if (has || isControl || isBusy()) event.preventDefault();
       },
       onTouchStart(event: TouchEvent) {

@@ -49,14 +49,15 @@ interface PointingOptions {
   readonly store: Store;
   readonly scene: Scene;
   readonly gesture: ChartGesture;
-  /** Is set to the chip on whose roof an unmeasured kernel is hovered. */
+  /** This hook sets the signal: the chip on whose roof the user hovers over an unmeasured kernel. */
   readonly pointedChip: Signal<string | undefined>;
-  /** Defined only in the plane where roofs and kernels can be dragged. */
+  /** The drag of kernels. Undefined in the time view, because roofs and kernels cannot be dragged there. */
   readonly kernelDrag?: KernelDrag;
 }
 
 export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: PointingOptions) {
-  // The point under the pointer, or -1. An unmeasured kernel has a point on each roof, so its row is not enough.
+  // The index of the point under the pointer, or -1. The row alone does not identify the point, because an unmeasured
+  // kernel has a point on each roof.
   const last = useSignal(-1);
   const pinnedChip = useSignal<string | undefined>(undefined);
   const { points, roofs } = scene;
@@ -72,11 +73,15 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
 
   function point(next: number) {
     last.value = next;
-    // When the pointer leaves, the sentence is again about the selected kernel, on the chip where it was selected.
+    // When the pointer leaves, the sentence describes the selected kernel again, on the chip on which the kernel was
+    // selected.
     pointedChip.value = next < 0 ? pinnedChip.value : roofs[points.roof[next] ?? MEASURED]?.chip.id;
     store.hover(next < 0 ? null : (points.row[next] as number));
   }
-  /** Selects a row alone or adds it to the selection. A row that was the only one selected is deselected. */
+  /**
+   * Selects only this row. With `add`, adds the row to the selection. If the row is already selected, alone or with
+   * `add`, deselects the row.
+   */
   function choose(row: number, add: boolean) {
     const rows = store.selected.value;
     const others = rows.filter((other) => other !== row);
@@ -134,9 +139,10 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     }
     const pressed = kernelDrag?.indexAt(event) ?? -1;
     if (isPress) {
-      // The last drag may have ended without a click, for example a pinch.
+      // The last drag may have ended without a click, for example after a pinch. The next click then belongs to this
+      // press.
       gesture.takeVoidClick();
-      // First a drag with the tool of the toolbar, then a drag that needs no tool.
+      // First try a drag with the toolbar's tool, then a drag that needs no tool.
       if (navigation.start(event, x, y)) return;
       if (zooms) return marquee.start(event, x, y);
       const isOnPoint = pressed >= 0 || nearest(at, x, y, PRESS_PX) >= 0;
@@ -152,7 +158,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   return {
     index,
     spot,
-    /** The cursor's style while a kernel is dragged, or over a kernel that can be dragged. */
+    /** The style of the cursor while a kernel is dragged, and while the pointer is on a kernel that can be dragged. */
     kernelCursor: kernelDrag?.cursor(index),
     /** The current rectangle of the marquee. */
     marquee: marquee.box,
@@ -164,8 +170,8 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
       onPointerDown: onPointer,
       onPointerUp: (event: PointerEvent) => event.isPrimary && gesture.end(event),
       onPointerCancel: (event: PointerEvent) => event.isPrimary && gesture.cancel(),
-      // The capture is lost without pointerup, for example when a dialog opens. Ignore the loss on elements inside the
-      // chart: a touch is first captured by the element under it, until the chart captures it.
+      // The browser can release the capture without pointerup, for example when a dialog opens. Ignore a release by an
+      // element inside the chart: that element captures a touch first, until the chart captures the touch.
       onLostPointerCapture: ({ target, currentTarget }: PointerEvent) => target === currentTarget && gesture.cancel(),
       // At the end of a touch the pointer leaves too. The tooltip of the touched point stays.
       onPointerLeave: (event: PointerEvent) => {
@@ -208,7 +214,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   };
 }
 
-/** The points of a row, from the bottom up. Points at the same height are ordered from left to right. */
+/** Returns the points of a row, from the bottom up. Points at the same height are ordered from left to right. */
 export function marksOf(scene: Scene, row: number): number[] {
   const { x, y } = scene.at;
   const away = (a: number, b: number) => (y[b] as number) - (y[a] as number) || (x[a] as number) - (x[b] as number);
@@ -216,8 +222,8 @@ export function marksOf(scene: Scene, row: number): number[] {
 }
 
 /**
- * Returns the element `by` places after `now`, at most the last. If `now` is -1, returns the first element in that
- * direction.
+ * Returns the element `by` places after `now`, limited to the ends of the list. If `now` is -1, returns the first
+ * element for a positive `by`, and the last element for a negative `by`.
  */
 export function step(along: readonly number[], now: number, by: number): number {
   const to = now < 0 ? (by > 0 ? 0 : along.length - 1) : now + by;
@@ -225,7 +231,8 @@ export function step(along: readonly number[], now: number, by: number): number 
 }
 
 /**
- * The point of the hovered row. This is the last point under the pointer or, if Python has set the row, its main point.
+ * Returns the point of the hovered row. This is `last`, the last point under the pointer, if it belongs to the row. If
+ * not, Python has set the hovered row, and the function returns the row's main point.
  */
 function indexOf(points: Points, hovered: number | null, last: number): number {
   if (hovered === null) return -1;

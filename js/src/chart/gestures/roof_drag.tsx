@@ -1,4 +1,4 @@
-// Drags the focus roof. Its flat moves up and down, its slopes sideways, its ridge point in both directions.
+// Drags the focus roof. The flat moves up and down. The slopes move sideways. The ridge point moves in both directions.
 
 import { ridgePoint } from "../../roofline/roofline.ts";
 import type { RateKey } from "../../state/rates.ts";
@@ -14,7 +14,7 @@ type RoofPart = "peak" | "bandwidth" | "ridge";
 export interface RoofDragStart {
   readonly part: RoofPart;
   readonly scales: Scales;
-  /** The distance from the pointer to the line, px. */
+  /** The horizontal and vertical distances from the pointer to the roof's line at the start of the drag, px. */
   readonly dx: number;
   readonly dy: number;
   /** FLOP/s and bytes/s. */
@@ -22,7 +22,7 @@ export interface RoofDragStart {
   readonly bandwidth: number;
 }
 
-/** A dragged roof stays inside the ends of the axes by this factor. Beyond them it would be out of sight. */
+/** A dragged roof stays inside the ends of the axes by this factor. Beyond the ends the roof would be out of sight. */
 const AXIS_MARGIN = 1.05;
 
 /** Starts a drag if the press is on a part of the roof. Returns whether the drag has started. */
@@ -58,7 +58,7 @@ export function startRoofDrag(
 const isPart = (text: string | undefined): text is RoofPart =>
   text === "peak" || text === "bandwidth" || text === "ridge";
 
-/** The rates of a roof that is dragged to a place, limited to the axes. */
+/** Returns the rates of a roof that is dragged to (`x`, `y`), limited to the axes. */
 export function ratesAt(
   { part, scales, dx, dy, peak, bandwidth }: RoofDragStart,
   x: number,

@@ -17,7 +17,10 @@ export interface Position {
   readonly isFar?: boolean;
   /** Whether the label is beside a line of its mark. Such a label needs no leader. */
   readonly isByLine?: boolean;
-  /** Space needed in addition to the first line, px: to the right of the text, and below it for further lines. */
+  /**
+   * Space needed in addition to the first line, px. `right`: to the right of the text. `down`: below the first line,
+   * for further lines.
+   */
   readonly extra?: readonly [right: number, down: number];
 }
 
@@ -30,10 +33,10 @@ export interface Mark {
 
 const at = (x: number, y: number, anchor: Anchor): Position => ({ x, y, anchor });
 
-/** To the right of `x`, then to its left, at a distance of `gap` px. */
+/** Two positions, `gap` px from `x`: the text to the right of `x`, then the text to the left of `x`. */
 const beside = (x: number, y: number, gap: number): Position[] => [at(x + gap, y, "start"), at(x - gap, y, "end")];
 
-/** Positions around a point. Below right is first, because the gap arrow goes up. */
+/** Positions around a point. The position below right is first, because the gap arrow goes up. */
 function aroundPoint({ x, y, radius }: Mark): Position[] {
   const [right, left] = [x + radius + 6, x - radius - 6];
   return [
@@ -57,15 +60,18 @@ export const aroundMiddle = ([x, y]: Spot): Position[] => [
   at(x, y + 32, "middle"),
 ];
 
-/** Positions in rows on both sides of a point: eight rows downwards and then, with `above`, eight rows upwards. */
+/**
+ * Positions in rows on both sides of a point: eight rows below the point and then, if `above`, eight rows above the
+ * point.
+ */
 const farFromPoint = ({ x, y, radius }: Mark, above: boolean): Position[] =>
   Array.from({ length: above ? 16 : 8 }, (_, row) => y + 4 + 15 * (row < 8 ? row : 7 - row)).flatMap((line) =>
     beside(x, line, radius + 22).map((position) => ({ ...position, isFar: true })),
   );
 
 /**
- * Positions for a kernel's name: around its point, along its own lines, then far away. `tie`: x of the line that ties
- * the kernel's marks, px.
+ * Positions for a kernel's name: around the kernel's point, then along the kernel's lines, then far away. `tie`: the x
+ * of the dotted line between the marks of an unmeasured kernel, px.
  */
 export function besideKernel(
   mark: Mark,
@@ -98,11 +104,12 @@ const aboveAndBelow = (x: number, line: number, anchor: Anchor): Position[] => [
 ];
 
 /**
- * Where to try labels along a slope, as shares of its length: first where a name is easiest to read, then everywhere.
+ * Where to try labels along a slope, as shares of the slope's length. The places where a name is easiest to read are
+ * first.
  */
 const SLOPE_SHARES = [0.35, 0.5, 0.2, 0.65, 0.8, ...Array.from({ length: 33 }, (_, step) => 0.02 + 0.03 * step)];
 
-/** Positions along a slope, above or below it, with the text turned like the slope. */
+/** Positions along a slope, above the slope or below it. The text has the same angle as the slope. */
 export function alongSlope(roof: Rates, { x, y, whole }: Scales): Position[] {
   const from = Math.max(x.domain[0], whole ? y.domain[0] / roof.bandwidth : 0);
   const to = Math.min(ridgePoint(roof), x.domain[1], whole ? y.domain[1] / roof.bandwidth : Number.POSITIVE_INFINITY);
@@ -112,13 +119,14 @@ export function alongSlope(roof: Rates, { x, y, whole }: Scales): Position[] {
     [x(to), y(to * roof.bandwidth)],
   ];
   const turn = Math.atan2(y(10) - y(1), x(10) - x(1));
-  // Positions beyond a neighbouring line are last: they are for lines too close for a text between them.
+  // The second list has larger distances. The text is then beyond a neighbouring line, because there is no room between
+  // the two lines.
   return [alongLine(line, turn, SLOPE_SHARES, [-6, 12]), alongLine(line, turn, SLOPE_SHARES, [-19, 26])].flat();
 }
 
 /**
- * Positions at shares of the line's length and at distances from the line, px. The texts are turned by an angle,
- * radians.
+ * Positions along a line, at the given shares of its length and at the given distances from it, px. The text is turned
+ * by `turn`, radians.
  */
 function alongLine(
   [[left, low], [right, high]]: readonly [Spot, Spot],
@@ -146,7 +154,7 @@ export const hasFlatInSight = (roof: Rates, scales: Scales) =>
 export const isInPlot = ({ plot }: Scales, x: number, y: number) =>
   x >= plot.left && x <= plot.right && y >= plot.top && y <= plot.bottom;
 
-/** Positions at the right end of a flat, then along it. */
+/** Positions along a flat. The position at the flat's right end is first. */
 function alongFlat(roof: Rates, scales: Scales): Position[] {
   if (!hasFlatInSight(roof, scales)) return [];
   const { plot, x, y } = scales;
@@ -165,13 +173,15 @@ export const alongRoof = (roof: Rates, scales: Scales): Position[] => [
   ...alongSlope(roof, scales),
 ];
 
-/** Positions along the slope of a bandwidth ceiling, or along the flat of any other ceiling. */
+/**
+ * Positions along a ceiling. For a bandwidth ceiling they are along its slope, for any other ceiling along its flat.
+ */
 export const alongCeiling = (ceiling: SubRoof, scales: Scales): Position[] =>
   ceiling.kind === "bandwidth" ? alongSlope(ceiling, scales) : alongFlat(ceiling, scales);
 
 /**
- * Positions beside the circle of a ridge point. Only the focus roof's number may be farther away. The number of another
- * roof would seem to belong to a neighbour.
+ * Positions beside the circle of a ridge point. Only the focus roof's number may be farther away, because a far number
+ * of another roof would seem to belong to a neighbouring roof.
  */
 export const besideRidge = ([x, y]: Spot, isFocus: boolean): Position[] => [
   at(x - 8, y - 6, "end"),
@@ -182,8 +192,8 @@ export const besideRidge = ([x, y]: Spot, isFocus: boolean): Position[] => [
 ];
 
 /**
- * Positions beside the middle of a gap arrow, then below its head, then beside and below its point. `text`: width of
- * the text, px.
+ * Positions beside the middle of a gap arrow, then below the arrow's head, then beside and below the kernel's point.
+ * `text`: width of the text, px.
  */
 function besideGapArrow({ x, from, rim, to }: Gap, { plot }: Scales, text: number): Position[] {
   const middle = (from + to) / 2 + 4;
@@ -199,7 +209,7 @@ function besideGapArrow({ x, from, rim, to }: Gap, { plot }: Scales, text: numbe
   ];
 }
 
-/** Positions right of the strip, because the axis numbers leave no room inside it. */
+/** Positions to the right of the strip, because inside the strip the axis numbers leave no room. */
 const besideStripArrow = ({ from, to }: Gap, { plot }: Scales): Position[] =>
   [0, -16, 16, -32, 32, -48, 48]
     .filter((shift) => Math.abs(shift) <= Math.abs(from - to) / 2)
@@ -220,7 +230,7 @@ export function atFoot(left: number, right: number, { plot }: Scales): Position[
   return [at(middle, y, "middle"), at(left + 8, y, "start"), at(right - 8, y, "end"), at(middle, y - 16, "middle")];
 }
 
-/** Positions in the upper left or the lower right corner of the plot, then further inside. */
+/** Positions in the given corner of the plot, then further inside the plot. */
 export function inCorner(corner: "upper left" | "lower right", { plot }: Scales): Position[] {
   const [x, y, step, anchor] =
     corner === "upper left"
@@ -229,7 +239,9 @@ export function inCorner(corner: "upper left" | "lower right", { plot }: Scales)
   return [0, 1, 2, 3].flatMap((row) => [0, 1, 2, 3, 4, 5].map((k) => at(x + k * step, y + row * step, anchor)));
 }
 
-/** Positions at the corner of an isochrone: above its horizontal arm or beside its vertical arm. */
+/**
+ * Positions at the corner of an isochrone. The first are above its horizontal arm, the others beside its vertical arm.
+ */
 export const besideIsochrone = (x: number, y: number): Position[] => [
   at(x - 8, y - 5, "end"),
   at(x + 5, y + 24, "start"),
@@ -240,13 +252,16 @@ export const besideIsochrone = (x: number, y: number): Position[] => [
 ];
 
 /**
- * Positions along the diagonal between two of its points, from the upper end down. The distance keeps the letters clear
- * of the line.
+ * Positions along the diagonal from `to` down to `from`. The distance from the diagonal keeps the letters clear of the
+ * line.
  */
 export const alongDiagonal = (from: Spot, to: Spot): Position[] =>
   alongLine([from, to], Math.atan2(to[1] - from[1], to[0] - from[0]), [0.82, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25], [-8, 17]);
 
-/** Positions inside or beside the square of launch overhead. The square's corner is at `right` and `top`, px. */
+/**
+ * Positions inside the square of launch overhead, or beside it. The upper right corner of the square is at (`right`,
+ * `top`), px.
+ */
 export const besideLaunches = (right: number, top: number, left: number, bottom: number): Position[] => [
   at(right - 6, bottom - 8, "end"),
   at(left + 6, top - 6, "start"),
@@ -262,8 +277,8 @@ export const inMiddle = ({ plot: { left, right, top, bottom } }: Scales): Positi
   });
 
 /**
- * Positions around the middle of a kernel's arrow. A roof's arrow is vertical. Positions for its label are beyond its
- * head, then beside its middle.
+ * Positions around the middle of a kernel's arrow. A roof's arrow is vertical: the positions are beyond the arrow's
+ * head, then beside the arrow's middle.
  */
 export function besideArrow(line: BentLine): Position[] {
   const { from, bend, to } = line;
@@ -276,11 +291,12 @@ export function besideArrow(line: BentLine): Position[] {
 
 const leftFirst = (x: number, y: number) => beside(x, y, 7).reverse();
 
-/** Distances from a crossing to the text of its limit, px. */
+/** Vertical distances from the crossing of a ruler and a roof to the text there, px. */
 const RULER_SHIFTS = [-6, 14, -21, 29, -36, 44, -51];
 
 /**
- * Positions beside a ruler where it crosses a roof. For a crossing in the strip, the positions are right of `stripEnd`.
+ * Positions beside a ruler, where the ruler crosses a roof. For a crossing in the strip, the positions are to the right
+ * of `stripEnd`.
  */
 export const besideRuler = (x: number, y: number, stripEnd?: number): Position[] =>
   RULER_SHIFTS.flatMap((shift) =>
@@ -294,7 +310,8 @@ export const besideRulerFoot = (x: number, { plot }: Scales): Position[] =>
 export const NOTE_EDGE_PX = 4;
 
 /**
- * Positions around a moved kernel, inside the plot, in rings from near to far. `size`: of the note with its button, px.
+ * Positions around a moved kernel, inside the plot, in rings from near to far. `size`: the size of the note with its
+ * button, px.
  */
 export function aroundMovedKernel(
   { x, y, radius }: Mark,
