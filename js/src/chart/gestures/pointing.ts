@@ -79,8 +79,8 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     store.hover(next < 0 ? null : (points.row[next] as number));
   }
   /**
-   * Selects only this row. With `add`, adds the row to the selection. If the row is already selected, alone or with
-   * `add`, deselects the row.
+   * Selects only this row, or deselects the row if no other row is selected. With `add`, adds the row to the selection
+   * or removes it.
    */
   function choose(row: number, add: boolean) {
     const rows = store.selected.value;
@@ -139,8 +139,8 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     }
     const pressed = kernelDrag?.indexAt(event) ?? -1;
     if (isPress) {
-      // The last drag may have ended without a click, for example after a pinch. The next click then belongs to this
-      // press.
+      // The last drag may have ended without a click, for example after a pinch. Without this call the click of this
+      // press would be ignored.
       gesture.takeVoidClick();
       // First try a drag with the toolbar's tool, then a drag that needs no tool.
       if (navigation.start(event, x, y)) return;

@@ -1,4 +1,5 @@
-// Finds overlapping boxes quickly. Each box is listed in every horizontal strip of the chart that it overlaps.
+// Finds overlapping boxes quickly. The chart is divided into horizontal strips. Each strip lists the boxes that overlap
+// it.
 
 import type { Box } from "../scales.ts";
 

@@ -240,7 +240,8 @@ export function inCorner(corner: "upper left" | "lower right", { plot }: Scales)
 }
 
 /**
- * Positions at the corner of an isochrone. The first are above its horizontal arm, the others beside its vertical arm.
+ * Positions near the corner of an isochrone. The text is above or below the horizontal arm, or left or right of the
+ * vertical arm.
  */
 export const besideIsochrone = (x: number, y: number): Position[] => [
   at(x - 8, y - 5, "end"),

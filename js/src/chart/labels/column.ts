@@ -1,4 +1,4 @@
-// The column of roof names right of the plot, for flats that are close together. A leader joins each flat and its name.
+// The column of roof names right of the plot, for flats that are close together. A leader joins each flat to its name.
 
 import type { Rates } from "../../roofline/roofline.ts";
 import { briefNamesOf } from "../../text/names.ts";
@@ -10,7 +10,7 @@ import type { Choices, PlacedLabel } from "./engine.ts";
 import { ceilingText } from "./roof_labels.ts";
 import { shorten, shortenToWords, textWidth } from "./text_fitting.ts";
 
-/** Minimum distance of two flats at which a name fits between them, px. */
+/** Minimum vertical distance of two flats for a name between them, px. */
 const MIN_FLAT_DISTANCE_PX = 19;
 /** Two flats closer than this look like one line, px. */
 const SAME_FLAT_PX = 2;
@@ -23,7 +23,7 @@ const [ROW_PX, NAME_GAP_PX] = [15, 3];
 
 type Lines = Pick<Scene, "roofs" | "focus" | "subRoofs" | "names" | "units">;
 
-/** The entry in the column for a roof or a ceiling that has a flat. */
+/** The entry of a roof or a ceiling in the column. Only roofs and ceilings with a flat have an entry. */
 interface ColumnEntry extends Rates {
   readonly key: string;
   /** Texts for the name of the roof or ceiling, the longest first. */
@@ -36,15 +36,15 @@ interface ColumnEntry extends Rates {
   readonly moves: boolean;
 }
 
-/** Entries in one row, because their flats look like one line. */
+/** Entries in one row of the column. The flats of these entries look like one line. */
 interface ColumnRow {
   readonly entries: readonly ColumnEntry[];
   readonly flat: number;
 }
 
 /**
- * Returns the width of the column, px, or 0 if every name fits along its flat. The width depends on data sheets only,
- * so no drag changes it.
+ * Returns the width of the column, px. Returns 0 if every name fits along its flat. The width depends only on data
+ * sheets, so a drag does not change the width.
  */
 export function gutterOf(lines: Lines, width: number, y: Scale): number {
   const entries = entriesOf(lines);
@@ -60,8 +60,8 @@ export function gutterOf(lines: Lines, width: number, y: Scale): number {
 }
 
 /**
- * Places the names of the flats in sight. During a drag (`before` is given) only the names that belong to the focus
- * roof move.
+ * Places the names of the flats in sight. During a drag (`before` is given) only the names that move with the focus
+ * roof change their rows.
  */
 export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
   const { colours, scales, theme } = scene;
@@ -115,8 +115,8 @@ export function columnLeaders(
 }
 
 /**
- * The entries of all roofs and ceilings. Entries that move with the focus roof are last, so that they do not push other
- * names in their row.
+ * Returns the entries of all roofs and ceilings. Entries that move with the focus roof are last. Moving entries then do
+ * not push the names of other entries in the same row.
  */
 function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry[] {
   const brief = briefNamesOf(roofs, names);
@@ -128,7 +128,8 @@ function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry
   });
   const flats = focus ? subRoofs.filter(({ kind }) => kind !== "bandwidth") : [];
   const ceilings = flats.map((sub): ColumnEntry => {
-    // A communication ceiling is a fixed share of the roof and moves with it. A software ceiling does not move.
+    // A communication ceiling is a fixed share of the roof, so the ceiling moves with the roof. A software ceiling does
+    // not move.
     const moves = sub.kind === "communication";
     const sheetPeak = moves && focus ? (sub.peak / focus.peak) * focus.sheetPeak : sub.peak;
     const short = moves && focus ? formatPercent(1 - sub.peak / focus.peak) : sub.name;
@@ -138,7 +139,10 @@ function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry
   return [...entries, ...ceilings].sort((a, b) => Number(a.moves) - Number(b.moves));
 }
 
-/** Groups entries whose flats look like one line into rows. A row has only as many names as fit side by side. */
+/**
+ * Groups entries into rows. The flats of the entries in a row look like one line. A row has only as many names as fit
+ * side by side.
+ */
 function rowsOf(entries: readonly ColumnEntry[], flatOf: (entry: ColumnEntry) => number, max: number): ColumnRow[] {
   const rows: { entries: ColumnEntry[]; flat: number }[] = [];
   for (const entry of entries) {
@@ -153,8 +157,8 @@ function rowsOf(entries: readonly ColumnEntry[], flatOf: (entry: ColumnEntry) =>
 }
 
 /**
- * Positions of the rows from top to bottom, each as near to its flat as possible. If there are too many rows, the most
- * important rows stay.
+ * Returns the positions of the rows from top to bottom. Each row is as near to its flat as possible. If there are too
+ * many rows, the least important rows are left out.
  */
 function spread(rows: readonly ColumnRow[], top: number, bottom: number): (ColumnRow & { at: number })[] {
   const max = Math.max(1, Math.floor((bottom - top) / ROW_PX) + 1);
@@ -184,7 +188,7 @@ function spread(rows: readonly ColumnRow[], top: number, bottom: number): (Colum
 const importance = ({ entries }: ColumnRow) =>
   entries.some(({ bold }) => bold) ? 2 : entries.some(({ key }) => key.startsWith("roof ")) ? 1 : 0;
 
-// All names are measured in bold, so that the widths do not depend on which roof has the focus.
+// All names are measured in bold. The widths then do not depend on which roof has the focus.
 const widthOf = (entries: readonly ColumnEntry[], max: number) =>
   entries.reduce((sum, entry) => sum + wide(textOf(entry, max)) + NAME_GAP_PX, -NAME_GAP_PX);
 const wide = (text: string) => textWidth(`${text},`, true);

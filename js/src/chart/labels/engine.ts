@@ -1,4 +1,5 @@
-// The label engine of both planes. It places labels by the rules, clear of each other and of the marks.
+// The label engine of the roofline plane and the time view. It places labels by the rules, clear of other labels and of
+// marks.
 
 import { type Box, clamp } from "../scales.ts";
 import { addBoxes, areClear, type BoxIndex, coveredPx, indexBoxes } from "./box_index.ts";
@@ -24,16 +25,16 @@ export interface Label {
   readonly bold?: boolean;
   readonly colour: string;
   readonly positions: readonly Position[];
-  /** The mark that the label names. A leader ends there. */
+  /** The mark that the label names. A leader from the label ends at this mark. */
   readonly mark?: Mark;
   /**
-   * The label must be clearly nearer to the `own` boxes than to the `others`. Otherwise it would seem to name a mark in
-   * `others`.
+   * The label must be clearly nearer to the boxes in `own` than to the boxes in `others`. Otherwise the label would
+   * seem to name a mark in `others`.
    */
   readonly near?: { readonly own: readonly Box[]; readonly others: readonly Box[] };
   /**
-   * The key of another label that must be placed too. Without the other label, this label would seem to belong to
-   * another mark.
+   * The key of another label. If the other label is not placed, this label is not placed either, because it would seem
+   * to belong to another mark.
    */
   readonly needs?: string | false;
 }
@@ -46,24 +47,24 @@ export interface PlacedLabel extends Position, Pick<Label, "kind" | "key" | "tex
 /** The index of the chosen candidate for each label key. */
 export type Choices = ReadonlyMap<string, number>;
 
-/** Boxes that labels avoid. The rule of each label says how strictly. */
+/** Boxes that labels avoid. The rule of a label says how strictly the label avoids each kind of box. */
 type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
   readonly bounds: Box;
-  /** Labels never cover these boxes: ridge points, and texts that are already there. */
+  /** Labels never cover these boxes: `ridges` are ridge points, `texts` are texts that are already on the chart. */
   readonly ridges?: readonly Box[];
   readonly texts?: readonly Box[];
 };
 
 /** Minimum gap between two labels on one line, px. */
 const TEXT_GAP_PX = 6;
-/** This many boxes of a leader, at the end near its mark, may lie over other points. */
+/** This many boxes at the end of a leader, near the leader's mark, may lie over other points. */
 const LEADER_END_BOXES = 3;
-/** A label must be nearer to its own mark than to any other mark by this distance, px. */
+/** The distance to a label's own mark must be smaller than the distance to any other mark by at least this, px. */
 export const CLEARLY_PX = 3;
 
 /**
- * Places labels. During a drag (`before` is given) each label keeps its previous position, even if it now covers a
- * mark.
+ * Places labels. During a drag (`before` is given) each label keeps its previous position, even if the label now covers
+ * a mark.
  */
 export function placeLabels(labels: readonly Label[], surroundings: Surroundings, before?: Choices): PlacedLabel[] {
   const { bounds } = surroundings;
@@ -85,7 +86,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
       areClear(leaderBoxes(boxes, label, position), written)
     );
   }
-  /** The cost of covering marks, or infinity if the cost reaches `limit`. */
+  /** Returns the cost of covering marks. Stops at `limit`: if the cost reaches `limit`, returns infinity. */
   function costAcross(boxes: readonly Box[], { across }: LabelRule, limit: number): number {
     let cost = 0;
     for (const [obstacle, index] of obstacles) {
@@ -103,7 +104,8 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     const stepOf = (at: number) => Math.floor(at / positions.length);
     const positionOf = (at: number) => positions[at % positions.length] as Position;
     const boxesOfCandidate = (at: number) => boxesAt(widths[stepOf(at)] as number, positionOf(at));
-    // In the first turn, a label that waits uses only its full text and only positions next to its mark.
+    // In the first turn, a label with a rule that waits uses only its full text. It uses only positions next to its
+    // mark.
     const isEarly = rule.waits === true && !isLastTurn;
     let [choice, least] = [-1, Number.POSITIVE_INFINITY];
     const kept = before?.get(key) ?? -1;
@@ -149,7 +151,10 @@ export function boxAt(width: number, { x, y, anchor, extra: [right, down] = [0, 
   return { left, right: left + width + right, top: y - FONT_PX * 0.86, bottom: y + FONT_PX * 0.26 + down };
 }
 
-/** The boxes that a text covers: one box, or for a rotated text a chain of small boxes. */
+/**
+ * Returns the boxes that a text covers. A text that is not rotated has one box. A rotated text has a chain of small
+ * boxes.
+ */
 export function boxesAt(width: number, position: Position): Box[] {
   const { x, y, anchor, angle } = position;
   if (!angle) return [boxAt(width, position)];
@@ -159,7 +164,7 @@ export function boxesAt(width: number, position: Position): Box[] {
   const half = FONT_PX * 0.36;
   const count = Math.max(2, Math.ceil(width / (1.6 * half)));
   return Array.from({ length: count }, (_, at) => {
-    // The boxes are along the middle of the letters, which is above the baseline.
+    // The boxes are centred on the middle of the letters. The middle of the letters is above the baseline.
     const along = start + half + ((width - 2 * half) * at) / (count - 1);
     const up = FONT_PX * 0.24;
     return squareAround(x + along * cos + up * sin, y + along * sin - up * cos, half);
@@ -170,7 +175,7 @@ export const squareAround = (x: number, y: number, half: number): Box => ({
   ...{ left: x - half, right: x + half, top: y - half, bottom: y + half },
 });
 
-/** The box of a placed label that is not rotated. `boxesOf` returns the boxes of any placed label. */
+/** The box of a placed label that is not rotated. For a rotated label use `boxesOf`, which returns several boxes. */
 export const boxOf = (label: PlacedLabel) => boxAt(textWidth(label.text, label.bold), label);
 export const boxesOf = (label: PlacedLabel) => boxesAt(textWidth(label.text, label.bold), label);
 
@@ -188,7 +193,10 @@ export function leaderOf(label: PlacedLabel): string {
 
 type LeaderOwner = Pick<Label, "kind" | "bold" | "mark">;
 
-/** A leader from a label's box to the rim of its mark, as [x, y, toX, toY]. Empty if no leader is needed. */
+/**
+ * Returns a leader from a label's box to the rim of its mark, as [x, y, toX, toY]. Returns an empty array if the label
+ * needs no leader.
+ */
 function leaderFrom(box: Box, label: LeaderOwner, { isByLine }: Position): number[] {
   const { mark } = label;
   if (!mark || isByLine || !ruleOf(label).hasLeader) return [];
@@ -213,7 +221,7 @@ function leaderBoxes([box]: readonly Box[], label: LeaderOwner, position: Positi
 const leadersCross = (mark: Mark, { x, y }: Position, other: PlacedLabel) =>
   !!other.mark && x === other.x && y < other.y !== mark.y < other.mark.y;
 
-/** Whether a text could seem to name another mark than its own. */
+/** Whether a text could seem to name a mark in `others` instead of its own mark. */
 function isAstray(boxes: readonly Box[], { own, others }: NonNullable<Label["near"]>): boolean {
   return boxes.some((box) => {
     const reach = Math.sqrt(Math.min(...own.map((each) => squaredDistance(box, each)))) + CLEARLY_PX;

@@ -9,14 +9,17 @@ import { MAX_POINTS_TO_AVOID, pointBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
 import { shorten } from "./text_fitting.ts";
 
-/** Maximum number of letters of a kernel's name: full and brief. */
+/** Maximum number of letters of a kernel's name, in the full text and in the brief text. */
 const [MAX_NAME_LETTERS, MAX_BRIEF_LETTERS] = [24, 12];
-/** A far name is above or below its own point. It may be to the left or right of the point by this distance, px. */
+/**
+ * A name that is far from its point is above or below the point. It may be to the left or right of the point by this
+ * distance, px.
+ */
 const OWN_MARGIN_PX = 8;
 
 /**
- * Labels of the marked kernels and of at most `max` others. During a drag (`before` is given) there are labels only for
- * marked kernels and for kernels that already have a label.
+ * Returns labels of the marked kernels and of at most `max` other kernels. During a drag (`before` is given) only
+ * marked kernels and kernels that already have a label get labels.
  */
 export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITIVE_INFINITY): Label[] {
   const { kernels, points, at, scales, theme, marked, named, levels, selected } = scene;
@@ -46,7 +49,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
       colour: selected.size === 0 || isMarked ? theme.text : theme.muted,
       positions: RULES.kernel.positions(mark, join, isTied ? mark.x : undefined, far, scales),
     };
-    // A name on the kernel's own line needs no leader.
+    // A name beside the line that joins the kernel's points needs no leader.
     if (join) return [label];
     if (!canBeFar) return [{ ...label, mark }];
     const reach = mark.radius + OWN_MARGIN_PX;
@@ -54,7 +57,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
       own: [{ left: mark.x - reach, right: mark.x + reach, top: 0, bottom: scales.height }],
       others: before?.has(key) ? [] : boxes.filter((box) => box.row !== row),
     };
-    // Two kernels must not have the same brief name. Kernels with the same brief name keep their full names.
+    // Two kernels must not have the same brief name. If two brief names are equal, both kernels keep their full names.
     const brief = briefs[nth] as string;
     const shorter = briefs.indexOf(brief) === briefs.lastIndexOf(brief) ? [brief] : [];
     return [{ ...label, mark, shorter, near }];

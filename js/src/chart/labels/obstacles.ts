@@ -8,9 +8,12 @@ import type { Box } from "../scales.ts";
 import { isInSight, joinsOf, type Scene } from "../scene.ts";
 import { squareAround } from "./engine.ts";
 
-/** Above this many points there is no room beside them. Labels then ignore the points. */
+/** Above this many points there is no room beside the points. Labels then ignore the points. */
 export const MAX_POINTS_TO_AVOID = 400;
-/** A slope or an arrow is approximated by this many small boxes, so that there is room for labels beside it. */
+/**
+ * The number of small boxes that approximate a slope or an arrow. One large box would leave no room for labels beside
+ * the line.
+ */
 const BOXES_ALONG_LINE = 60;
 
 /** The box of a mark that belongs to a kernel. */
@@ -49,7 +52,7 @@ export function ridgeBoxes({ roofs, focus, levels, scales }: Scene): Box[] {
   });
 }
 
-/** Boxes along a bent arrow. They are larger at its start and at its head. */
+/** Returns boxes along a bent arrow. The boxes are larger at the arrow's start and at its head. */
 export function bentLineBoxes({ from, bend, to }: BentLine): Box[] {
   return Array.from({ length: BOXES_ALONG_LINE + 1 }, (_, step) => {
     const t = step / BOXES_ALONG_LINE;
@@ -61,7 +64,7 @@ export function bentLineBoxes({ from, bend, to }: BentLine): Box[] {
 // Memoized: the labels of names, gaps and rulers in a scene use the same boxes.
 const [knownLines, knownPoints] = [memoize<readonly Box[]>(), memoize<readonly KernelBox[]>()];
 
-/** The boxes of all roof lines, and of the lines that join the points of a kernel. */
+/** The boxes of all roof lines, and the boxes of the lines that join the points of a kernel. */
 export const lineBoxes = (scene: Scene): readonly Box[] => knownLines(scene, [], () => findLines(scene));
 
 function findLines(scene: Scene): Box[] {

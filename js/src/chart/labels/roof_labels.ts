@@ -1,4 +1,4 @@
-// The labels of roofs: names along flats and slopes, numbers at ridge points, names of levels and ceilings.
+// The labels of roofs: names along flats and slopes, numbers at ridge points, and names of memory levels and ceilings.
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
@@ -33,7 +33,7 @@ function nameLabel(roof: Roof, { roofs, focus, colours, names, scales, theme }: 
   const name = names.get(roof.chip.id) ?? roof.chip.name;
   return {
     kind: "roof",
-    // The key differs from the key of the name in the column, because the candidates differ.
+    // The key differs from the key of the name in the column, because the candidate positions differ.
     key: `${scales.gutter > 0 ? "slope" : "roof"} ${roof.chip.id}`,
     text: shortenToWords(name, (text) => text.length <= MAX_ROOF_LETTERS),
     shorter: [briefNamesOf(roofs, names).get(roof.chip.id) ?? roof.chip.name],
@@ -63,12 +63,15 @@ function ridgeLabels(roof: Roof, scene: Scene): Label[] {
   const brief = strings.ridgeAt(number);
   const text = isNarrow(scales) ? brief : strings.ridgeAt(units.intensity(ai, 4));
   const own: Label = { ...label, mark: { x, y, radius: 5 } };
-  // A bare number could be read as a kernel's intensity. It is used only if the text with the word "ridge" does not
-  // fit.
+  // A number without the word "ridge" could be read as a kernel's intensity. The number alone is used only if the
+  // longer text does not fit.
   return [{ ...own, text, shorter: [brief] }, own];
 }
 
-/** The names of the focus chip's memory levels along their slopes, and the numbers of their ridge points. */
+/**
+ * Returns the names of the focus chip's memory levels along the levels' slopes, and the numbers of the levels' ridge
+ * points.
+ */
 function levelLabels(scene: Scene): Label[] {
   const { focus, levels, colours, scales, units, theme } = scene;
   if (!focus) return [];
@@ -102,14 +105,15 @@ function ceilingLabels({ focus, levels, subRoofs, colours, scales, units, theme 
   });
 }
 
-/** The name of a ceiling with its number. The number is omitted if it is part of the name. */
+/** Returns the name of a ceiling and its number. If the name already contains the number, returns only the name. */
 export function ceilingText({ name, kind, peak, bandwidth }: SubRoof, units: Units): string {
   if (kind === "communication") return name;
   return `${name} ${kind === "compute" ? units.rate(peak, 4) : units.bandwidth(bandwidth, 4)}`;
 }
 
 /**
- * Keeps a number closer to its own ridge point than to any other ridge point. Ignores ridge points at the same place.
+ * Keeps a number closer to its own ridge point than to any other ridge point. A ridge point at the same place is
+ * ignored.
  */
 const nearRidge = (scene: Scene, x: number, y: number): NonNullable<Label["near"]> => ({
   own: [squareAround(x, y, RIDGE_PX + CLEARLY_PX)],

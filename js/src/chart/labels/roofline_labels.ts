@@ -21,8 +21,8 @@ const TICKS_PX = 46;
 /** A narrow chart names at most this many unmarked kernels. */
 const MAX_NAMES_IN_NARROW_CHART = 5;
 /**
- * Above this many points, numbers beside gap arrows could seem to belong to other points. Only marked kernels then have
- * a number.
+ * Above this many points, a number beside a gap arrow could seem to belong to another point. Only marked kernels then
+ * have a number.
  */
 const MAX_POINTS_BESIDE_GAPS = 2000;
 
@@ -61,8 +61,8 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
 }
 
 /**
- * The labels that say how far kernels are from their roofs. During a drag the distance to points is ignored, because a
- * comparison with all points would be too slow.
+ * Returns the labels that say how far kernels are from their roofs. During a drag these labels ignore the points,
+ * because comparing each label with all points would be too slow.
  */
 function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label[] {
   const { kernels, points, focus, scales, theme } = scene;
@@ -77,7 +77,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
   const written: Gap[] = [];
   return shown.flatMap((gap): Label[] => {
     const { row, x, from, to, isMarked } = gap;
-    // Kernels at almost the same place have almost the same gap: its text is written once.
+    // Kernels at almost the same place have almost the same gap. The text of the gap is then written only once.
     if (written.some((other) => Math.abs(other.x - x) < FONT_PX / 2 && Math.abs(other.from - from) < FONT_PX))
       return [];
     written.push(gap);
@@ -88,7 +88,8 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
       {
         ...{ kind: "gap", key: `gap ${row}`, text, shorter: [brief], bold: isMarked },
         colour: theme.text,
-        // A narrow chart names few kernels. Without the kernel's name, the number would seem to belong to a neighbour.
+        // A narrow chart names few kernels. If the kernel's name is missing, the number would seem to belong to a
+        // neighbouring kernel.
         needs: narrow && !isMarked && `kernel ${row}`,
         positions: RULES.gap.positions(gap, scales, textWidth(text, isMarked)),
         ...(isInStrip
@@ -99,7 +100,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
   });
 }
 
-/** The labels of arrows from other layers, at the middles of the arrows. */
+/** Returns the labels of arrows from other layers. The labels are at the middles of the arrows. */
 export const arrowLabels = (
   kind: "trail" | "run",
   arrows: readonly LabelledArrow[],
@@ -119,7 +120,8 @@ function regionLabels({ focus, levels, points, scales, theme }: Scene): Label[] 
     ...{ kind: "region", key, text, colour: theme.muted, positions: RULES.region.positions(left, right, scales) },
   });
   const memory = strings.memoryRegion;
-  // Memory bounds kernels left of all ridge points. With several levels there is no single compute region.
+  // Memory bounds kernels left of all ridge points. If there are several memory levels, there is no single compute
+  // region.
   if (levels.length > 0) return [region("memory region", memory, plot.left, inPlot(Math.min(...ridges)))];
   const ridge = inPlot(ridges[0] as number);
   return [

@@ -29,7 +29,8 @@ import {
 const NEVER = Number.POSITIVE_INFINITY;
 
 /**
- * The cost of each px of a line that a text covers. Each position in a list costs 1 more than the position before it.
+ * The cost of each px of a line that a text covers. For comparison, each position in a list costs 1 more than the
+ * position before it.
  */
 export const COST_OF_A_PX_ON_LINES = 10;
 
@@ -49,18 +50,21 @@ const ANYTHING: Across = { lines: 100_000, arrows: 1_000_000, points: 1_000_000,
 
 export interface LabelRule {
   readonly importance: number;
-  /** The candidate positions, best first. */
+  /** Returns the candidate positions of a mark, best first. */
   readonly positions: (...mark: never[]) => readonly Position[];
-  /** What the label may cover if no clear position is left. */
+  /** The costs of what the label may cover if no clear position is left. */
   readonly across: Across;
-  /** The cost of each shorter text, and the cost of a position far from the mark. */
+  /** `shorter`: the cost of each shorter text. `far`: the cost of a position far from the mark. */
   readonly shorter: number;
   readonly far: number;
-  /** Whether the label's shorter texts and far positions are tried only after all other labels. */
+  /**
+   * Whether the label waits. The shorter texts and far positions of a waiting label are tried after all other labels
+   * are placed.
+   */
   readonly waits?: boolean;
   /** Whether a leader connects the label to its mark if the mark is far. */
   readonly hasLeader?: boolean;
-  /** Whether the label stays hidden during a drag if it was hidden before. Otherwise such labels would flicker. */
+  /** Whether a label that was hidden before a drag stays hidden during the drag. Otherwise the label would flicker. */
   readonly staysAway?: boolean;
 }
 
@@ -76,7 +80,7 @@ function rule<Positions extends LabelRule["positions"]>(
   return { importance, shorter: 10_000, far: 0, ...more, positions, across };
 }
 
-/** The rule of each kind of label: importance, candidate positions, what the label may cover, special rules. */
+/** The rule of each kind of label: importance, candidate positions, what the label may cover, and special rules. */
 export const RULES = {
   // Both planes.
   note: rule(82, aroundMovedKernel, ANYTHING, { hasLeader: true }),
@@ -86,7 +90,8 @@ export const RULES = {
   level: rule(92, alongSlope, ANYTHING),
   levelRidge: rule(90, besideRidge, NOTHING, { staysAway: true }),
   ceiling: rule(88, alongCeiling, ANYTHING, { staysAway: true }),
-  // Between the slopes of levels, it would be unclear which line a name belongs to if the name covered a line.
+  // The name of a level's ceiling is between the slopes of levels. If the name covered a slope, it would be unclear
+  // which line it names.
   levelCeiling: rule(88, alongCeiling, NOTHING, { staysAway: true }),
   roof: rule(86, alongRoof, ANYTHING),
   ridge: rule(84, besideRidge, NOTHING, { staysAway: true }),
@@ -107,14 +112,14 @@ export const RULES = {
 
   // Rulers.
   limit: rule(20, besideRuler, LINES, { hasLeader: true }),
-  // In a narrow chart the tooltip shows the same numbers, so these labels cover nothing.
+  // In a narrow chart the tooltip shows the same numbers as these labels, so these labels cover nothing.
   narrowLimit: rule(20, besideRuler, NOTHING, { hasLeader: true }),
   foot: rule(10, besideRulerFoot, LINES),
 };
 
 export type LabelKind = keyof typeof RULES;
 
-/** The rules that differ for bold labels, which belong to the focus roof or to marked kernels. */
+/** Bold labels belong to the focus roof or to marked kernels. These rules replace the usual rules for bold labels. */
 const BOLD_RULES: Partial<Record<LabelKind, LabelRule>> = {
   roof: rule(100, alongRoof, ANYTHING),
   ridge: rule(96, besideRidge, ANYTHING, { hasLeader: true }),

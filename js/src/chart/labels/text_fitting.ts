@@ -9,8 +9,8 @@ const widthOf = (char: string) =>
 const ASCII_WIDTHS = Array.from({ length: 128 }, (_, code) => widthOf(String.fromCharCode(code)));
 
 /**
- * Returns the width of a text (of its longest line) in a user-interface font, px. This is an upper estimate that needs
- * no DOM.
+ * Returns the width of a text in a user-interface font, px. For several lines, returns the width of the longest line.
+ * The width is an upper estimate that needs no DOM.
  */
 export function textWidth(text: string, bold = false, size = FONT_PX): number {
   if (text.includes("\n")) return Math.max(...text.split("\n").map((line) => textWidth(line, bold, size)));
@@ -30,14 +30,17 @@ export function linesOf(text: string, width: number, size = FONT_PX): string[] {
   return lines;
 }
 
-/** Shortens a long name in its middle, because its two ends say more than its start alone. */
+/** Shortens a long name in its middle, because the start and the end together say more than the start alone. */
 export function shorten(text: string, maxLetters: number): string {
   if (text.length <= maxLetters) return text;
   const head = Math.ceil((maxLetters - 1) * 0.6);
   return `${text.slice(0, head)}…${text.slice(text.length - (maxLetters - 1 - head))}`;
 }
 
-/** Shortens a name to whole words that fit, and keeps its number. A name cut inside a word could be another name. */
+/**
+ * Shortens a name to whole words that fit, and keeps the number in the name. A name cut inside a word could be the name
+ * of another thing.
+ */
 export function shortenToWords(text: string, fits: (text: string) => boolean): string {
   const words = text.split(" ");
   const heads = words.map((_, left) => words.slice(0, words.length - left).join(" "));
