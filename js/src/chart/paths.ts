@@ -35,7 +35,7 @@ export interface Gap {
   readonly row: number;
   readonly x: number;
   readonly from: number;
-  /** The radius of the point, px. */
+  /** The radius of the kernel's point, px. */
   readonly rim: number;
   readonly to: number;
   readonly isMarked: boolean;
@@ -44,10 +44,11 @@ export interface Gap {
 }
 
 /**
- * How far a line bends to the side, in case both its ends are on a roof: as a share of its length, and the maximum, px.
+ * How far a line bends to the side. Without the bend, a line between two points of a roof would be on the roof.
+ * BEND_SHARE: share of the line's length. MAX_BEND_PX: maximum, px.
  */
 const [BEND_SHARE, MAX_BEND_PX] = [0.25, 36];
-/** An arrow that is shorter than this outside the rim of its point is not drawn, px. */
+/** If the part of an arrow outside the rim of its point is shorter than this, px, the arrow is not drawn. */
 const MIN_ARROW_PX = 7;
 
 export const px = (value: number) => Math.round(value * 100) / 100;
@@ -56,7 +57,8 @@ export const px = (value: number) => Math.round(value * 100) / 100;
 export const placeOf = ({ x, y }: Scales, ai: number, rate: number) => `${px(x(ai))},${px(y(rate))}`;
 
 /**
- * The path of a roof, from the left edge up the slope to the ridge and along the flat. With `flatOnly` only the flat.
+ * Returns the path of a roof, from the left edge up the slope to the ridge and along the flat. If `flatOnly`, returns
+ * only the path of the flat.
  */
 export function roofPath(roof: Rates, scales: Scales, flatOnly = false): string {
   const [, high] = scales.x.domain;
@@ -77,7 +79,7 @@ export function circlePath([x, y]: Spot, radius: number): string {
   return `M${px(x - radius)},${px(y)}${arc}${2 * radius},0${arc}${-2 * radius},0`;
 }
 
-/** The control point of a bent line: beside the line's middle, on its lower side. */
+/** Returns the control point of a bent line. It is beside the middle of the line, on the line's lower side. */
 export function bendOf([x0, y0]: Spot, [x1, y1]: Spot): Spot {
   const [dx, dy] = [x1 - x0, y1 - y0];
   const length = Math.hypot(dx, dy) || 1;

@@ -1,4 +1,5 @@
-// Saves the chart as a picture: the layers as on the screen, the title above, the legend and the sentence below.
+// Saves the chart as a picture. The picture shows the layers as on the screen, with the title above them and the legend
+// and the sentence below them.
 
 import { fileName, saveFile } from "../ui/download.ts";
 import { toolWords } from "../words/words.ts";
@@ -6,7 +7,7 @@ import { linesOf, textWidth } from "./labels/text_fitting.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [FONT_PX, LINE_PX, EDGE_PX] = [12, 18, 12];
-/** Styles that can be set by a style sheet. They are copied to attributes, because a picture has no style sheet. */
+/** Styles that a style sheet can set. They are copied to attributes, because a picture has no style sheet. */
 const MARK_STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity"];
 const TEXT_STYLES = ["font-family", "font-size", "font-weight", "font-variant-numeric"];
 /** Device pixels of a PNG for each px of the screen. */
@@ -95,7 +96,7 @@ async function pngOf({ svg, width, height }: ChartPicture, document: Document): 
 
 const styleOf = (element: Element) => (element.ownerDocument.defaultView as Window).getComputedStyle(element);
 
-/** The first opaque background colour of the element or its ancestors. */
+/** Returns the first opaque background colour, from the element up through its ancestors. */
 function groundOf(element: Element): string {
   for (let at: Element | null = element; at; at = at.parentElement) {
     const { backgroundColor } = styleOf(at);

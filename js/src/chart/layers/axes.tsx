@@ -13,7 +13,7 @@ import type { Counting } from "../ticks.ts";
 
 type AxesProps = Pick<Scene, "scales" | "units" | "theme" | "focus">;
 
-/** In a chart narrower than this the horizontal axis has a short title, px. */
+/** In a chart narrower than this, px, the horizontal axis has a short title. */
 const SHORT_TITLE_BELOW_PX = 520;
 
 export const titleOf = ({ xTitle, xShort }: Units, width: number) => (width < SHORT_TITLE_BELOW_PX ? xShort : xTitle);
@@ -21,21 +21,23 @@ export const titleOf = ({ xTitle, xShort }: Units, width: number) => (width < SH
 /** The position of a tick along the axis, px, and its text. */
 export type TickText = readonly [at: number, text: string];
 
-/** In each pair, `across` is for the horizontal axis and `up` for the vertical axis. */
+/** The parts of both axes. In each pair `across` belongs to the horizontal axis and `up` to the vertical axis. */
 interface FrameProps {
   readonly box: Box;
   /** Positions of the grid lines, px. */
   readonly grid: readonly [across: readonly number[], up: readonly number[]];
   readonly ticks: readonly [across: readonly TickText[], up: readonly TickText[]];
   readonly titles: readonly [across: string, up: string];
-  /** The position of the vertical axis' title, and the right end of its tick texts, px. */
+  /**
+   * `titleTop`: the y of the vertical axis' title, px. `tickEnd`: the right end of the vertical axis' tick texts, px.
+   */
   readonly titleTop: number;
   readonly tickEnd: number;
   readonly theme: Theme;
   readonly children: ComponentChildren;
 }
 
-/** Draws grid, frame, ticks and titles of either plane. */
+/** Draws the grid, the frame, the ticks and the titles of the roofline plane or the time view. */
 export function AxesFrame({ box, grid, ticks, titles, titleTop, tickEnd, theme, children }: FrameProps) {
   const { left, top, right, bottom } = box;
   const lines = [

@@ -10,7 +10,9 @@ interface ClipProps {
   readonly children: ComponentChildren;
 }
 
-/** Clips its children with a nested svg. A clip path would need an id, and two views on one page would share the id. */
+/**
+ * Clips its children with a nested svg. A clip path would need an id, and two views on one page would have the same id.
+ */
 export function Clip({ box, children, ...look }: ClipProps) {
   const { left, top } = box;
   const [width, height] = [Math.max(0, box.right - left), Math.max(0, box.bottom - top)];
@@ -29,7 +31,10 @@ export function Clip({ box, children, ...look }: ClipProps) {
   );
 }
 
-/** The box inside which marks of points are drawn: the whole chart, or under a zoom only the plot with its edges. */
+/**
+ * Returns the box inside which points are drawn. Without a zoom this is the whole chart. Under a zoom it is the plot
+ * with its edges.
+ */
 export function frameOf(scales: Scales & { readonly outer?: Box }): Box {
   const { width, height, plot, outer, strip, whole } = scales;
   if (!whole) return { left: 0, top: 0, right: width, bottom: height };

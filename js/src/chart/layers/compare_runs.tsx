@@ -1,4 +1,5 @@
-// Arrows from where a kernel was in the earlier run to where it is now, with the change of the kernel's time.
+// Arrows from a kernel's place in the earlier run to its place in the current run. Each text is the change of the
+// kernel's time.
 
 import type { RunChange, Runs } from "../../roofline/compare_runs.ts";
 import { type Points, pointsOf } from "../../roofline/points.ts";
@@ -24,7 +25,7 @@ interface RunArrow extends LabelledArrow {
 const MAX_ARROWS = 16;
 const START_RADIUS_PX = 4;
 
-/** The drawn kernels whose times changed most, and their points in the earlier run. */
+/** Returns the drawn kernels whose times changed most, and the points of these kernels in the earlier run. */
 export function earlierPoints(
   { before, changes }: Runs,
   { home }: Points,
@@ -68,8 +69,8 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
 }
 
 /**
- * An arrow to a faster kernel is blue and solid; an arrow to a slower kernel is orange and dashed. The sign of the
- * change also shows the direction without colour.
+ * An arrow to a faster kernel is blue and solid. An arrow to a slower kernel is orange and dashed. The sign of the
+ * change shows the direction without colour.
  */
 export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; theme: Theme }) {
   return (

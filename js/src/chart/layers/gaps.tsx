@@ -1,4 +1,4 @@
-// Gap arrows from measured points up to the focus chip's roof, and the lines that tie or join a kernel's points.
+// Gap arrows from measured points up to the focus chip's roof, and the lines between the points of a kernel.
 
 import { judge } from "../../roofline/bound.ts";
 import { roofElsewhere } from "../../roofline/roofline.ts";
@@ -13,13 +13,13 @@ import type { Theme } from "../theme.ts";
 export const MAX_KERNELS_WITH_GAPS = 12;
 /** Maximum number of arrows in a narrow chart while no kernel is marked. */
 const MAX_GAPS_IN_NARROW_CHART = 3;
-/** If two arrows are closer together than this, px, only the first is drawn. */
+/** If two arrows are closer together than this, px, only the first arrow is drawn. */
 const MIN_GAP_DISTANCE_PX = 12;
 
 /**
- * The gap arrows of marked kernels, then of the rows in `first` (the kernels most worth optimizing), then of the
- * heaviest few. Empty if the kernels ran on another chip: no change of the kernels closes the distance to this chip's
- * roof.
+ * Returns the gap arrows of marked kernels, then of the rows in `first` (the kernels most worth optimizing), then of
+ * the heaviest few kernels. Returns no arrows if the kernels ran on another chip. A kernel on another chip cannot reach
+ * this chip's roof by any change of the kernel.
  */
 export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {
   const { kernels, points, focus, marked, selected, named } = scene;
@@ -43,7 +43,8 @@ function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined 
   const index = points.home[row] ?? -1;
   // A kernel has no arrow if it is above its roof or if its utilization is unknown.
   if (index < 0 || !isMeasured(points, index) || !(utilization <= 1)) return undefined;
-  // The rate at 100 % utilization. It is below the roof if launches or the link take longer.
+  // The rate of the kernel at 100 % utilization. This rate is below the roof if the launch or the link takes longer
+  // than the kernel's work.
   const possible = (points.y[index] as number) / utilization;
   const roof = points.x[index] === 0 ? scales.strip?.y(possible) : scales.y(possible);
   const [x, y] = [at.x[index] as number, at.y[index] as number];
@@ -84,7 +85,7 @@ export function Ties({ xs, scales, theme }: { xs: readonly number[]; scales: Sca
   );
 }
 
-/** Draws thin lines between the points of each kernel. The lines of marked rows are stronger. */
+/** Draws thin lines between the points of each kernel. The lines of marked kernels are stronger. */
 export function Joins({ joins, marked, theme }: { joins: readonly Join[]; marked: readonly number[]; theme: Theme }) {
   const path = (some: readonly Join[]) => some.map(({ from, to, y }) => `M${from},${y}H${to}`).join("");
   return (

@@ -1,4 +1,4 @@
-// Everything drawn above the points: rings around marked kernels, leaders, and all text of the chart.
+// Everything above the points: rings around marked kernels, leaders, and all texts of the chart.
 
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
@@ -91,7 +91,7 @@ interface DrawnLabel {
 /** The properties of a label that change its drawing. */
 const DRAWN_PARTS = ["text", "x", "y", "anchor", "angle", "bold", "colour"] as const;
 
-// This is a component, so that Preact skips it when its props are the same.
+// A component, so that Preact does not draw the text again while the props are the same.
 const Text = ({ label, theme }: { label: PlacedLabel; theme: Theme }) => (
   <text
     data-label={label.key}

@@ -1,4 +1,5 @@
-// Moved kernels: a mark where a kernel's what-if moves it, an arrow from its own point, and a note of the result.
+// Moved kernels: a mark at the place where the what-if moves the kernel, an arrow from the kernel's own point, and a
+// note with the result.
 
 import { type Points, SIDES } from "../../roofline/points.ts";
 import type { Store } from "../../state/store.ts";
@@ -32,7 +33,7 @@ export interface Ghost {
   readonly side: number;
 }
 
-/** The marks of moved kernels, limited to the `frame`. The marks of home points are on top. */
+/** Returns the marks of moved kernels, limited to the `frame`. The marks of home points are drawn on top. */
 export function ghostsOf(
   store: Store,
   scene: Scene,
@@ -50,8 +51,8 @@ export function ghostsOf(
     const index = indicesOf(scene, row).find(isSame) ?? -1;
     const [ai, x, top] = [points.x[mark], places.x[mark], places.y[mark]] as [number, number, number];
     if (index < 0) return [];
-    // A kernel in sight whose what-if is out of sight has its mark at the edge. Under a zoom, a kernel has no mark if
-    // both places are out of sight.
+    // If the kernel's point is in sight and its what-if is not, the mark is at the edge of the frame. If neither is in
+    // sight, there is no mark.
     if (!isShown(scene, index) && !isInSight(scales, ai, x, top)) return [];
     const y = clamp(top, frame.top, frame.bottom);
     return [
@@ -78,13 +79,13 @@ export function hollowGhosts(looks: ReturnType<typeof pointColours>, ghosts: rea
   return { ...looks, hollow };
 }
 
-// Memoized: during a drag of a kernel the same points are outlines in every frame.
+// Memoized: while a kernel is dragged, the same points are outlines in every frame.
 const hollows = memoize<Uint8Array>();
 
 interface MovedKernelsProps {
   readonly ghosts: readonly Ghost[];
   readonly looks: ReturnType<typeof pointColours>;
-  /** The row that is dragged. Null in a plane where kernels cannot be dragged. */
+  /** The row of the kernel that is dragged. Null in a plane where kernels cannot be dragged. */
   readonly dragged: number | undefined | null;
   readonly theme: Theme;
 }
@@ -120,8 +121,8 @@ export function MovedKernels({ ghosts, looks: { colours, colour }, dragged, them
 const between = (from: Spot, to: Spot): Spot => [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
 
 /**
- * The same shapes as on the canvas: a circle if memory bounds the kernel, a square if compute does, otherwise a
- * diamond.
+ * Returns the same shape as on the canvas. A circle: memory bounds the kernel. A square: compute bounds the kernel. A
+ * diamond: neither.
  */
 function shape([x, y]: Spot, radius: number, side: number): string {
   if (side === SIDES.memory) return circlePath([x, y], radius);
@@ -158,7 +159,7 @@ interface ButtonsProps {
   readonly scene: Scene;
 }
 
-/** The buttons beside the notes. Each button resets the what-if of its kernel. */
+/** The buttons beside the notes. A button resets the what-if of the kernel in its note. */
 export function NoteButtons({ store, labels, scene }: ButtonsProps) {
   const notes = store.kernelDrag.value ? [] : labels.filter(isNote);
   return (
@@ -190,5 +191,5 @@ export function NoteButtons({ store, labels, scene }: ButtonsProps) {
   );
 }
 
-/** Hides a press on the button from the chart's handlers. */
+/** Stops a press on the button from reaching the chart's handlers. */
 const stop = (event: Event) => event.stopPropagation();

@@ -1,5 +1,5 @@
-// Draws the roofs, solid as they are now and dashed on the data sheet. The focus roof also has regions, levels and
-// ceilings.
+// Draws the current roofs as solid lines and the roofs of the data sheets as dashed lines. The focus roof also has
+// regions, memory levels and ceilings.
 
 import type { VNode } from "preact";
 import type { SubRoof } from "../../roofline/ceilings.ts";
@@ -143,8 +143,8 @@ function Bands({ roof, levels, colour, scales }: Omit<LevelsProps, "background">
 }
 
 /**
- * Draws a roof for each level except the main level. Roofs of faster levels are thinner, and slopes of the data sheet
- * are dashed.
+ * Draws a roof for each memory level except the main level. Roofs of faster levels are thinner. Slopes of the data
+ * sheet are dashed.
  */
 function Levels({ roof, levels, colour, background, scales }: LevelsProps) {
   const near = levels.filter(({ name }) => name !== roof.level).sort((a, b) => a.bandwidth - b.bandwidth);
@@ -178,7 +178,10 @@ function Levels({ roof, levels, colour, background, scales }: LevelsProps) {
   );
 }
 
-/** Measured roofs are dotted, software ceilings dash-dotted, communication ceilings have long dashes. */
+/**
+ * The dashes of ceilings. Measured roofs are dotted. Software ceilings are dash-dotted. Communication ceilings have
+ * long dashes.
+ */
 const STYLES = {
   measured: { "stroke-dasharray": "0.1 5.5", "stroke-linecap": "round", "stroke-width": 2.5 },
   ceiling: { "stroke-dasharray": "9 3 2 3", "stroke-width": 1.5 },

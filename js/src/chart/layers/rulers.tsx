@@ -1,5 +1,5 @@
-// Rulers: a vertical line to every roof above, with what each roof allows. The line starts at a point, or at the axis
-// if the pointer is on empty space.
+// Rulers: a vertical line from a point to every roof above, with the rate that each roof allows. If the pointer is on
+// empty space, the line starts at the axis.
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { VNode } from "preact";
@@ -38,7 +38,7 @@ interface Ruler {
   readonly isLight: boolean;
 }
 
-/** The factor from the kernel's rate to a roof's rate is not written if it is below this. */
+/** If the factor from the kernel's rate to a roof's rate is below this, the factor is not written. */
 const MIN_RATIO = 1.005;
 
 /** A crossing of the ruler and a roof, with its texts. */
@@ -47,7 +47,7 @@ interface RulerLimit extends Crossing {
   readonly brief: readonly string[];
 }
 
-/** The parts of a scene on which the limits depend. */
+/** The parts of a scene that determine the limits. */
 type Judged = CrossedLines & Pick<Scene, "kernels" | "points" | "units">;
 
 /** Describes the roofs above a kernel for screen readers. Empty if rulers are hidden or no roof is above the kernel. */
@@ -62,7 +62,10 @@ export function roofsAbove(store: Store, row: number): string {
   return limits.length > 0 ? words.roofsAbove(limits) : "";
 }
 
-/** Returns what each roof above a point allows. If the kernel is unmeasured, its own roof is included. */
+/**
+ * Returns the rate that each roof above a point allows. If the kernel is unmeasured, the roof on which its point is
+ * drawn is included.
+ */
 export function limitsOver(scene: Judged, index: number): RulerLimit[] {
   const { kernels, points, focus } = scene;
   const [row, ai, rate] = [points.row[index] as number, points.x[index] as number, points.y[index] as number];
@@ -79,19 +82,22 @@ export function limitsOver(scene: Judged, index: number): RulerLimit[] {
   });
 }
 
-/** Returns the text of a limit with the name of its roof, and without the name. */
+/** Returns two texts of a limit: with the name of the roof and without the name. */
 function textsOf({ units }: Judged, { name, ai, rate, isFigure }: Crossing): [limit: string, rate: string] {
   const digits = isFigure ? 4 : 3;
   const text = ai === 0 ? units.bandwidth(rate, digits) : units.rate(rate, digits);
   return [`${name} ${text}`, text];
 }
 
-/** The ruler above a point. The labels of the ruler avoid `names`, and `others` such as the tooltip. */
+/**
+ * Returns the ruler above a point. The labels of the ruler avoid the labels in `names` and the boxes in `others`, such
+ * as the tooltip.
+ */
 export function rulerOver(scene: Scene, index: number, names: Names, others: Boxes = [], arrows: Boxes = []): Ruler {
   const { at, points } = scene;
   const from = { x: at.x[index] as number, y: at.y[index] as number };
   const rim = radiusAt(points, index) + 3;
-  // The gap's label already says how far the focus roof is, so this label omits the factor.
+  // The label of the gap already says how far away the focus roof is, so the ruler's label omits the factor.
   const isTold = names.some(({ key }) => key === `gap ${points.row[index]}`);
   const limits = limitsOver(scene, index).map((limit) => {
     const [text = limit.text, ...brief] = limit.brief;
@@ -101,8 +107,8 @@ export function rulerOver(scene: Scene, index: number, names: Names, others: Box
 }
 
 /**
- * The ruler above the hovered point, or above the only selected kernel. Also returns the box of the tooltip that leaves
- * most room for the ruler.
+ * Returns the ruler above the hovered point, or above the selected kernel if no point is hovered. Also returns the box
+ * for the tooltip that leaves most room for the ruler.
  */
 export function rulerBeside(
   { rulers, selected, pointed }: Pick<Store, "rulers" | "selected" | "pointed">,
@@ -121,7 +127,10 @@ export function rulerBeside(
   return options.reduce((best, other) => (other.ruler.labels.length > best.ruler.labels.length ? other : best));
 }
 
-/** The ruler at the pointer on empty space, with the intensity there. Undefined outside the plot. */
+/**
+ * Returns the ruler at the pointer on empty space, with the intensity at the pointer. Returns undefined if the pointer
+ * is outside the plot.
+ */
 export function rulerAt(scene: Scene, { x, y }: PointerPosition, names: Names, arrows: Boxes = []): Ruler | undefined {
   const { plot, x: across } = scene.scales;
   const ai = across.invert(x);
@@ -156,12 +165,12 @@ function rulerOf(
   }));
   const rank = ({ limit: { key, chip } }: (typeof spots)[number]) =>
     key.startsWith("sub ") ? 2 : chip === scene.focus?.chip.id ? 0 : 1;
-  // The order of importance: limits of the focus chip, limits of other chips, ceilings. In each group higher limits are
-  // first.
+  // The order of importance: limits of the focus chip, then limits of other chips, then ceilings. In each of these
+  // groups higher limits are first.
   const isSeen = ({ limit, x, y }: (typeof spots)[number]) => isInSight(scales, limit.ai, x, y);
   const seen = spots.filter(isSeen).sort((a, b) => rank(a) - rank(b) || a.y - b.y);
-  // In a narrow chart the names of ceilings do not fit. Limits do not cover lines, because the tooltip shows the same
-  // numbers.
+  // In a narrow chart the names of ceilings do not fit. The labels of limits do not cover lines, because the tooltip
+  // shows the same numbers.
   const narrow = isNarrow(scales);
   const named = narrow ? seen.filter((spot) => rank(spot) < 2) : seen;
   const labels = named.map(
@@ -203,7 +212,7 @@ function rulerOf(
   };
 }
 
-/** Returns one line at each x, up to the highest roof there. */
+/** Returns one vertical line at each x. The line ends at the highest roof at this x. */
 function columnsOf(spots: readonly PointerPosition[], from: PointerPosition, top: number): string {
   const ends = new Map<number, number>();
   for (const { x, y } of spots) {
@@ -217,9 +226,9 @@ interface RulersProps {
   readonly scene: Scene;
   readonly names: Names;
   readonly arrows: Boxes;
-  /** The ruler above a point. Undefined if there is none. */
+  /** The ruler above a point. Undefined if no point has a ruler. */
   readonly ruler: Ruler | undefined;
-  /** The position of the pointer on empty space. It is a signal, so that a move redraws only the ruler. */
+  /** The position of the pointer on empty space. The position is a signal, so that a move redraws only the ruler. */
   readonly spot: ReadonlySignal<PointerPosition | undefined>;
 }
 

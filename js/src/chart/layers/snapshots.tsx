@@ -1,4 +1,4 @@
-// Snapshots: earlier roofs and kernels as ghosts, and arrows to where the roofs and kernels are now.
+// Snapshots: earlier roofs and kernels as ghosts, and arrows to the current roofs and kernels.
 
 import type { Roof } from "../../roofline/roofline.ts";
 import { hasMoved, type KernelChange, memoryOf, movesSince } from "../../state/snapshots.ts";
@@ -17,24 +17,25 @@ import { Clip } from "./clip.tsx";
 
 interface ShownSnapshot {
   readonly snapshot: Snapshot;
-  /** The snapshot's index among all snapshots: it is the key of the snapshot's label. */
+  /** The snapshot's index among all snapshots. The key of the snapshot's label contains this index. */
   readonly place: number;
 }
 
-/** Maximum numbers of arrows. More arrows would hide the chart. */
+/** Maximum number of arrows in a wide chart and in a narrow chart. More arrows would hide the chart. */
 const [MAX_CHANGES, MAX_CHANGES_IN_NARROW_CHART] = [16, 4];
-/** Positions of the roof's own arrows, as shares of its flat and of its slope. */
+/** Positions of the arrows of the roof itself. ON_FLAT: share of the flat. ON_SLOPE: share of the slope. */
 const [ON_FLAT, ON_SLOPE] = [0.35, 0.3];
 
 /**
- * The snapshots that are not hidden. While totals are shown, kernels are not drawn, so the snapshots have no kernels.
+ * Returns the snapshots that are not hidden. While totals are shown, the current kernels are not drawn, so the
+ * snapshots have no kernels.
  */
 export const shownSnapshots = ({ snapshots, showsTotals }: Pick<Store, "snapshots" | "showsTotals">): ShownSnapshot[] =>
   snapshots.value.flatMap((snapshot, place) =>
     snapshot.hidden ? [] : [{ snapshot: showsTotals.value ? { ...snapshot, kernels: [] } : snapshot, place }],
   );
 
-/** The position of a snapshot's kernel, px. Undefined if it is out of sight. */
+/** Returns the position of a snapshot's kernel, px. Returns undefined if the kernel is out of sight. */
 function spotOf({ scales }: Scene, ai: number, rate: number): Spot | undefined {
   const { plot, strip } = scales;
   if (ai === 0 && !strip) return undefined;
@@ -44,8 +45,8 @@ function spotOf({ scales }: Scene, ai: number, rate: number): Spot | undefined {
 }
 
 /**
- * Arrows for what has changed since the newest snapshot: the roof's peak, its bandwidth, and the kernels that took
- * longest.
+ * Returns arrows for what has changed since the newest snapshot: the roof's peak, the roof's bandwidth, and the kernels
+ * that took longest.
  */
 export function changesSince(scene: Scene, snapshot: Snapshot | undefined, rows: Int32Array): LabelledArrow[] {
   if (!snapshot) return [];
@@ -86,7 +87,7 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): LabelledAr
   }
   const first = Math.max(low, y.domain[0] / Math.min(before.bandwidth, now.bandwidth));
   const last = Math.min(high, before.peak / before.bandwidth, now.peak / now.bandwidth);
-  // If another memory level is chosen, a different bandwidth is not a change of the roof.
+  // The bandwidth also differs if the user has chosen another memory level. The roof itself has then not changed.
   const isOther = before.chip === now.chip.id && before.memory !== memoryOf(now);
   if (hasMoved(now.bandwidth / before.bandwidth) && first < last && !isOther) {
     const text = words.bandwidth(now.level, formatFactor(now.bandwidth / before.bandwidth));
@@ -97,7 +98,7 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): LabelledAr
   return changes.filter(({ from, to }) => isSeen(from) && isSeen(to));
 }
 
-/** The labels of snapshots: their names along their roofs, and the factors of all changes. */
+/** Returns the labels of snapshots: the snapshots' names along their roofs, and the factors of all changes. */
 export function snapshotLabels(
   scene: Scene,
   shown: readonly ShownSnapshot[],
@@ -113,8 +114,8 @@ export function snapshotLabels(
   );
   const ratios = changes.map((change): Label => {
     const { key, text, from, bend, isMarked } = change;
-    // The label of a roof's change has the roof's colour. Otherwise it could seem to belong to the flat of another
-    // roof.
+    // The label of a roof's change has the roof's colour. Otherwise the label could seem to belong to the flat of
+    // another roof.
     const colour = (from === bend && colours.get(scene.focus?.chip.id ?? "")) || theme.text;
     return { kind: "change", key, text, bold: isMarked, colour, positions: RULES.change.positions(change) };
   });

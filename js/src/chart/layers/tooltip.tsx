@@ -21,7 +21,7 @@ interface TooltipContent {
   readonly x: number;
   readonly y: number;
   readonly scales: Size;
-  /** How far the widget extends below the chart, px. The host clips what is outside the widget. */
+  /** How far the widget extends below the chart, px. The host page hides what is outside the widget. */
   readonly below: number;
   /** The labels on the chart. */
   readonly names: readonly PlacedLabel[];
@@ -43,8 +43,8 @@ const GAP_PX = 4;
 /** Half the size of the area around the point that stays visible, px. */
 const POINT_PX = 12;
 /**
- * The height of the tools below the plot, px; the height of the axis numbers above the tools; and the width of the axis
- * numbers.
+ * TOOLS_PX: the height of the tools below the plot. FOOT_PX: the height of the tools and the axis numbers above them.
+ * AXIS_PX: the width of the axis numbers. All in px.
  */
 const [TOOLS_PX, FOOT_PX, AXIS_PX] = [22, 30, 50];
 
@@ -66,7 +66,10 @@ export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly
   );
 }
 
-/** The content of the tooltip, limited to the available room, and its possible boxes, clear of the kernel's name. */
+/**
+ * Returns the content of the tooltip, limited to the available room. Also returns the possible boxes of the tooltip.
+ * The boxes do not cover the kernel's name.
+ */
 export function cardOf({
   kernels,
   row,
@@ -101,9 +104,9 @@ export function cardOf({
 const isHalfHidden = ({ width }: Size) => width < 2 * WIDTH_PX;
 
 /**
- * Returns boxes beside the point or its `own` labels, preferably over the chart and not over what is below the chart.
- * If a tooltip would hide half of the chart, the box is below the chart, or else below or above the point. Boxes are
- * always inside the widget.
+ * Returns boxes beside the point or beside its `own` labels. Boxes over the chart are better than boxes that cover what
+ * is below the chart. If a tooltip beside the point would hide half of the chart, the box is below the chart. If there
+ * is no room below the chart, the box is below or above the point. All boxes are inside the widget.
  */
 export function placesFor(
   { x, y }: { x: number; y: number },
@@ -129,7 +132,8 @@ export function placesFor(
     const boxes = [...sides.map((left) => at(left, y - 30, end)), ...tops.map((top) => at(middle, top, end))].filter(
       (box) => box.bottom <= end,
     );
-    // If there is not enough room, the tooltip first covers the axis numbers, then labels other than the kernel's name.
+    // If there is not enough room, the tooltip first covers the axis numbers. If there is still not enough room, it
+    // covers labels, but not the kernel's name.
     for (const clear of end < chart.height - TOOLS_PX ? [seen] : [seen, seen.slice(0, 2)]) {
       const free = boxes.filter((box) => !clear.some((other) => overlap(box, other)));
       const isOver = ({ left }: Box) => Number(left < AXIS_PX);

@@ -1,4 +1,4 @@
-// Trails of merged kernels: lines from where the parts were to where the merged kernel is now.
+// Trails of merged kernels: lines from the places of the parts to the place of the merged kernel.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -12,12 +12,15 @@ import { project } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
-/** If there are more merged kernels than this, the points move without trails. */
+/** If there are more merged kernels than this, their points move without trails. */
 const MAX_TRAILED_KERNELS = 3;
 /** The duration of the movement of merged points, ms. */
 const GLIDE_MS = 240;
 
-/** The progress of the movement of merged points, from 0 to 1. It is always 1 if the user prefers reduced motion. */
+/**
+ * Returns the progress of the movement of merged points, from 0 to 1. If the user prefers reduced motion, the progress
+ * is always 1.
+ */
 export function useGlide(merges: readonly Merge[] | undefined): number {
   const share = useSignal(1);
   const before = useRef(merges);
@@ -41,7 +44,10 @@ export function useGlide(merges: readonly Merge[] | undefined): number {
   return leaves ? 0 : passed;
 }
 
-/** The scene while merged points move: from the middle of their parts (share 0) to their own positions (share 1). */
+/**
+ * Returns the scene while merged points move. At share 0 a merged point is in the middle of its parts. At share 1 it is
+ * at its own position.
+ */
 export function glided(scene: Scene, trails: Trails | undefined, parts: Points | undefined, share: number): Scene {
   if (!trails || !parts || share >= 1) return scene;
   const { points, at, scales } = scene;
@@ -67,12 +73,12 @@ function marksOf({ n, row, roof }: Points, part: number, on: number): number[] {
   return found;
 }
 
-/** Whether a part has no place because it has no FLOPs and the strip is gone. */
+/** Whether a part has no place on the chart, because the part has no FLOPs and the scene has no strip. */
 const isLost = ({ scales }: Scene, parts: Points, mark: number) => parts.x[mark] === 0 && !scales.strip;
 
 /**
- * Returns a line from each part to its merged kernel. If several layers of a model have the same line, it is drawn
- * once.
+ * Returns a line from each part to its merged kernel. If several layers of a model have the same line, the line is
+ * drawn once.
  */
 export function trailLines(scene: Scene, trails: Trails | undefined, parts: Points | undefined): LabelledArrow[] {
   if (!trails || !parts) return [];
