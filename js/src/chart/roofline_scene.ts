@@ -14,8 +14,8 @@ import { zoomed } from "./zoom.ts";
 const coloursOf = memoize<ReadonlyMap<string, string>>();
 
 /**
- * Builds the scene, with room for the `parts` of merged kernels. Keeps the last scales if the new scales are equal, so
- * that the layers that depend on them are not redrawn. During a drag of a roof the axes do not change.
+ * Builds the scene, with room for the `parts` of merged kernels. If the new scales equal the last scales, keeps the
+ * last scales, so that layers with these scales are not redrawn. While a roof is dragged, the axes do not change.
  */
 export function sceneOf(
   store: Store,
@@ -33,7 +33,7 @@ export function sceneOf(
   const subRoofs = focus ? [...drawn, ...flatsOf(store.drawn.value, focus, drawn)] : [];
   const units = unitsIn(store, focus);
   const gutter = (y: Scale) => gutterOf({ roofs, focus, subRoofs, names, units }, size.width, y);
-  // During a drag the axes never shrink, because the roof would move away from the pointer.
+  // During a drag the axes never shrink. If the axes shrank, the roof would move away from the pointer.
   const before = last?.scales.width === size.width && store.dragging.value ? last.scales : undefined;
   const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
   const whole = scalesOf(size, roofs, points, focus, gutter, parts, before?.whole ?? before, ghosts);
@@ -59,7 +59,9 @@ export function sceneOf(
   };
 }
 
-/** Rows of kernels above their roof. They are named first, because their data is probably wrong. */
+/**
+ * Returns the rows of kernels above their roof. These kernels are named first, because their data is probably wrong.
+ */
 function rowsAbove({ aboveRoof, row, n }: Points): number[] {
   const rows: number[] = [];
   for (let index = 0; index < n && rows.length < MAX_NAMED_KERNELS; index++) {

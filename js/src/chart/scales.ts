@@ -7,11 +7,11 @@ import type { Snapshot } from "../wire/types.ts";
 
 export type Extent = readonly [low: number, high: number];
 
-/** A function from values to px, with the domain of the values and the inverse function. */
+/** A function from values to px. It also has its domain and its inverse function. */
 export interface Scale {
   (value: number): number;
   readonly domain: Extent;
-  /** Whether the scale is linear. A linear scale has a place for 0, a logarithmic scale has not. */
+  /** Whether the scale is linear. A linear scale has a place for 0. A logarithmic scale has no place for 0. */
   readonly isLinear: boolean;
   invert(px: number): number;
 }
@@ -25,17 +25,20 @@ export interface Box {
 
 export interface Scales extends Size {
   readonly plot: Box;
-  /** The width of the column of roof names right of the plot, px. 0 if there is no column. */
+  /** The width of the column of roof names right of the plot, px. 0 if the chart has no column. */
   readonly gutter: number;
-  /** The strip for kernels without FLOPs, with a scale of bytes/s. Undefined if there are no such kernels. */
+  /** The strip for kernels without FLOPs, with a scale of bytes/s. Undefined if all kernels have FLOPs. */
   readonly strip: (Box & { readonly y: Scale }) | undefined;
   readonly x: Scale;
   readonly y: Scale;
-  /** The scales without the zoom. Undefined if there is no zoom. */
+  /** The scales without the zoom. Undefined if the chart is not zoomed. */
   readonly whole?: Scales | undefined;
 }
 
-/** Returns the last scales if the next scales are equal, so that the layers drawn with them need not be redrawn. */
+/**
+ * Returns the `last` scales if the next scales equal them. Layers that are drawn with the last scales are then not
+ * redrawn.
+ */
 export const stableScales = <S extends Scales>(last: S | undefined, next: S): S =>
   last && keyOf(last) === keyOf(next) ? last : next;
 
@@ -49,12 +52,12 @@ export const MIN_CHART_PX = 40;
 const STRIP_PX = 76;
 
 /**
- * The maximum of the strip's scale as a multiple of the roof's bandwidth, and the factor by which the scale extends
- * beyond the first and last point.
+ * MAX_STRIP_FACTOR: maximum of the strip's scale as a multiple of the roof's bandwidth. STRIP_MARGIN: the factor by
+ * which the scale extends beyond the first and the last point.
  */
 const [MAX_STRIP_FACTOR, STRIP_MARGIN] = [10, 1.6];
 
-/** Whether a chart is so narrow that it has fewer and shorter texts. */
+/** Whether a chart is narrow. A narrow chart has fewer and shorter texts. */
 export const isNarrow = ({ width }: Pick<Size, "width">) => width < 520;
 
 /** The size of a chart, px. */
@@ -63,15 +66,16 @@ export interface Size {
   readonly height: number;
 }
 
-/** The height of a chart of the given width, px. `room`: the available height in full screen, px. */
+/** Returns the height of a chart with the given width, px. `room`: the available height in full screen, px. */
 export function chartHeight(width: number, room?: number): number {
   const most = room === undefined ? Math.min(width * 0.56, Math.max(520, width * 0.28)) : Math.min(width * 0.75, room);
   return Math.round(Math.max(280, most));
 }
 
 /**
- * Builds the scales. `gutterOf` returns the width of the column of names for a vertical scale. There is also room for
- * `parts` and for the snapshots in `ghosts`. The extents contain the extents of the scales `before`.
+ * Builds the scales, with room for the points, for `parts` and for the snapshots in `ghosts`. `gutterOf` returns the
+ * width of the column of roof names for a vertical scale. If `before` is given, no axis is shorter than in the scales
+ * `before`.
  */
 export function scalesOf(
   size: Size,
@@ -96,8 +100,8 @@ export function scalesOf(
   const judge = focus ?? roofs[0];
   const slow = Math.min(slowest, (judge?.sheetBandwidth ?? fastest) / 30);
   const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
-  // Kernels that only seem this fast, such as the start of an asynchronous copy, must not compress the rest of the
-  // strip.
+  // A rate far above the roof is only apparent, for example at the start of an asynchronous copy. A kernel with such a
+  // rate must not compress the rest of the strip.
   const fast = clamp(fastest, roof, roof * MAX_STRIP_FACTOR);
   return {
     width,
@@ -122,8 +126,8 @@ export function scalesOf(
 }
 
 /**
- * Returns extents with room for every roof of the data sheets and for every point. A drag then moves the roof, not the
- * axes.
+ * Returns extents with room for every roof at the rates of its data sheet and for every point. A drag then moves the
+ * roof and does not move the axes.
  */
 function extents(
   roofs: readonly Roof[],
@@ -170,7 +174,7 @@ function extents(
       ];
 }
 
-/** The lowest and highest values of all points. Without points they go from infinity to zero. */
+/** The lowest and the highest values of all points. If there are no points, each extent goes from infinity to zero. */
 interface Span {
   /** Intensities of all points outside the strip, FLOP/B. */
   readonly x: Extent;
@@ -217,8 +221,8 @@ export const joined = (now: Extent, before: Extent = now): Extent => [
 ];
 
 /**
- * Creates a logarithmic scale. It is written by hand, because a library's scales would add a third to the bundle, for
- * colours, dates and interpolation.
+ * Creates a logarithmic scale. A library's scales would add a third to the bundle, because they include colours, dates
+ * and interpolation.
  */
 export function scaleLog(domain: Extent, [from, to]: Extent): Scale {
   const [low, high] = [Math.log10(domain[0]), Math.log10(domain[1])];
@@ -238,7 +242,7 @@ export function scaleLinear(domain: Extent, [from, to]: Extent): Scale {
   return Object.assign((value: number) => from + (value - low) * slope, { domain, invert, isLinear: true });
 }
 
-/** Creates a scale of the same kind, linear or logarithmic. */
+/** Creates a scale of the same kind as the given scale: linear or logarithmic. */
 export const scaleLike = ({ isLinear }: Scale, domain: Extent, range: Extent): Scale =>
   (isLinear ? scaleLinear : scaleLog)(domain, range);
 
@@ -248,8 +252,7 @@ export interface Spots {
 }
 
 /**
- * The logarithms of the points' values. They are memoized, because they do not change while a chart is zoomed and
- * panned.
+ * The logarithms of the points' values. Memoized, because the values do not change while a chart is zoomed and panned.
  */
 interface Logs {
   readonly x: Float64Array;
@@ -260,8 +263,8 @@ const logs = memoize<Logs>();
 const spots = memoize<Spots>();
 
 /**
- * Positions of points, px. Points without bytes are at the right edge. Points without FLOPs are in the strip, at most
- * at its end.
+ * Returns the positions of points, px. Points without bytes are at the right edge. Points without FLOPs are in the
+ * strip. A rate beyond the strip's end is drawn at the end.
  */
 export const project = (points: Points, scales: Scales): Spots =>
   spots(points.x, [scales], () => findSpots(points, scales));

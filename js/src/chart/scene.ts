@@ -30,24 +30,22 @@ export interface Scene {
   readonly theme: Theme;
   /** The rows of kernels to name where there is room, most important first. */
   readonly named: readonly number[];
-  /** The hovered and selected rows. Selected rows are left out if very many are selected. */
+  /** The hovered and selected rows. If very many rows are selected, the selected rows are left out. */
   readonly marked: readonly number[];
-  /** The selected rows. All other rows are faded. If no row is selected, none is faded. */
+  /** The selected rows. If some row is selected, all other rows are faded. If no row is selected, no row is faded. */
   readonly selected: ReadonlySet<number>;
 }
 
-/** At most this many kernels are named. */
+/** The maximum number of kernels that are named. */
 export const MAX_NAMED_KERNELS = 40;
-/**
- * If more kernels than this are selected, they are not marked. They differ only because all other kernels are faded.
- */
+/** If more kernels than this are selected, the selected kernels are not marked. All other kernels are still faded. */
 const MAX_MARKED_KERNELS = 50;
 /** Above this many points, lines between marks would hide the chart. */
 const MAX_POINTS_WITH_TIES = 400;
 
 /**
- * Returns the rows to name where there is room, out of the drawn rows in drawing order. Totals are first, then the
- * heaviest kernels.
+ * Returns the rows to name where there is room. They are taken from the drawn rows, which are in drawing order. Totals
+ * are first, then the heaviest kernels.
  */
 export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
   const totals: number[] = [];
@@ -61,7 +59,7 @@ export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
 
 const memoUnits = memoize<Units>();
 
-/** The units of the axes. Rates can be per cycle of the focus chip if its clock rate is known. */
+/** Returns the units of the axes. If the focus chip's clock rate is known, rates can be per cycle of this chip. */
 export function unitsIn({ axes }: Store, focus: Roof | undefined): Units {
   const { rateUnit, word, xAxis, tickBase } = axes;
   const counted = { rateUnit: rateUnit.value, word: word.value, xAxis: xAxis.value, tickBase: tickBase.value };
@@ -79,7 +77,10 @@ export function selectionOf(store: Store): Pick<Scene, "marked" | "selected"> {
   return { marked, selected: sets(rows, [], () => new Set(rows)) };
 }
 
-/** The colours of points: by category (measured kernels), for totals, and by chip (marks on the roof of the chip). */
+/**
+ * Returns the colours of points. Measured kernels have the colour of their category. Totals have their own colour. A
+ * mark on a roof has the colour of the roof's chip.
+ */
 export function pointColours(scene: Scene) {
   const { points, roofs, colours, theme, kernels, levels, selected } = scene;
   const chips = roofs.map((roof) => colours.get(roof.chip.id) ?? theme.text);
@@ -108,12 +109,12 @@ function colourOf({ kernels, points: { row, roof } }: Scene, hues: number): Uint
   return colour;
 }
 
-/** Returns which points are outlines. In hierarchical mode only the point at the binding level is filled. */
+/** Returns which points are outlines. In hierarchical mode only the point at the memory level that binds is filled. */
 function hollowOf({ points: { binds }, levels }: Scene): Uint8Array {
   return levels.length > 0 ? binds.map((is) => 1 - is) : new Uint8Array(binds.length);
 }
 
-/** Returns which points are faded: all unselected kernels while some kernel is selected. Totals are never faded. */
+/** Returns which points are faded. If some kernel is selected, all other kernels are faded. Totals are never faded. */
 function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
   const { row } = points;
   const faded = new Uint8Array(row.length);
@@ -123,14 +124,17 @@ function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
   return faded;
 }
 
-/** Whether a position, px, is in the plot. For a kernel without FLOPs: whether it is in the strip beside the plot. */
+/**
+ * Whether a position, px, is in the plot. For a kernel without FLOPs: whether the position is in the strip beside the
+ * plot.
+ */
 export function isInSight({ plot }: Scales, ai: number, x: number, y: number): boolean {
   return (ai === 0 || (x >= plot.left && x <= plot.right)) && y >= plot.top && y <= plot.bottom;
 }
 
 /**
- * The indices of all points of a row: one point if the row was measured, otherwise a point on each roof. The indices
- * are consecutive and end at the row's home.
+ * Returns the indices of all points of a row. A measured row has one point. Any other row has a point on each roof. The
+ * indices are consecutive, and the last is the row's home point.
  */
 export function indicesOf({ points: { row: rows, home } }: Scene, row: number): number[] {
   const found: number[] = [];
@@ -151,8 +155,8 @@ export function tiesOf({ points, at, levels, scales }: Scene): number[] {
 }
 
 /**
- * The lines that join the points of each kernel in hierarchical mode. With very many points, only marked kernels have
- * such lines.
+ * Returns the lines that join the points of each kernel in hierarchical mode. If there are very many points, only
+ * marked kernels have these lines.
  */
 export function joinsOf({ points, at, levels, marked }: Scene): Join[] {
   if (levels.length === 0) return [];

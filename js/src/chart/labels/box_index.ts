@@ -3,13 +3,13 @@
 
 import type { Box } from "../scales.ts";
 
-/** Boxes by the number of their strip, counted from the top. A box at NaN is in no strip. */
+/** Boxes by the number of the strip, counted from the top. A box whose place is NaN is in no strip. */
 export type BoxIndex = Map<number, Box[]>;
 
-/** The height of a strip, px, and the number of the last strip. The last strip also contains everything below it. */
+/** The height of a strip, px, and the number of the last strip. The last strip also contains the boxes below it. */
 const [STRIP_PX, LAST_STRIP] = [16, 255];
 
-/** Boxes above the chart are in strip -1. A box may reach to infinity. */
+/** The number of the strip at a height. Boxes above the chart are in strip -1. The height may be infinite. */
 const stripOf = (y: number) => Math.max(-1, Math.min(Math.floor(y / STRIP_PX), LAST_STRIP));
 
 export const indexBoxes = (boxes: readonly Box[] = []) => addBoxes(new Map(), boxes);
@@ -25,7 +25,7 @@ export function addBoxes(index: BoxIndex, boxes: readonly Box[]): BoxIndex {
   return index;
 }
 
-/** Whether the boxes overlap no box in the index and leave `gap` px free to their left and right. */
+/** Whether `boxes` overlap no box in the index, with `gap` px between them to the left and right. */
 export function areClear(boxes: readonly Box[], index: BoxIndex, gap = 0): boolean {
   for (const box of boxes) {
     for (let at = stripOf(box.top); at <= stripOf(box.bottom); at++) {
@@ -35,7 +35,7 @@ export function areClear(boxes: readonly Box[], index: BoxIndex, gap = 0): boole
   return true;
 }
 
-/** The width of the indexed boxes that `boxes` cover, px: the sum over all boxes. */
+/** Returns the width of the indexed boxes that `boxes` cover, px. The widths of all covered parts are added. */
 export function coveredPx(boxes: readonly Box[], index: BoxIndex): number {
   let sum = 0;
   for (const box of boxes) {

@@ -18,8 +18,8 @@ const MIN_GAP_DISTANCE_PX = 12;
 
 /**
  * Returns the gap arrows of marked kernels, then of the rows in `first` (the kernels most worth optimizing), then of
- * the heaviest few kernels. Returns no arrows if the kernels ran on another chip. A kernel on another chip cannot reach
- * this chip's roof by any change of the kernel.
+ * the heaviest few kernels. If the kernels ran on another chip, returns no arrows, because no change of a kernel closes
+ * the distance to the focus chip's roof.
  */
 export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {
   const { kernels, points, focus, marked, selected, named } = scene;
@@ -43,8 +43,8 @@ function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined 
   const index = points.home[row] ?? -1;
   // A kernel has no arrow if it is above its roof or if its utilization is unknown.
   if (index < 0 || !isMeasured(points, index) || !(utilization <= 1)) return undefined;
-  // The rate of the kernel at 100 % utilization. This rate is below the roof if the launch or the link takes longer
-  // than the kernel's work.
+  // The rate of the kernel at 100 % utilization. This rate is below the roof if the launch overhead or the link bounds
+  // the kernel.
   const possible = (points.y[index] as number) / utilization;
   const roof = points.x[index] === 0 ? scales.strip?.y(possible) : scales.y(possible);
   const [x, y] = [at.x[index] as number, at.y[index] as number];

@@ -1,4 +1,4 @@
-// Paints very many points. It composes the pixels in memory, because a drawImage call for each point is slower.
+// Paints very many points. It blends the pixels in memory, because a drawImage call for each point is slower.
 
 import { memoize } from "../../ui/memoize.ts";
 import type { PointsPicture } from "./frame_diff.ts";
@@ -6,31 +6,31 @@ import type { PointsPicture } from "./frame_diff.ts";
 interface DensePoints extends PointsPicture {
   /** The radius of each point, px. */
   readonly radius: Float32Array;
-  /** The sprite key of each point: points with the same key look the same. */
+  /** The sprite key of each point. Points with the same key look the same. */
   readonly look: Uint32Array;
   /** The number of device pixels in 1 px. */
   readonly ratio: number;
-  /** Returns the sprite of a point, which is centred on the point. */
+  /** Returns the sprite of a point. The centre of the sprite is the centre of the point. */
   spriteOf(index: number): HTMLCanvasElement;
 }
 
 /**
- * The pixels of a sprite. `dx`, `dy`: offset of each pixel from the sprite's centre. `away`: the same offset as a
- * difference of indices in the raster. `ink`: the colour.
+ * The painted pixels of a sprite. `dx`, `dy`: the offset of each pixel from the sprite's centre. `away`: the offset as
+ * a difference of indices in the raster. `ink`: the colour.
  */
 interface SpritePixels {
   readonly dx: Int16Array;
   readonly dy: Int16Array;
   readonly away: Int32Array;
-  /** A byte each for opacity, blue, green and red, from the highest byte to the lowest. */
+  /** The colour of each pixel in four bytes. From the highest byte to the lowest: opacity, blue, green, red. */
   readonly ink: Uint32Array;
-  /** The largest offset across or down. */
+  /** The largest offset of a pixel in `dx` and `dy`. */
   readonly reach: number;
 }
 
 /**
- * The raster: `image`, its pixels as 32-bit numbers in `whole`, and for each pixel the radius of the largest point
- * centred there.
+ * The raster. `image`: the pixels. `whole`: the same pixels as 32-bit numbers. `largest`: for each pixel, the radius of
+ * the largest point centred there.
  */
 interface Raster {
   readonly image: ImageData;
@@ -74,9 +74,9 @@ export function paintDenseRaster(context: CanvasRenderingContext2D, dense: Dense
 }
 
 /**
- * The indices of points from front to back: later points before earlier points, unfaded before faded. Leaves out a
- * point if an equally large or larger point has the same centre pixel. `largest` is scratch memory with a number for
- * each pixel.
+ * Returns the indices of points from front to back. Unfaded points are in front of faded points, and later points are
+ * in front of earlier points. Leaves out a point if a point of at least its size has the same centre pixel. `largest`
+ * is scratch memory with a number for each pixel.
  */
 export function visibleFrontToBack(
   dense: DensePoints,
@@ -96,7 +96,7 @@ export function visibleFrontToBack(
       if (x >= 0 && x < width && y >= 0 && y < height) {
         const place = y * width + x;
         const [own, before] = [radius[index] as number, largest[place] as number];
-        // The sign of a point above its roof is visible even where a larger point hides the point itself.
+        // A point above its roof has a sign. The sign is visible even if a larger point hides the point.
         if (before >= own && !points.aboveRoof[index]) continue;
         if (!hollow[index] && own > before) largest[place] = own;
       }
@@ -136,10 +136,10 @@ function blendUnder({ image, whole }: Raster, { dx, dy, away, ink, reach }: Spri
   }
 }
 
-/** Blends two colours, with the opacity of each. `over` is in front of `under`. */
+/** Blends two colours by their opacities. The colour `over` is in front of the colour `under`. */
 export function blend(over: number, under: number): number {
   const [mine, theirs] = [255 * (over >>> 24), (255 - (over >>> 24)) * (under >>> 24)];
-  // Blue and red are blended in one multiplication, with weights of 1/256.
+  // Blue and red are blended in one multiplication. The weights are multiples of 1/256.
   const share = ((theirs << 8) / (mine + theirs) + 0.5) | 0;
   const rest = 256 - share;
   const outer = (Math.imul(over & 0xff00ff, rest) + Math.imul(under & 0xff00ff, share) + 0x800080) >>> 8;

@@ -1,4 +1,5 @@
-// Finds the points that changed since the last painted frame by comparing a number per point that encodes its look.
+// Finds the points that changed since the last painted frame. Each point has a number that encodes its look, and the
+// numbers of the two frames are compared.
 
 import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
@@ -7,38 +8,38 @@ import type { Scales, Spots } from "../scales.ts";
 export interface PointsPicture {
   readonly points: Points;
   readonly at: Spots;
-  /** The palette. `colour` is the index of each point's colour in it. */
+  /** The palette of the points. `colour` contains each point's index in the palette. */
   readonly colours: readonly string[];
   readonly colour: Uint16Array;
   /** 1 for points drawn as outlines: points at memory levels that do not bind, and points of moved kernels. */
   readonly hollow: Uint8Array;
-  /** 1 for points drawn faintly, behind all others. */
+  /** 1 for points drawn faintly, behind all other points. */
   readonly faded: Uint8Array;
   readonly outline: string;
   readonly alert: string;
   readonly scales: Scales;
   /**
-   * Whether the picture changes every frame. Changed points of a dense raster are then painted on top, until the motion
-   * ends.
+   * Whether the picture changes in every frame. If so, changed points of a dense raster are painted on top of the old
+   * frame until the motion ends.
    */
   readonly inMotion?: boolean;
 }
 
-/** The frame that is on the canvas now. */
+/** The frame that is on the canvas. */
 export interface PaintedFrame extends SpriteKeys {
   readonly key: string;
   readonly n: number;
   readonly x: Float32Array;
   readonly y: Float32Array;
   readonly radius: Float32Array;
-  /** Whether points were painted on top of points that should cover them. */
+  /** Whether some points were painted on top of points that should cover them. */
   readonly isOutOfOrder: boolean;
 }
 
 interface SpriteKeys {
   /** The sprite key of each point. It encodes the point's look, but not its position. */
   readonly look: Uint32Array;
-  /** Two parts of the sprite key. `base` does not depend on roofs, `side` does. */
+  /** `base`: the part of the sprite key that does not depend on roofs. `side`: the part that depends on roofs. */
   readonly base: Uint32Array;
   readonly side: Uint8Array;
 }
@@ -69,7 +70,8 @@ export function spriteKeysOf(
 }
 
 /**
- * Lists of the points whose look may differ from the canvas. Undefined if the index of roof changes does not know them.
+ * Returns lists of the points whose look may differ from the canvas. Returns undefined if the points record no changes
+ * since the painted frame.
  */
 const changedSince = ({ side }: SpriteKeys, { since }: Points) => (since?.side === side ? since.points : undefined);
 
@@ -103,8 +105,8 @@ export function changedPoints(before: PaintedFrame, after: PaintedFrame, points:
 export const hasAlert = ({ look }: SpriteKeys, index: number) => ((look[index] as number) & ALERT) !== 0;
 
 /**
- * Whether changed points may be painted on top of the old frame. There must be few of them, no position may have
- * changed, and no point may lose its sign.
+ * Whether changed points may be painted on top of the old frame. The conditions: few points have changed, no position
+ * has changed, and no point loses its sign.
  */
 export function canPaintOver(before: PaintedFrame, after: PaintedFrame, changed: readonly number[]): boolean {
   return (

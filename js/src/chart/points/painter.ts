@@ -1,5 +1,5 @@
-// Paints kernels on a canvas: a circle if memory bounds the kernel, a square if compute does, a star for the program,
-// otherwise a diamond. Repaints only what changed.
+// Paints kernels on a canvas. Memory bounds the kernel: a circle. Compute bounds the kernel: a square. The program: a
+// star. Otherwise: a diamond. Repaints only what has changed.
 
 import { MEASURED, type Points, SIDES } from "../../roofline/points.ts";
 import { MIN_RADIUS_PX } from "../../roofline/positions.ts";
@@ -18,11 +18,11 @@ type Region = readonly [x: number, y: number, reach: number];
 
 /** If more points than this have changed, it is faster to repaint everything. */
 const MAX_REGIONS = 64;
-/** How far the ring and the arrow extend beyond a point above its roof, px. */
+/** How far the sign of a point above its roof (a ring and an arrow) extends beyond the point, px. */
 const ALERT_PX = 11;
 /**
- * The distance from a point's centre to the farthest painted pixel, px. Without a sign these pixels are the corners of
- * a star.
+ * The distance from a point's centre to the farthest painted pixel, px. For a point without a sign these pixels are the
+ * corners of a star.
  */
 const reachOf = (radius: number, hasAlert: boolean) => (hasAlert ? radius + ALERT_PX : 1.3 * radius + 2);
 /** The opacity of faded points. */
@@ -35,7 +35,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
   const sprites = new Map<number, HTMLCanvasElement>();
   return (canvas, picture) => {
     const { points, at, scales, faded, inMotion = false } = picture;
-    // Reading the zoom forces the browser to compute styles, so it is not read in every frame of a motion.
+    // Reading the zoom forces the browser to compute styles. The zoom is therefore not read in every frame of a motion.
     if (!frame || !inMotion) zoom = canvas.currentCSSZoom ?? 1;
     const ratio = (canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1) * zoom;
     const [width, height] = [Math.round(scales.width * ratio), Math.round(scales.height * ratio)];
@@ -78,7 +78,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
       const regions = [...regionsOf(before), ...regionsOf(next)];
       context.save();
       context.beginPath();
-      // Rounded to device pixels, because a partly cleared pixel would show a trace of the old point.
+      // Rounded to device pixels. A pixel that is only partly cleared would show a trace of the old point.
       const whole = (place: number) => Math.round(place * ratio) / ratio;
       for (const [x, y, reach] of regions) {
         const [left, top] = [whole(x - reach), whole(y - reach)];
@@ -106,7 +106,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
   };
 }
 
-/** The radius of a point whose size has no meaning, px. The radius decreases with the number of points. */
+/** Returns the radius of points whose size has no meaning, px. The more points there are, the smaller the radius is. */
 export function radiusOf(points: Points): number {
   return points.n > 20_000 ? 2 : points.n > 2000 ? 2.5 : points.n > 200 ? 3.5 : 5;
 }
@@ -129,8 +129,8 @@ function radiiOf(points: Points): Float32Array {
 }
 
 /**
- * Paints a small canvas for one look. The canvas is copied for each point, because drawing paths takes ten times as
- * long.
+ * Paints a sprite: a small canvas for one look. The sprite is copied for each point, because drawing paths takes ten
+ * times as long.
  */
 function makeSprite(
   document: Document,
@@ -192,7 +192,7 @@ function drawSprite(
   ratio: number,
 ) {
   const half = sprite.width / 2;
-  // Rounded to device pixels, because otherwise the copy would be blurred.
+  // Rounded to device pixels. Otherwise the copy of the sprite would be blurred.
   const left = (Math.round((at.x[index] as number) * ratio) - half) / ratio;
   const top = (Math.round((at.y[index] as number) * ratio) - half) / ratio;
   context.drawImage(sprite, left, top, sprite.width / ratio, sprite.height / ratio);

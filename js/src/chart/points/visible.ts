@@ -4,7 +4,9 @@ import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
 import type { Scale, Scales, Spots } from "../scales.ts";
 
-/** The x of a point out of sight: far from any pointer, but finite, because drawing needs a number. */
+/**
+ * The x of a point out of sight. The value is far from any pointer, but finite, because drawing needs a finite number.
+ */
 const HIDDEN_PX = -1e5;
 /** The side length of a grid cell, px. */
 const CELL_PX = 16;
@@ -25,8 +27,9 @@ interface VisiblePoints {
 const memo = memoize<VisiblePoints>();
 
 /**
- * Returns the points in sight. Without a zoom, these are all points. A point at an edge (without FLOPs or bytes) can
- * only leave the view along that edge. Memoized while a roof is dragged and the points do not move.
+ * Returns the points in sight. Without a zoom, all points are in sight. Under a zoom, a point without FLOPs or bytes
+ * stays at its edge and can only leave the view along this edge. Memoized while a roof is dragged and the points do not
+ * move.
  */
 export const visiblePoints = (placed: PlacedPoints): VisiblePoints =>
   placed.scales.whole
@@ -52,13 +55,13 @@ function findVisible({ points, at, scales }: PlacedPoints): VisiblePoints {
   return { at: { x, y: at.y }, outside };
 }
 
-/** Points by grid cell, in the order of their indices within each cell. */
+/** Points by grid cell. Within a cell the points are ordered by index. */
 interface Grid {
   readonly left: number;
   readonly top: number;
   readonly across: number;
   readonly down: number;
-  /** The start of each cell in `indices`. The last entry is the end of the last cell. */
+  /** Where each cell starts in `indices`. The last entry is the end of the last cell. */
   readonly starts: Int32Array;
   readonly indices: Int32Array;
 }
@@ -66,8 +69,8 @@ interface Grid {
 const grids = memoize<Grid>();
 
 /**
- * Returns the index of the point nearest to a position within `reach` px, or -1. If several points are equally near,
- * returns the last point, which is on top.
+ * Returns the index of the point nearest to a position, or -1 if no point is within `reach` px. If several points are
+ * equally near, returns the last of these points, because the last point is on top.
  */
 export function nearest(at: Spots, x: number, y: number, reach: number): number {
   const { left, top, across, down, starts, indices } = grids(at.x, [at.y], () => gridOf(at));
@@ -84,7 +87,10 @@ export function nearest(at: Spots, x: number, y: number, reach: number): number 
   return best;
 }
 
-/** The index of a cell. Positions outside the grid belong to the cells at its border, so that a search finds them. */
+/**
+ * Returns the index of a cell. A position outside the grid belongs to the nearest cell at the border, so that a search
+ * finds the position.
+ */
 const cell = (px: number, cells: number) => Math.max(0, Math.min(Math.floor(px / CELL_PX), cells - 1));
 
 /** Builds the grid of all points in sight. */
@@ -114,8 +120,8 @@ function gridOf(at: Spots): Grid {
 }
 
 /**
- * The start of the grid, px, and its number of cells. The number is limited, so that an outlier does not exhaust
- * memory.
+ * Returns the start of the grid, px, and the number of cells. The number of cells is limited, so that a point far away
+ * does not exhaust the memory.
  */
 function spanOf(places: Float32Array, isHere: (index: number) => boolean): [from: number, cells: number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
