@@ -1,4 +1,5 @@
-// The stage of both planes: canvas and SVG layers of the same size, with the handlers of pointer and keys.
+// The stage of the roofline plane and the time view: a canvas and SVG layers of the same size, with the handlers of
+// pointer and keys.
 
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -20,9 +21,9 @@ export interface PlaneProps {
   readonly store: Store;
   readonly size: Size;
   readonly theme: Theme;
-  /** How far the widget extends below the chart, px. The host clips what is outside the widget. */
+  /** How far the widget extends below the chart, px. The host page hides what is outside the widget. */
   readonly below: number;
-  /** Is set to the chip on whose roof an unmeasured kernel is pointed at. */
+  /** The stage sets this signal: the chip on whose roof the user points at an unmeasured kernel. */
   readonly pointedChip: Signal<string | undefined>;
 }
 
@@ -41,7 +42,7 @@ interface StageProps {
   readonly under: ComponentChildren;
   /** What is drawn above the points and below all labels. */
   readonly over?: ComponentChildren;
-  /** What is shown in addition to the picture, such as the tooltip. */
+  /** Elements in addition to the picture, such as the tooltip. */
   readonly children?: ComponentChildren;
 }
 
@@ -112,12 +113,13 @@ export function Stage({
   );
 }
 
-/** Places labels. While `isStable`, for example during a drag, labels keep their choices. */
+/** Places labels. While `isStable`, for example during a drag, each label keeps its candidate position and text. */
 export function useStableLabels(isStable: boolean, place: (before?: Choices) => PlacedLabel[]): PlacedLabel[] {
   const choices = useRef<Choices>(new Map());
   const labels = place(isStable ? choices.current : undefined);
   useLayoutEffect(() => {
-    // A label that appears during a drag keeps no choice, except for notes of moved kernels.
+    // A label that first appears during a drag may change its position in the next frame. A note of a moved kernel
+    // keeps its position.
     const kept = isStable ? labels.filter(isNote) : labels;
     const before = isStable ? choices.current : [];
     choices.current = new Map([...before, ...kept.map(({ key, choice }) => [key, choice] as const)]);

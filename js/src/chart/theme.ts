@@ -1,4 +1,5 @@
-// The colours of the widget, light and dark. On the host's background, text has contrast 4.5:1 and marks have 3:1.
+// The colours of the widget, in a light and a dark theme. On the host's background, text has a contrast of at least
+// 4.5:1 and marks of at least 3:1.
 
 import type { Chip } from "../wire/types.ts";
 
@@ -12,7 +13,10 @@ export interface Theme {
   readonly alert: string;
   readonly memoryWash: string;
   readonly computeWash: string;
-  /** The hues of chips or vendors. They are near Okabe and Ito's, with a lightness that is legible as text. */
+  /**
+   * The hues of chips or vendors. They are similar to Okabe and Ito's colours, with a lightness that makes text
+   * legible.
+   */
   readonly chips: readonly string[];
   /** The hues of categories. */
   readonly categories: readonly string[];
@@ -46,7 +50,10 @@ export const DARK: Theme = {
   categories: ["#88bbee", "#ee88bb", "#66cc77", "#ddbb44", "#ff7755", "#44ccdd", "#bca7f0", "#bfc5cc"],
 };
 
-/** The theme when the user forces two colours on all pages. The hues of chips and categories are made legible. */
+/**
+ * Returns the theme for two colours that the user forces on all pages. The hues of chips and categories are made
+ * legible.
+ */
 export function forcedTheme(background: string, text: string): Theme {
   const base = luminance(background) < luminance(text) ? DARK : LIGHT;
   const read = (hue: string) => legible(hue, background, text);
@@ -64,7 +71,7 @@ function legible(hue: string, background: string, text: string): string {
   return shares.map((share) => mix(hue, text, share)).find((colour) => contrast(colour, background) >= 4.5) ?? text;
 }
 
-/** The contrast of two colours, 1 to 21, as the Web Content Accessibility Guidelines 2.2 define it. */
+/** Returns the contrast of two colours, from 1 to 21, as the Web Content Accessibility Guidelines 2.2 define it. */
 function contrast(one: string, other: string): number {
   const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
@@ -79,8 +86,9 @@ function luminance(hex: string): number {
 }
 
 /**
- * Returns a colour for each chip id. Each chip has its own hue while there are enough hues, because steps of one hue
- * are hard to distinguish. With more chips each vendor has a hue, and the vendor's generations are steps of that hue.
+ * Returns a colour for each chip id. If there are enough hues, each chip has its own hue, because steps of one hue are
+ * hard to distinguish. If there are more chips than hues, each vendor has a hue, and the vendor's generations are steps
+ * of this hue.
  */
 export function chipColours(
   chips: readonly Chip[],
@@ -88,7 +96,8 @@ export function chipColours(
   shown: readonly string[] = chips.map(({ id }) => id),
 ): Map<string, string> {
   const hue = (index: number) => theme.chips[index % theme.chips.length] as string;
-  // With few chips each chip always keeps its colour. With many chips only the chips in view get different colours.
+  // If there are enough hues, the colour of a chip does not depend on the chips in view. If not, only the chips in view
+  // get different colours.
   const pool = chips.length <= theme.chips.length ? chips : chips.filter(({ id }) => shown.includes(id));
   const vendors = [...new Set([...pool, ...chips].map(({ vendor }) => vendor))];
   const familyOf = ({ vendor }: Chip) => pool.filter((other) => other.vendor === vendor);
@@ -97,7 +106,7 @@ export function chipColours(
     chips.map((chip) => {
       if (hueEach && pool.includes(chip)) return [chip.id, hue(pool.indexOf(chip))];
       const family = familyOf(chip);
-      // Chips of the same generation stay in order, so that each has its own step.
+      // Chips of the same generation stay in order, so that each of these chips has its own step.
       const rank = Math.max(0, [...family].sort((a, b) => b.generation - a.generation).indexOf(chip));
       const step = Math.min(0.28, MAX_SHADE / Math.max(1, family.length - 1));
       return [chip.id, mix(hue(vendors.indexOf(chip.vendor)), theme.text, rank * step)];
@@ -105,7 +114,9 @@ export function chipColours(
   );
 }
 
-/** The maximum share of the text colour, in the colour of a vendor's oldest generation. */
+/**
+ * The maximum share of the text colour in a chip's colour. The chips of a vendor's oldest generation have this share.
+ */
 const MAX_SHADE = 0.66;
 
 export function mix(from: string, to: string, share: number): string {

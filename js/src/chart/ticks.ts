@@ -1,16 +1,17 @@
-// The ticks of an axis: powers of ten or of two, and multiples of them if few powers are in sight.
+// The ticks of an axis: powers of ten or of two. If few powers are in sight, there are also ticks at multiples of the
+// powers.
 
 import type { Scale } from "./scales.ts";
 
-/** A tick: its value in base units, and the number shown on the axis. */
+/** A tick. `value` is in base units, `shown` is the number on the axis. */
 export interface Tick {
   readonly value: number;
   readonly shown: number;
 }
 
 /**
- * How an axis converts its values: `fromBase` converts from base units, `toBase` converts back. For a reciprocal axis
- * both functions are decreasing.
+ * How an axis converts its values. `fromBase` converts from base units, `toBase` converts to base units. For a
+ * reciprocal axis `fromBase` and `toBase` are decreasing functions.
  */
 export interface Counting {
   readonly fromBase: (base: number) => number;
@@ -19,7 +20,7 @@ export interface Counting {
 
 export const PLAIN: Counting = { fromBase: (base) => base, toBase: (counted) => counted };
 
-/** An axis with fewer ticks than this also gets multiples of the powers. */
+/** An axis with fewer ticks than this also gets ticks at multiples of the powers. */
 const MIN_TICKS = 3;
 /** Multiples of a power, from coarse to fine. */
 const MULTIPLES = {
@@ -41,8 +42,8 @@ function evenTicks(scale: Scale, room: number): Tick[] {
 }
 
 /**
- * Returns ticks that are at least `room` px apart. On a logarithmic axis these are powers. Multiples of powers are
- * added only if there are fewer than MIN_TICKS ticks.
+ * Returns ticks that are at least `room` px apart. On a logarithmic axis the ticks are powers. If there are fewer than
+ * MIN_TICKS ticks, multiples of powers are added.
  */
 export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting: Counting = PLAIN): Tick[] {
   if (scale.isLinear) return evenTicks(scale, room);

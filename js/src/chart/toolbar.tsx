@@ -20,7 +20,7 @@ interface ToolbarProps {
   /** The number of kernels out of sight. */
   readonly outside: number;
   readonly navigation: Navigation;
-  /** Handles a key that the toolbar does not use, as on the chart. */
+  /** Handles a key that the toolbar does not use. The key does the same as on the chart. */
   keys(event: KeyboardEvent): void;
   /** Available width, px. */
   readonly room: number;
@@ -37,11 +37,13 @@ interface Entry {
   readonly count?: string;
 }
 
-/** The width of a button, and the padding of the hint with the number of kernels out of sight, px. */
+/**
+ * BUTTON_PX: the width of a button. HINT_PADDING_PX: the padding of the hint with the number of kernels out of sight.
+ */
 const [BUTTON_PX, HINT_PADDING_PX] = [24, 8];
 /**
- * If fewer buttons than this fit beside the hint, there is no hint. The fit button then shows the number of kernels out
- * of sight instead of its icon.
+ * If fewer buttons than this fit beside the hint, the hint is not shown. Instead, the fit button shows the number of
+ * kernels out of sight in place of its icon.
  */
 const MIN_BUTTONS_BESIDE_HINT = 10;
 
@@ -50,7 +52,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const isOpen = useSignal(false);
   const current = useSignal<string>("in");
   const opener = useRef<HTMLButtonElement>(null);
-  // The hint has room for its largest number, so that no button moves when the hint appears.
+  // The hint is as wide as its largest number needs. No button then moves when the hint appears.
   const most = numerals.whole(Math.max(store.kernels.value.n, 999));
   const left = room - textWidth(words.outsideShort(most)) - 2 * HINT_PADDING_PX;
   const isApart = left >= MIN_BUTTONS_BESIDE_HINT * BUTTON_PX;
@@ -62,7 +64,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
       ? { ...button, label: fitLabel, count: outside > 99 ? "99+" : numerals.whole(outside) }
       : button,
   );
-  // The button that opens the menu needs room too.
+  // The button that opens the menu also needs room.
   const fit = Math.max(2, Math.floor((isApart ? left : room) / BUTTON_PX) - 1);
   const [shown, rest] = [buttons.slice(0, fit), buttons.slice(fit)];
   const stops = [...shown.map(({ picture }) => picture), "more", ...(hasHint ? ["outside"] : [])];
@@ -77,7 +79,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
     const now = all.indexOf(event.target as HTMLElement);
     const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: all.length - 1 }[event.key];
     if (now < 0 || isModified(event)) return;
-    // The chart's keys work in the toolbar too, because the titles of the buttons name them.
+    // The chart's keys also work in the toolbar, because the titles of the buttons name these keys.
     if (to === undefined) return /^[^ ]$/.test(event.key) ? keys(event) : undefined;
     all[(to + all.length) % all.length]?.focus();
     used(event);
@@ -109,7 +111,8 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
           aria-haspopup="dialog"
           aria-expanded={isOpen.value}
           {...own("more")}
-          // Some browsers do not focus a clicked button. Without this, the menu would lose the focus and close.
+          // Some browsers do not focus a clicked button. Without preventDefault, the menu would lose the focus and
+          // close.
           onMouseDown={(event) => isOpen.value && event.preventDefault()}
           onClick={() => {
             if (isOpen.value) close(true);
@@ -126,7 +129,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
             {...own("outside")}
             onClick={() => {
               navigation.fit();
-              // The hint disappears, so move the focus to another button of the toolbar.
+              // The hint disappears after its click. Move the focus to another button of the toolbar.
               opener.current?.focus();
             }}
           >
@@ -148,7 +151,10 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   );
 }
 
-/** The buttons, most important first. The last buttons are in the menu if there is no room. */
+/**
+ * Returns the buttons, most important first. If the toolbar has no room for all buttons, the last buttons are in the
+ * menu.
+ */
 function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean): Entry[] {
   const choice = (picture: Tool): Entry => ({
     picture,

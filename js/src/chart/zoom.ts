@@ -1,4 +1,4 @@
-// The arithmetic of zooming and panning. It is the same for both planes.
+// The arithmetic of zooming and panning, for the roofline plane and the time view.
 
 import type { Zoom } from "../state/sync.ts";
 import type { Spot } from "./paths.ts";
@@ -11,7 +11,7 @@ type Ends = readonly [from: number, to: number];
 export const MIN_DECADES = 1 / 3;
 /** A linear axis shows at least this share of its upper end. */
 const MIN_LINEAR_SHARE = 1 / 50;
-/** The limits of what can be shown, in base units. No hardware and no kernel is beyond them. */
+/** The limits of each axis, in base units. No hardware and no kernel is beyond these limits. */
 const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
   rates: [
     [1e-6, 1e12],
@@ -22,10 +22,13 @@ const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
     [1e-15, 1e6],
   ],
 };
-/** If a zoomed view differs from the whole view by less than this distance, px, there is no zoom. */
+/** If all ends of a zoomed view are closer than this, px, to the ends of the whole view, the view is not zoomed. */
 const SAME_PX = 0.5;
 
-/** Returns the scales of a zoomed view. The frame does not change, and the strip follows the vertical axis. */
+/**
+ * Returns the scales of a zoomed view. The frame of the plot does not change. The scale of the strip changes as the
+ * vertical axis does.
+ */
 export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
   // A logarithmic axis cannot show 0.
   if (!zoom || (!whole.x.isLinear && zoom.some((end) => end <= 0))) return whole;
@@ -41,11 +44,11 @@ export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
   };
 }
 
-/** Moves the point at `from` to `to` and scales by `factor` around it. */
+/** Moves the point at `from` to `to` and scales the view by `factor` around this point. */
 export function zoomAround(scales: Scales, from: Spot, to: Spot, factor = 1): Zoom | null {
   const { plot, x, y } = scales;
   const ends = (start: number, end: number, axis: 0 | 1, scale: Scale): Ends => {
-    // An axis at its smallest extent still moves, but is not scaled.
+    // An axis at its smallest extent can still be moved, but cannot be magnified.
     const by = Math.min(factor, closer(scale));
     const at = (edge: number) => from[axis] + (edge - to[axis]) / by;
     return [at(start), at(end)];
@@ -53,14 +56,20 @@ export function zoomAround(scales: Scales, from: Spot, to: Spot, factor = 1): Zo
   return shown(scales, ends(plot.left, plot.right, 0, x), ends(plot.bottom, plot.top, 1, y));
 }
 
-/** Zooms to a rectangle. If the rectangle is thinner than `line` px in one direction, that axis does not change. */
+/**
+ * Zooms to a rectangle. If the rectangle is thinner than `line` px in one direction, the axis in this direction does
+ * not change.
+ */
 export function zoomToBox(scales: Scales, { left, right, top, bottom }: Box, line = 8): Zoom | null {
   const { plot } = scales;
   const across: Ends = right - left < line ? [plot.left, plot.right] : [left, right];
   return shown(scales, across, bottom - top < line ? [plot.bottom, plot.top] : [bottom, top]);
 }
 
-/** Returns the zoom between the ends `across` and `up`, within the limits. Null if it shows the whole plane. */
+/**
+ * Returns the zoom to the part between the ends `across` and `up`, within the limits. Returns null if the zoom would
+ * show the whole plane.
+ */
 function shown(scales: Scales, across: Ends, up: Ends): Zoom | null {
   const limits = LIMITS["outer" in scales ? "times" : "rates"];
   const part = (scale: Scale, [from, to]: Ends, limit: Extent) =>
@@ -76,7 +85,7 @@ function shown(scales: Scales, across: Ends, up: Ends): Zoom | null {
 const closer = ({ domain: [low, high], isLinear }: Scale) =>
   isLinear ? (high - low) / (MIN_LINEAR_SHARE * high) : Math.log10(high / low) / MIN_DECADES;
 
-/** Lengthens a part of an axis to its minimum and moves it inside the limits. */
+/** Lengthens a part of an axis to its minimum length. Then moves the part inside the limits of the axis. */
 function legal(part: Extent, [least, most]: Extent): Extent {
   // For a position far away, `invert` returns 0 or infinity.
   const [low, high] = part.map((end) => clamp(end, 1e-150, 1e150)) as [number, number];
@@ -87,10 +96,11 @@ function legal(part: Extent, [least, most]: Extent): Extent {
   return [start, start * ratio];
 }
 
-/** Lengthens and moves a part as `legal` does, for a linear axis, which starts at 0. */
+/** Does the same as `legal` for a linear axis: lengthens a part of the axis and moves it. A linear axis starts at 0. */
 function legalFromZero([low, high]: Extent, [least, most]: Extent): Extent {
   const middle = (low + high) / 2;
-  // A part of this length is the minimum share of its own upper end.
+  // The minimum length is a share of the part's upper end. The upper end of a part with length `shortest` is `middle` +
+  // `shortest` / 2.
   const shortest = Math.max(least, (MIN_LINEAR_SHARE * middle) / (1 - MIN_LINEAR_SHARE / 2));
   const length = high - low < shortest * (1 - 1e-9) ? shortest : Math.min(high - low, most);
   const start = clamp(middle - length / 2, 0, most - length);

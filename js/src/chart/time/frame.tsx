@@ -9,7 +9,7 @@ import type { Theme } from "../theme.ts";
 import { ticksOf } from "../ticks.ts";
 import { roomOf, type TimeGap, type TimeScales, type TimeScene, tickText } from "./scene.ts";
 
-/** Draws the axes, with edges for kernels without FLOPs or without bytes. */
+/** Draws the axes, with one edge for kernels without FLOPs and one edge for kernels without bytes. */
 export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }) {
   const { plot, outer, x, y } = scales;
   const [column, row] = [plot.left - outer.left, outer.bottom - plot.bottom];
@@ -95,7 +95,10 @@ export function TimeLines({ scene }: { scene: TimeScene }) {
   );
 }
 
-/** Draws lines from measured points to the isochrones of their times. The lines of marked rows are stronger. */
+/**
+ * Draws lines from measured points to the isochrones of the points' measured times. The lines of marked kernels are
+ * stronger.
+ */
 export function TimeGaps({
   gaps,
   marked,

@@ -79,7 +79,7 @@ function regionLabels({ focus, scales, theme }: TimeScene): Label[] {
   const region = (key: string, text: string, corner: "upper left" | "lower right"): Label => ({
     ...{ kind: "timeRegion", key, text, colour: theme.muted, positions: RULES.timeRegion.positions(corner, scales) },
   });
-  // Under a zoom, a corner of the plot may be in the other region.
+  // Under a zoom, a corner of the plot may be on the other side of the diagonal.
   const isAbove = (x: number, y: number) => scales.y.invert(y) > scales.x.invert(x);
   return [
     ...(isAbove(left + 8, top + 8) ? [region("memory region", strings.memoryRegion + memory, "upper left")] : []),
@@ -91,7 +91,8 @@ const isochroneLabels = ({ isochrones, scales: { x, y, plot }, theme }: TimeScen
   isochrones.map((seconds): Label => {
     const text = tickText(seconds);
     const maxStart = plot.right - textWidth(text);
-    // If the corner of the isochrone is out of sight, the label is where the arm leaves the plot.
+    // If the corner of the isochrone is out of sight, the label is at the end of the visible part of the isochrone's
+    // arm.
     const positions = RULES.isochrone.positions(Math.min(x(seconds), plot.right), Math.max(y(seconds), plot.top));
     return {
       ...{ kind: "isochrone", key: `isochrone ${seconds}`, text, colour: theme.muted },
@@ -131,7 +132,7 @@ function lineBoxes({ scales, overhead }: TimeScene, lines: readonly Pick<TimeGap
   return [...lines.map((line) => boxAround(line.from, line.to, 2)), ...diagonal, ...launches];
 }
 
-/** The boxes of an isochrone's two arms. */
+/** Returns the boxes of the two arms of an isochrone. */
 function cornerBoxes(seconds: number, { outer, x, y }: TimeScene["scales"]): Box[] {
   const [right, top] = [x(seconds), y(seconds)];
   return [

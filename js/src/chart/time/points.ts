@@ -9,8 +9,8 @@ import { everyRow, type Kernels } from "../../wire/columns.ts";
 import type { Extent } from "../scales.ts";
 
 /**
- * Returns points whose x and y are the compute time and the memory time of one launch, s. Either time may be 0, but not
- * both.
+ * Returns points whose x is the compute time and whose y is the memory time of one launch, s. One of the two times may
+ * be 0. A kernel whose two times are 0 has no point.
  */
 export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int32Array = everyRow(kernels)): Points {
   const points = emptyPoints(kernels, rows.length);
@@ -46,8 +46,8 @@ export const measuredTime = (kernels: Kernels, row: number) =>
   (kernels.time[row] as number) / (kernels.count[row] as number) || Number.NaN;
 
 /**
- * The extents of both axes, with room for every point at the data sheet's rates. A drag then moves the points, not the
- * axes. Both axes end at the same time, so the diagonal always ends in a corner.
+ * Returns the extents of the two axes, with room for every point at the rates of the data sheet. A drag then moves the
+ * points and does not move the axes. The two axes end at the same time, so the diagonal always ends in a corner.
  */
 export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefined): [x: Extent, y: Extent] {
   const [slower, narrower] = fromSheet(roof);
@@ -64,12 +64,15 @@ export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefi
     high = Math.max(high, after(x, x * slower), after(y, y * narrower), took * 2);
   }
   if (high === 0) [xLow, yLow, high] = [1e-6, 1e-6, 1e-2];
-  // There must be room for at least two isochrones.
+  // The extents have room for at least two isochrones.
   const from = (low: number): Extent => [rounded(Math.min(low, high / 100)), rounded(high)];
   return [from(xLow), from(yLow)];
 }
 
-/** The ends of linear axes, just beyond the longest times. Short times need all the room. */
+/**
+ * Returns the ends of linear axes, just beyond the longest times. More room at the ends would leave less room for short
+ * times.
+ */
 export function longestTimes(kernels: Kernels, points: Points, roof: Roof | undefined): [x: number, y: number] {
   const [slower, narrower] = fromSheet(roof);
   let [x, y] = [0, 0];
@@ -84,7 +87,7 @@ export function longestTimes(kernels: Kernels, points: Points, roof: Roof | unde
   return [rounded(Math.max(x * 1.15, least)), rounded(Math.max(y * 1.15, least))];
 }
 
-/** Factors from the current compute and memory times to the times on the data sheet. */
+/** Returns the factors from the current compute time and memory time to these times at the rates of the data sheet. */
 const fromSheet = (roof: Roof | undefined) =>
   roof ? ([roof.peak / roof.sheetPeak, roof.bandwidth / roof.sheetBandwidth] as const) : ([1, 1] as const);
 

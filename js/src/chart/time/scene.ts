@@ -29,29 +29,32 @@ import { longestTimes, measuredTime, timesShown } from "./points.ts";
 export interface TimeScales extends Scales {
   readonly whole?: TimeScales | undefined;
   /**
-   * The plot and its edges. On logarithmic axes the edges are a column for kernels without FLOPs and a row for kernels
-   * without bytes.
+   * The plot and its edges. On logarithmic axes one edge is a column for kernels without FLOPs, and one edge is a row
+   * for kernels without bytes.
    */
   readonly outer: Box;
 }
 
-/** A scene of one roof. Points are painted, ringed and hit as in the roofline plane. */
+/** A scene of one roof. Points are painted, ringed and hit-tested as in the roofline plane. */
 export interface TimeScene extends Scene {
   readonly scales: TimeScales;
   /** The times of the isochrones, s. */
   readonly isochrones: readonly number[];
-  /** The launch overhead, s. 0 if it is unknown. */
+  /** The launch overhead, s. 0 if the launch overhead is unknown. */
   readonly overhead: number;
 }
 
-/** The gap of a measured point, px: from the point to the isochrone of its measured time. */
+/** The gap of a measured point, px. It goes from the point to the isochrone of the point's measured time. */
 export interface TimeGap {
   readonly row: number;
   readonly from: Spot;
   readonly to: Spot;
 }
 
-/** The roof that bounds the kernels. It is the focus chip's roof if that roof is shown, otherwise the first roof. */
+/**
+ * Returns the roof that bounds the kernels. If the focus chip's roof is shown, returns this roof. Otherwise returns the
+ * first roof.
+ */
 export function judgeOf(store: Store): Roof | undefined {
   const roofs = store.shownRoofs.value;
   return roofs.find((roof) => roof === store.focusRoof.value) ?? roofs[0];
@@ -65,8 +68,8 @@ const MAX_POINTS_WITH_GAPS = 400;
 type PlacedKernels = Pick<Scene, "kernels" | "points">;
 
 /**
- * Builds the scene, with room for moved kernels at their positions `after`. Keeps the scales of the `last` scene if the
- * new scales are equal, so that the layers that depend on them are not redrawn.
+ * Builds the scene, with room for moved kernels at their positions `after`. If the new scales equal the scales of the
+ * `last` scene, keeps the last scales, so that layers with these scales are not redrawn.
  */
 export function timeSceneOf(
   store: Store,
@@ -113,39 +116,43 @@ export function timeSceneOf(
 }
 
 /**
- * The start of the diagonal in sight, s; `diagonalEnd` is its end. If the diagonal is out of sight, the end is less
- * than the start.
+ * The start of the part of the diagonal in sight, s. `diagonalEnd` is the end of this part. If the diagonal is out of
+ * sight, the end is less than the start.
  */
 export const diagonalStart = ({ x, y }: Scales) => Math.max(x.domain[0], y.domain[0]);
 export const diagonalEnd = ({ x, y }: Scales) => Math.min(x.domain[1], y.domain[1]);
 
 /**
- * The lower limit of the times of isochrones, s. Under a zoom, one arm of an isochrone may be in sight without the
- * other.
+ * Returns the lower limit of the times of isochrones, s. Under a zoom, the vertical arm of an isochrone may be in sight
+ * while its horizontal arm is out of sight.
  */
 const startOf = (scales: TimeScales) =>
   scales.whole && !scales.x.isLinear ? Math.min(scales.x.domain[0], scales.y.domain[0]) : diagonalStart(scales);
 
 function isochronesIn({ x, y, whole }: TimeScales): number[] {
   const domain = whole || x.isLinear ? joined(x.domain, y.domain) : y.domain;
-  // Under a zoom, a second may be shorter across than up. Ticks must fit on the axis where they are closest.
+  // Under a zoom, a second may be shorter on the horizontal axis than on the vertical axis. The ticks must fit on the
+  // axis with the shorter second.
   const along = x.isLinear && x(1) - x(0) < y(0) - y(1) ? x : y;
   const scale = scaleLike(along, domain, [along(domain[0]), along(domain[1])]);
   return ticksOf(scale, roomOf(scale)).map(({ value }) => value);
 }
 
-/** The text of a time with five digits, because on zoomed linear axes ticks differ in the fourth or fifth digit. */
+/**
+ * Returns the text of a time with five digits. On zoomed linear axes neighbouring ticks differ only in the fourth or
+ * fifth digit.
+ */
 export const tickText = (seconds: number) => formatQuantity(seconds, "s", 5);
 
 /**
- * The minimum distance of ticks on the vertical axis, px. On linear axes it equals the minimum distance on the
- * horizontal axis, so that both axes have the same ticks.
+ * Returns the minimum distance of ticks on the vertical axis, px. On linear axes it equals the minimum distance on the
+ * horizontal axis, so that the two axes have the same ticks.
  */
 export const roomOf = ({ isLinear }: Scale) => (isLinear ? 52 : 26);
 
 const outerOf = ({ width, height }: Size): Box => ({ left: 56, top: 26, right: width - 12, bottom: height - 40 });
 
-/** Linear axes that start at 0. A second has the same length on both axes, so isochrones are squares. */
+/** Returns linear axes that start at 0. A second has the same length on the two axes, so isochrones are squares. */
 function linearScales(size: Size, [xLongest, yLongest]: readonly [number, number], before?: TimeScales): TimeScales {
   const plot = outerOf(size);
   const [across, up] = [plot.right - plot.left, plot.bottom - plot.top];
@@ -173,7 +180,10 @@ function timeScales(
   return { width, height, plot, outer, gutter: 0, strip: undefined, x, y };
 }
 
-/** Positions of points, px. Kernels without FLOPs or bytes are at an edge if the axis has no place for 0. */
+/**
+ * Returns positions of points, px. If an axis is logarithmic, it has no place for 0. Kernels without FLOPs or bytes are
+ * then at an edge.
+ */
 function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
   const at = { x: new Float32Array(points.n), y: new Float32Array(points.n) };
   for (let index = 0; index < points.n; index++) {
@@ -191,8 +201,8 @@ export const sceneWith = <T extends PlacedKernels>(scene: TimeScene, after: T): 
 });
 
 /**
- * The gaps. They go upwards where memory takes longer, and to the right where compute takes longer. With very many
- * points, only marked kernels have gaps.
+ * Returns the gaps. If memory takes longer than compute, the gap goes upwards. If compute takes longer, the gap goes to
+ * the right. If there are very many points, only marked kernels have gaps.
  */
 export function timeGaps(scene: TimeScene): TimeGap[] {
   const { kernels, points, at, scales, marked, focus } = scene;

@@ -1,4 +1,4 @@
-// The time view: minimum compute and memory time of each launch, and its measured time.
+// The time view. It shows the minimum compute time, the minimum memory time and the measured time of each launch.
 
 import { useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -25,7 +25,8 @@ export function TimeChart({ store, size, theme, below, pointedChip }: PlaneProps
   const heaviest = useComputed(() => heaviestRows(store.drawnRows.value, store.drawn.value));
   const points = useComputed(() => {
     const kernels = store.drawn.value;
-    // Otherwise the axes would extend to a program's total, and there would be no room for its kernels.
+    // Totals are left out if they are not shown. Otherwise the axes would extend to a program's total, and there would
+    // be no room for the program's kernels.
     const rows = store.drawnRows.value.filter((row) => store.showsTotals.value || !isTotal(kernels, row));
     return timePointsOf(kernels, judgeOf(store), rows);
   });
