@@ -74,8 +74,8 @@ export function chartHeight(width: number, room?: number): number {
 
 /**
  * Builds the scales, with room for the points, for `parts` and for the snapshots in `ghosts`. `gutterOf` returns the
- * width of the column of roof names for a vertical scale. If `before` is given, no axis is shorter than in the scales
- * `before`.
+ * width of the column of roof names for a vertical scale. If `before` is given, each axis contains the extent of the
+ * same axis in `before`.
  */
 export function scalesOf(
   size: Size,

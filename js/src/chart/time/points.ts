@@ -10,7 +10,7 @@ import type { Extent } from "../scales.ts";
 
 /**
  * Returns points whose x is the compute time and whose y is the memory time of one launch, s. One of the two times may
- * be 0. A kernel whose two times are 0 has no point.
+ * be 0. A kernel has no point if the sum of the two times is 0, infinite or unknown.
  */
 export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int32Array = everyRow(kernels)): Points {
   const points = emptyPoints(kernels, rows.length);

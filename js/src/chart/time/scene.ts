@@ -123,8 +123,8 @@ export const diagonalStart = ({ x, y }: Scales) => Math.max(x.domain[0], y.domai
 export const diagonalEnd = ({ x, y }: Scales) => Math.min(x.domain[1], y.domain[1]);
 
 /**
- * Returns the lower limit of the times of isochrones, s. Under a zoom, the vertical arm of an isochrone may be in sight
- * while its horizontal arm is out of sight.
+ * Returns the lower limit of the times of isochrones, s. Under a zoom, an isochrone is also drawn if only one of its
+ * arms is in sight.
  */
 const startOf = (scales: TimeScales) =>
   scales.whole && !scales.x.isLinear ? Math.min(scales.x.domain[0], scales.y.domain[0]) : diagonalStart(scales);
