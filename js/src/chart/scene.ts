@@ -133,8 +133,9 @@ export function isInSight({ plot }: Scales, ai: number, x: number, y: number): b
 }
 
 /**
- * Returns the indices of all points of a row. A measured row has one point. Any other row has a point on each roof. The
- * indices are consecutive, and the last is the row's home point.
+ * Returns the indices of all points of a row. A measured row has one point. An unmeasured row has a point on each roof.
+ * In hierarchical mode a row has a point for each memory level. The indices are consecutive, and the last is the row's
+ * home point.
  */
 export function indicesOf({ points: { row: rows, home } }: Scene, row: number): number[] {
   const found: number[] = [];

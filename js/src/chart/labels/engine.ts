@@ -33,8 +33,8 @@ export interface Label {
    */
   readonly near?: { readonly own: readonly Box[]; readonly others: readonly Box[] };
   /**
-   * The key of another label. If the other label is not placed, this label is not placed either, because it would seem
-   * to belong to another mark.
+   * The key of another label. If the other label is not placed, this label is not placed either. Without the other
+   * label, this label would seem to belong to another mark.
    */
   readonly needs?: string | false;
 }
