@@ -1,5 +1,5 @@
-// Saves the chart as a picture. The picture shows the layers as on the screen, with the title above them and the legend
-// and the sentence below them.
+// Saves the chart as a picture. The picture shows the layers as on the screen. The title is above the layers, the
+// legend and the sentence are below.
 
 import { fileName, saveFile } from "../ui/download.ts";
 import { toolWords } from "../words/words.ts";

@@ -36,7 +36,7 @@ export interface Scales extends Size {
 }
 
 /**
- * Returns the `last` scales if the next scales equal them. Layers that are drawn with the last scales are then not
+ * Returns the `last` scales if the `next` scales are equal. Layers that are drawn with the `last` scales are then not
  * redrawn.
  */
 export const stableScales = <S extends Scales>(last: S | undefined, next: S): S =>
@@ -214,15 +214,15 @@ function findSpan({ n, x, y, roof }: Points): Span {
 
 export const clamp = (value: number, low: number, high: number) => Math.max(low, Math.min(value, high));
 
-/** The extent that contains both extents. */
+/** Returns the smallest extent that contains the extents `now` and `before`. */
 export const joined = (now: Extent, before: Extent = now): Extent => [
   Math.min(now[0], before[0]),
   Math.max(now[1], before[1]),
 ];
 
 /**
- * Creates a logarithmic scale. A library's scales would add a third to the bundle, because they include colours, dates
- * and interpolation.
+ * Creates a logarithmic scale. The scales of a library would add a third to the bundle, because such a library includes
+ * colours, dates and interpolation.
  */
 export function scaleLog(domain: Extent, [from, to]: Extent): Scale {
   const [low, high] = [Math.log10(domain[0]), Math.log10(domain[1])];

@@ -52,7 +52,7 @@ export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting:
   const at = (shown: number) => scale(counting.toBase(shown));
   const put = (values: readonly number[]) =>
     values.filter((shown) => shown >= low * (1 - 1e-9) && shown <= high * (1 + 1e-9));
-  // Products with powers of two are exact, so they need no rounding.
+  // Products with powers of two are exact. These products need no rounding.
   const multiple = (by: number, exponent: number) =>
     base === 2 ? by * 2 ** exponent : tidy(by * Number(`1e${exponent}`));
   const log = base === 2 ? Math.log2 : Math.log10;

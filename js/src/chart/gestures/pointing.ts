@@ -222,7 +222,7 @@ export function marksOf(scene: Scene, row: number): number[] {
 }
 
 /**
- * Returns the element `by` places after `now`, limited to the ends of the list. If `now` is -1, returns the first
+ * Returns the element `by` places after `now`, limited to the ends of the list. If `now` is -1: returns the first
  * element for a positive `by`, and the last element for a negative `by`.
  */
 export function step(along: readonly number[], now: number, by: number): number {

@@ -61,8 +61,8 @@ export const aroundMiddle = ([x, y]: Spot): Position[] => [
 ];
 
 /**
- * Positions in rows on both sides of a point: eight rows below the point and then, if `above`, eight rows above the
- * point.
+ * Positions in rows below and above a point. The first eight rows are below the point. If `above`, eight more rows are
+ * above the point.
  */
 const farFromPoint = ({ x, y, radius }: Mark, above: boolean): Position[] =>
   Array.from({ length: above ? 16 : 8 }, (_, row) => y + 4 + 15 * (row < 8 ? row : 7 - row)).flatMap((line) =>
@@ -173,9 +173,7 @@ export const alongRoof = (roof: Rates, scales: Scales): Position[] => [
   ...alongSlope(roof, scales),
 ];
 
-/**
- * Positions along a ceiling. For a bandwidth ceiling they are along its slope, for any other ceiling along its flat.
- */
+/** Positions along a ceiling: along the slope of a bandwidth ceiling, and along the flat of any other ceiling. */
 export const alongCeiling = (ceiling: SubRoof, scales: Scales): Position[] =>
   ceiling.kind === "bandwidth" ? alongSlope(ceiling, scales) : alongFlat(ceiling, scales);
 

@@ -10,7 +10,7 @@ import type { Choices, PlacedLabel } from "./engine.ts";
 import { ceilingText } from "./roof_labels.ts";
 import { shorten, shortenToWords, textWidth } from "./text_fitting.ts";
 
-/** Minimum vertical distance of two flats for a name between them, px. */
+/** If two flats are closer than this, px, there is no room for a name between them. */
 const MIN_FLAT_DISTANCE_PX = 19;
 /** Two flats closer than this look like one line, px. */
 const SAME_FLAT_PX = 2;

@@ -59,7 +59,9 @@ type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
 const TEXT_GAP_PX = 6;
 /** This many boxes at the end of a leader, near the leader's mark, may lie over other points. */
 const LEADER_END_BOXES = 3;
-/** The distance to a label's own mark must be smaller than the distance to any other mark by at least this, px. */
+/**
+ * A label must be nearer to its own mark than to every other mark. The two distances must differ by at least this, px.
+ */
 export const CLEARLY_PX = 3;
 
 /**

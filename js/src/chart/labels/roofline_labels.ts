@@ -52,7 +52,7 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
   const surroundings = {
     bounds: { left: TICKS_PX, top: 2, right: gutter > 0 ? plot.right : width - 2, bottom: plot.bottom - 2 },
     points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
-    // During a drag labels keep their places, even if lines move under them.
+    // During a drag labels keep their places, even if lines move under the labels.
     lines: before ? [] : lineBoxes(scene),
     arrows: [...stripBoxes(scene), ...gaps.map(gapBox), ...arrows],
     ridges: isMoving ? [] : ridgeBoxes(scene),

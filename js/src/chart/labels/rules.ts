@@ -119,7 +119,10 @@ export const RULES = {
 
 export type LabelKind = keyof typeof RULES;
 
-/** Bold labels belong to the focus roof or to marked kernels. These rules replace the usual rules for bold labels. */
+/**
+ * The rules of bold labels. A label is bold if it belongs to the focus roof or to a marked kernel. Kinds that are
+ * missing here have the same rule for all labels.
+ */
 const BOLD_RULES: Partial<Record<LabelKind, LabelRule>> = {
   roof: rule(100, alongRoof, ANYTHING),
   ridge: rule(96, besideRidge, ANYTHING, { hasLeader: true }),

@@ -51,8 +51,8 @@ export function ghostsOf(
     const index = indicesOf(scene, row).find(isSame) ?? -1;
     const [ai, x, top] = [points.x[mark], places.x[mark], places.y[mark]] as [number, number, number];
     if (index < 0) return [];
-    // If the kernel's point is in sight and its what-if is not, the mark is at the edge of the frame. If neither is in
-    // sight, there is no mark.
+    // If the kernel's point is in sight and its what-if is out of sight, the mark is at the edge of the frame. If the
+    // point and the what-if are out of sight, there is no mark.
     if (!isShown(scene, index) && !isInSight(scales, ai, x, top)) return [];
     const y = clamp(top, frame.top, frame.bottom);
     return [

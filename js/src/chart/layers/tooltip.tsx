@@ -43,8 +43,8 @@ const GAP_PX = 4;
 /** Half the size of the area around the point that stays visible, px. */
 const POINT_PX = 12;
 /**
- * TOOLS_PX: the height of the tools below the plot. FOOT_PX: the height of the tools and the axis numbers above them.
- * AXIS_PX: the width of the axis numbers. All in px.
+ * Lengths in px. TOOLS_PX: the height of the tools below the plot. FOOT_PX: the height of the tools and the axis
+ * numbers above the tools. AXIS_PX: the width of the axis numbers.
  */
 const [TOOLS_PX, FOOT_PX, AXIS_PX] = [22, 30, 50];
 

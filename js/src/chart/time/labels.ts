@@ -37,7 +37,7 @@ export function timeLabels(scene: TimeScene, gaps: readonly TimeGap[], context: 
   const surroundings = {
     bounds: { ...outer, left: outer.left + 2, bottom: outer.bottom - 2 },
     points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
-    // During a drag labels keep their places, even if lines move under them.
+    // During a drag labels keep their places, even if lines move under the labels.
     lines: before ? [] : lineBoxes(scene, [...gaps, ...ghosts]),
     isochrones: before ? [] : scene.isochrones.flatMap((seconds) => cornerBoxes(seconds, scene.scales)),
   };

@@ -145,8 +145,8 @@ function isochronesIn({ x, y, whole }: TimeScales): number[] {
 export const tickText = (seconds: number) => formatQuantity(seconds, "s", 5);
 
 /**
- * Returns the minimum distance of ticks on the vertical axis, px. On linear axes it equals the minimum distance on the
- * horizontal axis, so that the two axes have the same ticks.
+ * Returns the minimum distance of ticks on the vertical axis, px. If the axes are linear, this is also the minimum
+ * distance on the horizontal axis. Linear axes then have the same ticks.
  */
 export const roomOf = ({ isLinear }: Scale) => (isLinear ? 52 : 26);
 
