@@ -1,5 +1,5 @@
-// The small part of the front end that each widget sends. It gets the code and the texts from a model that all widgets
-// of a Jupyter kernel share. A page imports the code once per language, for all its widgets.
+// The small part of the front end that each widget sends. The loader gets the code and the texts from a model that all
+// widgets of a Jupyter kernel share. A page imports the code once per language, for all widgets of the page.
 
 import type { loadWords } from "./words/en.ts";
 import type { Like } from "./words/words.ts";
@@ -87,7 +87,10 @@ function imported(key: string, script: string): Imported {
   return module;
 }
 
-/** Adds the style before the view is drawn. If the host moves the view into place later, adds the style there too. */
+/**
+ * Adds the style before the view is drawn. If the host moves the view to another document or shadow root later, the
+ * style is added there too.
+ */
 function addStyle(el: HTMLElement, code: FrontEnd) {
   insertStyle(el, code);
   if (!el.isConnected) el.ownerDocument.defaultView?.requestAnimationFrame(() => insertStyle(el, code));

@@ -67,7 +67,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   const resized = new ResizeObserver(([entry]) => {
     const { width = 0, height = 0 } = entry?.contentRect ?? {};
     const now = isFullscreen(root) ? { width: Math.floor(width), screen: height } : { width: Math.floor(width) };
-    // A hidden view, for example in another tab, has no size. Keep the last size, so that open panels stay open.
+    // A hidden view has no size, for example a view in another tab. Keep the last size, so that open panels stay open.
     const isSame = now.width === box.value.width && now.screen === box.value.screen;
     if (now.width > 0 && !isSame) box.value = now;
   });
@@ -104,8 +104,8 @@ function View({ store, box, theme }: ViewProps) {
   const wide = width >= NARROW_PX && !isLarge;
   /** The name of the panel that is unfolded during a presentation. */
   const inUse = useSignal("hardware");
-  // The chip of the hovered mark. An unmeasured kernel has a mark on each roof, and the sentence is about the roof of
-  // this chip.
+  // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The sentence is about the roof of this
+  // chip.
   const pointedChip = useSignal<string | undefined>(undefined);
   const hasMeasured = useComputed(() => store.points.value.measured > 0);
   const chartWidth = wide ? width - PANEL_PX - 16 : width;

@@ -14,8 +14,8 @@ export interface MergeGroup {
   readonly flops: Float64Array;
   readonly bytes: number;
   /**
-   * The tensors that ops outside the group read too, or that are written outside. The value is the number of readers
-   * inside the group.
+   * The tensors of the group that ops outside the group read too, or that are graph outputs. The value is the number of
+   * readers inside the group.
    */
   readonly open: ReadonlyMap<number, number>;
   /** Bit set of the ops inside the group. */
@@ -36,7 +36,7 @@ export interface MergeGroup {
   readonly rows: string | undefined;
 }
 
-/** Each op of a graph as a group of its own, and the rules for merging groups. */
+/** A graph with each op as a group of its own, and the rules for merging these groups. */
 export interface MergeGroups extends ReturnType<typeof rulesOf> {
   readonly singles: readonly MergeGroup[];
 }
@@ -52,7 +52,8 @@ export const ascending = (a: number, b: number) => a - b;
 const OPS_PER_PAUSE = 64;
 
 /**
- * For each op, the set of ops reachable along `along`. In `order`, an op follows all ops that are reachable from it.
+ * Returns for each op the set of ops that are reachable from the op along `along`. In `order`, each op comes after all
+ * ops that are reachable from it.
  */
 function* reachableFrom(order: Ops, along: Graph["after"]): Work<Bits[]> {
   const rows: Bits[] = [];
@@ -112,7 +113,10 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
   const readers = (tensor: number) => (graph.consumers[tensor] as Ops).length;
   const isMadeIn = ({ inside }: MergeGroup, tensor: number) =>
     (graph.producer[tensor] as number) >= 0 && hasBit(inside, graph.producer[tensor] as number);
-  /** The bytes that two groups move once they are merged. A shared tensor is moved once, or not at all. */
+  /**
+   * Returns the bytes that two groups move once they are merged. A tensor that the two groups share is moved once. If
+   * nothing outside the merged group needs the tensor, it is not moved.
+   */
   function bytesOf(a: MergeGroup, b: MergeGroup): number {
     const [few, many] = a.open.size < b.open.size ? [a, b] : [b, a];
     let moved = a.bytes + b.bytes;
@@ -132,7 +136,10 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
     if (a.rows !== undefined && b.rows !== undefined && a.rows !== b.rows) return true;
     return a.movers.some((op) => hasBit(b.reduced, op)) || b.movers.some((op) => hasBit(a.reduced, op));
   }
-  /** Whether one group feeds a matmul of the other group, or the matmuls of the two groups share no operand. */
+  /**
+   * Whether one group feeds a matmul of the other group. Also true if both groups have matmuls, but their matmuls share
+   * no operand.
+   */
   const feeds = (a: MergeGroup, b: MergeGroup) =>
     b.matmuls.some(
       (op) =>

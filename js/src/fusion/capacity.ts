@@ -6,7 +6,9 @@ import type { Fits } from "./legality.ts";
 /** Number of elements along each side of a matmul's tile. A vector tile has the same number of elements. */
 const TILE_SIDE = 128;
 
-/** Bytes of a tensor's tile: in a kernel with a matmul, next to a reduction, and in any other case. */
+/**
+ * The bytes of a tensor's tile in three cases: in a kernel with a matmul, next to a reduction, and in any other kernel.
+ */
 type Tiles = readonly [product: number, row: number, vector: number];
 
 function tilesOf(shape: Ops, bytes: number): Tiles {
@@ -18,19 +20,23 @@ function tilesOf(shape: Ops, bytes: number): Tiles {
 }
 
 /**
- * Returns a function from ops to the peak bytes of their tiles. A kernel keeps a tile of each tensor that it both
- * writes and reads, from the writing op to the last reading op. A tile has 128 x 128 elements in a kernel with a
- * matmul. Next to a reduction it has one row. In any other case it has 128 elements.
+ * Returns a function that computes the peak bytes of the tiles of some ops as one kernel. The kernel keeps a tile of
+ * each tensor that it both writes and reads, from the op that writes the tensor to the last op that reads it. A tile
+ * has 128 x 128 elements in a kernel with a matmul. Next to a reduction a tile has one row. In any other case a tile
+ * has 128 elements.
  */
 export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => number {
   const are = (kind: string) => Uint8Array.from(graph.ops, (op) => Number(op.kind === kind));
   const [products, reductions] = [are("matmul"), are("reduction")];
   const known: Tiles[] = [];
-  // Both arrays are reused because a search calls this 100,000 times. `asked` has the call in which an op was last
-  // seen, `going` the bytes that are freed after an op.
+  // Both arrays are reused because a search calls this function 100,000 times. `asked` has for each op the last call
+  // that contained the op. `going` has the bytes that are freed after each op.
   const [asked, going] = [new Int32Array(graph.ops.length), new Float64Array(graph.ops.length)];
   let question = 0;
-  /** The last op of the kernel that reads a tensor (-1 if no op reads it), and the bytes of the tensor's tile. */
+  /**
+   * Returns the last op of the kernel that reads a tensor (-1 if no op of the kernel reads the tensor), and the bytes
+   * of the tensor's tile.
+   */
   const kept = (tensor: number, op: number, hasProduct: boolean): [last: number, bytes: number] => {
     let [last, reduces] = [-1, reductions[op] === 1];
     for (const reader of graph.consumers[tensor] as Ops) {
@@ -65,7 +71,7 @@ export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => 
 
 /**
  * Returns a function that tests whether a kernel's tiles fit into `capacity` bytes. A single op always fits, because
- * its formula says how it is blocked.
+ * the op's byte formula already accounts for its tiles.
  */
 export function fitsWithin(graph: Graph, values: GraphValues, capacity: number): Fits {
   const need = peakTileBytes(graph, values);

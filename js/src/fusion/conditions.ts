@@ -2,7 +2,7 @@
 
 import type { Condition, Dim, Environment, Graph } from "./graph.ts";
 
-/** A condition that does not hold, with the values of the two counts that it compares. */
+/** A condition that does not hold. `count` must be a multiple of `divisor`, or at least 1 if `divisor` is 0. */
 export interface BrokenCondition {
   readonly condition: Condition;
   readonly count: number;
@@ -12,7 +12,7 @@ export interface BrokenCondition {
 /** How far from the requested size to look for a legal size. */
 const MAX_SIZE_DISTANCE = 4096;
 
-/** Returns the first condition that breaks if one dimension changes its size; null if all conditions hold. */
+/** Returns the first condition that fails if one dimension changes its size; null if all conditions hold. */
 export function brokenAt(
   { conditions, symbols }: Graph,
   { values }: Environment,
@@ -35,8 +35,8 @@ export function firstBroken(conditions: readonly Condition[], values: Float64Arr
 }
 
 /**
- * Returns the legal size nearest to the requested size. If two are equally near, it returns the smaller. With `toward`,
- * it searches in that direction only.
+ * Returns the legal size nearest to the requested size. If two legal sizes are equally near, it returns the smaller
+ * size. `toward` limits the search to one direction.
  */
 export function nearestSize(
   graph: Graph,

@@ -56,8 +56,8 @@ export const withNumbers = (wire: WireExpression, lookup: Lookup): string =>
   );
 
 /**
- * A sum in which like terms are merged. A term is a number times factors. A factor is a symbol, or the text of a
- * division, min or max.
+ * A sum in which like terms are merged. A term is the product of a number and some factors. A factor is a symbol, or
+ * the text of a division, min or max.
  */
 type Polynomial = ReadonlyMap<string, Term>;
 interface Term {
@@ -109,7 +109,10 @@ function polynomial(wire: WireExpression, known: Lookup, shown: Lookup = () => u
   return numbers.length > 0 ? term(extreme) : parts[0];
 }
 
-/** Divides each term that is divisible. For the rest, cancels common factors and writes a rounded-up quotient. */
+/**
+ * Divides the terms that are divisible. Cancels common factors of the other terms, and writes them as a quotient that
+ * is rounded up.
+ */
 function divide(a: Polynomial, b: Polynomial, text: (part: Polynomial) => string): Polynomial {
   const by = constant(b);
   const wrap = (part: Polynomial, isWrapped: boolean) => (isWrapped ? `(${text(part)})` : text(part));
@@ -136,7 +139,7 @@ const abs = (n: bigint) => (n < 0n ? -n : n);
 const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? abs(a) : gcd(b, a % b));
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** Prints a sum: a constant term comes last, and factors keep the order in which they first occur. */
+/** Prints a sum. A constant term comes last. Factors keep the order in which they first occur. */
 function print(a: Polynomial, name: (factor: string) => string): string {
   const terms = [...a.values()].sort(
     (one, other) => Number(one.factors.length === 0) - Number(other.factors.length === 0),

@@ -15,7 +15,7 @@ export interface Dim {
   readonly default: number;
 }
 
-/** Ops and tensors are numbered from 0. An op comes after the ops that it reads from. */
+/** Ops and tensors are numbered from 0. If op b reads a tensor that op a writes, b has a higher number than a. */
 export interface Graph {
   readonly name: string;
   readonly dims: readonly Dim[];
@@ -38,9 +38,9 @@ export interface Graph {
   readonly makes: readonly (readonly number[])[];
   /** By op: the tensors that the op reads or writes. */
   readonly touches: readonly (readonly number[])[];
-  /** By op: the ops that it reads from. */
+  /** By op: the ops that write the tensors that this op reads. */
   readonly before: readonly (readonly number[])[];
-  /** By op: the ops that read from it. */
+  /** By op: the ops that read the tensors that this op writes. */
   readonly after: readonly (readonly number[])[];
   /** By tensor: the op that writes the tensor; -1 for a graph input. */
   readonly producer: Int32Array;
@@ -56,7 +56,8 @@ export interface Graph {
 }
 
 /**
- * The counts of a graph, each distinct count compiled once. The other fields have the index of a count for each row.
+ * The counts of a graph. Each distinct count is compiled once, in `compiled`. All other fields contain indices of these
+ * counts.
  */
 export interface Counts {
   readonly distinct: readonly Compiled[];
@@ -158,8 +159,8 @@ export function dtypeOf(graph: Graph, { dtype }: { readonly dtype: string | null
 export const isFloating = (dtype: string) => !/^(?:int|bool)/.test(dtype);
 
 /**
- * Returns the most frequent floating-point dtype. If several are equally frequent, it returns the first. Null if there
- * is none.
+ * Returns the most frequent floating-point dtype. If several dtypes are equally frequent, it returns the first of them.
+ * Returns null if there is no floating-point dtype.
  */
 export function mainOf(dtypes: readonly string[]): string | null {
   const votes = new Map<string, number>();

@@ -12,8 +12,8 @@ function mergeStateOf(graph: Graph, { singles, ...rules }: MergeGroups) {
   const found: (MergeGroup | undefined)[] = [...singles];
   const groups: Ops[] = singles.map(({ ops }) => ops);
   /**
-   * By group: the number of the merge that made it (0 before any merge); infinity for a group that was merged into
-   * another group.
+   * By group: the number of the merge that made the group; 0 for a group that was not merged; infinity for a group that
+   * became part of another group.
    */
   const since = singles.map(() => 0);
   let merges = 0;
@@ -35,7 +35,7 @@ function mergeStateOf(graph: Graph, { singles, ...rules }: MergeGroups) {
     numbers: singles.map((_, op) => op),
     readers: (group: number) => owners(readersOf(opened(group, true)), group),
     makers: (group: number) => owners(makersOf(opened(group, false)), group),
-    /** Returns the groups that share a tensor with `group`. */
+    /** Returns the other groups that share a tensor with `group`. */
     near(group: number) {
       const tensors = [...at(group).open.keys()];
       return owners(makersOf(tensors).concat(readersOf(tensors)), group);
@@ -127,7 +127,10 @@ function* mergeAll(state: MergeState, { parts, offers, changed }: Rules): Work<P
 interface Pairing {
   readonly cost: Cost;
   readonly fits?: Fits | undefined;
-  /** The smallest gain that counts, as a share of the time of the two separate groups. Below 0, every merge is made. */
+  /**
+   * The smallest gain that counts, as a share of the time of the two separate groups. If this is negative, every legal
+   * merge is made.
+   */
   readonly least: number;
   /** Whether merged groups may merge again. */
   readonly further?: boolean;
@@ -181,8 +184,8 @@ export function* mergeGreedily(
 const byBytes: Cost = (_, bytes) => bytes;
 
 /**
- * Merges ops in pairs, starting with the largest saving of bytes. At equal savings, the pair with the first ops comes
- * first.
+ * Merges ops in pairs. The pair that saves most bytes is merged first. If several pairs save the same, the pair with
+ * the first ops is merged first.
  */
 export function* pairOps(graph: Graph, values: GraphValues, fits?: Fits): Work<Partition> {
   return yield* mergeGreedily(graph, yield* mergeGroupsOf(graph, values), {
@@ -220,7 +223,7 @@ export function* fuseLikeXla(graph: Graph, values: GraphValues, cost: Cost, fits
   });
 }
 
-/** Returns a priority queue: `pop` returns the item that comes first by `isBefore`. */
+/** Returns a priority queue. `pop` returns the item that comes first according to `isBefore`. */
 export function heapOf<T>(isBefore: (one: T, other: T) => boolean) {
   const items: T[] = [];
   const at = (place: number) => items[place] as T;

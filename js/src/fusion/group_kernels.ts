@@ -30,9 +30,12 @@ export const namesOf = (graph: Graph, { groups }: Grouping): DictColumn =>
   texts(groups.map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")));
 
 interface Reused {
-  /** The names of an earlier table. They stay valid if only sizes of dimensions change. */
+  /** The names of an earlier table. The names stay valid if only sizes of dimensions have changed since then. */
   readonly name?: DictColumn | undefined;
-  /** An earlier table. A merge does not change the counts of the other groups, so their rows are reused. */
+  /**
+   * An earlier table. A merge does not change the counts of the other groups, so the rows of the other groups are
+   * reused.
+   */
   readonly before?: Grouped | undefined;
 }
 

@@ -22,7 +22,10 @@ export type Rule = "epilogue" | "fed" | "operands" | "apart" | "rows" | "moved";
 
 export interface Refusal {
   readonly code: RefusalCode;
-  /** The two ops that clash, or the ops of the path that leaves the kernel and returns, from first to last. */
+  /**
+   * For a clash: the two ops. For a kernel that is not convex: the ops of the path that leaves the kernel and returns,
+   * from first to last.
+   */
   readonly path: readonly number[];
   readonly rule?: Rule;
 }
@@ -39,8 +42,8 @@ export function flagged(n: number, ops: Iterable<number>): Uint8Array {
 }
 
 /**
- * Returns the connected components of the ops, ordered by their first ops. Two ops are connected by a tensor only if
- * `counts` is true for it.
+ * Returns the connected components of the ops, ordered by their first ops. A tensor connects two ops only if `counts`
+ * is true for the tensor.
  */
 export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boolean = () => true): number[][] {
   const lead = new Map<number, number>();
@@ -71,7 +74,10 @@ export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boole
   return [...parts.values()];
 }
 
-/** Returns the mask of all ops downstream of an op (with `graph.after`) or upstream of it (with `graph.before`). */
+/**
+ * Returns a mask of all ops downstream of an op if `along` is `graph.after`. If `along` is `graph.before`, returns a
+ * mask of all ops upstream of the op.
+ */
 export function reached(graph: Graph, op: number, along: Graph["after"]): Uint8Array {
   const seen = new Uint8Array(graph.ops.length);
   const left = [op];
@@ -86,7 +92,7 @@ export function reached(graph: Graph, op: number, along: Graph["after"]): Uint8A
 
 const kinds = (rule: Rule, path: Ops): Refusal => ({ code: "kinds", rule, path });
 
-/** Returns a rule that these ops break in every group that contains them; null if they break none. */
+/** Returns a rule that these ops break in every group that contains them; null if these ops break no such rule. */
 export function clash(graph: Graph, ops: Ops): Refusal | null {
   if (ops.length < 2) return null;
   const are = (kind: OpKind) => ops.filter((op) => graph.ops[op]?.kind === kind);
@@ -120,7 +126,8 @@ export function clash(graph: Graph, ops: Ops): Refusal | null {
 }
 
 /**
- * Returns an op that is not connected to any matmul of its group by tensors inside the group; null if there is none.
+ * Returns an op that no path of tensors inside the group connects to a matmul of the group; null if all ops are
+ * connected to a matmul.
  */
 export function apart(graph: Graph, ops: Ops): Refusal | null {
   const isMatmul = (op: number) => graph.ops[op]?.kind === "matmul";
@@ -133,8 +140,8 @@ export function apart(graph: Graph, ops: Ops): Refusal | null {
 }
 
 /**
- * Returns a path that leaves these ops and returns to them. With a partition, the path may pass through other groups:
- * an op that reads from a group waits for the whole group.
+ * Returns a path that leaves these ops and returns to them. If there is a partition, the path may pass through other
+ * groups, because an op that reads from a group waits for all ops of this group.
  */
 export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | null {
   const inside = flagged(graph.ops.length, ops);
@@ -166,7 +173,8 @@ export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | 
 }
 
 /**
- * Returns the rule that a group breaks, without regard to other groups. Does not check whether the group is connected.
+ * Returns the rule that a group breaks, without regard to other groups. This function does not check whether the group
+ * is connected.
  */
 export function broken(graph: Graph, ops: Ops): Refusal | null {
   const refusal = clash(graph, ops) ?? apart(graph, ops);

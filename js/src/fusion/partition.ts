@@ -6,7 +6,7 @@ import { broken, linked, type Partition, reached } from "./legality.ts";
 
 /**
  * Makes a partition with the groups in execution order. If several groups are ready, the group with the smallest first
- * op comes first. Groups that depend on each other in a cycle stay in the order of their first ops.
+ * op comes first. If groups depend on each other in a cycle, these groups stay in the order of their first ops.
  */
 export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
   const sorted = groups.map(ascending);
@@ -33,7 +33,10 @@ export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
   return { groups: kept, groupOf: numbered(graph, kept) };
 }
 
-/** Returns the same array if it is sorted, so that data memoized for the group stay valid. */
+/**
+ * Sorts the ops of a group. If they are sorted already, it returns the same array, so that data memoized for this array
+ * stay valid.
+ */
 const ascending = (group: Ops) =>
   group.every((op, at) => at === 0 || (group[at - 1] as number) < op) ? group : [...group].sort((a, b) => a - b);
 
@@ -63,7 +66,8 @@ export function fuse(graph: Graph, { groups }: Partition, ...which: readonly num
 }
 
 /**
- * Makes an op its own group. The rest of its old group stays together where it is still connected, convex and legal.
+ * Makes an op its own group. The other ops of its old group stay together as far as they are connected, convex and
+ * legal.
  */
 export function split(graph: Graph, { groups, groupOf }: Partition, op: number): Partition {
   const [isBefore, isAfter] = [reached(graph, op, graph.before), reached(graph, op, graph.after)];
@@ -75,7 +79,10 @@ export function split(graph: Graph, { groups, groupOf }: Partition, op: number):
   return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[op]), [op], ...legalParts(graph, pieces)]);
 }
 
-/** Returns the connected parts of these pieces. The ops of a part that would be illegal as a group are taken apart. */
+/**
+ * Returns the connected parts of these pieces. If a part would be illegal as a group, each of its ops becomes a part of
+ * its own.
+ */
 export const legalParts = (graph: Graph, pieces: readonly Ops[]): Ops[] =>
   pieces
     .flatMap((piece) => linked(graph, piece))
@@ -116,7 +123,9 @@ export function groupFlops({ flops }: GraphValues, group: Ops): Float64Array {
   return sums;
 }
 
-/** Returns the precision that an op states. For a matmul that states none, returns the dtype of its wider operand. */
+/**
+ * Returns the precision that an op states. If a matmul states no precision, it returns the dtype of the wider operand.
+ */
 function statedBy(graph: Graph, values: GraphValues, op: number): string | null {
   const { precision = null, kind, flops, inputs } = graph.ops[op] as Graph["ops"][number];
   if (precision || (kind !== "matmul" && !Object.hasOwn(flops, "tensor"))) return precision;
@@ -128,8 +137,8 @@ function statedBy(graph: Graph, values: GraphValues, op: number): string | null 
 
 /**
  * Returns the precision whose peak applies to a group; null if unknown. Among the ops that state a precision, the op
- * with most FLOPs decides. If no op states a precision, the largest floating-point tensor that the group writes decides
- * (or reads, if the group writes none).
+ * with most FLOPs decides. If no op states a precision, the largest floating-point tensor that the group writes
+ * decides. If the group writes no floating-point tensor, the largest one that the group reads decides.
  */
 export function precisionOf(graph: Graph, values: GraphValues, group: Ops): string | null {
   const work = (op: number) => values.flops.reduce((sum, column) => sum + (column[op] as number), 0);
@@ -143,8 +152,8 @@ export function precisionOf(graph: Graph, values: GraphValues, group: Ops): stri
 }
 
 /**
- * Returns the item with the largest size. If several are equal, it returns the smallest item. Skips items with size
- * NaN.
+ * Returns the item with the largest size. If several items have this size, it returns the smallest of these items.
+ * Ignores items whose size is NaN.
  */
 function largest(items: Ops, size: (item: number) => number): number | undefined {
   let found: number | undefined;
@@ -158,7 +167,10 @@ function largest(items: Ops, size: (item: number) => number): number | undefined
   return found;
 }
 
-/** Returns the seconds of a kernel from its FLOPs per class, its bytes, and its ops in any order. */
+/**
+ * The type of a function that returns the seconds of a kernel. Its parameters are the FLOPs per class, the bytes, and
+ * the ops in any order.
+ */
 export type Cost = (flops: Float64Array, bytes: number, group: Ops) => number;
 
 export const timeOf = (graph: Graph, values: GraphValues, cost: Cost) => (group: Ops) =>

@@ -11,24 +11,30 @@ import { type Cost, partitionOf, precisionOf, timeOf, unfused } from "./partitio
 export interface BestPartition extends Partition {
   readonly seconds: number;
   readonly how: "optimal" | "greedy";
-  /** Number of steps of the exact search. A step tries one group to run next after one set of finished ops. */
+  /**
+   * Number of steps of the exact search. In a step, the search tries one group that can run next after a set of
+   * finished ops.
+   */
   readonly evaluations: number;
 }
 
 /** Maximum number of steps of the exact search. */
 const MAX_EVALUATIONS = 100_000;
-/** Two times whose relative difference is smaller than this are equal. Then the partition with fewer kernels wins. */
+/**
+ * Two times whose relative difference is smaller than this count as equal. Among partitions with equal times, the
+ * partition with the fewest kernels is the best.
+ */
 const TIE_TOLERANCE = 1e-12;
 /** How many steps are taken between two pause points. */
 const STEPS_PER_PAUSE = 16;
 
 /**
- * Returns the cost function of a roof: the bound time of a kernel, as `judge` computes it. With `ownPrecision`, each
- * group's own precision selects the peak.
+ * Returns the cost function of a roof, which computes the bound time of a kernel as `judge` does. With `ownPrecision`,
+ * the precision of each group selects the peak for this group.
  */
 export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecision = true): Cost {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
-  // Most graphs have one floating-point dtype. Then it need not be determined for each group.
+  // Most graphs have one floating-point dtype. The precision of each group is then this dtype and need not be computed.
   const dtypes = graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)).filter(isFloating);
   const all = new Set([...dtypes, ...graph.ops.map((_, op) => precisionOf(graph, values, [op]))]);
   const [only] = all;
@@ -48,8 +54,8 @@ export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecisi
 }
 
 /**
- * Finds the fastest partition. Searches exactly within `limit` steps; beyond the limit, merges pairs with
- * `mergeGreedily`.
+ * Finds the fastest partition. The search is exact if it needs at most `limit` steps. Otherwise, `mergeGreedily` merges
+ * pairs of groups.
  */
 export function* searchPartition(
   graph: Graph,
@@ -68,7 +74,9 @@ export function* searchPartition(
   return { ...partition, seconds, how: groups ? "optimal" : "greedy", evaluations };
 }
 
-/** A set of finished ops that is closed under dependencies, and the fastest sequence of groups found for it. */
+/**
+ * A set of finished ops, and the fastest sequence of groups found for this set. The set contains all inputs of its ops.
+ */
 interface SearchState {
   /** The ops that can run next. They identify the set of finished ops. */
   readonly ready: Ops;
@@ -112,8 +120,8 @@ function* optimal(
 }
 
 /**
- * Whether the search certainly needs more than `limit` steps. Counts runs of connected ops without clashes, because the
- * search visits each of these runs.
+ * Returns whether the search certainly needs more than `limit` steps. Counts the runs of connected ops without clashes,
+ * because the search visits each of these runs.
  */
 function* takesMore(graph: Graph, part: Ops, { singles, clashes }: MergeGroups, limit: number): Work<boolean> {
   const clashing = (a: number, b: number) => clashes(singles[a] as MergeGroup, singles[b] as MergeGroup);
@@ -158,8 +166,8 @@ function* takesMore(graph: Graph, part: Ops, { singles, clashes }: MergeGroups, 
 
 /**
  * Finds the fastest groups by dynamic programming over sets of finished ops. Each step runs one connected group of ops
- * whose inputs are ready. Such a group is convex and causes no cycle. Only its kinds and its capacity are left to
- * check.
+ * whose inputs are ready. Therefore the group is convex and causes no cycle. Each step only checks the kinds of ops in
+ * the group and the capacity for the group's tiles.
  */
 function* fastest(
   graph: Graph,
@@ -222,8 +230,8 @@ interface KernelLoad {
 }
 
 /**
- * The ops that are ready after a group has run, and the load of the group. The group itself is in `group` of the
- * enumerator until the next step.
+ * The ops that are ready after a group has run, and the load of this group. `group` of the enumerator contains the ops
+ * of the group until the next step.
  */
 interface Step {
   readonly ready: Ops;
@@ -238,7 +246,7 @@ interface Frame extends Step {
   tried: number;
   /** The ops that were added to the group below on the stack. */
   readonly added: Ops;
-  /** The ops of `others` that the frame below does not have. */
+  /** The ops of `others` that are not in `others` of the frame below on the stack. */
   readonly fresh: Ops;
 }
 
@@ -262,7 +270,10 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
   const clashing = (a: number, b: number) => clashes(singles[a] as MergeGroup, singles[b] as MergeGroup);
   const isReady = (op: number) => (graph.before[op] as Ops).every((other) => done[other]);
 
-  /** Adds an op to the group. Returns the additional bytes; negative if a tensor no longer has to be written. */
+  /**
+   * Adds an op to the group. Returns the additional bytes of the group. They are negative if the group no longer has to
+   * write a tensor.
+   */
   function join(op: number): number {
     done[op] = 1;
     inside[op] = 1;
@@ -287,7 +298,8 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
     group.length -= ops.length;
   }
   /**
-   * Returns an op and its unfinished inputs, in order. Null if one of these ops is excluded or clashes with the group.
+   * Returns an op and its unfinished inputs, in order. Returns null if an op of this list is excluded or clashes with
+   * the group.
    */
   function closure(op: number): Ops | null {
     const found: number[] = [];
@@ -346,7 +358,7 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
           queued[other] = 1;
           fresh.push(other);
         }
-        // Once the group has an op, only neighbours of the group may enlarge it, not the other ready ops.
+        // Once the group has an op, only neighbours of the group may enlarge the group. The other ready ops may not.
         const rest = frames.length > 1 ? frame.others.slice(frame.tried) : [];
         frames.push({ ...step, others: [...rest, ...fresh], tried: 0, added, fresh });
         yield step;

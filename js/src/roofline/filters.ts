@@ -42,7 +42,7 @@ const BLANKS = /[\s\u001c-\u001f\u0085]+/;
 /** Relative tolerance for the rounding of a sum. */
 const ROUNDING = 1e-12;
 
-/** Data of a table that are computed when a filter first needs them. */
+/** Data of a table of kernels. The filters compute each part when they first need this part. */
 export interface Prepared {
   /** Returns the distinct names in lower case, by code. */
   names(): readonly string[];

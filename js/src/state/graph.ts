@@ -90,7 +90,7 @@ export function createWorkload(sync: Sync, history: History) {
     const [now, parted] = [counted.value, partition.value];
     return now && parted && { ...now, partition: parted };
   });
-  /** The kernels of the partition. If there is no graph, the kernels that Python sent. */
+  /** The kernels of the partition if there is a graph. Otherwise, the kernels that Python sent. */
   const kernels = computed(() => (workload.value && grouped.value?.kernels) ?? given.value);
 
   /** Prepares a large graph in slices. Until the graph is ready, the chart shows its previous content. */

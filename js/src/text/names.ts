@@ -55,8 +55,8 @@ export function briefNames(names: readonly string[]): string[] {
 }
 
 /**
- * Returns the first words of a name, up to a number that makes them different from all other names. The following words
- * are included if they belong to the model. Returns all words if no such number exists.
+ * Returns the fewest first words of a name that contain a number and that no other name starts with. Adds the following
+ * words if they belong to the model, such as "Ti" in "RTX 2080 Ti". If no first words are unique, returns all words.
  */
 function headOf(words: readonly string[], all: readonly (readonly string[])[]): readonly string[] {
   const heads = words.map((_, count) => words.slice(0, count + 1));

@@ -41,7 +41,9 @@ export const LIST_KEYS: Readonly<
   Escape: (from) => (from === null ? undefined : null),
 };
 
-/** Undoes or redoes for the undo keys, wherever the focus is in the widget. Ignores keys in text inputs. */
+/**
+ * Calls undo or redo if the key is one of UNDO_KEYS, wherever the focus is in the widget. Ignores keys in text inputs.
+ */
 export function undoByKey(event: KeyboardEvent, steps: UndoSteps): void {
   const step = stepOf(event);
   const control = event.target as Element;
@@ -51,8 +53,8 @@ export function undoByKey(event: KeyboardEvent, steps: UndoSteps): void {
 }
 
 /**
- * Returns the entry of a table for a key. Returns undefined even for names such as "constructor", which every object
- * has.
+ * Returns the value of a table for a key; undefined if the table lacks the key. "constructor" returns undefined too,
+ * although every object inherits a property of this name.
  */
 export const lookUp = <T extends Readonly<Record<string, unknown>>>(table: T, key: string): T[keyof T] | undefined =>
   Object.hasOwn(table, key) ? (table[key] as T[keyof T]) : undefined;

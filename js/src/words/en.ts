@@ -493,11 +493,11 @@ export const catalogue = {
     zeroFlops: (unit: string) => `0 FLOP, ${unit}`,
     noFlops: "0 FLOP",
     menu: "Axes",
-    /** Explains why the sentence may use other units than the axes. */
+    /** Note for the chart. It says that the axes may have other units than the sentences, tooltips and tables. */
     note: "Units of the chart. Sentences, tooltips and tables stay in FLOP/s and bytes.",
     rate: "Rate",
     rates: { "FLOP/s": "per second", "FLOP/cycle": "per clock cycle" },
-    /** The chip whose cycles are counted. */
+    /** A text of the axes menu. `chip` is the chip whose clock rate converts seconds to cycles. */
     clock: (chip: string, clock: string) => `Cycles of ${chip}: ${clock}`,
     noClock: (chip: string) => `${chip}: clock unknown, rates are per second`,
     data: "Data",

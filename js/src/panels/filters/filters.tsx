@@ -193,12 +193,14 @@ const shareText = (share: number) => (share < 1 && share >= 0.995 ? words.almost
 interface ChoiceProps {
   readonly label: string;
   readonly chosen: readonly string[] | null;
-  /** The options with their labels. */
+  /** The options to choose from: the value and the label of each option. */
   readonly offered: readonly Option[];
   choose(chosen: readonly string[] | null): void;
 }
 
-/** The values of two additional options: no filter, and a choice that is not among the options. */
+/**
+ * The values of the two additional options. ALL means no filter. OTHERS means a choice that is not among the options.
+ */
 const [ALL, OTHERS] = ["all", "others"];
 
 export function Choice({ label, chosen, offered, choose }: ChoiceProps) {
