@@ -88,8 +88,8 @@ function imported(key: string, script: string): Imported {
 }
 
 /**
- * Adds the style before the view is drawn. If the host moves the view to another document or shadow root later, the
- * style is added there too.
+ * Adds the style before the view is drawn. If the view is not in the page yet, adds the style to the view's document or
+ * shadow root in the next frame too.
  */
 function addStyle(el: HTMLElement, code: FrontEnd) {
   insertStyle(el, code);

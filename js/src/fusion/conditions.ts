@@ -2,7 +2,7 @@
 
 import type { Condition, Dim, Environment, Graph } from "./graph.ts";
 
-/** A condition that does not hold. `count` must be a multiple of `divisor`, or at least 1 if `divisor` is 0. */
+/** A condition that does not hold, with the present values of its count and of its divisor. */
 export interface BrokenCondition {
   readonly condition: Condition;
   readonly count: number;

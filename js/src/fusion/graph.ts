@@ -56,8 +56,8 @@ export interface Graph {
 }
 
 /**
- * The counts of a graph. Each distinct count is compiled once, in `compiled`. All other fields contain indices of these
- * counts.
+ * The counts of a graph. `distinct` has each distinct count, compiled once. All other fields contain indices into
+ * `distinct`.
  */
 export interface Counts {
   readonly distinct: readonly Compiled[];
@@ -68,7 +68,10 @@ export interface Counts {
   readonly shapes: readonly Int32Array[];
 }
 
-/** `count` must be a multiple of `divisor`, or at least 1 if `divisor` is 0. */
+/**
+ * A condition on the sizes of dimensions. `count` must be a multiple of `divisor`. If `divisor` is 0, `count` must be
+ * at least 1.
+ */
 export interface Condition {
   readonly whose: string;
   readonly count: WireExpression;

@@ -138,7 +138,8 @@ function statedBy(graph: Graph, values: GraphValues, op: number): string | null 
 /**
  * Returns the precision whose peak applies to a group; null if unknown. Among the ops that state a precision, the op
  * with most FLOPs decides. If no op states a precision, the largest floating-point tensor that the group writes
- * decides. If the group writes no floating-point tensor, the largest one that the group reads decides.
+ * decides. If the group writes no floating-point tensor, the largest floating-point tensor that the group reads
+ * decides.
  */
 export function precisionOf(graph: Graph, values: GraphValues, group: Ops): string | null {
   const work = (op: number) => values.flops.reduce((sum, column) => sum + (column[op] as number), 0);

@@ -23,7 +23,7 @@ export interface Bound {
   readonly slowest: Level;
   /** Arithmetic intensity at the slowest level, FLOP/B. */
   readonly aiOfSlowest: number;
-  /** The peak that applies to the kernel: the kernel's FLOPs divided by its compute time. */
+  /** The peak that applies to the kernel, which is the kernel's FLOPs divided by its compute time. */
   readonly peak: number;
   readonly attainable: number;
   readonly achieved: number;
@@ -37,7 +37,7 @@ export interface Bound {
 export interface Probe {
   computeTime: number;
   memoryTime: number;
-  /** Index of the slowest level, in the roof's levels. `memoryTime` is the time at this level. */
+  /** The index of the slowest level in the levels of the roof. `memoryTime` is the time at this level. */
   slowest: number;
   networkTime: number;
   overheadTime: number;
@@ -53,8 +53,8 @@ export const TIE_TOLERANCE = 1e-12;
 export const MIN_UTILIZATION_ABOVE_ROOF = 1 + 1e-9;
 
 /**
- * Returns the peaks for FLOPs of a precision or class, one per precision code of the kernels. The last entry is for
- * kernels without a precision.
+ * Returns the peaks for FLOPs of one precision or class, with an entry for each precision code of the kernels. The last
+ * entry is for kernels without a precision.
  */
 export const peaksByPrecision = ({ precision }: Kernels, roof: Roof, key: string) =>
   Float64Array.from([...precision.values, null], (own) => peakFor(roof, key, own) ?? Number.NaN);
@@ -84,8 +84,8 @@ export function computeTimes(kernels: Kernels, roof: Roof): (row: number) => num
 }
 
 /**
- * Returns a function from a row to its times. The function returns the same object each time, because a drag asks for
- * 100,000 kernels per frame.
+ * Returns a function from a row to the times of its kernel. The function returns the same object in every call, because
+ * a drag asks for 100,000 kernels per frame.
  */
 export function probeOf(kernels: Kernels, roof: Roof): (row: number) => Readonly<Probe> {
   const { levels, conditions } = roof;

@@ -59,8 +59,8 @@ export function possibleCeilings(roof: Roof, memory: string, choice: readonly st
 }
 
 /**
- * Returns the lines of the ceilings that are on, and a lowered roof for each fraction of exposed communication.
- * `nameOf` gives the lowered roofs their names.
+ * Returns the lines of the ceilings that are switched on, and a lowered roof for each fraction of exposed
+ * communication. `nameOf` returns the name of a lowered roof.
  */
 export function subRoofsOf(
   roof: Roof,
@@ -96,7 +96,8 @@ export function subRoofsOf(
 }
 
 /**
- * The kinds of FLOPs in a table. `key` is the precision or class of the FLOPs, `own` is the precision of their kernel.
+ * The kinds of FLOPs in a table. `key` is the precision or class of the FLOPs. `own` is the precision of the kernel
+ * that has these FLOPs.
  */
 type FlopKinds = readonly (readonly [key: string, own: string | null])[];
 const flopKinds = memoize<FlopKinds>();
@@ -112,7 +113,8 @@ const flopKindsOf = (kernels: Kernels): FlopKinds =>
   });
 
 /**
- * Returns the precision that all computing kernels share; undefined if they differ, or if one of them has no precision.
+ * Returns the precision that all computing kernels share. Returns undefined if their precisions differ, or if at least
+ * one of these kernels has no precision.
  */
 export function commonPrecision(kernels: Kernels): string | undefined {
   const plain = (key: string) => key === "" || CLASSES.includes(key);
@@ -122,8 +124,8 @@ export function commonPrecision(kernels: Kernels): string | undefined {
 }
 
 /**
- * Returns the flat lines of other peaks that kernels run at. A line is named by precision, or by class if the class has
- * its own peak.
+ * Returns the flat lines of other peaks that kernels run at. A line has the name of its precision. If its class has a
+ * peak of its own, the line has the name of the class.
  */
 export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[]): SubRoof[] {
   const used = new Map<string, number | undefined>();
@@ -140,8 +142,8 @@ export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[])
 }
 
 /**
- * Returns the levels that get a line. With `all`, these are all levels; otherwise the main (or chosen) level and every
- * level that binds a kernel.
+ * Returns the levels that get a line. With `all`, it returns all levels. Otherwise, it returns the chosen level, or the
+ * main level if none is chosen, and every level that binds a kernel.
  */
 export function levelsDrawn(roof: Roof, binding: ReadonlySet<string>, all: boolean): Level[] {
   return roof.levels.filter(({ name }) => all || name === roof.level || binding.has(name));

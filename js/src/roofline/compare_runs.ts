@@ -1,4 +1,5 @@
-// Compares an earlier run with the present run: kernels whose times changed, and kernels that only one run has.
+// Compares an earlier run with the present run. The result lists the kernels whose times changed, and the kernels that
+// only one of the two runs has.
 
 import { type Baseline, type Kernels, textAt } from "../wire/columns.ts";
 
@@ -62,8 +63,8 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
 }
 
 /**
- * Returns the part of the comparison that passes the filters. A kernel in both runs passes if it passes in at least one
- * of them.
+ * Returns the part of the comparison that passes the filters. A kernel that both runs have passes if its row of either
+ * run passes.
  */
 export function passing(runs: Runs, rowsBefore: Int32Array, rowsNow: Int32Array): Runs {
   const [then, now] = [new Set(rowsBefore), new Set(rowsNow)];

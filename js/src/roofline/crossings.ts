@@ -1,4 +1,5 @@
-// Where a vertical line crosses the drawn lines. Each crossing is the rate that a line allows at that intensity.
+// Where a vertical line at one intensity crosses the drawn lines. Each crossing has the rate that a drawn line allows
+// at this intensity.
 
 import type { SubRoof } from "./ceilings.ts";
 import type { Level, Rates, Roof } from "./roofline.ts";
@@ -7,7 +8,7 @@ import { attainable } from "./roofline.ts";
 export interface CrossedLines {
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
-  /** The levels of the focus chip that have a roof, in hierarchical mode. Otherwise empty. */
+  /** The levels of the focus chip that have a roof in hierarchical mode. Empty in any other mode. */
   readonly levels: readonly Level[];
   readonly subRoofs: readonly SubRoof[];
   /** The displayed names of chips, by chip id. */
@@ -21,7 +22,7 @@ export interface Crossing {
   readonly chip: string;
   /** Intensity in FLOP/B; 0 for a kernel without FLOPs. */
   readonly ai: number;
-  /** Rate in FLOP/s; for a kernel without FLOPs in bytes/s. */
+  /** Rate in FLOP/s. For a kernel without FLOPs, the rate is in bytes/s. */
   readonly rate: number;
   /** Whether the rate is itself a peak or a bandwidth of the chip. */
   readonly isFigure: boolean;
@@ -47,7 +48,8 @@ export function crossingsAt({ roofs, focus, levels, subRoofs, names }: CrossedLi
     }
     for (const sub of subRoofs) {
       const ai = aiAt(levels.length > 0 ? sub.level : undefined);
-      // A line of a lower peak starts at its ridge point. A line of a lower bandwidth ends at its ridge point.
+      // A line of a lower peak starts at the ridge point of this line. A line of a lower bandwidth ends at the ridge
+      // point of this line.
       const ridge = sub.peak / sub.bandwidth;
       const isThere = sub.kind === "communication" || (sub.kind === "compute" ? ai >= ridge : ai <= ridge);
       if (isThere) crossings.push(cross(`sub ${sub.key}`, sub.name, id, ai, sub));

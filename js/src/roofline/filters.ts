@@ -1,26 +1,29 @@
-// Which kernels pass the filters. Must agree with roofwidget/kernels/filters.py: both are tested against the same
-// golden file.
+// Which kernels pass the filters. Must agree with roofwidget/kernels/filters.py: the tests compare both files with the
+// same golden file.
 
 import type { DictColumn, Kernels } from "../wire/columns.ts";
 
 export interface Filters {
-  /** Words that must all occur in the full name. Case is ignored. "*" in a word matches any characters. */
+  /** Words that must all occur in the full name of a kernel. Case is ignored. "*" in a word matches any characters. */
   readonly search: string;
-  /** Only kernels of these categories pass. "" matches kernels without a category. Null: all pass. */
+  /** Only kernels of these categories pass. "" matches kernels without a category. If null, all kernels pass. */
   readonly categories: readonly string[] | null;
   /**
-   * Only kernels that are bound by one of these on the focus chip pass: compute, a level's name, network, overhead,
-   * unknown. Null: all pass.
+   * Only kernels that one of these binds on the focus chip pass: compute, a level's name, network, overhead, unknown.
+   * If null, all kernels pass.
    */
   readonly bounds: readonly string[] | null;
-  /** Only kernels of these precisions pass. "" matches kernels without a precision. Null: all pass. */
+  /** Only kernels of these precisions pass. "" matches kernels without a precision. If null, all kernels pass. */
   readonly precisions: readonly string[] | null;
   /**
-   * Only the longest kernels that together make up this share of all self time pass. With 1 all pass, even unmeasured
-   * kernels.
+   * Only the longest kernels that together make up this share of all self time pass. If the share is 1, all kernels
+   * pass, even unmeasured kernels.
    */
   readonly timeShare: number;
-  /** Only this many kernels pass, those with the longest self time. Applied after all other filters. Null: no limit. */
+  /**
+   * Only this many kernels pass: the kernels with the longest self time. This filter is applied after all other
+   * filters. If null, there is no limit.
+   */
   readonly top: number | null;
   /** Whether infeed and outfeed kernels pass. */
   readonly infeed: boolean;
@@ -42,17 +45,17 @@ const BLANKS = /[\s\u001c-\u001f\u0085]+/;
 /** Relative tolerance for the rounding of a sum. */
 const ROUNDING = 1e-12;
 
-/** Data of a table of kernels. The filters compute each part when they first need this part. */
+/** Data of a table of kernels. Each function computes its data when a filter first calls it. */
 export interface Prepared {
   /** Returns the distinct names in lower case, by code. */
   names(): readonly string[];
   /** Returns all rows, sorted by self time, longest first. */
   order(): Int32Array;
-  /** Returns what binds each kernel. */
+  /** Returns what binds each kernel: compute, a level's name, network, overhead or unknown. */
   boundBy(): DictColumn;
 }
 
-/** Returns the rows that pass, in table order. */
+/** Returns the rows that pass the filters, in table order. */
 export function filteredRows(kernels: Kernels, filters: Filters, prepared: Prepared): Int32Array {
   const keep = new Uint8Array(kernels.n).fill(1);
   const { search, categories, bounds, precisions, timeShare, top, infeed } = filters;
@@ -83,8 +86,8 @@ export function filteredRows(kernels: Kernels, filters: Filters, prepared: Prepa
 export const smallNames = ({ name }: Kernels): readonly string[] => name.values.map((word) => small(word ?? ""));
 
 /**
- * Returns the text in a lower case that does not depend on neighbouring letters: only one form of sigma, and no
- * separate dot on an i.
+ * Returns the text in lower case. The result for a letter does not depend on neighbouring letters: it uses only one
+ * form of the lower-case sigma, and no separate dot on an i.
  */
 export function small(text: string): string {
   const lower = text.toLowerCase();
@@ -103,7 +106,8 @@ export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
   const rows = new Int32Array(n);
   keys.sort().reverse();
   for (let at = 0; at < n; at++) rows[at] = halves[2 * at] as number;
-  // Keys with equal upper halves are not yet sorted. Each such group is sorted by its exact times.
+  // Keys with equal upper halves are not sorted yet. This loop sorts each group of equal upper halves by the exact
+  // times.
   const later = (a: number, b: number) => (selfTime[b] as number) - (selfTime[a] as number) || a - b;
   for (let start = 0, at = 1; at <= n; at++) {
     if (at < n && halves[2 * at + 1] === halves[2 * start + 1]) continue;
@@ -113,7 +117,7 @@ export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
   return rows;
 }
 
-/** Returns these rows, in the order that they have in `order`. */
+/** Returns these rows in their order in `order`. */
 export function inOrder(order: Int32Array, rows: Int32Array): Int32Array {
   if (rows.length === order.length) return order;
   const passes = new Uint8Array(order.length);

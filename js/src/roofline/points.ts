@@ -19,20 +19,22 @@ import { isProgram, isTotal } from "./totals.ts";
 export { MEASURED, type Places };
 
 /**
- * The points of the chart. A measured kernel has one point. An unmeasured kernel has a point on each shown roof. With
- * all memory levels, only the focus chip has points, and a kernel has a point for each level with known bytes.
+ * The points of the chart. A measured kernel has one point. An unmeasured kernel has a point on each shown roof. If all
+ * memory levels are shown, only the focus chip has points, and a kernel has a point for each level whose bytes are
+ * known.
  */
 export interface Points extends Places {
   /**
    * What binds the kernel of the point: memory (or unknown), compute, or something other than the roof (network,
-   * overhead). The total of a program has a value of its own.
+   * overhead). The total of a program has a separate value.
    */
   readonly side: Uint8Array;
   readonly aboveRoof: Uint8Array;
-  /** The levels of the judging roof (see `pointsOf`) that bind at least one kernel. */
+  /** The levels that bind at least one kernel under the judging roof (see `pointsOf`). */
   readonly binding: ReadonlySet<string>;
   /**
-   * The previous `side` column, and the points whose value may differ from it. A point may be listed more than once.
+   * The previous `side` column, and the points whose value may differ from this column. A point may be listed more than
+   * once.
    */
   readonly since?: { readonly side: Uint8Array; readonly points: readonly Int32Array[] } | undefined;
 }
@@ -45,8 +47,8 @@ export function sideOf(regime: Regime): number {
 }
 
 /**
- * Returns the points of these rows. Later points are drawn on top of earlier points. The focus roof judges the points; if
- * it is not shown, the first shown roof judges them.
+ * Returns the points of these rows. Later points are drawn on top of earlier points. The focus roof judges the points.
+ * If the focus roof is not shown, the first shown roof judges the points.
  */
 export function pointsOf(
   kernels: Kernels,
@@ -72,7 +74,7 @@ const MIN_POINTS_FOR_INDEX = 2000;
 const UNKNOWN_CHIP = { memories: new Map([["main", null]]) };
 const measuredRows = memoize<Int32Array>();
 
-/** Returns the points if there is no roof. Measured kernels keep their places. */
+/** Returns the points if no roof is shown. Measured kernels keep their places. */
 function pointsWithoutRoof(kernels: Kernels, all: Int32Array): Points {
   const rows = measuredRows(all, [kernels], () => all.filter((row) => (kernels.time[row] as number) > 0));
   const bytes = bytesAt(kernels, UNKNOWN_CHIP, "main");
@@ -113,8 +115,8 @@ const latestJudgement = new WeakMap<
 const lowest = memoize<Float64Array>();
 
 /**
- * Fast path of `judgeByTime` for a roof where only peak and bandwidth limit a kernel. Handles 100,000 points per frame:
- * it judges only the points that a moved roof can change.
+ * Fast path of `judgeByTime` for a roof where only peak and bandwidth limit a kernel. It handles 100,000 points per
+ * frame, because it judges only the points that a moved roof can change.
  */
 function judgeByLimits(kernels: Kernels, roof: Roof, places: Places, peaks: Float64Array): Judgement {
   const { n, row, x, y } = places;
@@ -166,8 +168,8 @@ function lowestIntensities({ n, x }: Places, code: Int32Array, precisions: numbe
 }
 
 /**
- * Returns the peak per precision code; undefined if something other than peak and bandwidth limits kernels. The last
- * entry is for kernels without a precision.
+ * Returns the peak for each precision code. The last entry is for kernels without a precision. Returns undefined if
+ * something other than peak and bandwidth limits kernels.
  */
 function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
@@ -177,7 +179,7 @@ function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
   return peaksByPrecision(kernels, roof, key);
 }
 
-/** Columns for at most this many points, to be filled. */
+/** Returns empty columns, to be filled with at most this many points. */
 export const emptyPoints = (kernels: Kernels, most: number) => ({
   n: 0,
   row: new Int32Array(most),
@@ -207,7 +209,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
   const put = (row: number, roof: Roof, index: number) => {
     const probe = (probes.get(roof) as (row: number) => Readonly<Probe>)(row);
     const measured = kernels.time[row] as number;
-    // An unmeasured kernel is drawn on its roof. Network and launch overhead do not lower this drawn roof.
+    // An unmeasured kernel is drawn on its roof. Network and launch overhead do not lower the drawn roof.
     const time = index === MEASURED ? measured : Math.max(probe.computeTime, probe.memoryTime);
     const flops = kernels.totalFlops[row] as number;
     const columns = moved.get(roof) as readonly Float64Array[];

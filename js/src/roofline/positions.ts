@@ -17,7 +17,8 @@ export interface Places {
   /** Index of the point's level in the levels of the roof that judges the points. */
   readonly level: Int8Array;
   /**
-   * Whether the point is at the level that binds its kernel. If no level binds the kernel, true for the first level.
+   * Whether the point is at the level that binds the kernel. If no level binds the kernel, this is true for the
+   * kernel's first level.
    */
   readonly binds: Uint8Array;
   /** Intensity in FLOP/B: infinite for zero bytes, 0 for zero FLOPs. */
@@ -27,13 +28,16 @@ export interface Places {
   /** Radius in px; NaN if the size of the point has no meaning. */
   readonly radius: Float32Array;
   /**
-   * By row: the point of the row that panels refer to. It is the measured point, or the point on the focus roof; -1 if
-   * there is neither.
+   * By row: the point of the row that panels refer to. For a measured kernel, this is the measured point. Otherwise, it
+   * is the point on the focus roof. -1 if the row has neither of these two points.
    */
   readonly home: Int32Array;
   /** Number of measured kernels among the points. */
   readonly measured: number;
-  /** Number of rows without a point, because FLOPs or bytes are unknown, or because both are zero. */
+  /**
+   * Number of rows without a point. A row has no point if its FLOPs or bytes are unknown, or if its FLOPs and bytes are
+   * 0.
+   */
   readonly notDrawn: number;
 }
 
@@ -54,7 +58,7 @@ export const measuredPlaces = (kernels: Kernels, rows: Int32Array, bytes: Float6
 function findPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined {
   const { time } = kernels;
   for (let at = 0; at < rows.length; at++) if (!((time[rows[at] as number] as number) > 0)) return undefined;
-  // A filter changes the rows and not these columns.
+  // A filter changes the rows but does not change these columns.
   const all = rowPlaces(bytes, [kernels], () => rowPlacesOf(kernels, bytes));
   const row = new Int32Array(rows.length);
   const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];
@@ -104,8 +108,8 @@ const [MAX_RADIUS_PX, PROGRAM_RADIUS_PX] = [16, 9];
 const RADIUS_STEP_PX = 0.5;
 
 /**
- * Returns a function from a row to its radius in px. The area is proportional to the row's share of the busy time. NaN
- * if the row is unmeasured, or if all kernels take the same time.
+ * Returns a function from a row to the radius of its point in px. The area of the point is proportional to the row's
+ * share of the busy time. The radius is NaN if the row is unmeasured, or if all kernels take the same time.
  */
 export function radii(kernels: Kernels): (row: number) => number {
   const { own, selfTime } = kernels;

@@ -1,11 +1,13 @@
 // How long a measured program would take on another roof if each kernel kept its share of the roof. Mirrors
-// roofwidget/analysis/projection.py: both are tested against the same golden file.
+// roofwidget/analysis/projection.py: the tests compare both files with the same golden file.
 
 import { type Kernels, sumOfKnown } from "../wire/columns.ts";
 import { computeTimes, networkBytes } from "./bound.ts";
 import { bytesByLevel, CLASSES, type Roof } from "./roofline.ts";
 
-/** If a kernel reaches a smaller share of its roof, something other than the roof explains the kernel's time. */
+/**
+ * If a kernel reaches a smaller share of its roof than this, something other than the roof explains the kernel's time.
+ */
 export const MIN_EXPLAINED_SHARE = 0.1;
 
 /** The result of a projection. All times are self times in seconds, so that they can be added. */
@@ -45,8 +47,8 @@ export function boundTimes(kernels: Kernels, roof: Roof): Float64Array {
 }
 
 /**
- * Projects the times. `there` has the bound times on the roof that the program ran on, `here` has the bound times on
- * the other roof. Rows in `atRoof` are assumed to reach their roof.
+ * Projects the times. `there` has the bound times on the roof that the program ran on. `here` has the bound times on
+ * the other roof. Kernels in `atRoof` are assumed to reach the other roof.
  */
 export function project(
   { n, time, selfTime }: Kernels,

@@ -17,8 +17,8 @@ export interface Ranking {
 const MAX_RANKED_KERNELS = 5;
 
 /**
- * Ranks the rows, which must be sorted by time, longest first. A row is judged on the chip that it ran on if this chip
- * is known, else by `roof`. A kernel without work, or above its roof, saves nothing.
+ * Ranks the rows, which must be sorted by time, longest first. If the chip that a row ran on is known, this chip judges
+ * the row. Otherwise, `roof` judges the row. A kernel without work, or above its roof, saves nothing.
  */
 export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undefined): Ranking {
   const best: { row: number; gain: number }[] = [];
@@ -26,7 +26,8 @@ export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undef
   for (let at = 0; probe && at < rows.length; at++) {
     const row = rows[at] as number;
     const least = best[MAX_RANKED_KERNELS - 1]?.gain ?? 0;
-    // A kernel cannot save more than its own time, so the loop can stop here.
+    // A kernel cannot save more than its own time. This kernel and all later kernels take too little time to enter the
+    // ranking.
     if (!((kernels.selfTime[row] as number) >= least)) break;
     const gain = gainOf(kernels, row, probe(row).time);
     if (!(gain > 0)) continue;

@@ -5,7 +5,7 @@ import type { Places } from "./positions.ts";
 
 /** Points sorted into bins by the logarithm of a value. */
 interface Index {
-  /** The start of each bin in `at`. An additional last entry is the end of the last bin. */
+  /** The start of each bin in `at`. The additional last entry is the end of the last bin. */
   readonly starts: Int32Array;
   readonly at: Int32Array;
 }
@@ -51,7 +51,8 @@ export interface RoofLimits {
 
 /**
  * Returns the points that may have moved to the other side of the ridge point or of the roof. Some points are listed
- * twice. Returns undefined if a limit is unknown, or if so many points changed that a full pass is cheaper.
+ * twice. Returns undefined if a limit is unknown. Also returns undefined if so many points changed that a full pass is
+ * cheaper.
  */
 export function pointsAffected({ n, x, y }: Places, before: RoofLimits, now: RoofLimits): Int32Array[] | undefined {
   const ais = byAi(x, [], () => indexOf(n, (point) => x[point] as number));

@@ -1,5 +1,5 @@
-// The roofline arithmetic that a drag needs. Mirrors roofwidget/analysis/roofline.py: both are tested against the same
-// golden file.
+// The roofline arithmetic that a drag needs. Mirrors roofwidget/analysis/roofline.py: the tests compare both files with
+// the same golden file.
 
 import { type Kernels, sumOfKnown } from "../wire/columns.ts";
 import type { Chip, Quantity, WhatIf } from "../wire/types.ts";
@@ -65,7 +65,7 @@ const OFF_CHIP = /^(?:main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device
 
 export const isOffChip = (level: string) => OFF_CHIP.test(level.trim());
 
-/** Returns the level of a chip that a name refers to; undefined if there is none. */
+/** Returns the level of a chip that a name refers to; undefined if the name refers to no level of the chip. */
 export function levelOf(chip: Chip, memory: string): string | undefined {
   const levels = [...chip.memories.keys()];
   if (memory === "main" || memory === ALL_LEVELS) return levels[0];
@@ -74,7 +74,7 @@ export function levelOf(chip: Chip, memory: string): string | undefined {
   return exact ?? (isOffChip(memory) && isOffChip(main) ? main : undefined);
 }
 
-/** Returns the roof of a chip, or the figure that is missing. */
+/** Returns the roof of a chip. If the chip has no roof, returns the figure that is missing. */
 export function roofOf(
   chip: Chip,
   precision: string,
@@ -115,10 +115,10 @@ export const isRoof = (roof: Roof | Missing): roof is Roof => "chip" in roof;
 export const ridgePoint = (roof: Rates) => roof.peak / roof.bandwidth;
 export const attainable = (ai: number, roof: Rates) => Math.min(roof.peak, ai * roof.bandwidth);
 
-/** Returns the bytes of each kernel at a chip's level. Mirrors how Python's `bound` finds these bytes. */
+/** Returns the bytes of each kernel at one level of a chip. Mirrors how Python's `bound` finds the bytes. */
 export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
   const isMain = level === chip.memories.keys().next().value;
-  // Which names refer to the main memory depends on the names of the chip's other levels.
+  // The names of the chip's other levels decide which names refer to the main memory.
   const key = isMain ? [...chip.memories.keys()].join("\n").toLowerCase() : `near ${level.toLowerCase()}`;
   let column = kernels.byLevel.get(key);
   if (!column) {
@@ -128,7 +128,7 @@ export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: s
   return column;
 }
 
-/** The same for each level of a roof. */
+/** Returns the bytes of each kernel at each level of a roof. */
 export const bytesByLevel = (kernels: Kernels, { chip, levels }: Roof) =>
   levels.map(({ name }) => bytesAt(kernels, chip, name));
 
@@ -150,21 +150,24 @@ const MATMUL = ["matmul", "tensor", "matrix"];
 /** Kinds of FLOPs whose names have no precision. */
 export const CLASSES = ["matmul", "tensor", "vector", "transcendental"];
 
-/** Returns the peak in FLOP/s for FLOPs of a precision, a class, or neither (""), in a kernel of precision `own`. */
+/**
+ * Returns the peak in FLOP/s for some FLOPs of a kernel of precision `own`. `key` is the precision or the class of
+ * these FLOPs, or "" if they have neither.
+ */
 export function peakFor(roof: Roof, key: string, own: string | null): number | undefined {
   const plain = own ? roof.peaks.get(own) : roof.peak;
   if (key !== "" && !CLASSES.includes(key)) return roof.peaks.get(key);
   if (key === "" || plain === undefined) return plain;
-  // Tries the peak of the class at this precision, then the peak of the class at any precision, then the peak of the
-  // precision.
+  // Tries three peaks in this order: the peak of the class at this precision, the peak of the class at any precision,
+  // and the peak of the precision.
   const words = MATMUL.includes(key) ? [key, ...MATMUL.filter((word) => word !== key)] : [key];
   const names = [...words.map((word) => `${own ?? roof.precision}_${word}`), ...words];
   return roof.peaks.get(names.find((name) => roof.peaks.has(name)) ?? "") ?? plain;
 }
 
 /**
- * Returns the data-sheet roof of the chip that the kernels ran on. Undefined if this chip is the roof's chip, or if its
- * figures are unknown.
+ * Returns the data-sheet roof of the chip that the kernels ran on. Returns undefined if the kernels ran on the roof's
+ * chip, or if the figures of their chip are unknown.
  */
 export function roofElsewhere({ chip }: Kernels, roof: Roof): Roof | undefined {
   if (!chip || chip.id === roof.chip.id) return undefined;

@@ -6,8 +6,8 @@ import { probeOf } from "./bound.ts";
 import { NETWORK, type Roof, roofElsewhere } from "./roofline.ts";
 
 /**
- * A what-if of a kernel: a factor on its bytes, and a factor on the time that these bytes take at the same share of the
- * roof. The default of both is 1.
+ * A what-if of a kernel: a factor on its bytes, and a factor on its time. The second factor applies to the time that
+ * the changed bytes take at the same share of the roof. Both factors are 1 by default.
  */
 export interface Move {
   readonly bytes?: number;
@@ -19,7 +19,7 @@ export type Moves = Readonly<Record<string, Move>>;
 
 /** The kernels that have a what-if, with the what-ifs applied. */
 export interface Moved {
-  /** The rows of these kernels, ascending. */
+  /** The rows of the kernels that have a what-if, ascending. */
   readonly rows: Int32Array;
   /** A table with one kernel per row of `rows`. */
   readonly kernels: Kernels;
@@ -32,11 +32,12 @@ export interface Moved {
 }
 
 /**
- * Returns the roof that judges the kernels: the roof of the chip that they ran on if it is known, else the given roof.
+ * Returns the roof that judges the kernels. If the chip that the kernels ran on is known, this is the roof of that
+ * chip. Otherwise, it is the given roof.
  */
 export const judgeOf = (kernels: Kernels, roof: Roof): Roof => roofElsewhere(kernels, roof) ?? roof;
 
-/** Applies the what-ifs to their kernels. */
+/** Applies the what-ifs to the kernels that have a what-if. */
 export function moved(kernels: Kernels, moves: Moves, focus: Roof): Moved {
   const rows = Int32Array.from(Object.keys(moves), Number).filter((row) => row < kernels.own);
   const asked = Array.from(rows, (row) => moves[row] as Move);
