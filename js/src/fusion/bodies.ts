@@ -136,10 +136,7 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
     if (a.rows !== undefined && b.rows !== undefined && a.rows !== b.rows) return true;
     return a.movers.some((op) => hasBit(b.reduced, op)) || b.movers.some((op) => hasBit(a.reduced, op));
   }
-  /**
-   * Whether one group feeds a matmul of the other group. Also true if both groups have matmuls, but their matmuls share
-   * no operand.
-   */
+  /** Whether an op of `a` feeds a matmul of `b`, or a matmul of `a` shares no operand with a matmul of `b`. */
   const feeds = (a: MergeGroup, b: MergeGroup) =>
     b.matmuls.some(
       (op) =>

@@ -17,7 +17,7 @@ interface SentenceProps {
   readonly pointedChip: string | undefined;
 }
 
-/** The number of lines reserved for the sentence, and the width in px for which they are reserved. */
+/** The number of lines that are reserved for the sentence, and the width in px that this number applies to. */
 interface Room {
   readonly width: number;
   readonly lines: number;
@@ -27,8 +27,8 @@ interface Room {
 const [USUAL_LINES, SIDE_SPACE_PX, FONT_PX] = [2, 8, 13];
 
 /**
- * Returns the reserved lines. At the same width, their number never shrinks; otherwise the content below would move
- * under the pointer.
+ * Returns the reserved lines. While the width stays the same, the number of lines never shrinks. Otherwise, the content
+ * below would move under the pointer.
  */
 export function roomFor(parts: readonly string[], width: number, before?: Room): Room {
   const lines = parts.flatMap((part) => linesOf(part, width - SIDE_SPACE_PX, FONT_PX)).length;
@@ -47,7 +47,7 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
     return { class: "roofwidget-sentence", dragging: store.dragging.value, text, note, lines: room.current.lines };
   };
   if (!roof) return <LiveText {...said(noRoof(store))} />;
-  // The what-if replaces the formula, so that nothing below moves.
+  // The text of the what-if replaces the formula, so that nothing below moves.
   const text =
     row === undefined
       ? sentenceOfRoof(roof, store.view.value)
@@ -74,5 +74,5 @@ function noRoof(store: Store): string {
   return reasons.length > 0 ? `${reasons.join("; ")}.` : strings.noChip;
 }
 
-/** Keeps a number and its unit on one line, and keeps a dot from the start of a line. */
+/** Keeps a number and its unit on one line. Also prevents a line from starting with a dot. */
 const unbroken = (sentence: string) => sentence.replace(/(?<=\d) (?=%|[kMGTPEµnpm]?(?:FLOP|B|s)\b)| (?=·)/g, "\u00a0");

@@ -28,15 +28,15 @@ export interface Places {
   /** Radius in px; NaN if the size of the point has no meaning. */
   readonly radius: Float32Array;
   /**
-   * By row: the point of the row that panels refer to. For a measured kernel, this is the measured point. Otherwise, it
-   * is the point on the focus roof. -1 if the row has neither of these two points.
+   * By row: the point of the row that panels refer to, which is the measured point or the point on the focus roof. -1
+   * if the row has neither of these two points.
    */
   readonly home: Int32Array;
   /** Number of measured kernels among the points. */
   readonly measured: number;
   /**
-   * Number of rows without a point. A row has no point if its FLOPs or bytes are unknown, or if its FLOPs and bytes are
-   * 0.
+   * Number of rows without a point. A row has no point if its FLOPs or bytes are unknown, or if both its FLOPs and its
+   * bytes are 0.
    */
   readonly notDrawn: number;
 }

@@ -17,8 +17,9 @@ export interface Ranking {
 const MAX_RANKED_KERNELS = 5;
 
 /**
- * Ranks the rows, which must be sorted by time, longest first. If the chip that a row ran on is known, this chip judges
- * the row. Otherwise, `roof` judges the row. A kernel without work, or above its roof, saves nothing.
+ * Ranks the rows, which must be sorted by time, longest first. If the kernels ran on another chip whose figures are
+ * known, the roof of the other chip judges them. Otherwise, `roof` judges them. A kernel without work, or above its
+ * roof, saves nothing.
  */
 export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undefined): Ranking {
   const best: { row: number; gain: number }[] = [];

@@ -32,8 +32,8 @@ export interface Moved {
 }
 
 /**
- * Returns the roof that judges the kernels. If the chip that the kernels ran on is known, this is the roof of that
- * chip. Otherwise, it is the given roof.
+ * Returns the roof that judges the kernels. If the kernels ran on another chip whose figures are known, this is the
+ * roof of the other chip. Otherwise, it is the given roof.
  */
 export const judgeOf = (kernels: Kernels, roof: Roof): Roof => roofElsewhere(kernels, roof) ?? roof;
 

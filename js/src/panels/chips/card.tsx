@@ -1,5 +1,5 @@
-// A chip's card: each figure with its source, and the sources that disagree. All of it is drawn as text, never as
-// markup.
+// A chip's card. It shows each figure with its source, and the sources that disagree. All texts of the card are drawn
+// as text, never as markup.
 
 import { formatQuantity, formatSignificant, type Unit } from "../../text/numbers.ts";
 import type { Disclosed } from "../../ui/disclosure.ts";
@@ -87,7 +87,7 @@ export interface SheetRow {
   readonly value: string;
   /** Whether the figure was measured (a ceiling). False for a figure from the data sheet. */
   readonly measured: boolean;
-  /** Other sources that give other values. */
+  /** The values of other sources that differ from this value. */
   readonly others: readonly { readonly text: string; readonly source: string }[];
 }
 
@@ -95,9 +95,9 @@ export interface SheetRow {
 export interface Run {
   readonly source: string;
   readonly confidence: string;
-  /** The address of the source, if a browser may open it. */
+  /** The address of the source; undefined if the source is not an address that a browser may open. */
   readonly link: string | undefined;
-  /** The source as given, if it is not an address. */
+  /** The source as given; empty if the source is an address. */
   readonly place: string;
   readonly rows: readonly SheetRow[];
 }
@@ -155,7 +155,7 @@ function amount(value: number, unit: string): string {
   return `${formatSignificant(value, 6)} ${unit}`.trim();
 }
 
-/** Returns the address if it is a web page; else undefined. */
+/** Returns the address if it is the address of a web page. Otherwise, returns undefined. */
 export function linkOf(url: string): string | undefined {
   return /^https?:\/\//i.test(url) ? url : undefined;
 }

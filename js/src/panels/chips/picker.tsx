@@ -1,5 +1,5 @@
-// The list of all chips, to search and tick. The chips that were shown when the list opened come first, then the others
-// by vendor and family.
+// The list of all chips, to search and tick. The chips that were shown when the list opened come first. The other chips
+// follow by vendor and family.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -23,7 +23,8 @@ export function Picker({ opened, store, close }: PickerProps) {
   const query = useSignal("");
   /** The option that Tab focuses. Arrow keys focus the other options. */
   const active = useSignal("");
-  // Fixed when the picker opens, so that an option does not move when it is ticked.
+  // The chips that were shown when the picker opened. The list is not updated, so that an option does not move when it
+  // is ticked.
   const first = useSignal(store.shown.value).value;
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -159,7 +160,10 @@ function walk(event: KeyboardEvent, list: HTMLElement, search: HTMLElement): boo
   return target !== undefined;
 }
 
-/** Returns the nearest box on the line below (`way` 1) or above (`way` -1) the first of `boxes`. */
+/**
+ * Returns the nearest box on the line below the first of `boxes` (if `way` is 1), or on the line above it (if `way` is
+ * -1).
+ */
 function neighbour(boxes: readonly HTMLElement[], way: 1 | -1): HTMLElement | undefined {
   const places = boxes.map((box) => {
     const { x, y } = box.getBoundingClientRect();

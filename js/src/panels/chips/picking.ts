@@ -6,9 +6,9 @@ import type { Chip } from "../../wire/types.ts";
 export const MAX_PILLS = 8;
 
 /**
- * Returns the chips with a pill, in the order of `chips`. If there are too many, these have priority: the focus chip,
- * then shown chips, then chips that had a pill before, then other chips. A chip that was switched off so keeps its pill
- * under the pointer.
+ * Returns the chips with a pill, in the order of `chips`. If there are too many chips, the focus chip has the highest
+ * priority, then shown chips, then chips that had a pill before, then other chips. Therefore a chip that the user
+ * switches off keeps its pill under the pointer.
  */
 export function pillsOf(
   chips: readonly Chip[],
@@ -23,7 +23,10 @@ export function pillsOf(
   return chips.filter(({ id }) => kept.has(id));
 }
 
-/** Returns the chips that match every word of the query by name, id, vendor, family or year. Ignores case. */
+/**
+ * Returns the chips that match the query. Each word of the query must occur in the chip's name, id, vendor, family or
+ * year. Ignores case.
+ */
 export function found(chips: readonly Chip[], query: string): readonly Chip[] {
   const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
   return chips.filter((chip) => {

@@ -9,7 +9,10 @@ import { strings, filterWords as words } from "../../words/words.ts";
 /** Categories with a smaller share of the time are combined into one part of the bar. */
 const SMALL = 0.01;
 
-/** A narrower part of the bar, in px, is too small to click. Then the user clicks the list of categories instead. */
+/**
+ * A part of the bar that is narrower than this, in px, is too small to click. If the bar has such a part, the user
+ * clicks the list of categories instead.
+ */
 const TARGET = 25;
 /** Space to the left and right of the bar in the panel, px. */
 const PADDING = 24;
@@ -71,8 +74,8 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
 }
 
 /**
- * Returns the chosen categories after a click. A click that removes the last category, or that clicks the only chosen
- * category, clears the filter.
+ * Returns the chosen categories after a click. The filter is cleared if the click removes the last chosen category or
+ * clicks the only chosen category.
  */
 export function chosenAfter(chosen: readonly string[] | null, name: string, joins: boolean): readonly string[] | null {
   const others = (chosen ?? []).filter((other) => other !== name);

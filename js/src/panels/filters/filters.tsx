@@ -97,9 +97,10 @@ function counted(store: Store): string {
 function Controls({ store }: { store: Store }) {
   const { n, precision, totalTime } = store.kernels.value;
   const categories = store.byCategory.value;
-  // Uses the roof from before the drag, because with very many kernels this is too slow for each frame.
+  // Uses the roof from before the drag, because with very many kernels this value takes too long to compute in each
+  // frame.
   const isUnknown = useComputed(() => boundsOf(store.kernels.value, store.restedRoof.value).values.includes("unknown"));
-  // Joined into one text, so that the value stays equal while a roof is dragged.
+  // The values are joined into one text. This text stays equal while a roof is dragged.
   const answers = useComputed(() => answersOf(store, isUnknown.value ? ["unknown"] : []).join("\n"));
   return (
     <>
@@ -178,7 +179,7 @@ function Top({ store, all }: { store: Store; all: number }) {
   );
 }
 
-/** Returns what can bind a kernel on the focus chip: the options of the filter. */
+/** Returns the options of the filter: everything that can bind a kernel on the focus chip. */
 function answersOf(store: Store, unknown: readonly string[]): readonly string[] {
   const roof = store.focusRoof.value;
   const levels = roof?.levels.map(({ name }) => name) ?? [];
@@ -207,7 +208,7 @@ export function Choice({ label, chosen, offered, choose }: ChoiceProps) {
   if (offered.length < 2 && chosen === null) return null;
   const at = chosen?.length === 1 ? offered.findIndex(([word]) => word === chosen[0]) : -1;
   const options = offered.map(([, text], index): Option => [String(index), text]);
-  // An additional option, used if the chosen value is not among the options, or if several values are chosen.
+  // The option OTHERS. It is added if the chosen value is not among the options, or if several values are chosen.
   const others: Option[] = chosen && at < 0 ? [[OTHERS, chosen.join(", ") || words.chosen(0)]] : [];
   return (
     <Select

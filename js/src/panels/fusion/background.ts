@@ -12,7 +12,7 @@ import type { Store } from "../../state/store.ts";
 import { inSlices, type Work } from "../../ui/slices.ts";
 import { type Flow, flowing } from "./flow.ts";
 
-/** If the graph has more ops, the search runs only when the user asks for it. */
+/** If the graph has more ops than this, the search runs only when the user asks for it. */
 const MAX_SEARCHED_OPS = 2000;
 /** The search starts when its input has not changed for this long. */
 const SEARCH_DELAY_MS = 200;
@@ -24,8 +24,8 @@ interface FusionInput {
 }
 
 /**
- * Runs one job at a time. Stops the job when another job starts or when the input changes. After a change of the input
- * it also calls `dropped`.
+ * Runs one job at a time. If another job starts or the input changes, the present job stops. After a change of the
+ * input, `dropped` is called too.
  */
 export function useWork({ workload, cost, fits }: FusionInput, store: Store, dropped: () => void) {
   const stop = useRef<() => void>(undefined);
@@ -62,7 +62,10 @@ export function useNext(graph: Graph | undefined): boolean {
   return !isLarge || drawn.value === graph;
 }
 
-/** Runs a gesture's action in a task after the current frame, with the state of that later time. No action is lost. */
+/**
+ * Runs a gesture's action in a task after the current frame. The action uses the state at the time of that task. No
+ * action is lost.
+ */
 export function useSoon<Actions>(graph: Graph, actions: Actions) {
   const now = useRef<{ graph: Graph; actions: Actions } | undefined>(undefined);
   now.current = { graph, actions };
@@ -80,8 +83,8 @@ export function useSoon<Actions>(graph: Graph, actions: Actions) {
 }
 
 /**
- * Returns the layout; undefined until it is computed. While the layout for a wider panel is computed, returns the old
- * layout.
+ * Returns the layout; undefined until the first layout is computed. If the panel gets wider, returns the old layout
+ * until the new layout is computed.
  */
 export function useFlow(graph: Graph, room: number): Flow | undefined {
   const flow = useSignal<Flow | undefined>(undefined);
@@ -97,7 +100,7 @@ export function useFlow(graph: Graph, room: number): Flow | undefined {
 /** Returns the best partition; undefined until it is found. */
 export function useBest({ workload: { graph, values }, cost, fits }: FusionInput): BestPartition | undefined {
   const found = useSignal<BestPartition | undefined>(undefined);
-  // A drag of a size or a rate changes the cost every frame. The search starts only when the drag rests.
+  // A drag of a size or a rate changes the cost in every frame. The search starts only when the drag pauses.
   useEffect(() => {
     found.value = undefined;
     if (!cost || graph.ops.length > MAX_SEARCHED_OPS) return;

@@ -13,7 +13,7 @@ export interface OpBox extends Point {
   readonly width: number;
 }
 
-/** All tensors that one op reads from another. */
+/** All tensors that one op reads from another op. */
 export interface Edge {
   readonly from: number;
   readonly to: number;
@@ -39,7 +39,7 @@ const BOX_GAP = 10;
 export const MARGIN = 14;
 const LANE_GAP = 4;
 const [MIN_BOX_WIDTH, MAX_BOX_WIDTH] = [56, 112];
-/** An edge that spans more layers is drawn as a straight line behind the boxes. */
+/** An edge that spans more layers than this is drawn as a straight line behind the boxes. */
 const MAX_ROUTED_LAYERS = 40;
 const SWEEPS = 4;
 /** How many layers or edges are placed between two pause points. */
@@ -60,8 +60,8 @@ export function layersOf(graph: Graph): number[] {
 }
 
 /**
- * The first nodes are ops. Every other node is a place where edges pass a layer. Edges from the same op share these
- * nodes.
+ * The nodes of the layout. The first nodes are ops. Every other node is a place where edges pass a layer. Edges from
+ * the same op share these places.
  */
 interface Nodes {
   readonly rows: number[][];
@@ -103,9 +103,9 @@ function nodesOf(graph: Graph): Nodes {
 }
 
 /**
- * Returns the positions nearest to the wanted positions that keep their order and their distances. `apart` has the
- * minimum distance from each position to the position before. If all fit within `limit` on either side of 0, the first
- * and the last position also keep their distances from the limits.
+ * Returns the positions nearest to the wanted positions. The returned positions keep their order and their minimum
+ * distances. `apart` has the minimum distance from each position to the previous position. If all positions fit within
+ * `limit` on either side of 0, the first and the last position also keep their minimum distances from the limits.
  */
 export function spread(
   wanted: readonly number[],

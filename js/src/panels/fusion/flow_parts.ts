@@ -13,7 +13,7 @@ export interface VisiblePart {
   readonly bottom: number;
 }
 
-/** An op that is dropped further than this from its group, in px, is split from the group. */
+/** An op is split from its group if it is dropped further than this from the group, in px. */
 const OUT = 20;
 
 /** Returns the `d` attribute of an edge: curves between layers, and straight lines past the boxes of a layer. */
@@ -72,7 +72,8 @@ export function opAt({ boxes }: Flow, point: Point): number | undefined {
 }
 
 /**
- * Returns the op that an arrow key moves to: the next op in the layer, or the nearest op in the layer above or below.
+ * Returns the op that an arrow key moves to. This is the next op in the layer, or the nearest op in the layer above or
+ * below.
  */
 export function stepFrom({ layers, boxes }: Flow, op: number, key: string): number {
   const row = layers.findIndex((layer) => layer.includes(op));
@@ -94,8 +95,8 @@ export const isOut = ({ boxes }: Flow, group: readonly number[], point: Point) =
   !group.some((op) => isAt(boxes[op] as OpBox, point, OUT));
 
 /**
- * Returns the graph inputs that an op reads and the graph outputs that it writes. `shared` says whether edges end on
- * the same side of the box.
+ * Returns the graph inputs that an op reads and the graph outputs that it writes. `shared` says for each side of the
+ * box whether edges end there too.
  */
 export function endsOf({ before, after, reads, makes, producer, consumers, isOutput }: Graph, op: number) {
   const read = reads[op]?.filter((tensor) => (producer[tensor] as number) < 0) ?? [];

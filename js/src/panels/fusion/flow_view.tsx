@@ -12,7 +12,10 @@ import { placeIn } from "../../ui/pointer_position.ts";
 import { BOX_HEIGHT, type Edge, type Flow, MARGIN, type OpBox, type Point, ROW_HEIGHT } from "./flow.ts";
 import { bandsOf, endsOf, isOut, opAt, pathOf, seen, shortened, thickness, titleOf } from "./flow_parts.ts";
 
-/** Height of the graph in px before it scrolls. The last row is cut in half, to show that there is more. */
+/**
+ * Height in px of the visible part of the graph. The last visible row is cut in half, to show that the graph continues
+ * below.
+ */
 export const FLOW_HEIGHT = MARGIN + 8 * ROW_HEIGHT + BOX_HEIGHT / 2;
 /** Parts of the graph that are more than this many px outside the visible area are not drawn. */
 const DRAWN_AROUND_PX = FLOW_HEIGHT / 2;
@@ -103,7 +106,7 @@ export function FlowView(props: FlowViewProps) {
     const op = opAt(flow, from);
     if (op === undefined) return;
     props.pick(op);
-    // While an op is dragged, the panel shows the op and not the data of its kernel.
+    // While an op is dragged, the panel shows the op instead of the data of the op's kernel.
     props.point(null);
     draggedTo.value = from;
     const hasMoved = () => Math.hypot(draggedTo.value.x - from.x, draggedTo.value.y - from.y) > CLICK_PX;
@@ -309,7 +312,7 @@ export function Ends({ flow, workload: { graph, values }, ops }: EndsProps) {
   );
 }
 
-/** Returns the first tensor whose name does not begin with the op's name, and the number of other tensors. */
+/** Returns the first tensor whose name does not begin with the op's name, and the number of all other tensors. */
 function nameOf(graph: Graph, op: number, tensors: readonly number[]): string {
   const own = graph.ops[op]?.name ?? "";
   const names = tensors.map((tensor) => graph.tensors[tensor]?.name ?? "").filter((name) => !name.startsWith(own));

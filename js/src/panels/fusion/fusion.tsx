@@ -1,4 +1,5 @@
-// The fusion panel: the graph; merges and splits by pointer, key and preset; and the time that they save.
+// The fusion panel. It shows the graph and the time that merges save. The user merges and splits groups by pointer, key
+// and preset.
 
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
@@ -61,7 +62,7 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
     [graph, values, roof, own],
   );
   const lacking = roof && lacked ? strings.lacksPeakReason(roof.chip.name, lacked) : "";
-  // If a peak is missing, the time is unknown. Then no partition is the best.
+  // If a peak is missing, the times of partitions are unknown, so there is no best partition.
   const cost = useMemo(
     () => (lacked === undefined ? roof && costOn(graph, values, roof, own) : undefined),
     [graph, values, roof, own, lacked],
@@ -178,7 +179,7 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
     work(searchPartition(graph, values, cost, fits), show);
   }
   const best = words.best(roof?.chip.name ?? "");
-  /** The presets that need kernel times. */
+  /** The presets that need the times of kernels. */
   const needing = new Set(lacking ? [words.xla, best] : []);
   const presets: [string, ((event: Event) => void) | undefined][] = [
     [words.none, () => take(words.none, unfused(graph))],
@@ -238,7 +239,7 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
   );
 }
 
-/** The list names at most this many kernels. Beyond that it only says how many more there are. */
+/** The list names at most this many kernels. If there are more, the list says how many more there are. */
 const MAX_LISTED_KERNELS = 100;
 
 export function Members({ graph, partition }: { readonly graph: Graph; readonly partition: Partition }) {

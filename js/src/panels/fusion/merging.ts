@@ -12,7 +12,10 @@ import { fusionWords } from "../../words/words.ts";
 
 type CountedGraph = Pick<Workload, "graph" | "values">;
 
-/** Returns a precision that an op needs and for which the chip has no peak; undefined if there is none. */
+/**
+ * Returns a precision that an op needs and for which the chip has no peak; undefined if the chip has all peaks that the
+ * ops need.
+ */
 export function lackingPeak(graph: Graph, values: GraphValues, { peaks }: Roof): string | undefined {
   const isLacking = (precision: string | null | undefined) => typeof precision === "string" && !peaks.has(precision);
   const named = new Set(graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)));
@@ -43,8 +46,8 @@ export function descriptionOf(
 }
 
 /**
- * Splits a group above op `to`. One part has `to` and the ops downstream of it, the other part has the rest. Each part
- * stays together where it is connected and legal.
+ * Splits a group above op `to`. One part has `to` and the ops downstream of `to`. The other part has the rest of the
+ * group. Each part stays together as far as it is connected and legal.
  */
 export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): Partition {
   const after = reached(graph, to, graph.after);
@@ -55,8 +58,8 @@ export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): P
 }
 
 /**
- * Returns the first op outside the group that reads from `op`. If there is none, returns the first op outside that
- * reads from the group.
+ * Returns the first op outside the group that reads from `op`. If no op does, it returns the first op outside the group
+ * that reads from the group.
  */
 export function downstream(graph: Graph, { groups, groupOf }: Partition, op: number): number | undefined {
   const group = groups[groupOf[op] as number] as Ops;
@@ -64,8 +67,8 @@ export function downstream(graph: Graph, { groups, groupOf }: Partition, op: num
 }
 
 /**
- * Returns pairs of ops between which the panel draws a connection. They connect the parts of a group that have no edge
- * between them and only share an input.
+ * Returns pairs of ops between which the panel draws a connection. The pairs connect parts of a group that only share
+ * an input and have no edge between them.
  */
 export function sharedInputPairs(graph: Graph, group: Ops): [number, number][] {
   if (group.length < 2) return [];
@@ -74,7 +77,7 @@ export function sharedInputPairs(graph: Graph, group: Ops): [number, number][] {
   return others.map((part) => [first?.[0] as number, part[0] as number]);
 }
 
-/** A group with more ops is named by its first and its last op. */
+/** A group with more ops than this is named by its first and its last op. */
 const MAX_NAMED_OPS = 3;
 
 /** Returns the name of a group, such as "gelu + dropout + add". */
@@ -84,7 +87,9 @@ export function spoken(graph: Graph, ops: Ops): string {
   return fusionWords.ends(names[0] as string, names.at(-1) as string, names.length);
 }
 
-/** Returns the sentence that a group's tiles do not fit on the chip; empty if the chip's capacity is unknown. */
+/**
+ * Returns the sentence which says that a group's tiles do not fit on the chip; empty if the chip's capacity is unknown.
+ */
 export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip | undefined): string {
   if (!chip?.share) return "";
   const sizes = [peakTileBytes(graph, values)(ops), chip.share.bytes];

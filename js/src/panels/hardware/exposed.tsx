@@ -1,4 +1,5 @@
-// Exposed communication: one or more fractions, set by a slider or typed. Each fraction is drawn as a lower roof.
+// Exposed communication, as fractions of the time. The user sets one fraction by a slider or types several fractions.
+// Each fraction is drawn as a lower roof.
 
 import type { Store } from "../../state/store.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
@@ -68,9 +69,9 @@ export function Exposed({ store }: { store: Store }) {
 const NUMBER = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 
 /**
- * Reads fractions such as "20, 40, 60 %" and sorts them. Returns an error sentence if it cannot read the text. If there
- * is a "%" anywhere, all numbers are percentages. Otherwise, numbers below 1 are fractions and all other numbers are
- * percentages.
+ * Reads fractions such as "20, 40, 60 %" and sorts them. If the text contains a "%", all numbers are percentages.
+ * Otherwise, numbers below 1 are fractions, and all other numbers are percentages. Returns an error sentence if it
+ * cannot read the text.
  */
 export function parseFractions(text: string): readonly number[] | string {
   const percent = text.includes("%");

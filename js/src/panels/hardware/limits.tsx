@@ -1,5 +1,5 @@
-// The parts of the panel that lower a roof: ceilings, exposed communication, and memory levels. They are folded at
-// first.
+// The parts of the panel that lower a roof: ceilings, exposed communication, and memory levels. All these parts are
+// folded at first.
 
 import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";

@@ -1,5 +1,5 @@
-// The slider for one rate of the focus chip, on a log scale, and a box to type a value. The slider has marks at the
-// values of the shown chips.
+// The slider for one rate of the focus chip, on a log scale, with a box to type a value. The slider has marks at the
+// rates of the shown chips.
 
 import { useMemo } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
@@ -17,7 +17,7 @@ const DECADES_PER_STEP = 0.01;
 interface RateProps {
   readonly store: Store;
   readonly quantity: Quantity;
-  /** The memory level of this bandwidth, if there is a slider per level. */
+  /** The memory level of this bandwidth if each level has a slider. */
   readonly level?: string | undefined;
   readonly unit: "FLOP/s" | "B/s";
   readonly label: string;
@@ -26,7 +26,10 @@ interface RateProps {
   readonly sheet: number;
   /** The values of the shown chips, with the chips' names. */
   readonly marks: readonly (readonly [chip: string, rate: number])[];
-  /** The values of all chips. The track ends a decade beyond these values, so it does not depend on the shown chips. */
+  /**
+   * The values of this rate for all chips. The track ends a decade beyond these values, so the track does not depend on
+   * which chips are shown.
+   */
   readonly reach: readonly number[];
 }
 

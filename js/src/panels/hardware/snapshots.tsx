@@ -1,4 +1,4 @@
-// The list of snapshots: their names, which can be edited, and buttons to show, hide and delete a snapshot.
+// The list of snapshots, with names that the user can edit, and with buttons to show, hide and delete a snapshot.
 
 import { useSignal } from "@preact/signals";
 import { MAX_SNAPSHOT_NAME } from "../../state/snapshots.ts";
@@ -68,7 +68,8 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
           aria-label={words.remove(name)}
           title={words.remove(name)}
           onClick={({ currentTarget }) => {
-            // After a deletion, the next snapshot takes this place in the list and gets the focus.
+            // After a deletion, the next snapshot takes the place of the deleted snapshot in the list and gets the
+            // focus.
             if (place === store.snapshots.value.length - 1)
               focusNeighbour(
                 currentTarget,

@@ -1,4 +1,5 @@
-// The comparison with an earlier run: kernels whose times changed, and kernels that only one run has.
+// The comparison with an earlier run. It shows the kernels whose times changed, and the kernels that only one of the
+// two runs has.
 
 import { useComputed, useSignal } from "@preact/signals";
 import { countsOf, passing, type Runs } from "../../roofline/compare_runs.ts";
@@ -11,7 +12,7 @@ import type { Kernels } from "../../wire/columns.ts";
 import { runWords as words } from "../../words/words.ts";
 import { KernelButton } from "../kernel_button.tsx";
 
-/** How many rows are shown at first, and how many each click on "more" adds. */
+/** How many rows are shown at first. Each click on "more" adds the same number of rows. */
 const ROWS_PER_PAGE = 20;
 const seconds = (time: number) => formatQuantity(time, "s");
 

@@ -19,7 +19,7 @@ const MAX_TICKS = 8;
 
 export function Projected({ store }: { store: Store }) {
   const chosen = useSignal("");
-  /** The chip that the kernels ran on. If the file names no chip, the chip that the user chose. */
+  /** The chip that the kernels ran on. If the file names no chip, this is the chip that the user chose. */
   const source = useComputed(() => {
     const chips = store.chips.value;
     return store.kernels.value.chip ?? chips.find(({ id }) => id === chosen.value) ?? chips[0];
@@ -30,7 +30,7 @@ export function Projected({ store }: { store: Store }) {
     return roof && isRoof(roof) ? boundTimes(store.kernels.value, roof) : undefined;
   });
   const wanted = useSignal("");
-  /** The roof of the focus chip. Another precision is used only if the chip has a peak for it. */
+  /** The roof of the focus chip. The chosen precision applies only if the chip has a peak for this precision. */
   const goal = useComputed(() => {
     const [roof, precision] = [store.restedRoof.value, wanted.value];
     if (!roof?.peaks.has(precision)) return roof && { roof, isRecast: false };

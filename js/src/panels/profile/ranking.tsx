@@ -12,11 +12,11 @@ import { runWords as words } from "../../words/words.ts";
 import { KernelButton } from "../kernel_button.tsx";
 
 export function Ranking({ store }: { store: Store }) {
-  // The state is here and not in the fold, because a filter that leaves one kernel removes the fold for a while.
+  // The state is not in the fold, because the fold is removed while the filters leave only one kernel.
   const open = useSignal(false);
   const { rows, share } = store.ranking.value;
   const roof = store.focusRoof.value;
-  // For a single kernel the chart already shows this.
+  // For a single kernel, the chart already shows what the ranking would show.
   if (rows.length < 2 || !roof) return null;
   const ran = (roofElsewhere(store.kernels.value, roof) ?? roof).chip;
   return (
