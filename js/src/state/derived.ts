@@ -20,7 +20,10 @@ import type { Signals } from "./sync.ts";
 
 interface Sources {
   readonly signals: Signals;
-  /** The shown kernels: the kernels of the graph, or the kernels that Python sent. */
+  /**
+   * The shown kernels. These are the kernels of the graph if there is a graph. Otherwise, these are the kernels that
+   * Python sent.
+   */
   readonly kernels: ReadonlySignal<Kernels>;
   readonly workload: ReadonlySignal<Workload | undefined>;
   /** Whether a control is being dragged. */
@@ -34,8 +37,8 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   const { chips, precision, memory, whatIf } = state;
   const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
   const conditions = computed(() => ({ ...PLAIN, launchOverhead: state.launchOverhead.value }));
-  // While the rate of one chip is dragged, the other chips keep the same roof objects. Values memoized for these
-  // objects stay valid.
+  // While a rate of one chip is dragged, the other chips keep the same roof objects. Therefore values memoized for
+  // these roof objects stay valid.
   const known = memoize<Roof | Missing>();
   const every = (changes: WhatIf) => {
     const precisionOf = ({ peaks }: Chip) =>
@@ -45,9 +48,9 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
       return [chip.id, known(chip, parts, () => roofOf(chip, parts[0], parts[1], changes, parts[3]))] as const;
     });
   };
-  /** By chip id: the roof of the chip, or the figure that the chip lacks. */
+  /** By chip id: the roof of the chip. If the chip has no roof, the figure that the chip lacks. */
   const roofs = computed<ReadonlyMap<string, Roof | Missing>>(() => new Map(every(whatIf.value)));
-  /** By chip id: the figure that the chip lacks. Does not depend on what-ifs. */
+  /** By chip id: the figure that the chip lacks. What-ifs do not change these figures. */
   const lacking = computed<ReadonlyMap<string, Missing>>(
     () => new Map(every({}).flatMap(([id, roof]) => (isRoof(roof) ? [] : [[id, roof]]))),
   );
@@ -63,8 +66,8 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   });
   let beforeDrag: Roof | undefined;
   /**
-   * The focus roof. During a drag with very many kernels, this is the roof from before the drag, because adding all
-   * times would be slow.
+   * The focus roof. During a drag with very many kernels, this is the roof from before the drag, because adding the
+   * times of all kernels would be slow.
    */
   const restedRoof = computed(() => {
     if (!dragging.value || kernels.value.n <= MAX_KERNELS_LIVE) beforeDrag = paced.focusRoof.value;
@@ -75,13 +78,13 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   const drawn = computed(() => withTotals(kernels.value));
   /** Whether the chart shows the totals of the program and its steps instead of the kernels. */
   const showsTotals = computed(() => state.scope.value === "program" && drawn.value.n > drawn.value.own);
-  /** The rows of `drawn` that become points if their place is known. */
+  /** The rows of `drawn` that become points if FLOPs and bytes are known. */
   const drawnNow = computed(() => drawnRows(drawn.value, longestFirst.value, showsTotals.value));
   const points = computed(() => pointsOf(drawn.value, shownRoofs.value, focusRoof.value, drawnNow.value));
   const ranking = computed(() => rankingOf(kernels.value, longestFirst.value, restedRoof.value));
   const runs = computed(() => {
     const baseline = state.baseline.value;
-    // The kernels of a graph have no times that could be compared.
+    // A comparison of runs needs times. The kernels of a graph have no times.
     return baseline && kernels.value.totalTime > 0 ? runsOf(baseline, kernels.value) : undefined;
   });
 
@@ -111,14 +114,14 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
     const levels = [...(focusRoof.value?.chip.memories ?? [])];
     return memory.value === ALL_LEVELS ? levels.flatMap(([name, rate]) => (rate === null ? [name] : [])) : [];
   });
-  // These values are throttled together. Otherwise, a new point could be drawn above an old roof.
+  // These values are throttled together. Otherwise, the chart could draw a new point above an old roof.
   const together = { chips, focusChip: state.focusChip, roofs, shownRoofs, focusRoof, shownLevels, subRoofs, drawn };
   const paced = throttled({ ...together, points, possibleCeilings: ceilings, fused: workload }, dragging);
 
   return {
     /**
-     * The precision that all kernels use, if the chosen precision is "auto". Chips that have a peak for this precision
-     * are judged by it.
+     * The precision that all kernels use. It applies if the chosen precision is "auto". Chips that have a peak for this
+     * precision are judged by this peak.
      */
     commonPrecision: common,
     roofs,
@@ -136,7 +139,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
     longestFirst,
     showsTotals,
     points,
-    /** The ranking of the filtered kernels by the time that each could save on the focus chip. */
+    /** The ranking of the filtered kernels by the time that each kernel could save on the focus chip. */
     ranking,
     /** The comparison with the baseline. */
     runs,

@@ -43,7 +43,7 @@ export function deriveRows(
   );
   const now = prepare(kernels, focusRoof);
   let last: Int32Array = new Int32Array();
-  /** Stays the same array while the same rows pass, so that dependent values stay valid. */
+  /** The array stays the same object while the same rows pass, so that values memoized for it stay valid. */
   const rows = computed(() => {
     const next = filteredRows(kernels.value, filters.value, now);
     if (!isEqual(next, last)) last = next;
@@ -70,7 +70,7 @@ export function deriveRows(
     earlierRows,
     /**
      * The number of rows that pass, the number of all rows, and the share of the passing rows in the total self time.
-     * The share is NaN if no row was measured.
+     * This share is NaN if no row was measured.
      */
     totals,
     /** What binds each kernel on the focus chip, for all rows of the table. */

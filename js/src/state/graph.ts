@@ -61,14 +61,14 @@ export function createWorkload(sync: Sync, history: History) {
     const now = graph.value;
     if (!now) return undefined;
     const chosen = groups.value;
-    // Groups of the old graph may still arrive after the new graph. They are ignored.
+    // Groups of the old graph may arrive after the new graph. Such groups are ignored.
     const ops = now.ops.length;
     const fits =
       ops === chosen?.reduce((sum, group) => sum + group.length, 0) &&
       chosen?.every((group) => group.every((op) => op < ops));
     return chosen && fits && chosen.length < ops ? partitionOf(now, chosen) : unfused(now);
   });
-  /** Does not depend on the partition, so that a merge does not recompute it. */
+  /** The counts do not depend on the partition. Therefore a merge does not compute the counts again. */
   const counted = computed(() => {
     const now = graph.value;
     if (!now) return undefined;
@@ -120,8 +120,8 @@ export function createWorkload(sync: Sync, history: History) {
   }
   const part = history.add({ here, isSame: isSameEntry, restore });
   /**
-   * Shows another phase. The rule for its sizes, counting convention and dtype is in the help of the trait `phase` in
-   * Python.
+   * Shows another phase. The help text of the trait `phase` in Python says which sizes, counting convention and dtype
+   * the new phase gets.
    */
   function enter(name: string) {
     const [old, parted] = [phaseOf(phase.value), partition.value];
@@ -145,7 +145,8 @@ export function createWorkload(sync: Sync, history: History) {
   function restore(entry: GraphEntry) {
     const before = here();
     if (before?.phase !== entry.phase) {
-      // Python stores each phase as the user left it. So the queued changes of the old phase must be sent first.
+      // Python stores each phase as the user left it. Therefore the queued changes of the old phase must be sent before
+      // the new phase.
       sync.send();
       return sendAll(entry);
     }
@@ -217,7 +218,7 @@ export function createWorkload(sync: Sync, history: History) {
     actions: {
       setPartition,
       setPhase,
-      /** Returns whether each row is still the same kernel after the next undo (with `isBack`) or redo. */
+      /** Returns whether each row will still be the same kernel after the next undo (if `isBack` is true) or redo. */
       keepsRows(isBack: boolean) {
         const [next, before] = [part.next(isBack), here()];
         return !next || (next.phase === before?.phase && isEqual(next.groups, before.groups));
@@ -251,8 +252,9 @@ function phase(name: string, wire: unknown): Phase {
 }
 
 /**
- * Returns the sizes that another graph keeps: sizes of dimensions that it has too, within its limits, and different
- * from its defaults. Empty if one of its conditions fails.
+ * Returns the sizes that another graph keeps. A size is kept if the other graph has the dimension, the size is within
+ * that graph's limits, and the size differs from its default. Returns no sizes if the kept sizes break a condition of
+ * the other graph.
  */
 export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   const fits = (name: string, size: number) =>
@@ -261,7 +263,7 @@ export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>)
   return firstBroken(graph.conditions, environment(graph, { dims: kept }).values) === null ? kept : {};
 }
 
-/** Compares object identities first: after a merge, most of a thousand groups are still the same lists. */
+/** Compares object identities first. After a merge, almost all groups of both lists are the same objects. */
 const isSameGrouping = (one: KernelGroups, other: KernelGroups) =>
   one.length === other.length && one.every((group, at) => group === other[at] || isEqual(group, other[at]));
 

@@ -119,7 +119,8 @@ export function createStore(model: Model, abort: AbortSignal) {
     trails,
     setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
     setPhase(name: string) {
-      // Python stores each phase as the user left it. So the queued changes of the old phase must be sent first.
+      // Python stores each phase as the user left it. Therefore the queued changes of the old phase must be sent before
+      // the new phase.
       sync.send();
       regroup(() => workload.actions.setPhase(name));
     },

@@ -19,7 +19,10 @@ const MAX_TICKS = 8;
 
 export function Projected({ store }: { store: Store }) {
   const chosen = useSignal("");
-  /** The chip that the kernels ran on. If the file names no chip, this is the chip that the user chose. */
+  /**
+   * The chip that the kernels ran on. If the file names no chip, this is the chip that the user chose, or the first
+   * chip.
+   */
   const source = useComputed(() => {
     const chips = store.chips.value;
     return store.kernels.value.chip ?? chips.find(({ id }) => id === chosen.value) ?? chips[0];
@@ -30,7 +33,10 @@ export function Projected({ store }: { store: Store }) {
     return roof && isRoof(roof) ? boundTimes(store.kernels.value, roof) : undefined;
   });
   const wanted = useSignal("");
-  /** The roof of the focus chip. The chosen precision applies only if the chip has a peak for this precision. */
+  /**
+   * The roof of the focus chip. The roof has the precision `wanted` if the chip has a peak for this precision.
+   * Otherwise, it has the precision of the chart.
+   */
   const goal = useComputed(() => {
     const [roof, precision] = [store.restedRoof.value, wanted.value];
     if (!roof?.peaks.has(precision)) return roof && { roof, isRecast: false };

@@ -1,4 +1,4 @@
-// The columns of the table: which columns exist, which are shown or exported, and the text of their cells.
+// The columns of the table: all possible columns, the shown columns, the exported columns, and the texts of the cells.
 
 import { judge } from "../../roofline/bound.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
@@ -16,14 +16,14 @@ export type Kind = "FLOP" | "B" | "s" | "FLOP/s" | "B/s" | "FLOP/B" | "share" | 
 
 interface Head {
   /**
-   * The column's name in Python's `sort_by` and `columns`, and in exported files. Python can read these files again.
+   * The column's name in Python's `sort_by` and `columns`, and in exported files. Python can read exported files again.
    */
   readonly key: string;
   readonly title: string;
   readonly meaning: string;
   /** Whether the column comes from the file. */
   readonly ofFile: boolean;
-  /** The fields that the column is computed from. The file says where these fields came from. */
+  /** The fields that the column is computed from. The file says for these fields where each number came from. */
   readonly from: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export function columnsOf(kernels: Kernels, roof: Roof | undefined, told = roofF
   return [...told.ours, ...judged, ...told.theirs];
 }
 
-/** Returns the columns that do not depend on a roof. They are reused while a roof is dragged. */
+/** Returns the columns that do not depend on a roof. A drag of a roof reuses these columns. */
 export function roofFreeColumns(kernels: Kernels) {
   const theirs = [...kernels.extra].map(([name, values]) => extraColumn(name, values));
   return { ours: measuredColumns(kernels), theirs };
@@ -104,8 +104,8 @@ function measuredColumns(kernels: Kernels): Column[] {
 }
 
 /**
- * Returns the FLOPs column, and columns for bytes, intensity and rate per level. The chip's levels come first, then
- * other levels of the file.
+ * Returns the FLOPs column, and for each level the columns for bytes, intensity and rate. The levels of the chip come
+ * first. The other levels of the file follow.
  */
 function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
   const { totalFlops, flops, time } = kernels;
@@ -142,7 +142,7 @@ function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
   ];
 }
 
-/** Divides; returns unknown if the divisor is 0. */
+/** Returns the value divided by `by`; NaN (unknown) if `by` is 0. */
 const over = (values: Float64Array, row: number, by: number) => (by > 0 ? (values[row] as number) / by : Number.NaN);
 
 interface LevelBytes {
@@ -177,7 +177,7 @@ function levelsOf(kernels: Kernels, roof: Roof | undefined): LevelBytes[] {
 function boundColumns(kernels: Kernels, roof: Roof): Column[] {
   const judged = judge(kernels, roof);
   let last = { row: -1, bound: undefined as ReturnType<typeof judged> | undefined };
-  // The cells of one row are read one after another, so the latest bound is kept.
+  // The cells of a row are read one after another. Therefore the bound of the latest row is kept.
   const bound = (row: number) => {
     if (row !== last.row || !last.bound) last = { row, bound: judged(row) };
     return last.bound as ReturnType<typeof judged>;
@@ -205,7 +205,10 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
 const TAKEN = /^(?:flops|bytes|ai|rate|bandwidth_utilization):/;
 const UNIT = /\s*\((FLOP|B|s|FLOP\/s|B\/s|FLOP\/B)\)$/;
 
-/** Makes a column from a column of the file. A unit at the end of its name becomes its unit. */
+/**
+ * Makes a column of the table from an additional column of the file. If the name of the file's column ends with a unit,
+ * the table's column has this unit.
+ */
 function extraColumn(name: string, values: DictColumn | Float64Array): Column {
   const isTaken = Object.hasOwn(words.heads, name) || TAKEN.test(name);
   const unit = UNIT.exec(name);
@@ -223,7 +226,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** A smaller share is shown as "less than" this. */
+/** A share below this is shown as "less than" this share. */
 const MIN_SHOWN_SHARE = 1e-4;
 
 export function cellText(column: Column, row: number): string {
@@ -243,18 +246,23 @@ export function cellText(column: Column, row: number): string {
   }
 }
 
-/** Returns the tooltip of a cell: the full text, or the source of the number. */
+/**
+ * Returns the tooltip of a cell. The tooltip of a text is the full text. The tooltip of a number is the source of the
+ * number.
+ */
 export function cellTitle(column: Column, row: number, kernels: Kernels): string {
   const parts = originsOf(column, row, kernels);
-  // The cell may cut a name short. For what binds a kernel, the full text is the displayed text, because it depends on
-  // the language.
+  // The displayed text of a name may be cut short. For what binds a kernel, the displayed text is the full text in the
+  // language of the widget.
   const whole = column.kind === "text" && (column.key === "bound_by" ? column.shown?.(row) : column.at(row));
   if (column.kind === "text") return [whole ?? "", ...parts].filter(Boolean).join("\n");
   if (Number.isNaN(column.at(row))) return [words.unknownTitle, ...parts].join("\n");
   return parts.join("\n");
 }
 
-/** A field includes its parts. For example, "flops" includes "flops:fp16". */
+/**
+ * Returns the sources of the column's fields. A field includes its parts. For example, "flops" includes "flops:fp16".
+ */
 function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
   const isFrom = (key: string) => column.from.some((field) => key === field || key.startsWith(`${field}:`));
   return [...origin].flatMap(([key, texts]) => {
@@ -263,7 +271,7 @@ function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
   });
 }
 
-/** Whether the cell is the share of roof of a kernel above its roof. */
+/** Whether the cell shows the share of the roof, and the kernel is above its roof. */
 export const isAlarming = (column: Column, row: number) =>
   column.key === "utilization" && column.kind !== "text" && column.at(row) > 1 + 1e-9;
 
@@ -288,8 +296,8 @@ export function usualColumns(columns: readonly Column[], kernels: Kernels, roof:
 }
 
 /**
- * Returns the columns with these keys, in the order of the keys. Skips a key without a column: it may belong to another
- * chip.
+ * Returns the columns with these keys, in the order of the keys. A key without a column is ignored, because the key may
+ * belong to another chip.
  */
 export function picked(columns: readonly Column[], keys: readonly string[]): Column[] {
   return keys.flatMap((key) => columnFor(columns, key) ?? []);
@@ -298,8 +306,8 @@ export function picked(columns: readonly Column[], keys: readonly string[]): Col
 export const columnFor = (columns: readonly Column[], key: string) => columns.find((column) => column.key === key);
 
 /**
- * Returns the shown keys after one key is switched on or off. A new key is inserted before the next shown key in table
- * order.
+ * Returns the keys of the shown columns after one column is switched on or off. A column that is switched on is
+ * inserted before the next shown column in table order.
  */
 export function toggled(columns: readonly Column[], shown: readonly string[], key: string): string[] {
   if (shown.includes(key)) return shown.filter((other) => other !== key);
@@ -314,8 +322,8 @@ const [JUDGING, RAN] = ["chip", "measured on"];
 const NEEDED = /^(?:name|category|precision|count|time|self_time|flops|flops:.*|bytes:.*)$/;
 
 /**
- * Returns the columns of an export: first the shown columns, then the columns that Python needs to read the file again.
- * The last two columns are the roof's chip and the chip that the kernels ran on.
+ * Returns the columns of an export. The shown columns come first. The columns that Python needs to read the file again
+ * follow. The last two columns are the roof's chip and the chip that the kernels ran on.
  */
 export function exportedColumns(
   columns: readonly Column[],
@@ -333,7 +341,8 @@ export function exportedColumns(
   const all = [...shown, ...columns.filter((column) => isNeeded(column) && !shown.includes(column))];
   const told = all.flatMap((column): CsvColumn[] => {
     if (ours.some(({ key }) => key === column.key)) return [];
-    // If the FLOPs are given by precision, a sum in the same file would be read as additional FLOPs.
+    // If the file has FLOPs by precision, Python would read a sum in the same file as additional FLOPs. Therefore the
+    // sum is left out.
     if (column.key !== "flops" || flops.size <= 1) return [column];
     return plain ? [{ key: "flops", at: (row) => plain[row] as number }] : [];
   });

@@ -36,7 +36,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
   const id = useUid();
   const list = useRef<HTMLDivElement>(null);
   const scrolled = useSignal(0);
-  /** The row that keys act on. A range selection starts here. */
+  /** The row that keys act on. A range selection with keys starts at this row. */
   const active = useSignal<number | null>(null);
   const anchor = useSignal<number | null>(null);
   const layout = narrow ? cardLayout(columns) : gridLayout(columns);
@@ -51,7 +51,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
     const box = list.current;
     if (box && at >= 0) box.scrollTop = scrollFor(at, box.scrollTop, layout);
   }
-  // Scrolls to a row that was selected elsewhere. A row selected in the table is already visible.
+  // Scrolls to a row that was selected outside the table. A row that was selected in the table is already visible.
   const ours = useRef(selected);
   useEffect(() => {
     if (ours.current !== selected && selected[0] !== undefined) show(order.indexOf(selected[0]));
@@ -82,7 +82,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
     if (row !== null) choose(row, add, range);
     return row !== null;
   }
-  /** The handlers of TABLE_KEYS. Each returns whether it did anything. */
+  /** The handlers of TABLE_KEYS. Each handler returns whether it did anything. */
   const acts = {
     select: (range: boolean) => chooseActive(false, range),
     selectMore: (range: boolean) => chooseActive(true, range),
@@ -91,7 +91,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
       return true;
     },
     copy() {
-      // If the user has selected text, the browser copies that text instead.
+      // If the user has marked text, the browser copies the marked text instead of the rows.
       const isMarked = list.current?.ownerDocument.getSelection()?.isCollapsed === false;
       if (!isMarked) copy();
       return !isMarked;
@@ -132,7 +132,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
       onPointerLeave={() => store.hover(null)}
       onFocusOut={() => store.hover(null)}
       onKeyDown={(event) => {
-        // Ignore key events from the buttons in the headings, because they use the same keys.
+        // Ignore key events from the buttons in the headings, because these buttons use the same keys as the table.
         if (event.target === event.currentTarget && act(event)) used(event);
       }}
     >
@@ -195,7 +195,7 @@ export function Row(props: RowProps) {
   );
 }
 
-/** A row drawn as a card: the name is on top, the other cells are below it with their headings. */
+/** A row drawn as a card. The name is on top. The other cells are below the name, each with its heading. */
 export function Card(props: RowProps) {
   const { columns, row, kernels, place } = props;
   const name = columns.find(({ key }) => key === "name");
@@ -300,7 +300,7 @@ export interface Layout {
   readonly inSight: number;
   /** The widths of the columns as a CSS template; empty for cards. */
   readonly template: string;
-  /** If the grid is narrower than this, in px, it scrolls horizontally. */
+  /** The grid scrolls horizontally if it is narrower than this, in px. */
   readonly width: number;
 }
 
@@ -321,7 +321,7 @@ export function gridLayout(columns: readonly Column[]): Layout {
   };
 }
 
-/** Returns the layout of cards. The name has a line of its own; the other cells are placed two per line. */
+/** Returns the layout of cards. The name has a separate line. Each of the following lines has two cells. */
 export function cardLayout(columns: readonly Column[]): Layout {
   const lines = 1 + Math.ceil(columns.filter(({ key }) => key !== "name").length / 2);
   return { height: lines * CARD_LINE_PX + 16, inSight: 3, template: "", width: 0 };

@@ -2,7 +2,9 @@
 
 import { finish, type Work } from "../../ui/slices.ts";
 
-/** The rank of each text, computed once: ahead of time in slices, or at once when it is needed. */
+/**
+ * The rank of each text. The ranks are computed once: ahead of time in slices, or at once when they are first needed.
+ */
 export interface Ranks {
   ahead(): Work<void>;
   places(): Float64Array;
@@ -33,9 +35,7 @@ export function ranksOf(texts: () => readonly (string | null)[]): Ranks {
   };
 }
 
-/**
- * Computes the rank of each text. Equal texts have the same rank, case is ignored, and a missing text has the rank NaN.
- */
+/** Computes the rank of each text. Equal texts have the same rank. Case is ignored. A missing text has the rank NaN. */
 function* placing(texts: readonly (string | null)[]): Work<Float64Array> {
   const folded = texts.map((text) => text?.toLowerCase() ?? "");
   yield;
@@ -108,7 +108,8 @@ export function orderOf(rows: Int32Array, values: Float64Array, falling: boolean
   const digits = digitsOf(rows, values, falling);
   let before = Int32Array.from(rows.keys());
   let after = new Int32Array(n);
-  // Radix sort, starting at the lowest digit. Each pass keeps the order of the earlier pass among equal digits.
+  // Radix sort, starting at the lowest digit. If two digits are equal, each pass keeps the order from the previous
+  // pass.
   for (let digit = 0; digit < 4; digit++) {
     const free = new Int32Array(65_536);
     for (let at = digit; at < digits.length; at += 4) raise(free, digits[at] as number);
@@ -137,8 +138,8 @@ function digitsOf(rows: Int32Array, values: Float64Array, falling: boolean): Uin
   const words = new Uint32Array(doubles.buffer);
   for (let at = 0; at < doubles.length; at++) {
     const value = doubles[at] as number;
-    // The bits of negative numbers grow as the numbers fall, so all their bits are flipped. The sign bit is set so that
-    // negative numbers sort below the others.
+    // The bits of a negative number grow as the number falls, so all bits of negative numbers are flipped. For other
+    // numbers only the sign bit is flipped, so that negative numbers sort below them.
     const flip = value < 0 === falling ? 0 : 0xffffffff;
     const sign = value < 0 ? 0 : 0x80000000;
     words[2 * at] = Number.isNaN(value) ? 0xffffffff : (words[2 * at] as number) ^ flip;

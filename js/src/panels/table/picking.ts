@@ -13,7 +13,7 @@ export interface PickMode {
   readonly range: boolean;
 }
 
-/** Selects only this row. If it was the only selected row, deselects it. */
+/** Selects only this row. If this row was the only selected row, deselects the row. */
 export function pick({ selected, anchor }: Picked, order: Int32Array, row: number, { add, range }: PickMode): Picked {
   const from = range && anchor !== null ? order.indexOf(anchor) : -1;
   if (from >= 0) {

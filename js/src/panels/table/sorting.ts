@@ -1,4 +1,4 @@
-// Which column the rows are sorted by, and the numbers that they are sorted by.
+// The column that the rows are sorted by, and the numbers that give the order of the rows.
 
 import type { Work } from "../../ui/slices.ts";
 import { type Column, columnFor } from "./columns.ts";
@@ -9,7 +9,7 @@ export interface Sorting {
   readonly falling: boolean;
 }
 
-/** Decodes a trait such as "-time". For "" and for unknown columns, the longest self time comes first. */
+/** Decodes a trait such as "-time". For "" and for unknown columns, rows are sorted by self time, longest first. */
 export function sortingOf(columns: readonly Column[], sortBy: string): Sorting | undefined {
   const falling = sortBy === "" || sortBy.startsWith("-");
   const column = columnFor(columns, falling ? sortBy.slice(1) : sortBy);
@@ -19,15 +19,18 @@ export function sortingOf(columns: readonly Column[], sortBy: string): Sorting |
 }
 
 /**
- * Returns the trait after a click on a heading. Numbers start with the largest number, texts with A. A second click
- * reverses the order.
+ * Returns the trait after a click on a heading. A column of numbers starts with the largest number. A column of texts
+ * starts with A. A second click on the same heading reverses the order.
  */
 export function sortedNext(now: Sorting | undefined, { key, kind }: Column): string {
   const falling = now?.column.key === key ? !now.falling : kind !== "text";
   return falling ? `-${key}` : key;
 }
 
-/** Returns the numbers by which a column's rows are sorted: its numbers, or the ranks of its texts. */
+/**
+ * Returns the numbers by which a column's rows are sorted. For a column of numbers, these are the numbers. For a column
+ * of texts, these are the ranks of the texts.
+ */
 export function valuesOf(column: Column, n: number): Float64Array {
   const values = new Float64Array(n);
   if (column.kind !== "text") for (let row = 0; row < n; row++) values[row] = column.at(row);

@@ -44,7 +44,8 @@ function Unfolded({ store, narrow }: TableProps) {
   const elsewhere = roof && roofElsewhere(kernels, roof)?.chip.name;
   const roofFree = useMemo(() => roofFreeColumns(kernels), [kernels]);
   const columns = useMemo(() => columnsOf(kernels, roof, roofFree), [kernels, roof, roofFree]);
-  // Computes the order ahead of a click. With very many names this takes too long for the click itself.
+  // Computes the order before the user clicks a heading. With very many names this computation takes too long for a
+  // click.
   useEffect(
     () => inSlices(rankAhead([...roofFree.ours, ...roofFree.theirs]), () => undefined, { later: true }),
     [roofFree],
@@ -94,8 +95,8 @@ function Unfolded({ store, narrow }: TableProps) {
 }
 
 /**
- * Returns the rows that pass the filters, sorted. During a drag of a rate the order does not change, because moving
- * rows cannot be read.
+ * Returns the rows that pass the filters, sorted. While a rate is dragged, the order does not change, because a person
+ * cannot read moving rows.
  */
 function useOrder(store: Store, sorting: Sorting | undefined): Int32Array {
   const rows = store.rows.value;

@@ -1,4 +1,5 @@
-// The slider of a dimension: position and value, keys and typed text. Also the counts of an op.
+// The slider of a dimension: its position and value, its keys, and typed sizes. This file also computes the counts of
+// an op.
 
 import { compile, formula, withNumbers } from "../../fusion/expressions.ts";
 import { type Dim, type Environment, type Graph, type GraphValues, lookup } from "../../fusion/graph.ts";
@@ -10,13 +11,13 @@ import { numerals, strings, workloadWords } from "../../words/words.ts";
 
 /** A slider with a wider range has a log scale. */
 const WIDEST = 32;
-/** A drag snaps to a round value that is nearer than this share of the track. */
+/** A drag snaps to a round value if the round value is nearer than this share of the track. */
 const SNAP = 0.012;
-/** The same limit on a log scale, in octaves. */
+/** The limit for snapping on a log scale, in octaves. */
 const SNAP_OCTAVES = 0.1;
 /**
- * The minimum number of key presses that cross the track (or an octave on a log scale), for an arrow key and for
- * PageUp.
+ * The minimum number of key presses to cross the track, for an arrow key and for PageUp. On a log scale, this is the
+ * number of key presses to cross an octave.
  */
 const PARTS = { arrow: [64, 32], page: [8, 1] } as const;
 
@@ -36,8 +37,8 @@ export function shareOf(dim: Dim, value: number): number {
 }
 
 /**
- * Returns the whole number at a position. With `snapped`, returns the default if it is near, or on a log scale a near
- * power of two.
+ * Returns the whole number at a position. With `snapped`, returns the default if the default is near. On a log scale,
+ * `snapped` also returns a power of two that is near.
  */
 export function valueAt(dim: Dim, position: number, snapped: boolean): number {
   const [low, high] = [positionOf(dim, dim.low), positionOf(dim, dim.high)];
@@ -53,8 +54,8 @@ export function valueAt(dim: Dim, position: number, snapped: boolean): number {
 }
 
 /**
- * Returns the next value up or down. It is a multiple of a power of two, so that steps up and steps down visit the same
- * values.
+ * Returns the next value up or down. The value is a multiple of a power of two. Therefore steps up and steps down visit
+ * the same values.
  */
 function stepped(dim: Dim, value: number, up: boolean, parts: readonly [linear: number, log: number]): number {
   const size = isLog(dim) ? (up ? value : value - 1) / parts[1] : (dim.high - dim.low) / parts[0];
@@ -74,8 +75,8 @@ const clamp = ({ low, high }: Dim, value: number) => Math.max(low, Math.min(high
 const SIZE = /^([×x*])?\s*(\d{1,3}(?:[, _]\d{3})+|\d+(?:\.\d+)?|\.\d+)\s*(?:([kKMG])(i)?)?$/;
 
 /**
- * Reads a typed size: a whole number in the range with or without an SI prefix, or a multiple of `current` such as
- * "×2". Returns an error sentence if it cannot read the text.
+ * Reads a typed size. The text is a whole number within the range, with or without an SI prefix, or a multiple of
+ * `current` such as "×2". Returns an error sentence if it cannot read the text.
  */
 export function parseSize(text: string, dim: Dim, current: number): number | string {
   const [, times, digits = "", prefix = "", binary] = SIZE.exec(numerals.readWhole(text.trim())) ?? [];
@@ -83,14 +84,14 @@ export function parseSize(text: string, dim: Dim, current: number): number | str
   const thousands = prefix === "" ? 0 : " KMG".indexOf(prefix.toUpperCase());
   const number = Number(digits.replace(/[, _]/g, "")) * (binary ? 1024 : 1000) ** thousands;
   const value = Math.round(times ? number * current : number);
-  // The product of a decimal fraction and its prefix may differ from the whole number by a rounding error.
+  // A rounding error may make the product of a decimal fraction and its prefix differ slightly from a whole number.
   if (!times && Math.abs(number - value) > 1e-9 * number) return workloadWords.notWhole(text.trim(), dim.default);
   return value >= dim.low && value <= dim.high ? value : workloadWords.outside(dim.name, dim.low, dim.high);
 }
 
 /**
- * Returns an op's FLOPs and bytes as a kernel of its own, and their ratio unless both are 0. The FLOPs are counted by
- * the graph's convention.
+ * Returns the FLOPs and bytes of an op as a kernel of its own, and their ratio unless both are 0. The FLOPs are counted
+ * by the graph's counting convention.
  */
 export function figuresOf(graph: Graph, values: GraphValues, op: number): readonly [counts: string, intensity: string] {
   const flops = values.own(op);
@@ -99,7 +100,10 @@ export function figuresOf(graph: Graph, values: GraphValues, op: number): readon
   return [counts, flops === 0 && bytes === 0 ? "" : formatIntensity(flops / bytes)];
 }
 
-/** One count of an op: the label, the formula with names, the formula with numbers if it differs, and the amount. */
+/**
+ * One count of an op: the label, the formula with names, the formula with numbers, and the amount. The formula with
+ * numbers is missing if it equals the formula with names.
+ */
 export interface CountLine {
   readonly name: string;
   readonly formula: string;
@@ -117,7 +121,7 @@ export function derivation(graph: Graph, env: Environment, op: number): { counts
   };
   const { flops = {}, extra = 0, terms = [] } = graph.ops[op] ?? {};
   const classes = Object.entries(flops);
-  // If there is only one term, the name of the term labels the count.
+  // If there is only one term, the label of the count is the name of this term.
   const only = classes.length === 1 && terms.length === 1 ? terms[0]?.[0] : undefined;
   const bytes = (graph.touches[op] ?? []).map((tensor) => graph.tensors[tensor]?.bytes ?? 0);
   return {

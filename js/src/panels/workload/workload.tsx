@@ -59,7 +59,10 @@ export function Workload({ store }: { store: Store }) {
   );
 }
 
-/** Returns the dtypes to choose from. The graph's own dtype is called "as built", unless the user chose it by name. */
+/**
+ * Returns the dtypes to choose from. The graph's main dtype is called "as built", unless the user chose this dtype by
+ * name.
+ */
 const dtypesOf = ({ dtypes, mainDtype }: Graph, chosen: string | null) =>
   [...dtypes.keys()].filter((name) => name === chosen || (name !== "bool" && name !== mainDtype));
 
