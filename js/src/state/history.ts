@@ -12,7 +12,10 @@ interface Undoable<E> {
 
 /** What the history offers to a part of the state. */
 export interface HistoryPart<E> {
-  /** Returns the value after the next undo (with `isBack`) or redo; undefined if there is no such step. */
+  /**
+   * Returns the value after the next undo (if `isBack` is true) or redo. Returns undefined if there is no next undo or
+   * redo.
+   */
   readonly next: (isBack: boolean) => E | undefined;
   /** Changes the part's value in every entry. An entry whose value becomes undefined is removed. */
   readonly revise: (revised: (entry: E) => E | undefined) => void;
@@ -27,7 +30,7 @@ export function createHistory() {
   const past = signal<readonly HistoryEntry[]>([]);
   const future = signal<readonly HistoryEntry[]>([]);
   let dragStart: HistoryEntry | undefined;
-  /** The merge key of the last entry. Changes with the same merge key extend this entry. */
+  /** The merge key of the last entry. If the next change has the same merge key, it extends the last entry. */
   let lastKey: string | undefined;
 
   const here = (): HistoryEntry => parts.map((part) => part.here());
@@ -42,7 +45,7 @@ export function createHistory() {
     future.value = [];
     lastKey = mergeKey;
   }
-  /** Makes a change that can be undone. Successive changes with the same merge key make one entry. */
+  /** Makes a change that can be undone. If successive changes have the same merge key, they make one entry. */
   function change(act: () => void, mergeKey?: string) {
     if (dragStart) return act();
     const before = here();
@@ -64,7 +67,7 @@ export function createHistory() {
       if (!isKept(part, next[at], before[at])) part.restore(next[at]);
     }
   }
-  /** Returns the entries without entries that would change nothing. */
+  /** Removes the entries that would change nothing. */
   function tidied(entries: readonly HistoryEntry[]): HistoryEntry[] {
     let after = here();
     const steps = [...entries].reverse().filter((entry) => {
@@ -87,8 +90,8 @@ export function createHistory() {
       if (before) remember(before);
     },
     /**
-     * Adds a part. The parts are restored in reverse order, so that the first part's message can contain the changes of
-     * all parts.
+     * Adds a part. The parts are restored in reverse order. Therefore the first part is restored last, and its message
+     * can contain the changes of all parts.
      */
     add<E>(part: Undoable<E>): HistoryPart<E> {
       const at = parts.push(part as unknown as Undoable<unknown>) - 1;

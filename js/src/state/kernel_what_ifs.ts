@@ -1,4 +1,4 @@
-// What-ifs of single kernels: other bytes or another time.
+// What-ifs of single kernels. A what-if gives a kernel other bytes or another time.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
@@ -19,7 +19,9 @@ export function createKernelWhatIfs(
     const roof = focusRoof.value;
     return roof && !isEqual(moves.value, {}) ? moved(kernels.value, moves.value, roof) : undefined;
   });
-  /** The rows now refer to other kernels. Drops the old what-ifs and their undo entries. */
+  /**
+   * The rows now refer to other kernels. Drops the what-ifs of the old kernels, and the undo entries of these what-ifs.
+   */
   function restart(next: Moves) {
     sync.replace({ moves: next });
     sync.reviseHistory("moves", () => undefined);
@@ -32,8 +34,8 @@ export function createKernelWhatIfs(
   }
   return {
     /**
-     * Python has sent other kernels. The what-ifs in the model belong to the new kernels only if Python has changed the
-     * what-ifs too.
+     * Python has sent other kernels. If Python has changed the what-ifs too, the what-ifs in the model belong to the
+     * new kernels. Otherwise, they belong to the old kernels.
      */
     reread() {
       const received = sync.received("moves");
@@ -47,9 +49,9 @@ export function createKernelWhatIfs(
     },
     state: {
       kernelDrag,
-      /** The kernels with their what-ifs applied; undefined if there is no roof or no what-if. */
+      /** The kernels with their what-ifs applied. Undefined if there is no roof, or if no kernel has a what-if. */
       moved: movedNow,
-      /** The input of texts about what-ifs; undefined without a roof. */
+      /** The data that texts about what-ifs need; undefined without a roof. */
       kernelWhatIfs: computed((): KernelWhatIfs | undefined => {
         const focus = focusRoof.value;
         if (!focus) return undefined;
@@ -62,7 +64,7 @@ export function createKernelWhatIfs(
         const gesture = sync.startGesture<"moves", Move>({
           traits: ["moves"],
           move: (move) => setMove(row, move),
-          // During a drag by keys, screen readers speak each step.
+          // Whether screen readers say nothing. During a drag by keys, screen readers speak each step.
           isQuiet: byKeys,
           onEnd: () => {
             kernelDrag.value = undefined;

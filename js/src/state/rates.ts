@@ -8,14 +8,14 @@ import { type ChangeOptions, type Gesture, isEqual, type Sync } from "./sync.ts"
 /** Identifies a rate of the focus chip. */
 export interface RateKey {
   readonly quantity: Quantity;
-  /** The memory level of a bandwidth, if it differs from the roof's level. */
+  /** The memory level of a bandwidth. Given only if this level differs from the level of the roof. */
   readonly level?: string | undefined;
 }
 
 interface ChangedRate {
   readonly chip: string;
   readonly quantity: Quantity;
-  /** The precision, or the memory level. */
+  /** The precision of a peak, or the memory level of a bandwidth. */
   readonly key: string;
   readonly rate: number;
   readonly sheet: number;
@@ -50,7 +50,8 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
     /** Undo must not restore the what-if of a chip that the model no longer has. */
     restorable: amongChips,
     /**
-     * The chips have changed. Drops the what-ifs of chips that the model no longer has, and ends a drag of their rates.
+     * The chips have changed. Drops the what-ifs of chips that the model no longer has, and ends a drag of the rates of
+     * these chips.
      */
     forgetChips() {
       sync.reviseHistory("whatIf", amongChips);
@@ -61,7 +62,7 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
       setRates,
       setRate: (quantity: Quantity, rate: number, { stream = false, level }: ChangeOptions & Partial<RateKey> = {}) =>
         setRates([{ quantity, rate, level }], { stream }),
-      /** Starts a drag of rates. `move` takes one value per key. */
+      /** Starts a drag of rates. `move` takes one value for each key. */
       dragRates(...keys: RateKey[]): Gesture<readonly number[]> {
         const start = keys.flatMap((key) => rateOf(key) ?? []);
         dragged = start;
@@ -76,7 +77,7 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
   };
 }
 
-/** Returns the what-ifs with these rates changed. There are no empty mappings, as in Python. */
+/** Returns the what-ifs with these rates changed. As in Python, the result contains no empty mappings. */
 const withRates = (whatIf: WhatIf, rates: readonly ChangedRate[]) => rates.reduce(withRate, whatIf);
 
 function withRate(whatIf: WhatIf, { chip, quantity, key, rate, sheet }: ChangedRate): WhatIf {

@@ -13,9 +13,12 @@ export function createSelection(sync: Sync, kernels: ReadonlySignal<Kernels>) {
   const isKernel = (row: number) => row < kernels.value.n;
 
   return {
-    /** The hovered row of `drawn`: a kernel, or a total (the totals follow the kernels). */
+    /** The hovered row of `drawn`. It is a kernel or a total, because the totals follow the kernels in `drawn`. */
     pointed: computed(() => total.value ?? hovered.value),
-    /** Python has sent other kernels. Reads the rows again, and drops queued changes about the old rows. */
+    /**
+     * Python has sent other kernels. Reads the hovered and selected rows again, and drops queued changes of the old
+     * rows.
+     */
     reread() {
       const row = sync.received("hovered");
       sync.replace({

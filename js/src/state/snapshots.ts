@@ -52,7 +52,7 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Retu
       const free = Array.from({ length: usedNames.length + 1 }, (_, at) => words.name(at + 1));
       const own = name || free.find((other) => !usedNames.includes(other)) || words.name(usedNames.length + 1);
       const [kernels, rows] = [drawn.value, longestFirst.value];
-      // As in Python, a snapshot contains kernels even while the chart shows their totals.
+      // A snapshot contains kernels even while the chart shows totals. Python does the same.
       const hidden = showsTotals.value && pointsOf(kernels, shownRoofs.value, focusRoof.value, rows);
       const shown = { kernels, rows, points: hidden || points.value };
       change([...snapshots.value, frozen(own, focusRoof.value, shown)]);
@@ -63,14 +63,14 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Retu
   };
 }
 
-/** Returns the value of the trait `memory` for a roof: a level, or "all". */
+/** Returns the value of the trait `memory` for a roof, which is a level or "all". */
 export const memoryOf = ({ levels, level }: Roof) => (levels.length > 1 ? ALL_LEVELS : level);
 
 function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernels): Snapshot {
   const places = new Map<string, Snapshot["kernels"][number]>();
   for (const row of rows) {
     const [own, index] = [textAt(kernels.name, row), points.home[row] ?? -1];
-    // Among kernels with the same name, keep the longest.
+    // If several kernels have the same name, keep the longest kernel.
     if (!own || index < 0 || places.has(own)) continue;
     places.set(own, [own, points.x[index] as number, points.y[index] as number]);
     if (places.size === MAX_SNAPSHOT_KERNELS) break;
@@ -103,7 +103,7 @@ const firstRows = (snapshot: Snapshot, kernels: Kernels, rows: Int32Array) =>
     return found;
   });
 
-/** Returns the kernels that have moved since a snapshot. The kernels that took longest in the snapshot come first. */
+/** Returns the kernels that have moved since a snapshot. The order is by the time in the snapshot, longest first. */
 export function movesSince(snapshot: Snapshot, { kernels, rows, points }: DrawnKernels): KernelChange[] {
   const found = firstRows(snapshot, kernels, rows);
   return snapshot.kernels.flatMap(([name, ai, rate]): KernelChange[] => {

@@ -32,7 +32,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const whatIfs = createKernelWhatIfs(sync, kernels, focusRoof);
   const trails = followMerges(workload.state.workload, abort);
 
-  /** Applies a change from Python after which the rows refer to other kernels. */
+  /** Applies a change from Python. After this change, the rows refer to other kernels. */
   function forgetRows(change: () => void) {
     batch(() => {
       change();
@@ -40,7 +40,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       whatIfs.reread();
     });
   }
-  /** Applies a change made in the page after which the rows refer to other kernels. */
+  /** Applies a change made in the page. After this change, the rows refer to other kernels. */
   function regroup(change: () => void) {
     batch(() => {
       selection.clear();
@@ -66,7 +66,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       kernels: (_, accept) => forgetRows(accept),
       graphs: (graphs) => forgetRows(() => workload.receivers.graphs(graphs)),
       phase: (phase) => {
-        // The model also reports changes that this page has made. Only a new phase needs a reaction.
+        // The model also reports changes that this page has made. Only a new phase from Python needs a reaction.
         if (phase !== signals.phase.value) forgetRows(() => workload.receivers.phase(phase));
       },
       partition: (groups, accept) =>
@@ -96,7 +96,10 @@ export function createStore(model: Model, abort: AbortSignal) {
       if (!shown.value.includes(focusChip.value) && next !== undefined) giveFocus(next);
     });
   }
-  /** Chooses a precision or a memory. If the focus chip lacks it, a shown chip that has it becomes the focus chip. */
+  /**
+   * Chooses a precision or a memory. If the focus chip lacks the choice, a shown chip that has the choice becomes the
+   * focus chip.
+   */
   function choose(choice: { readonly precision: string } | { readonly memory: string }) {
     act(() => {
       sync.queue(choice);

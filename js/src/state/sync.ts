@@ -1,5 +1,5 @@
-// The table of the synced traits, and everything that uses this table: reading, sending, undo entries and gestures.
-// Only this file writes to the model.
+// The table of the synced traits, and all code that uses this table: reading, sending, undo entries and gestures. Only
+// this file writes to the model.
 
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { Moves } from "../roofline/what_if_arithmetic.ts";
@@ -24,12 +24,12 @@ export type View = "roofline" | "time";
 export type Zoom = readonly [xLow: number, xHigh: number, yLow: number, yHigh: number];
 
 /**
- * The points of the chart. "kernels" are the kernels and the program's total, "program" are the totals of the program
- * and its steps.
+ * Which points the chart shows. "kernels" means the kernels and the total of the program. "program" means the total of
+ * the program and the totals of its steps.
  */
 export type Scope = "kernels" | "program";
 
-/** The values that pass a filter; null if all pass. */
+/** The values that pass a filter. Null means that all values pass. */
 type Allowed = readonly string[] | null;
 type Rows = readonly number[];
 /** The ops of each kernel, by the kernel's position. */
@@ -38,7 +38,7 @@ export type KernelGroups = readonly Rows[];
 export type Owner = "python" | "browser" | "shared";
 
 interface Trait<T, O extends Owner> {
-  /** Who may change the trait. A trait that Python owns is never sent. */
+  /** Who may change the trait. The page never sends a trait that Python owns. */
   readonly owner: O;
   /** Whether changes of the trait can be undone. The traits of the graph are undone together, in graph.ts. */
   readonly undoable: "alone" | "with graph" | undefined;
@@ -127,40 +127,44 @@ export const wireName = (name: TraitName) => name.replace(/[A-Z]/g, (letter) => 
 
 /** Options of a change. */
 export interface ChangeOptions {
-  /** Throttled: sends at most one message per PERIOD_MS, and always sends the last value. */
+  /**
+   * Whether sending is throttled. If so, the page sends at most one message per PERIOD_MS, and always sends the last
+   * value.
+   */
   readonly stream?: boolean;
   /** Sends in a separate task, because a long message would delay the next frame. */
   readonly later?: boolean;
-  /** Successive changes with the same key make one undo entry. */
+  /** If successive changes have the same key, they make one undo entry. */
   readonly mergeKey?: string | undefined;
 }
 
-/** Handlers of values from Python, for traits that need more than a new value. `accept` sets the trait to the value. */
+/**
+ * Handlers of values from Python. Only traits that need more than a new value have a handler. `accept` sets the trait
+ * to the value from Python.
+ */
 export type Receivers = {
   readonly [N in TraitName]?: (value: TraitValues[N], accept: (mergeKey?: string) => void) => void;
 };
 
-/** A drag that changes traits. All changes from the start to the end of the drag make one undo entry. */
+/** A drag that changes traits. The changes of one drag make one undo entry. */
 export interface Gesture<V = never> {
   move(value: V): void;
   /** Ends the drag and keeps the changes. */
   end(): void;
-  /** Ends the drag and restores the values from its start. */
+  /** Ends the drag and restores the values from the start of the drag. */
   cancel(): void;
 }
 
 interface GestureOptions<N extends Writable, V> {
-  /**
-   * The traits that the gesture changes. If Python sends values for these traits during the gesture, they are deferred.
-   */
+  /** The traits that the gesture changes. Values that Python sends for these traits during the gesture are deferred. */
   readonly traits: readonly N[];
   move(value: V): void;
   /**
-   * For a gesture that changes only a part of a value. Returns Python's value with this part overwritten, so that it
-   * need not be deferred.
+   * Given for a gesture that changes only a part of a trait's value. Returns Python's value with this part overwritten
+   * by the gesture. Then Python's value need not be deferred.
    */
   merge?(fromPython: TraitValues[N]): TraitValues[N];
-  /** Returns the values after a cancelled gesture, if they differ from the values at its start. */
+  /** Returns the values after a cancelled gesture. Given if they differ from the values at the start of the gesture. */
   restore?(): Changes;
   /** If true, `dragging` stays false during the gesture. */
   readonly isQuiet?: boolean;
@@ -178,7 +182,7 @@ interface ActiveGesture {
   end(): void;
 }
 
-/** By trait: a function that removes from an undo entry everything that can no longer be restored. */
+/** By trait: a function that removes from an undo entry all values that can no longer be restored. */
 type Restorable = { readonly [N in TraitName]?: (entry: TraitValues[N]) => TraitValues[N] };
 
 export type Sync = ReturnType<typeof createSync>;
@@ -282,8 +286,8 @@ export function createSync(model: Model, history: History) {
       stop();
       flush();
       for (const name of gesture.deferred) {
-        // A drag of an undoable trait has made an undo entry, so the dragged value wins. Send it again, so that Python
-        // has the same value.
+        // A drag of an undoable trait has made an undo entry, so the dragged value replaces Python's value. The page
+        // sends the dragged value again, so that Python has it too.
         const own = signals[name].peek();
         if (!gesture.hasMoved || !isUndoable(name)) receive(name);
         else if (!isEqual(inModel(name), traitOf(name).encode(own))) pending.set(name, own);
@@ -314,8 +318,8 @@ export function createSync(model: Model, history: History) {
   }
 
   /**
-   * Listens to the model until `abort`. Adds the undoable traits to the history, after the parts that the history
-   * already has.
+   * Listens to the model until `abort`. Adds the undoable traits to the history after all parts that are already in the
+   * history.
    */
   function follow(special: Receivers, restorable: Restorable, abort: AbortSignal) {
     receivers = special;
@@ -351,7 +355,9 @@ export function createSync(model: Model, history: History) {
     startGesture,
     dragOf,
     follow,
-    /** Changes the values of a trait in all undo entries. A value that becomes undefined is removed. */
+    /**
+     * Changes the values of a trait in all undo entries. If a value becomes undefined, it is removed from the entry.
+     */
     reviseHistory: <N extends TraitName>(name: N, revised: (entry: TraitValues[N]) => TraitValues[N] | undefined) =>
       parts.get(name)?.revise(revised as (entry: unknown) => unknown),
   };

@@ -1,4 +1,5 @@
-// The trails of the last merge: the kernels that were merged, and the factor by which the merge reduced the bytes.
+// The trails of the last merge. A trail shows the kernels that were merged, and the factor by which the merge reduced
+// the bytes.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { kernelsOf } from "../fusion/group_kernels.ts";
@@ -9,8 +10,8 @@ import type { Workload } from "./graph.ts";
 import type { KernelGroups } from "./sync.ts";
 
 /**
- * A merged group and the groups that were merged into it. The numbers are indices in the partitions after and before
- * the merge.
+ * A merged group and the groups that were merged into it. The number of the merged group is an index in the partition
+ * after the merge. The numbers of the other groups are indices in the partition before the merge.
  */
 export interface Merge {
   readonly row: number;
@@ -23,8 +24,8 @@ interface Trail {
   /** The rows, in `parts`, of the kernels that were merged. */
   readonly from: readonly number[];
   /**
-   * Bytes before the merge divided by bytes after it. The FLOPs are the same, so the intensity has risen by this
-   * factor.
+   * Bytes before the merge divided by bytes after the merge. The merge does not change the FLOPs, so this factor is
+   * also the rise of the intensity.
    */
   readonly ratio: number;
 }
@@ -45,8 +46,8 @@ export function mergesBetween(before: Partition, after: Partition): Merge[] {
 }
 
 /**
- * Returns the trails of the last merge. They exist until the partition changes again, and are updated for new sizes,
- * counting conventions and dtypes.
+ * Returns the trails of the last merge. The trails exist until the partition changes again. A new size, counting
+ * convention or dtype updates the trails.
  */
 export function followMerges(workload: ReadonlySignal<Workload | undefined>, abort: AbortSignal) {
   const merges = signal<readonly Merge[]>([]);

@@ -4,8 +4,8 @@ import type { Signal } from "@preact/signals";
 import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View, type Zoom } from "./sync.ts";
 
 /**
- * Python sends a view and its zoom in two messages. If less time than this passes between two messages, ms, they make
- * one undo entry.
+ * Python sends a view and its zoom in two messages. The two messages make one undo entry if less time than this, ms,
+ * passes between them.
  */
 const MERGE_MS = 200;
 
@@ -24,13 +24,14 @@ export function createViewing(sync: Sync) {
       after();
     };
   /**
-   * Python has changed the plane or its scale. A zoom that is being dragged is dropped, because it does not apply to
-   * the new plane.
+   * Python has changed the plane or the time scale. Drops a zoom that is being dragged, because this zoom does not
+   * apply to the new plane.
    */
   function dropZoom() {
     if (!sync.isDragged("zoom")) return;
     sync.replace({ zoom: null });
-    // Sent to Python too, because earlier zooms of this drag may still be on their way.
+    // The removed zoom is sent to Python too, because earlier zooms of this drag may arrive there later than the new
+    // plane.
     sync.set({ zoom: null });
   }
   return {
@@ -43,7 +44,10 @@ export function createViewing(sync: Sync) {
     actions: {
       /** Shows another plane, without zoom. */
       setView: (next: View) => sync.set({ view: next, zoom: null }),
-      /** Sets the zoom. All zooms with the same `run` (turns of the wheel or repeats of a key) make one undo entry. */
+      /**
+       * Sets the zoom. Zooms with the same `run` make one undo entry. A run is a series of turns of the wheel or of
+       * repeats of a key.
+       */
       setZoom: (next: Zoom | null, { run, ...how }: ChangeOptions & { readonly run?: number } = {}) =>
         sync.set({ zoom: next }, { ...how, mergeKey: run === undefined ? undefined : `zoom ${run}` }),
       dragZoom: () => sync.dragOf("zoom", true),

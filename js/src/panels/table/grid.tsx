@@ -36,8 +36,9 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
   const id = useUid();
   const list = useRef<HTMLDivElement>(null);
   const scrolled = useSignal(0);
-  /** The row that keys act on. A range selection with keys starts at this row. */
+  /** The row that keys act on. */
   const active = useSignal<number | null>(null);
+  /** The row where the next range selection starts. */
   const anchor = useSignal<number | null>(null);
   const layout = narrow ? cardLayout(columns) : gridLayout(columns);
   const places = placesInSight(scrolled.value, layout, order.length);

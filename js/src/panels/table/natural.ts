@@ -138,7 +138,7 @@ function digitsOf(rows: Int32Array, values: Float64Array, falling: boolean): Uin
   const words = new Uint32Array(doubles.buffer);
   for (let at = 0; at < doubles.length; at++) {
     const value = doubles[at] as number;
-    // The bits of a negative number grow as the number falls, so all bits of negative numbers are flipped. For other
+    // In rising order, all bits of negative numbers are flipped, because these bits grow as the number falls. For other
     // numbers only the sign bit is flipped, so that negative numbers sort below them.
     const flip = value < 0 === falling ? 0 : 0xffffffff;
     const sign = value < 0 ? 0 : 0x80000000;

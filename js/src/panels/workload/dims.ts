@@ -37,8 +37,8 @@ export function shareOf(dim: Dim, value: number): number {
 }
 
 /**
- * Returns the whole number at a position. With `snapped`, returns the default if the default is near. On a log scale,
- * `snapped` also returns a power of two that is near.
+ * Returns the whole number at a position. With `snapped`, returns the default if the default is near. Otherwise, on a
+ * log scale, returns the nearest power of two if this power is near.
  */
 export function valueAt(dim: Dim, position: number, snapped: boolean): number {
   const [low, high] = [positionOf(dim, dim.low), positionOf(dim, dim.high)];
