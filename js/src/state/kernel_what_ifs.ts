@@ -35,7 +35,7 @@ export function createKernelWhatIfs(
   return {
     /**
      * Python has sent other kernels. If Python has changed the what-ifs too, the what-ifs in the model belong to the
-     * new kernels. Otherwise, they belong to the old kernels.
+     * new kernels. Otherwise, the what-ifs belong to the old kernels and are dropped.
      */
     reread() {
       const received = sync.received("moves");
@@ -64,7 +64,7 @@ export function createKernelWhatIfs(
         const gesture = sync.startGesture<"moves", Move>({
           traits: ["moves"],
           move: (move) => setMove(row, move),
-          // Whether screen readers say nothing. During a drag by keys, screen readers speak each step.
+          // A drag by keys leaves `dragging` false, so that screen readers speak each step.
           isQuiet: byKeys,
           onEnd: () => {
             kernelDrag.value = undefined;

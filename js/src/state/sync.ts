@@ -164,7 +164,10 @@ interface GestureOptions<N extends Writable, V> {
    * by the gesture. Then Python's value need not be deferred.
    */
   merge?(fromPython: TraitValues[N]): TraitValues[N];
-  /** Returns the values after a cancelled gesture. Given if they differ from the values at the start of the gesture. */
+  /**
+   * Returns the values that `cancel` restores. Given if these values differ from the values at the start of the
+   * gesture.
+   */
   restore?(): Changes;
   /** If true, `dragging` stays false during the gesture. */
   readonly isQuiet?: boolean;

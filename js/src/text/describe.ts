@@ -1,5 +1,5 @@
-// Texts about a kernel: the sentence under the chart, the rows of the tooltip, and the label of the kernel's gap to the
-// roof.
+// Texts about a kernel: the sentence under the chart, the rows of the tooltip, and the label of the gap between the
+// kernel and the roof.
 
 import { type Bound, judge } from "../roofline/bound.ts";
 import { bytesAt, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
@@ -42,13 +42,16 @@ export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline
   return `${ridge}: ${strings.sides[view]}`;
 }
 
-/** Returns a rate as text. If a what-if changed the rate, its factor over the data sheet follows. */
+/**
+ * Returns a rate as text. If a what-if changed the rate, the text also has the factor between this rate and the data
+ * sheet's rate.
+ */
 function withFactor(rate: number, sheet: number, unit: "FLOP/s" | "B/s"): string {
   const [told, factor] = [formatQuantity(rate, unit, 4), factorOf(rate, sheet)];
   return factor ? `${told} (${factor})` : told;
 }
 
-/** Returns the factor of a rate over the data sheet's rate; empty if the factor is 1. */
+/** Returns the rate divided by the data sheet's rate, as text; empty if this factor is 1. */
 export function factorOf(rate: number, sheet: number): string {
   const ratio = formatSignificant(rate / sheet);
   return ratio === "1" ? "" : `×${ratio}`;
@@ -73,7 +76,10 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
 const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
   (kernels.time[row] as number) > 0 ? roofElsewhere(kernels, roof)?.chip.name : undefined;
 
-/** Returns the formula min(peak, slope) in numbers. With all levels, it has a slope for each level with known bytes. */
+/**
+ * Returns the formula min(peak, slope) in numbers. If all levels are shown, the formula has a slope for each level
+ * whose bytes are known.
+ */
 function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
   const peak = formatQuantity(bound.peak, "FLOP/s", 4);
   const flops = kernels.totalFlops[row] as number;
@@ -95,7 +101,8 @@ function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): str
 }
 
 /**
- * Returns the shares of peak and roof, and the possible speed-up. A kernel that ran on another chip has no speed-up.
+ * Returns the share of the peak, the share of the roof, and the possible speed-up. A kernel that ran on another chip
+ * has no speed-up.
  */
 function yardsticks(bound: Bound, ranElsewhere: boolean): string[] {
   if (Number.isNaN(bound.utilization)) {
@@ -122,15 +129,15 @@ export function upToText(bound: Bound): string {
   return isFar(bound) ? `${factor}×` : strings.upTo(factor);
 }
 
-/** A larger factor is shown as "> 1000", because the roof does not explain such a kernel. */
+/** A factor above this is shown as "> 1000", because the roof does not explain a kernel with so large a factor. */
 const MAX_SHOWN_FACTOR = 1000;
 const isFar = ({ utilization }: Bound) => 1 / utilization > MAX_SHOWN_FACTOR;
 const factorText = (bound: Bound) =>
   isFar(bound) ? strings.moreThan(formatRatio(MAX_SHOWN_FACTOR)) : formatFactor(1 / bound.utilization);
 
 /**
- * Returns the rows of the tooltip. `roofs` are the roofs of the shown chips. A row names the chips on which the kernel
- * would be compute-bound.
+ * Returns the rows of the tooltip. `roofs` are the roofs of the shown chips. One of the rows names the chips on which
+ * the kernel would be compute-bound.
  */
 export function tooltipRows(
   kernels: Kernels,
@@ -187,7 +194,8 @@ export function tooltipRows(
 }
 
 /**
- * Returns the chips on which the kernel is compute-bound. Undefined if it is compute-bound on none or on all of them.
+ * Returns the chips on which the kernel is compute-bound. Returns undefined if the kernel is compute-bound on no chip
+ * or on all chips. Also returns undefined if the bound is unknown on some chip.
  */
 function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): string | undefined {
   const regimes = roofs.map((roof) => judge(kernels, roof)(row).regime);
@@ -197,7 +205,10 @@ function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): 
   return isSplit && !regimes.includes("unknown") && !isTotal(kernels, row) ? names.join(", ") : undefined;
 }
 
-/** Returns the rows for arithmetic intensity. With all levels, there is a row for each level with known bytes. */
+/**
+ * Returns the rows for arithmetic intensity. If all levels are shown, there is a row for each level whose bytes are
+ * known.
+ */
 function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound): TooltipRow[] {
   const label = strings.tooltip.ai;
   if (roof.levels.length === 1) return [[label, formatIntensity(bound.ai)]];
@@ -207,7 +218,7 @@ function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound):
   });
 }
 
-/** Returns a row with the achieved rate for each level with known bytes and bandwidth. */
+/** Returns a row with the achieved rate for each level whose bytes and bandwidth are known. */
 function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] {
   const rows: TooltipRow[] = [];
   for (const [level, bandwidth] of roof.bandwidths) {

@@ -5,14 +5,14 @@ import { nameOf, shortNameOf } from "./describe.ts";
 
 /** Names of columns that contain operand shapes. */
 export const SHAPE_COLUMN = /\b(?:shapes?|dims?)\b/i;
-/** Names of a column of programs, and of a column that only numbers the rows. */
+/** Name of a column of programs, and name of a column that only numbers the rows. */
 const [PROGRAM_COLUMN, RANK_COLUMN] = [/\bprogram\b/i, /^rank$/i];
 
 type RowText = (row: number) => string;
 
 /**
- * Returns for each row a text that distinguishes it from other rows with the same short name; empty if the name is
- * unique.
+ * Returns a text for each row. The text distinguishes the row from other rows with the same short name. It is empty if
+ * no other row has this short name.
  */
 export function distinctionsOf(kernels: Kernels, rows: readonly number[]): string[] {
   const names = rows.map((row) => shortNameOf(kernels, row));
@@ -22,7 +22,10 @@ export function distinctionsOf(kernels: Kernels, rows: readonly number[]): strin
   });
 }
 
-/** Returns the texts of the column in which most of these rows differ. If no column helps, returns row numbers. */
+/**
+ * Returns the texts of the column in which most of these rows differ. If these rows differ in no column, returns row
+ * numbers.
+ */
 function distinctionAmong(kernels: Kernels, rows: readonly number[]): RowText {
   const differing = (words: RowText) => new Set(rows.map(words)).size;
   const place = (row: number) => `#${row + 1}`;
@@ -31,8 +34,8 @@ function distinctionAmong(kernels: Kernels, rows: readonly number[]): RowText {
 }
 
 /**
- * Returns the columns that may distinguish the rows, the most informative first. A column of numbers is included only
- * if all are whole numbers, because these may be identifiers.
+ * Returns the columns that may distinguish the rows, the most informative column first. A column of numbers is included
+ * only if all its numbers are whole, because whole numbers may be identifiers.
  */
 function candidates(kernels: Kernels, rows: readonly number[]): RowText[] {
   const weight = (name: string) => (SHAPE_COLUMN.test(name) ? 2 : PROGRAM_COLUMN.test(name) ? 1 : 0);

@@ -7,7 +7,7 @@ import { strings } from "../words/words.ts";
 
 const named = memoize<ReadonlyMap<string, string>>();
 
-/** Returns by chip id: the name without its vendor. A part in brackets is dropped too if the names stay distinct. */
+/** Returns by chip id: the name without its vendor. If the names stay distinct, parts in brackets are dropped too. */
 export const shortNames = (chips: readonly Chip[]): ReadonlyMap<string, string> =>
   named(chips, [], () => findNames(chips));
 
@@ -34,18 +34,22 @@ export const briefNamesOf = (roofs: readonly Roof[], names: ReadonlyMap<string, 
     return new Map(roofs.map(({ chip }, index) => [chip.id, brief[index] ?? chip.name]));
   });
 
-/** A word that makes another model if it follows a number, such as "Ti". Form factors are no such words. */
+/**
+ * A word that makes another model if it follows a number, such as "Ti" in "RTX 2080 Ti". Form factors such as "SXM" do
+ * not make another model.
+ */
 const MODEL = /^(?!(?:SXM|PCIe)$)\p{L}+$/u;
 
 /**
- * Returns the fewest words that distinguish each name from the others. Leading words that all names share are dropped.
+ * Returns for each name the fewest words that distinguish it from the other names. Leading words that all names share
+ * are dropped.
  */
 export function briefNames(names: readonly string[]): string[] {
   const all = names.map((name) => name.split(" "));
   const heads = all.map((words) => headOf(words, all));
   const brief = heads.map((head) => {
     const first = head.findIndex((word) => /\d/.test(word));
-    // A bare number keeps the word before it: "EPYC 9654", but "MI300X".
+    // If the first word with a digit starts with the digit, the word before it is kept too: "EPYC 9654", but "MI300X".
     const from = /^\d/.test(head[first] ?? "") ? first - 1 : first;
     const tail = head.slice(Math.max(0, from)).join(" ");
     const alone = heads.filter((other) => other.join(" ").endsWith(tail)).length === 1;
@@ -64,7 +68,7 @@ function headOf(words: readonly string[], all: readonly (readonly string[])[]): 
   const alone = (head: readonly string[]) => all.filter((other) => startsWith(other, head)).length === 1;
   const found = heads.findIndex((head) => /\d/.test(head.join("")) && alone(head));
   if (found < 0) return words;
-  // Include the following words that belong to the model: an RTX 2080 Ti is not an RTX 2080.
+  // Include the following words that belong to the model, such as "Ti" in "RTX 2080 Ti".
   const isOpen = (head = "") => head.lastIndexOf("(") > head.lastIndexOf(")");
   const goesOn = (word: string, at: number) => MODEL.test(word) || isOpen(heads[at - 1]?.join(" "));
   const end = words.findIndex((word, at) => at > found && !goesOn(word, at));

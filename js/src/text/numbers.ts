@@ -1,5 +1,5 @@
-// Converts numbers to text and text to numbers. Mirrors roofwidget/units.py: both are tested against the same golden
-// file.
+// Converts numbers to text and text to numbers. Mirrors roofwidget/units.py: the tests compare both files with the same
+// golden file.
 
 import { numerals, strings } from "../words/words.ts";
 
@@ -30,20 +30,22 @@ export function formatQuantity(value: number, unit: Unit | `${string}/${string}`
 }
 
 /**
- * Formats an arithmetic intensity in FLOP/B, or another ratio. Up to 9,999 there is no prefix, above there is an SI
- * prefix.
+ * Formats an arithmetic intensity in FLOP/B, or another ratio. A number up to 9,999 has no prefix. A larger number has
+ * an SI prefix.
  */
 export function formatIntensity(value: number, digits = 3, unit = "FLOP/B"): string {
   return signed(value, digits, (exponent) => (exponent < 4 ? 0 : Math.min(24, 3 * Math.floor(exponent / 3))), unit);
 }
 
-/** Formats a positive number in powers of 1024. Up to 9,999 there is no prefix, above there is a binary prefix. */
+/**
+ * Formats a positive number in powers of 1024. A number up to 9,999 has no prefix. A larger number has a binary prefix.
+ */
 export function formatBinary(value: number): string {
   const steps = value < 1e4 ? 0 : Math.min(6, Math.floor(Math.log2(value) / 10));
   return formatSignificant(value / 1024 ** steps, 4) + ["", ...Object.keys(BINARY)][steps];
 }
 
-/** Formats a share in percent: whole from 10 % up, with two significant digits below. */
+/** Formats a share in percent. From 10 % up, the number is whole. Below 10 %, it has two significant digits. */
 export function formatPercent(share: number): string {
   return Number.isNaN(share) ? strings.unknown : `${formatRatio(share * 100)} %`;
 }
@@ -55,7 +57,7 @@ export function formatChange(from: number, to: number): string {
   return `${change < 0 ? "−" : change > 0 ? "+" : "±"}${formatPercent(Math.abs(change))}`;
 }
 
-/** Formats a factor. Near 1 the factor has one more digit, because two digits would show no change. */
+/** Formats a factor. A factor near 1 has one more digit than other factors, because two digits would show no change. */
 export function formatFactor(factor: number): string {
   return factor > 0.9 && factor < 1.1 ? formatSignificant(factor) : formatRatio(factor);
 }
@@ -66,7 +68,7 @@ export function roundUp(value: number, digits: number): number {
   return Number(`${Math.ceil((value / 10 ** power) * (1 - 1e-12))}e${power}`);
 }
 
-/** Formats a ratio: whole from 10 up, with two significant digits below. */
+/** Formats a ratio. From 10 up, the number is whole. Below 10, it has two significant digits. */
 export function formatRatio(ratio: number): string {
   const digits = Math.abs(ratio) < 10 ? 2 : Math.floor(Math.log10(Math.abs(ratio))) + 1;
   return formatSignificant(ratio, Math.min(digits, 15));
@@ -86,7 +88,10 @@ export function formatTick(value: number): string {
   return value < 1000 ? formatSignificant(value) : signed(value, 3, (exponent) => 3 * Math.floor(exponent / 3), "", "");
 }
 
-/** A smaller number without a unit was meant in the displayed unit, because no chip has such a low rate. */
+/**
+ * If a number without a unit is smaller than this, it was meant in the displayed unit, because no chip has so low a
+ * rate.
+ */
 const MIN_BARE_RATE = 1e6;
 
 /**
@@ -139,8 +144,8 @@ function signed(value: number, digits: number, thousands: (e: number) => number,
 }
 
 /**
- * Returns the significant figures without trailing zeros, and the exponent. Unlike toExponential, it rounds ties to
- * even.
+ * Returns the significant figures without trailing zeros, and the exponent. Ties are rounded to even, but toExponential
+ * rounds ties up.
  */
 function round(value: number, digits: number): { figures: string; exponent: number } {
   const split = (text: string) => {
@@ -148,7 +153,7 @@ function round(value: number, digits: number): { figures: string; exponent: numb
     return { figures: mantissa.replace(".", ""), exponent: Number(power) };
   };
   const nearest = split(value.toExponential(digits - 1));
-  // Only a number whose next digit is 5 can be a tie. A hundred digits show whether it is an exact tie.
+  // Only a number whose next digit is 5 can be a tie. A hundred digits show whether the number is an exact tie.
   const halfway = value.toExponential(digits).split("e")[0]?.endsWith("5") && split(value.toExponential(100));
   const down = halfway && /^50*$/.test(halfway.figures.slice(digits)) && Number(halfway.figures[digits - 1]) % 2 === 0;
   const { figures, exponent } = down ? { ...halfway, figures: halfway.figures.slice(0, digits) } : nearest;

@@ -1,4 +1,5 @@
-// Texts that say why a chip has no roof at the chosen precision and memory, and why a dimension cannot have a size.
+// Texts about what is not possible: why a chip has no roof at the chosen precision and memory, and why a dimension
+// cannot have a size.
 
 import type { BrokenCondition } from "../fusion/conditions.ts";
 import { formula } from "../fusion/expressions.ts";

@@ -9,13 +9,13 @@ import { shortNameOf, type TooltipRow } from "./describe.ts";
 import { ofChip } from "./names.ts";
 import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
 
-/** A factor or share that differs from 1 by less than this counts as 1. */
+/** If a factor or share differs from 1 by less than this, it counts as 1. */
 const FACTOR_TOLERANCE = 1e-9;
 const seconds = (time: number) => formatQuantity(time, "s");
 const line = (parts: readonly string[]) => parts.join(" · ");
 const isOne = (ratio: number) => Math.abs(ratio - 1) < FACTOR_TOLERANCE;
 
-/** The what-ifs of the kernels, and their results under the focus roof. */
+/** The what-ifs of the kernels, and the results of these what-ifs under the focus roof. */
 export interface KernelWhatIfs {
   readonly kernels: Kernels;
   readonly moves: Moves;
@@ -26,8 +26,9 @@ export interface KernelWhatIfs {
 }
 
 /**
- * Returns the lines of a what-if's note: one line about the kernel, one line about all kernels. If a line does not fit,
- * the kernel's line is broken and the other line is dropped. Empty for a kernel without a what-if.
+ * Returns the lines of a what-if's note. There is one line about the kernel and one line about all kernels. If either
+ * line does not fit, the line about the kernel is broken and the line about all kernels is dropped. Empty for a kernel
+ * without a what-if.
  */
 export function noteOf(
   { kernels, moves, moved, focus }: Omit<KernelWhatIfs, "dragged">,
@@ -58,7 +59,7 @@ export function noteOf(
   return second === "" || !fits(second) ? [first] : [first, second];
 }
 
-/** Returns the change of the time as text. `there` adds the chip that the times are for. */
+/** Returns the change of the time as text. With `there`, the text also names the chip that the times are for. */
 function timeText(
   kernels: Kernels,
   { rows, factor, kernels: { time } }: Moved,
@@ -79,7 +80,7 @@ function rateText(kernels: Kernels, { rows, kernels: then }: Moved, at: number, 
   return moveWords.attainable(changeOf(before, judge(then, focus)(at).attainable, "FLOP/s"));
 }
 
-/** Returns the text "from → to" of two amounts. If both have the same unit, the unit is written once. */
+/** Returns the text "from → to" of two amounts. If the two amounts have the same unit, the unit is written once. */
 function changeOf(from: number, to: number, unit: "s" | "FLOP/s" = "s"): string {
   const [before, after] = [formatQuantity(from, unit), formatQuantity(to, unit)];
   const [figure = "", prefixed] = before.split(" ");
@@ -101,7 +102,10 @@ export function whatIfRow(whatIfs: KernelWhatIfs | undefined, row: number): Tool
   return first === undefined ? [] : [[moveWords.told, first]];
 }
 
-/** Returns the kinds of what-ifs that a kernel can have: bytes if it has FLOPs and bytes, time if it was measured. */
+/**
+ * Returns the kinds of what-ifs that a kernel can have. If the kernel has FLOPs and bytes, it can have other bytes. If
+ * it was measured, it can have another time.
+ */
 export function possibleWhatIfs(
   kernels: Kernels,
   row: number,

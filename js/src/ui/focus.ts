@@ -10,7 +10,7 @@ const among = (one: Element, kind: string) => [
   ...(one.closest(".roofwidget") as Element).querySelectorAll<HTMLElement>(kind),
 ];
 
-/** Runs `act`, which may remove the focused control. If so, focuses the control that takes its place. */
+/** Runs `act`. If `act` removes the focused control, focuses the control that takes its place. */
 export function keepFocusNear(control: Element, act: () => void): void {
   const all = among(control, TAB_STOPS);
   const before = all.slice(0, all.indexOf(control as HTMLElement)).reverse();
@@ -25,8 +25,8 @@ export function keepFocusNear(control: Element, act: () => void): void {
 }
 
 /**
- * Focuses the next control of the same kind. If there is none, focuses the previous one, or else the first control of
- * the `other` kind.
+ * Focuses the next control of the same kind. If there is no next control, focuses the previous control of this kind. If
+ * there is no previous control either, focuses the first control of the `other` kind.
  */
 export function focusNeighbour(control: Element, kind = CHART_SELECTOR, other = CHART_SELECTOR): void {
   const alike = among(control, kind);

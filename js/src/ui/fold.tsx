@@ -1,5 +1,5 @@
-// `Fold`: a heading with content that can be folded. `Section`: a panel of the widget, which is a fold during a
-// presentation.
+// `Fold` is a heading with content that can be folded. `Section` is a panel of the widget. During a presentation, a
+// `Section` is a fold.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { type ComponentChildren, createContext } from "preact";
@@ -7,8 +7,8 @@ import { useContext } from "preact/hooks";
 import { useUid } from "./uid.ts";
 
 /**
- * The name of the panel that is unfolded during a presentation, when only one panel is unfolded at a time. Undefined
- * without a presentation: then each panel keeps its own state.
+ * The name of the panel that is unfolded during a presentation. Only one panel is unfolded at a time then. Undefined if
+ * there is no presentation: each panel keeps its own state.
  */
 export const InUse = createContext<Signal<string> | undefined>(undefined);
 
@@ -19,11 +19,11 @@ interface FoldProps {
   /** The current state in a few words. Also shown while folded. */
   readonly note: string;
   /**
-   * The content. Content that changes in every frame is given as a function, because the function is not called while
-   * folded.
+   * The content. If the content changes in every frame, it is given as a function, because the function is not called
+   * while the fold is folded.
    */
   readonly children: ComponentChildren | (() => ComponentChildren);
-  /** Whether the fold is unfolded. Given if this state must outlive the component. */
+  /** Whether the fold is unfolded. This signal is given if the state must outlive the component. */
   readonly open?: Signal<boolean>;
 }
 
@@ -75,7 +75,7 @@ interface SectionProps {
   readonly children: ComponentChildren;
 }
 
-/** A panel of the widget. During a presentation, it is folded while another panel is unfolded. */
+/** A panel of the widget. During a presentation, the panel is folded while another panel is unfolded. */
 export function Section({ name, title, note = "", class: look, children }: SectionProps) {
   return (
     <section class={look} aria-label={title}>

@@ -1,8 +1,8 @@
 // Full screen for one view of the widget.
 
 /**
- * Enters or leaves full screen. Escape leaves full screen too. Does nothing if the host forbids full screen, or on a
- * phone without full screen.
+ * Enters or leaves full screen. Escape leaves full screen too. Does nothing if the host forbids full screen, or if the
+ * device has no full screen, such as some phones.
  */
 export function toggleFullscreen(within: Element): void {
   const root = within.closest(".roofwidget") ?? within;
@@ -10,5 +10,6 @@ export function toggleFullscreen(within: Element): void {
   change?.catch(() => undefined);
 }
 
-// `document.fullscreenElement` does not work here: for an element in a shadow root, it is the host of that root.
+// For an element in a shadow root, `document.fullscreenElement` is the host of the shadow root. Therefore it is not
+// used here.
 export const isFullscreen = (root: Element) => root.matches(":fullscreen");

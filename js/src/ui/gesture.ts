@@ -1,4 +1,4 @@
-// A drag: started by a press or by keys, moved by the pointer, and then ended or cancelled.
+// A drag. A press or keys start the drag, the pointer moves it, and then it is ended or cancelled.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -6,8 +6,8 @@ import { useEffect, useRef } from "preact/hooks";
 export interface Drag {
   move?(x: number, y: number): void;
   /**
-   * Keeps the change. `event` is missing if something other than the pointer ended the drag, such as the removal of the
-   * element.
+   * Keeps the change. `event` is missing if the pointer did not end the drag. For example, the removal of the element
+   * may end the drag.
    */
   end(event?: PointerEvent): void;
   /** Undoes the change. */
@@ -30,15 +30,15 @@ export function useGesture<D extends Drag>() {
   useEffect(() => () => end(), []);
   return {
     /**
-     * The active drag. A component that reads this value while rendering is rendered again at the start and at the end
+     * The active drag. A component that reads this value while it renders is rendered again at the start and at the end
      * of a drag.
      */
     get drag(): D | undefined {
       return active.value;
     },
     /**
-     * Starts a drag. With an event, the event's element captures the pointer, so that it also gets pointer events from
-     * outside.
+     * Starts a drag. If there is an event, its element captures the pointer. Then the element also gets pointer events
+     * from outside the element.
      */
     start(drag: D, event?: PointerEvent) {
       end();

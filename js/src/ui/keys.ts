@@ -26,8 +26,9 @@ const go = (by: (page: number) => number) => (from: number | null, count: number
   from === null ? 0 : Math.max(0, Math.min(count - 1, from + by(page)));
 
 /**
- * The keys of a list. Each function returns the next row, from the current row, the number of rows, and the number of
- * rows per page. Null means that no row is active any more. Undefined means that the key is left to the host.
+ * The keys of a list. Each function gets the current row, the number of rows, and the number of rows per page. It
+ * returns the next row. Null means that no row is active any more. Undefined means that the list does not handle the
+ * key and leaves it to the host.
  */
 export const LIST_KEYS: Readonly<
   Record<string, (from: number | null, count: number, page: number) => number | null | undefined>
@@ -65,10 +66,10 @@ export const keyShortcuts = (...tables: readonly (readonly string[] | Readonly<R
     .map((key) => ARIA_NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key))
     .join(" ");
 
-/** Keys that have another name in `aria-keyshortcuts`, because their characters are separators there. */
+/** Keys that have another name in `aria-keyshortcuts`, because their characters are separators in this attribute. */
 const ARIA_NAMES: Readonly<Record<string, string>> = { " ": "Space", "+": "Plus" };
 
-/** Stops an event that the widget has handled, so that neither the page nor the host acts on it. */
+/** Marks an event as handled by the widget. Neither the page nor the host acts on the event after that. */
 export function used(event: Event): void {
   event.preventDefault();
   event.stopPropagation();

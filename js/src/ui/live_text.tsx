@@ -1,5 +1,5 @@
-// Text that screen readers speak when it changes. During a drag they stay silent. At the end of the drag they speak the
-// last text.
+// Text that screen readers speak when the text changes. During a drag, screen readers stay silent. At the end of the
+// drag, they speak the last text.
 
 import { useRef } from "preact/hooks";
 
@@ -9,7 +9,9 @@ interface LiveTextProps {
   readonly note?: string;
   /** The minimum height, in lines. */
   readonly lines?: number;
-  /** Text that is spoken after the shown text. It is not shown, because the picture already shows it. */
+  /**
+   * Text that is spoken after the shown text. This text is not shown, because the picture already shows its content.
+   */
   readonly more?: string;
   /** Whether a control is being dragged. */
   readonly dragging: boolean;

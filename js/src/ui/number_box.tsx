@@ -1,4 +1,4 @@
-// A text box for a value, with a button that resets the value, and a message if the text is not valid.
+// A text box for a value. It has a button that resets the value, and shows a message if the text is not valid.
 
 import { useSignal } from "@preact/signals";
 import { Button } from "./button.tsx";
@@ -6,8 +6,8 @@ import { Button } from "./button.tsx";
 type TypedValue = ReturnType<typeof useTypedValue>;
 
 /**
- * Returns the state of a text box while a person types. `parse` returns the value, or a sentence that says why the text
- * is not valid.
+ * Returns the state of a text box while a person types. `parse` returns the value. If the text is not valid, `parse`
+ * returns a sentence that says why.
  */
 export function useTypedValue<T>(parse: (typed: string) => T | string, accept: (value: T) => void) {
   const draft = useSignal<string | null>(null);

@@ -1,7 +1,8 @@
 // The position of a pointer on an element. The host may have scaled the element, as presentation tools do.
 
 /**
- * Returns the position relative to the top left corner, in px of the unscaled element. This element is `width` px wide.
+ * Returns the position relative to the top left corner of an element, in px of the unscaled element. The unscaled
+ * element is `width` px wide.
  */
 export function placeIn(
   element: Element,

@@ -5,11 +5,11 @@ export type Option = readonly [value: string, text: string];
 interface SelectProps {
   readonly label: string;
   readonly value: string;
-  /** A value that is its own text needs no pair. */
+  /** The options: pairs of value and text. An option whose value is also its text is given as a single string. */
   readonly options: readonly (string | Option)[];
   /** The value of an option that cannot be chosen. */
   readonly disabled?: string | undefined;
-  /** Whether label and list have a row of their own, with the list at the end of the row. */
+  /** Whether label and list are on a row of their own. If so, the list is at the end of the row. */
   readonly row?: boolean;
   choose(value: string): void;
 }

@@ -15,8 +15,8 @@ export function finish<T>(work: Work<T>): T {
 }
 
 /**
- * Runs the first slice now (with `later`, in a separate task) and the other slices in later tasks. Calls `then` with
- * the result. Returns a function that abandons the work.
+ * Runs the first slice now, or in a separate task if `later` is true. Runs the other slices in later tasks. Calls
+ * `then` with the result. Returns a function that abandons the work.
  */
 export function inSlices<T>(work: Work<T>, then: (result: T) => void, { later = false } = {}): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;

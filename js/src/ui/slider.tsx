@@ -29,7 +29,7 @@ interface SliderProps {
   /** Starts a drag of the value in the store. */
   start(): Omit<Drag, "move">;
   slide(position: number, isDragged: boolean): void;
-  /** Returns the action of a key of SLIDER_KEYS; undefined if the browser's own step is right. */
+  /** Returns the action of a key of SLIDER_KEYS. Returns undefined if the browser's own action for the key is right. */
   keyed?(key: string): (() => void) | undefined;
 }
 

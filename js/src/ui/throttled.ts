@@ -1,5 +1,5 @@
-// Throttled signals: during a drag they change so slowly that a person can read them. Panels with numbers use these
-// signals, so that a drag does not have to wait for the panels.
+// Throttled signals. During a drag, the signals change so slowly that a person can read them. Panels with numbers use
+// throttled signals, so that a drag does not have to wait for the panels.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 
@@ -7,8 +7,8 @@ import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 const PACE_MS = 60;
 
 /**
- * Returns the same signals, throttled. While `dragging` is true, they are updated together every PACE_MS. They are
- * always updated at the end of a drag.
+ * Returns the same signals, throttled. While `dragging` is true, all returned signals are updated together every
+ * PACE_MS. At the end of a drag, the returned signals are always updated.
  */
 export function throttled<T extends Readonly<Record<string, ReadonlySignal<unknown>>>>(
   sources: T,
@@ -17,7 +17,7 @@ export function throttled<T extends Readonly<Record<string, ReadonlySignal<unkno
   const beat = signal(0);
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
-    // When nothing is dragged, the signals may have no reader. Do not compute them here.
+    // If nothing is dragged, the signals may have no reader, so they are not computed here.
     if (!dragging.value) return;
     for (const source of Object.values(sources)) void source.value;
     if (timer !== undefined) return;

@@ -15,7 +15,10 @@ export interface KernelColumns {
   readonly n: number;
   readonly name: DictColumn;
   readonly precision: DictColumn;
-  /** The category of each kernel. The distinct categories are sorted by the total time of their rows, longest first. */
+  /**
+   * The category of each kernel. The distinct categories are sorted by the total time of their rows, longest total
+   * first.
+   */
   readonly category: DictColumn;
   /** The time of each kernel, seconds. */
   readonly time: Float64Array;
@@ -23,8 +26,8 @@ export interface KernelColumns {
   /** FLOPs by precision. The key "" is for FLOPs given as a plain number. */
   readonly flops: ReadonlyMap<string, Float64Array>;
   /**
-   * Bytes by level. The key "main" is for bytes given as a plain number, "network" for the bytes that cross the chip's
-   * link.
+   * Bytes by level. The key "main" is for bytes given as a plain number. The key "network" is for bytes that cross the
+   * chip's link.
    */
   readonly bytes: ReadonlyMap<string, Float64Array>;
   /** A cache of bytes per kernel, by the level of a chip. */
@@ -39,13 +42,19 @@ interface KernelMetadata {
   readonly own: number;
   /** Short names for the chart; null for a name that is short enough. */
   readonly short: DictColumn;
-  /** Seconds without the time of other rows that are nested in the row. These times can be added. */
+  /**
+   * The time of each row in seconds, without the time of other rows that are nested in the row. Self times of several
+   * rows can be added.
+   */
   readonly selfTime: Float64Array;
   /** The sum of `selfTime` over the measured rows, seconds. */
   readonly totalTime: number;
   /** Additional columns of the file, in the order of the file. */
   readonly extra: ReadonlyMap<string, DictColumn | Float64Array>;
-  /** The source of each number, by the name of its column, such as "flops", "bytes:L2" or "time". */
+  /**
+   * By column name: the source of each number of the column. Examples of column names are "flops", "bytes:L2" and
+   * "time".
+   */
   readonly origin: ReadonlyMap<string, DictColumn>;
   /** The totals of the full program (category "program"), followed by the totals of its steps (category "step"). */
   readonly program: Kernels | null;
@@ -58,19 +67,22 @@ interface KernelMetadata {
 
 export interface Kernels extends KernelColumns, KernelMetadata {}
 
-/** An earlier run, and how its kernels match the kernels of the present run. */
+/** An earlier run, and for each kernel of the earlier run the matching kernel of the present run. */
 export interface Baseline {
   readonly kernels: Kernels;
-  /** For each row of the earlier run: the row of the same kernel in the present run; -1 if there is none. */
+  /**
+   * For each row of the earlier run: the row of the same kernel in the present run. -1 if the present run does not have
+   * the kernel.
+   */
   readonly match: Int32Array;
   /**
-   * For each row of the earlier run: "faster", "slower", "equal", "unknown" or "other work". Null if the present run
-   * does not have the kernel.
+   * For each row of the earlier run: "faster", "slower", "equal", "unknown" or "other work". Null for kernels that the
+   * present run does not have.
    */
   readonly verdict: DictColumn;
 }
 
-/** Returns kernels that have only the columns, without the optional data of a file. */
+/** Returns kernels that have only the columns of every table. The optional data of a file are left out. */
 export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): Kernels {
   return {
     ...counts,
@@ -93,7 +105,10 @@ export function textAt(column: DictColumn, row: number): string | null {
 
 export const everyRow = ({ n }: Pick<KernelColumns, "n">) => new Int32Array(n).map((_, row) => row);
 
-/** Returns the sum of the columns for each row. Ignores NaN; the sum is NaN if all values are NaN. */
+/**
+ * Returns for each row the sum of the columns. NaN values are ignored. If all values of a row are NaN, the sum of this
+ * row is NaN.
+ */
 export function sumOfKnown(parts: readonly Float64Array[], n: number): Float64Array {
   const [only] = parts;
   if (only && parts.length === 1) return only;

@@ -73,8 +73,8 @@ export const decodeSnapshots = (wire: unknown): readonly Snapshot[] =>
   }));
 
 /**
- * Sorts the distinct values of a column by the total seconds of their rows, longest first. Equal totals keep their
- * order.
+ * Sorts the distinct values of a column by the total seconds of their rows, longest total first. Values with equal
+ * totals keep their order.
  */
 function byTime(column: DictColumn, seconds: Float64Array): DictColumn {
   const { values, codes } = column;
@@ -99,8 +99,8 @@ function textsOf(wire: WireDictColumn, n: number): DictColumn {
   };
 }
 
-// Copied because a buffer may start at any byte of a message, while a typed array must start at a multiple of its
-// element size.
+// The bytes are copied because a buffer may start at any byte of a message. A typed array must start at a multiple of
+// its element size.
 const copy = (view: DataView) => view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer;
 const floats = (view: DataView) => new Float64Array(copy(view));
 const integers = (view: DataView) => new Int32Array(copy(view));

@@ -1,4 +1,4 @@
-// Encodes the values for Python that have another form on the wire.
+// Encodes values for Python. Only values that have another form on the wire are encoded here.
 
 import type { Snapshot, WireSnapshot } from "./types.ts";
 

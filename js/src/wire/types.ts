@@ -1,5 +1,5 @@
-// The types of what Python sends. A type whose name starts with "Wire" is the form on the wire, the others are the form
-// in the front end.
+// The types of the values that Python sends. A type whose name starts with "Wire" is the form on the wire. All other
+// types are the form in the front end.
 
 export interface Chip {
   readonly id: string;
@@ -38,7 +38,10 @@ export interface Share {
   readonly units: number;
 }
 
-/** A limit below the peak or below a bandwidth. The rate is in FLOP/s, or in bytes/s for a memory level. */
+/**
+ * A limit below the peak or below a bandwidth. The rate is in FLOP/s for a compute ceiling, and in bytes/s for a memory
+ * ceiling.
+ */
 export interface Ceiling {
   readonly key: string;
   readonly name: string;
@@ -79,13 +82,13 @@ export interface Snapshot {
   readonly bandwidth: number;
   readonly hidden: boolean;
   /**
-   * The place of each kernel: intensity in FLOP/B and rate in FLOP/s. For a kernel without FLOPs: 0 and the rate in
-   * bytes/s.
+   * The place of each kernel: intensity in FLOP/B and rate in FLOP/s. For a kernel without FLOPs, the intensity is 0
+   * and the rate is in bytes/s.
    */
   readonly kernels: readonly (readonly [name: string, ai: number, rate: number])[];
 }
 
-/** Changed rates, by chip id, then by quantity, then by precision or memory level. */
+/** The what-if rates. The keys are the chip id, then the quantity, then the precision or the memory level. */
 export type WhatIf = Readonly<Record<string, Readonly<Partial<Record<Quantity, Readonly<Record<string, number>>>>>>>;
 export type Quantity = "peak_flops" | "bandwidth";
 
@@ -99,7 +102,10 @@ export type WireChip = Omit<Chip, "peaks" | "memories" | "share"> & {
 export type WireDictColumn = {
   /** The unique values, as a JSON list in UTF-8. */
   values: DataView;
-  /** One int32 per row. If null, the code of a row is its row number, or 0 if there is only one value. */
+  /**
+   * One int32 code per row. If null, the code of each row is its row number. If null and there is only one value, all
+   * codes are 0.
+   */
   codes: DataView | null;
 } | null;
 
@@ -111,7 +117,7 @@ export interface WireColumns {
   category: WireDictColumn;
   /** The time of each row; null if no time is known. */
   time: DataView | null;
-  /** The self time of each row; null if it is the same as `time`. */
+  /** The self time of each row; null if all self times equal the times in `time`. */
   self_time: DataView | null;
   /** The number of launches of each row; null if every row has one launch. */
   count: DataView | null;
@@ -137,8 +143,8 @@ export interface WireBaseline {
 export type WireSnapshot = Omit<Snapshot, "kernels"> & { kernels: [name: string, ai: number | null, rate: number][] };
 
 /**
- * A number (as digits in a text beyond 2^53), the name of a symbol, or a sign followed by the parts that it joins. The
- * sign "/" rounds up.
+ * A count as a number, a symbol, or a sign followed by its operands. A number beyond 2^53 is a text of digits. The sign
+ * "/" rounds up.
  */
 export type WireExpression = number | string | readonly [sign: Sign, ...parts: WireExpression[]];
 export type Sign = "+" | "*" | "/" | "min" | "max";
@@ -166,7 +172,7 @@ export interface WireOp {
   readonly extra: WireExpression;
   /** The derivation of the FLOPs: named counts whose sum is the number of FLOPs. */
   readonly terms: readonly (readonly [name: string, count: WireExpression])[];
-  /** The precision whose peak limits the op. If it is missing, `statedBy` computes it. */
+  /** The precision whose peak limits the op. If the precision is missing, `statedBy` chooses it. */
   readonly precision?: string | null;
 }
 

@@ -1,6 +1,6 @@
 // All texts that a user reads, in the widget's language. Each language is built as a script that declares
-// `roofwidgetWords`. The build puts this script before the code, and both together make one module per language. Add
-// texts in en.ts and, with the same keys, in de.ts.
+// `roofwidgetWords`. The build joins this script and the code to one module per language; the script comes first. Each
+// new text is added in en.ts and, with the same key, in de.ts.
 
 import type { catalogue } from "./en.ts";
 
