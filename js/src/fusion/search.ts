@@ -330,7 +330,7 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
   return {
     /** The current group, in the order in which ops were added. */
     group: group as Ops,
-    /** Enumerates all groups that can run next. Yields null for an attempt that results in no group. */
+    /** Enumerates all groups that can run next. Yields null if an attempt does not result in a group. */
     *steps(ready: Ops): Generator<Step | null, void> {
       const start = { ready, load: { flops: new Float64Array(flops.length), bytes: 0 } };
       const frames: Frame[] = [{ ...start, others: ready, tried: 0, added: [], fresh: [] }];
@@ -345,7 +345,7 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
         }
         if (done[op]) continue;
         const added = closure(op);
-        // If this op clashes with the group, it clashes with every larger group too.
+        // If this op clashes with the group, the op clashes with every larger group too.
         excluded[op] = 1;
         if (!added) {
           yield null;

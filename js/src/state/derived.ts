@@ -92,7 +92,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
     const found = focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [];
     return found.length > 0 ? found : NO_CEILINGS;
   });
-  // During a drag no level disappears, because it may be the dragged level.
+  // During a drag, no level disappears, because the user may be dragging this level.
   let lastLevels: ReadonlySet<string> = new Set();
   const shownLevels = computed(() => {
     const roof = focusRoof.value;
@@ -105,7 +105,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   const subRoofs = computed(() => {
     const roof = focusRoof.value;
     if (!roof) return [];
-    // A ceiling is shown only if its memory level is shown.
+    // A ceiling of a memory level is shown only if this level is shown.
     const hidden = roof.levels.filter((level) => !shownLevels.value.some(({ name }) => name === level.name));
     const drawn = ceilings.value.filter(({ memory: level }) => !hidden.some(({ name }) => name === level));
     return subRoofsOf(roof, drawn, state.exposedComm.value, exposedText);

@@ -30,7 +30,8 @@ export const filterActions = ({ set, setter }: Sync) => ({
 });
 
 /**
- * Derives the rows that pass the filters, and figures about these rows. Each value is computed when it is first read.
+ * Derives the rows that pass the filters, and figures about the rows that pass. Each value is computed when it is first
+ * read.
  */
 export function deriveRows(
   state: Signals,

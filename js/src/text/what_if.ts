@@ -26,9 +26,9 @@ export interface KernelWhatIfs {
 }
 
 /**
- * Returns the lines of a what-if's note. There is one line about the kernel and one line about all kernels. If either
- * line does not fit, the line about the kernel is broken and the line about all kernels is dropped. Empty for a kernel
- * without a what-if.
+ * Returns the lines of a what-if's note: a line about the kernel, and a line about all kernels. If the line about all
+ * kernels does not fit, it is dropped. If the line about the kernel does not fit, this line is broken and the line
+ * about all kernels is dropped. Empty for a kernel without a what-if.
  */
 export function noteOf(
   { kernels, moves, moved, focus }: Omit<KernelWhatIfs, "dragged">,

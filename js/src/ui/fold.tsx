@@ -7,8 +7,8 @@ import { useContext } from "preact/hooks";
 import { useUid } from "./uid.ts";
 
 /**
- * The name of the panel that is unfolded during a presentation. Only one panel is unfolded at a time then. Undefined if
- * there is no presentation: each panel keeps its own state.
+ * The name of the panel that is unfolded during a presentation. All other panels are folded. Undefined if there is no
+ * presentation. Without a presentation, each panel keeps its own state.
  */
 export const InUse = createContext<Signal<string> | undefined>(undefined);
 

@@ -73,8 +73,8 @@ export const decodeSnapshots = (wire: unknown): readonly Snapshot[] =>
   }));
 
 /**
- * Sorts the distinct values of a column by the total seconds of their rows, longest total first. Values with equal
- * totals keep their order.
+ * Sorts the distinct values of a column by the total seconds of their rows. The value with the longest total comes
+ * first. Values with equal totals keep their order.
  */
 function byTime(column: DictColumn, seconds: Float64Array): DictColumn {
   const { values, codes } = column;

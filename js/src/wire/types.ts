@@ -103,8 +103,8 @@ export type WireDictColumn = {
   /** The unique values, as a JSON list in UTF-8. */
   values: DataView;
   /**
-   * One int32 code per row. If null, the code of each row is its row number. If null and there is only one value, all
-   * codes are 0.
+   * One int32 code per row. If null and there is only one value, all codes are 0. If null in any other case, the code
+   * of each row is its row number.
    */
   codes: DataView | null;
 } | null;
