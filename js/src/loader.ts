@@ -72,7 +72,9 @@ async function codeOf(model: LoaderContext["model"], language: string): Promise<
   return { make, style: String(shared.get("style")), digest };
 }
 
-/** Imports a module once per key. Each widget runs its own copy of this loader, so the page's globals hold the modules. */
+/**
+ * Imports a module once per key. Each widget runs its own copy of this loader, so the page's globals hold the modules.
+ */
 function imported(key: string, script: string): Imported {
   const page = globalThis as unknown as { [REGISTRY]?: Map<string, Imported> };
   page[REGISTRY] ??= new Map();
