@@ -14,8 +14,8 @@ export interface MergeGroup {
   readonly flops: Float64Array;
   readonly bytes: number;
   /**
-   * The tensors of the group that ops outside the group read too, or that are graph outputs. The value is the number of
-   * readers inside the group.
+   * The tensors of the group that ops outside the group read too, or that an op outside the group writes. The value is
+   * the number of readers inside the group.
    */
   readonly open: ReadonlyMap<number, number>;
   /** Bit set of the ops inside the group. */
