@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.partition import Partition
 
-# Each of these names is imported when it is first used: not every user needs ipywidgets, bqplot or the readers.
+# Each of these names is imported when it is first used, because few users need ipywidgets, bqplot and all readers.
 _LAZY = {
     "Advice": "roofwidget.analysis.advice",
     "Advices": "roofwidget.analysis.advice",

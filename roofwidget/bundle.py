@@ -21,14 +21,14 @@ _INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"
 
 
 class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
-    """The code of the front end: a model without a view that all widgets of a Jupyter kernel refer to.
+    """A model that sends the code of the front end to a page. All widgets of a Jupyter kernel refer to this model.
 
     Attributes
     ----------
     script, style : str
         The built code and its style.
     words : dict of str to str
-        For each language that a widget has used, the script with its texts. It runs before the code.
+        A script with texts for each language that a widget has used. A page runs it before `script`.
     digest : str
         A hash of the build. A page imports the code once per digest and language.
     """
@@ -46,7 +46,7 @@ _FRONT_ENDS: WeakSet[FrontEnd] = WeakSet()
 
 
 def is_shared() -> bool:
-    """Return whether this process's widgets share a `FrontEnd`. With ``ROOFWIDGET_INLINE=1`` they never do."""
+    """Return whether the widgets of this process share a `FrontEnd`: never with ``ROOFWIDGET_INLINE=1``."""
     return os.environ.get(_INLINE_VARIABLE, "") in {"", "0"} and not any(
         name in sys.modules for name in _HOSTS_WITHOUT_SHARED_MODELS
     )
@@ -74,12 +74,12 @@ def front_end(language: str = ENGLISH) -> FrontEnd | None:
 
 
 def reference(made: FrontEnd | None, _widget: Any = None) -> str | None:
-    """Return the reference by which a page finds a model, or None for a closed model: ipywidgets would raise."""
+    """Return the reference by which a page finds a model. For a closed model (or none) return None."""
     return None if made is None or made.comm is None else f"IPY_MODEL_{made.model_id}"
 
 
 def first_script(language: str = ENGLISH) -> str:
-    """Return the script that a widget sends: the loader, or the texts of a language and all code.
+    """Return the script that a widget sends: the loader if widgets share a `FrontEnd`, else all code with texts.
 
     Raises
     ------

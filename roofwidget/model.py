@@ -112,8 +112,8 @@ from roofwidget.support.languages import ENGLISH
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
 
-# These traits are set after all others, in this order. A partition depends on the counting of the graph, and a row
-# depends on the kernels.
+# These traits are set after all other traits, in this order: a partition depends on how the graph is counted, and
+# the row of a kernel depends on the kernels.
 _SET_LAST: Final = (
     *("peak_flops", "bandwidth", "ceilings", "bounds", "dims", "convention", "dtype", "partition"),
     *("selected", "hovered", "at_roof", "moves", "zoom"),
@@ -556,7 +556,7 @@ class RooflineModel(HasTraits):
     def bound(self, chip: str | None = None) -> Bound:
         """Return the bounds of the shown kernels on a chip (by default the focus chip) with its what-if values.
 
-        The bounds of kernels that need a figure which the chip lacks are unknown.
+        If a kernel needs a figure that the chip lacks, the bound of the kernel is unknown.
 
         Raises
         ------
@@ -679,10 +679,10 @@ class RooflineModel(HasTraits):
             return math.nan
 
     def _swap(self, name: str, change: Callable[[V], V]) -> None:
-        """Replace a trait's value by `change(value)` in one step, so that no other thread's change is lost.
+        """Replace a trait's value by `change(value)` under a lock, so that a change by another thread is not lost.
 
-        Observers run after the lock is released. Otherwise two models that set each other in two threads would
-        deadlock.
+        Observers run after the lock is released: two models that set traits of each other in two threads could
+        deadlock otherwise.
         """
         with self._lock:
             old = getattr(self, name)
@@ -1039,6 +1039,6 @@ class RooflineModel(HasTraits):
 
     @observe("view", "time_scale")
     def _show_whole_plane(self, _change: Bunch) -> None:
-        # One message may contain a view and a zoom. Then the zoom was already checked for this plane, so it stays.
+        # If one message contains a view and a zoom, the zoom was already checked for the plane of this view. It stays.
         if self._zoomed != plane_of(self.view, self.time_scale):
             self.zoom = None

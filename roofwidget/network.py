@@ -1,4 +1,4 @@
-"""The import path ``roofwidget.network`` of `roofwidget.analysis.network`."""
+"""Makes the functions of `roofwidget.analysis.network` importable from ``roofwidget.network``."""
 
 from roofwidget.analysis.network import (
     COLLECTIVES,

@@ -241,7 +241,7 @@ def _decompose(value: float, digits: int) -> tuple[str, str, int]:
 
 
 def _place(figures: str, exponent: int) -> str:
-    """Return the digits `figures`, which mean d.ddd times 10**exponent, with the decimal point inserted."""
+    """Return d.ddd × 10**exponent without an exponent. `figures` are the digits."""
     if exponent < 0:
         return "0." + "0" * (-exponent - 1) + figures
     whole = figures[: exponent + 1].ljust(exponent + 1, "0")

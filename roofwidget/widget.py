@@ -56,7 +56,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     @observe("locale")
     def _redraw_in_the_language(self, _change: Any) -> None:
-        # A new script makes the views draw again, and they need its code then. So one message contains both.
+        # A new `_esm` makes the views draw again, and drawing needs the new `_code`. So one message contains `_code`
+        # and `_esm`.
         with self.hold_sync():
             self._code = bundle.front_end(self.locale)
             self._esm = bundle.first_script(self.locale)
@@ -64,8 +65,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Apply a message from the front end, except to traits that Python owns."""
         state = {name: value for name, value in sync_data.items() if not self._is_python_owned(name)}
-        # Python may have replaced the kernels since the message was sent. A column of the old kernels is dropped, so
-        # that the rest of the message is not refused.
+        # Python may have replaced the kernels since the message was sent. A column that only the old
+        # kernels have is dropped: otherwise the whole message would be refused.
         if isinstance(state.get("columns"), list):
             state["columns"] = [key for key in state["columns"] if has_column(str(key), self.shown_kernels.extra)]
         if state.get("sort_by") and not has_column(str(state["sort_by"]).removeprefix("-"), self.shown_kernels.extra):

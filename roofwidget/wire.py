@@ -140,7 +140,7 @@ def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
 
 
 def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | None:
-    """Return an earlier run, and how its rows compare with the model's kernels."""
+    """Return an earlier run, and how the rows of this run compare with the model's kernels."""
     if baseline is None:
         return None
     match, verdict = compare_runs(baseline, model.kernels).by_row_before()
@@ -176,7 +176,10 @@ def _is_same(column: Floats, other: Floats) -> bool:
 
 
 def _short_names(kernels: Kernels) -> DictColumn:
-    """Return short names, or None where they equal the names. Only the names that take most time are shortened."""
+    """Return the short name of each kernel, or None if the name is not shortened.
+
+    Only the `_MAX_SHORTENED_NAMES` names whose rows take longest are shortened.
+    """
     names = kernels.codes("name")
     index: dict[str | None, int] = {None: 0}
     position = np.zeros(len(names.values), dtype=np.int32)
@@ -188,7 +191,7 @@ def _short_names(kernels: Kernels) -> DictColumn:
 
 
 def _names_by_time(names: DictColumn, seconds: Floats) -> list[int]:
-    """Return the codes of the names whose rows take longest. Among names with equal times the first are returned."""
+    """Return the codes of the names whose rows take longest. Of names with equal times it returns the first."""
     longest = np.full(len(names.values), -np.inf)
     np.maximum.at(longest, names.codes, np.nan_to_num(seconds, nan=-1))
     used: list[int] = np.flatnonzero(longest > -np.inf).tolist()
@@ -259,7 +262,7 @@ def text_to_wire(text: str, _widget: object = None) -> str:
 
 
 def texts_to_wire(texts: Iterable[str] | None, _widget: object = None) -> list[str] | None:
-    """Return the texts, each as `text_to_wire` does, or null."""
+    """Return the texts without lone surrogates, or None if `texts` is None."""
     return None if texts is None else [text_to_wire(text) for text in texts]
 
 
@@ -322,7 +325,10 @@ def _binary(column: Floats) -> memoryview:
 
 
 def _texts(column: DictColumn) -> dict[str, Any] | None:
-    """Return the texts that occur, and one code per row. The codes are null if they are trivial."""
+    """Return the texts that occur, and one code per row.
+
+    The codes are None if all rows have the same text, or if each row has a different text.
+    """
     n = len(column.codes)
     first = np.full(len(column.values), n)
     np.minimum.at(first, column.codes, np.arange(n))

@@ -149,10 +149,10 @@ class RunComparison:
     def verdict(self) -> Texts:
         """``faster``, ``slower``, ``equal``; ``unknown`` if a time is unknown, ``other work`` if FLOPs differ.
 
-        The times of a kernel form a range if the run has its shortest and longest launch (see `Kernels.groupby`): its
-        count times the shortest launch to its count times the longest. Else the range is the measured time alone.
-        Overlapping ranges count as equal. Work is other work if its FLOPs differ by more than 1 %, in total and per
-        launch; its times cannot be compared. Bytes may differ.
+        Each kernel has a range of times in each run. The range is from count × shortest launch to count × longest
+        launch if the run has these launches (see `Kernels.groupby`). Otherwise it is only the measured time. If the
+        two ranges overlap, the verdict is ``equal``. The verdict is ``other work`` if the FLOPs of the two runs differ
+        by more than 1 %, in total and per launch: times of different work cannot be compared. Bytes may differ.
         """
         return self._verdicts.texts()
 

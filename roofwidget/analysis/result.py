@@ -237,7 +237,7 @@ class Bound:
     @cached_property
     @_formula
     def _binding(self) -> npt.NDArray[np.int8]:
-        """The index of `bound_by` in: the judged levels, network, overhead, compute, unknown."""
+        """For each kernel, the position of `bound_by` in: levels of `judged`, network, overhead, compute, unknown."""
         network, overhead, compute, unknown = range(len(self.judged), len(self.judged) + 4)
         memory_time, level = slowest_level(self.memory_time, self.judged, len(self))
         index = np.where(self.compute_time * (1 + TIE_TOLERANCE) >= memory_time, compute, level)

@@ -23,7 +23,7 @@ _HEADER: Final = ("figure", "value", "confidence", "source", "others say")
 
 
 def figures(chip: Chip) -> tuple[Figure, ...]:
-    """Return the rows of the card: peaks, memories, links, ceilings, then the rest."""
+    """Return the rows of the card: peaks, memories, links, ceilings, then all other figures."""
     checks: dict[str, list[Check]] = {}
     for check in chip.checks:
         checks.setdefault(check.figure, []).append(check)

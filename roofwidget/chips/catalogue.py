@@ -137,14 +137,14 @@ class _Entry:
 
 @functools.cache
 def _entries() -> dict[str, _Entry]:
-    """Return the entries by id. Only the first paragraph of each is parsed; the rest would take ten times as long."""
+    """Return the entries by id. Only the first paragraph of an entry is parsed: all of it would take ten times as long."""
     entries = [text.lstrip() for text in toml.packaged(__file__, "catalogue.toml").split("\n[[chips]]\n")[1:]]
     heads = [toml.parse(text.split("\n\n", 1)[0]) for text in entries]
     return {head["id"]: _Entry(head, text) for head, text in zip(heads, entries, strict=True)}
 
 
 def _names(entry: str) -> dict[str, str]:
-    """Return the names of one chip by look-up key. If spellings share a key, the first is kept."""
+    """Map look-up keys to names of one chip. Of several spellings with the same key it keeps the first."""
     head = _entries()[entry].head
     by_key: dict[str, str] = {}
     for name in (head["name"], *head["aliases"], *head["short"]):

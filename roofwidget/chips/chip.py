@@ -298,8 +298,8 @@ class Chip:
     def with_rates(self, peak_flops: Mapping[str, float], bandwidths: Mapping[str, float]) -> Chip:
         """Return this chip with other peaks by precision, FLOP/s, and other bandwidths by level, bytes/s.
 
-        Everything else stays, also the sources of changed figures. So this method is fast enough for each step of a
-        drag. Use `replace` for lasting changes.
+        All other fields stay the same: a changed figure keeps its old source. This makes the method fast enough for
+        each step of a drag. For lasting changes use `replace`, which drops the source.
         """
         changed = {
             level: Memory(
@@ -388,7 +388,7 @@ class Chip:
         return merged
 
     def _figures_changed_in(self, new: Chip) -> set[str]:
-        """Return the keys of this chip's known figures that `new` lacks or has with another value."""
+        """Return the keys of the figures that this chip has, and that `new` lacks or has with a different value."""
         after = {row.key: (row.value, row.unit) for row in new.figures}
         before = {row.key: (row.value, row.unit) for row in self.figures if row.value is not None}
         changed = {

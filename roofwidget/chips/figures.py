@@ -89,7 +89,7 @@ class Link:
     latency
         Seconds per hop, or None when unknown.
     printed
-        The figure as its source prints it. Vendors count one way or both ways, or do not say which.
+        The figure as its source prints it. Some vendors count one direction, some both, and some do not say.
     """
 
     __module__ = "roofwidget"

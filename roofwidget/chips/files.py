@@ -14,13 +14,14 @@ from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.support.did_you_mean import did_you_mean
 
-# No chip is slower or smaller than these minima. A smaller number without a unit was meant in TFLOP/s, GB/s or GB.
+# No rate or capacity of a chip is smaller than `_MIN_RATE` and `_MIN_CAPACITY_BYTES`. If a number without a unit is
+# smaller, it was meant in TFLOP/s, GB/s or GB.
 _MIN_RATE: Final = 1e9  # FLOP/s or bytes/s
 _MIN_CAPACITY_BYTES: Final = 1e3
 _RATE_KEYS: Final = {"memories": ("bandwidth",), "links": ("bandwidth", "per_link")}
 _EXAMPLES: Final = {"FLOP/s": "989.5 TFLOP/s", "B/s": "3.35 TB/s", "B": "80 GB"}
 _PRECISION: Final = re.compile(r"(?:fp|bf|tf|int)(\d+)")
-# The units of the checked figures to which these minima apply.
+# The unit of each figure that is compared with `_MIN_RATE` or `_MIN_CAPACITY_BYTES`, by the pattern of its key.
 _CHECK_UNITS: Final = (
     (re.compile(r"peak_flops\..+"), "FLOP/s"),
     (re.compile(r"memories\..+\.bandwidth|links\..+\.(?:bandwidth|per_link)"), "B/s"),
@@ -142,7 +143,7 @@ class _File:
 
 
 class _WithPlace:
-    """A context that adds the file and the line to the errors of a record."""
+    """A context manager: adds the file and the line to an error that names a place in a record."""
 
     def __init__(self, file: _File, within: toml.Path) -> None:
         self.file = file
@@ -164,7 +165,7 @@ def _syntax(path: str, text: str, problem: str) -> str:
 
 
 def _refuse_small_numbers(record: Mapping[str, Any]) -> None:
-    """Refuse numbers without a unit that are too small for base units."""
+    """Raise an error for a number without a unit that is too small to be in base units."""
     name = record.get("name")
     for where, unit, value in _figures(record):
         least = _MIN_CAPACITY_BYTES if unit == "B" else _MIN_RATE
@@ -219,7 +220,10 @@ def _number(value: object) -> float | None:
 
 
 def _too_fast(chip: Chip) -> Iterator[tuple[str, str]]:
-    """Yield each precision with more than twice the fastest peak at double width, and the warning."""
+    """Yield a precision and a warning for each peak that is too fast.
+
+    A peak is too fast if it is more than twice the fastest peak at double width: fp8 is compared with 16-bit peaks.
+    """
     width = {precision: int(match[1]) for precision in chip.peak_flops if (match := _PRECISION.fullmatch(precision))}
     for precision, bits in width.items():
         wider = [other for other, its in width.items() if its == _TWICE_AS_WIDE.get(bits)]
@@ -240,7 +244,7 @@ def _too_fast_warning(chip: Chip, precision: str, sibling: str) -> str:
 
 
 def _above_roof(chip: Chip) -> Iterator[tuple[int, str]]:
-    """Yield the index of each ceiling above its roof that was not measured, and the warning."""
+    """Yield an index and a warning for each ceiling that is above its roof and was not measured."""
     for place, ceiling in enumerate(chip.ceilings):
         if ceiling.measured:
             continue

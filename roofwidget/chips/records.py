@@ -190,7 +190,7 @@ class _Reader:
         return Ceiling(name, rate, **under, measured=measured, source=self.source(path, table))
 
     def check(self, path: Path, given: Any, known: Mapping[str, str]) -> Check:
-        """Return a check: another source's value for one of the `known` figures, a mapping from key to unit."""
+        """Return a check: the value that another source gives for a figure. `known` maps keys of figures to units."""
         table = _table(given, path, f"a check {self.of}", _CHECK, required=("figure", "value", "source"))
         with _at((*path, "figure")):
             key = validation.figure(_text(table, "figure", f"of a check {self.of}", path), known, f"a check {self.of}")
@@ -217,7 +217,7 @@ class _Reader:
             return units.positive(units.parse(value, unit, what), what)
 
     def plain(self, path: Path, given: Any, unit: str) -> float:
-        """Return a figure of the chip itself, not of a precision, a level or a link."""
+        """Return a figure of the chip itself, such as its clock, not of a precision, a level or a link."""
         value = self.sourced(".".join(str(part) for part in path), path, given)
         what = f"{path[-1]} {self.of}"
         with _at(path):

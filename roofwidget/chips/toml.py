@@ -48,7 +48,7 @@ def line_numbers(text: str) -> dict[Path, int]:
 
 
 def line_of(found: dict[Path, int], where: Path) -> int:
-    """Return the line of a key. If the key is absent, return the line of the innermost table around it that exists."""
+    """Return the line of a key. For an absent key, return the line of the innermost existing table around the key."""
     while where and where not in found:
         where = where[:-1]
     return found.get(where, 1)
@@ -80,7 +80,7 @@ class _LineScanner:
         return match.group()
 
     def note(self, where: Path, start: int) -> None:
-        """Record the line of a key and of the tables around it, unless an earlier line is known."""
+        """Record the line of a key and of the tables around it. A line that is already recorded stays."""
         line = bisect.bisect_left(self.ends, start) + 1
         for size in range(1, len(where) + 1):
             self.found.setdefault(where[:size], line)
@@ -102,7 +102,7 @@ class _LineScanner:
         return where
 
     def into(self, where: Path) -> Path:
-        """Return the path, with the index of the latest element appended if it names an array of tables."""
+        """Return the path. If the path names an array of tables, append the index of the latest element."""
         return (*where, self.elements[where]) if where in self.elements else where
 
     def key(self) -> list[str]:

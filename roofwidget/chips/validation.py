@@ -1,4 +1,4 @@
-"""Validation of a `Chip`: reads each value in its unit; each error names the value."""
+"""Validation of a `Chip`: converts each value to base units. An error names the value."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def links(name: str, given: object) -> dict[str, Link]:
 def ceilings(
     name: str, given: Iterable[Ceiling], rates: Mapping[str, float], levels: Mapping[str, Memory]
 ) -> tuple[Ceiling, ...]:
-    """Return ceilings. Their precision or level gets the chip's own spelling."""
+    """Return the ceilings, with precisions and levels in the chip's own spelling."""
     found: dict[str, Ceiling] = {}
     for ceiling in many(given, f"ceilings of chip '{name}'"):
         if not isinstance(ceiling, Ceiling):
@@ -118,7 +118,7 @@ def _ceiling(name: str, ceiling: Ceiling, rates: Mapping[str, float], levels: Ma
 
 
 def checks(name: str, given: Iterable[Check], known: Mapping[str, str]) -> tuple[Check, ...]:
-    """Return checks. Each must name one of the `known` figures, a mapping from key to unit."""
+    """Return the checks. A check must name a figure in `known`, a mapping from the key of a figure to its unit."""
     found = []
     for check in many(given, f"checks of chip '{name}'"):
         if not isinstance(check, Check):
@@ -133,7 +133,7 @@ def checks(name: str, given: Iterable[Check], known: Mapping[str, str]) -> tuple
 
 
 def sources(name: str, given: Mapping[str, Source], known: Iterable[str]) -> dict[str, Source]:
-    """Return sources by figure; each must name one of the `known` figures."""
+    """Return the sources by figure. Each key must be one of the `known` figures."""
     if not isinstance(given, Mapping):
         raise TypeError(f"sources of chip '{name}' must map figures to Source objects, got {given!r}")
     for key, source in given.items():
@@ -144,7 +144,7 @@ def sources(name: str, given: Mapping[str, Source], known: Iterable[str]) -> dic
 
 
 def figure(key: str, known: Iterable[str], what: str) -> str:
-    """Return the key if the chip has this figure, else raise `ValueError` naming the nearest."""
+    """Return the key if the chip has this figure. Otherwise raise `ValueError` with the nearest known key."""
     options = list(known)
     if key in options:
         return key
@@ -206,7 +206,7 @@ def find_precision(chip: str, rates: Mapping[str, float], name: str) -> str:
 def find_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
     """Return the memory level called `name` (any case), else raise `MissingFigureError`.
 
-    Any usual name of off-chip memory means the main memory, unless a level has that name.
+    A usual name of off-chip memory, such as "DRAM", means the main memory unless a level has this name.
     """
     main = next(iter(levels))
     if level_called(levels, name) is None and is_off_chip(name) and is_off_chip(main):

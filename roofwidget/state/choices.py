@@ -38,12 +38,15 @@ def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
 
 
 def shown_after(before: Iterable[Chip], chips: Iterable[Chip], shown: Iterable[str]) -> list[str]:
-    """Return the ids of the chips to show: chips that were shown before, and added chips up to the usual number."""
+    """Return the ids of the chips to show: the chips in `shown` that still exist, then new chips.
+
+    New chips are added until `MAX_CHIPS_SHOWN_AT_FIRST` chips are shown.
+    """
     known, ids = [chip.id for chip in before], [chip.id for chip in chips]
     still = [key for key in shown if key in ids]
     if not still:
         return ids[:MAX_CHIPS_SHOWN_AT_FIRST]
-    # If a shown chip was not among the old chips, `shown` was set together with the chips and is not extended.
+    # If `shown` contains a chip that was not among the old chips, the user set `shown` itself. Then nothing is added.
     is_given = not known or any(key not in known for key in still)
     added = [] if is_given else [key for key in ids if key not in known]
     return [*still, *added[: max(0, MAX_CHIPS_SHOWN_AT_FIRST - len(still))]]
@@ -59,7 +62,10 @@ def check_precision(name: str, chips: Sequence[Chip]) -> str:
 
 
 def check_memory(name: str, chips: Sequence[Chip]) -> str:
-    """Return 'main', 'all' or a level in a chip's spelling, given in any case. Raise `TraitError` for other names."""
+    """Return 'main', 'all' or a level in the spelling of the chip that has it. Upper and lower case are the same.
+
+    Raises `TraitError` if no chip has a bandwidth for the name.
+    """
     known = dict.fromkeys(
         memory.name for chip in chips for memory in chip.memories.values() if memory.bandwidth is not None
     )
@@ -71,7 +77,7 @@ def check_memory(name: str, chips: Sequence[Chip]) -> str:
 
 
 def still_possible(check: Callable[[str, Sequence[Chip]], str], name: str, chips: Sequence[Chip], other: str) -> str:
-    """Return a precision or memory if it passes its check with these chips, else `other`."""
+    """Return `name` if `check` accepts it with these chips, else `other`."""
     try:
         check(name, chips)
     except TraitError:
@@ -88,7 +94,7 @@ def known_ceilings(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
 
 
 def check_ceilings(names: Iterable[str], chips: Sequence[Chip], focus_chip: str) -> tuple[str, ...]:
-    """Return ceilings in a chip's spelling, given in any case. Raise `TraitError` for other names."""
+    """Return the names of ceilings in a chip's spelling, or raise `TraitError` for an unknown name. Case is ignored."""
     known = known_ceilings(chips, focus_chip)
     found = []
     for name in names:

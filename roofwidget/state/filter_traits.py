@@ -21,7 +21,7 @@ TABLE_COLUMNS_BY: Final = ("flops", "bytes", "ai", "rate", "bandwidth_utilizatio
 
 
 def known_bounds(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
-    """Map the lower case of each resource that can bind a kernel to its spelling, the focus chip's if it has one."""
+    """Map the lower case of each resource that can bind a kernel to a spelling. The focus chip's has priority."""
     # A later name replaces an earlier name, so the focus chip is last.
     ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)
     return {name.casefold(): name for name in (*(level for chip in ordered for level in chip.memories), *RESOURCES)}
@@ -39,7 +39,7 @@ def check_bounds(names: Iterable[str], known: Mapping[str, str]) -> tuple[str, .
 
 
 def bounds_after(bounds: tuple[str, ...], known: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Return the names that other chips still have, or None (no filter) if the chips have none of the names."""
+    """Return the names that the new chips also have, or None (no filter) if the new chips have none of the names."""
     kept = tuple(known[name.casefold()] for name in bounds if name.casefold() in known)
     # A filter that lost all its names would hide everything, so it is removed. An empty filter hides everything on
     # purpose.

@@ -50,7 +50,7 @@ def refused_as(trait: str) -> Iterator[None]:
 
 
 def has_same_groups(one: Partition | None, other: Partition | None) -> bool:
-    """Return whether two partitions put the same ops into the same kernels. The counts of the ops may differ."""
+    """Return whether two partitions group the ops in the same way. The counts of the ops may differ."""
     if one is None or other is None:
         return one is other
     return one.indices == other.indices and one.graph.ops == other.graph.ops
@@ -77,7 +77,7 @@ def as_partition(groups: Any, graph: Graph) -> Partition:
 
 
 def _check_is_of(partition: Partition, graph: Graph) -> None:
-    """Raise `ValueError` if a partition's positions mean other ops in a graph, or if the partition spills tensors."""
+    """Raise `ValueError` if a partition was made for a graph with other ops, or if it spills tensors."""
     own, others = [op.name for op in partition.graph.ops], [op.name for op in graph.ops]
     if own != others:
         strange = next((name for name in own if name not in others), own[-1] if own else "")
@@ -115,7 +115,7 @@ def check_dims(dims: Mapping[str, int], graph: Graph | None) -> Mapping[str, int
 
 
 def dims_for(graph: Graph, dims: Mapping[str, int]) -> dict[str, int]:
-    """Return the sizes that fit another graph and differ from its defaults. If they exclude each other, return none."""
+    """Return the sizes that are valid for a graph and differ from its defaults. Empty if they exclude each other."""
     sizes = ((dim, dims.get(dim.name, dim.default)) for dim in graph.dims)
     kept = {dim.name: size for dim, size in sizes if dim.low <= size <= dim.high and size != dim.default}
     try:
@@ -134,7 +134,7 @@ def check_convention(name: str, graph: Graph | None) -> str:
 
 
 def convention_for(graph: Graph, name: str) -> str:
-    """Return a convention's name, or '' if another graph does not know the convention or has it as its own."""
+    """Return `name`, or '' if no convention has this name or if it is the graph's own convention."""
     return name if name in CONVENTIONS and name != graph.convention.name else ""
 
 

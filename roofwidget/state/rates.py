@@ -134,5 +134,5 @@ def common_precision(kernels: Kernels) -> str:
 
 
 def one_level(memory: str) -> str:
-    """Return the memory level of the bandwidth slider. For 'all' it is the main memory."""
+    """Return the memory level that the bandwidth slider changes. If 'all' is selected, return the main memory."""
     return "main" if memory.casefold() == "all" else memory

@@ -1,4 +1,4 @@
-"""The owner of a trait, and the functions that check the trait's values and convert them to one form."""
+"""Traits with an owner, and functions that check the values of traits and normalize them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def owned(
 
 
 class Checked(traitlets.TraitType[G, Any]):
-    """A trait whose values a function checks and converts to one form.
+    """A trait with a function that checks its values and normalizes them.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Checked(traitlets.TraitType[G, Any]):
         A function that takes the given value and returns the stored value. An error of the function becomes a
         `TraitError` that names the trait.
     default
-        The default value in the stored form; None if the model computes the default.
+        The default value, normalized; None if the model computes the default.
     """
 
     def __init__(self, check: Callable[[Any], G], default: Any = None, **options: Any) -> None:
@@ -124,12 +124,12 @@ def _sequence(value: Any, what: str) -> list[Any]:
 
 
 def optional(check: Callable[[Any], G]) -> Callable[[Any], G | None]:
-    """Return a check that lets None pass."""
+    """Return a check that accepts None, and passes any other value to `check`."""
     return lambda value: None if value is None else check(value)
 
 
 def distinct_chips(value: Any) -> tuple[Chip, ...]:
-    """Return the chips of a preset, or of a list of chips and catalogue names. Raise an error if two share an id."""
+    """Return the chips of a preset, or of a list of chips and catalogue names. Two chips with one id are an error."""
     given = getattr(value, "chips", value)
     given = [given] if isinstance(given, (Chip, str)) else given
     chips = tuple(

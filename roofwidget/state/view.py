@@ -1,4 +1,4 @@
-"""The zoom, and the plane (pair of axes) that the zoom shows a part of."""
+"""The zoom, and the plane: the pair of axes that the zoom applies to."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ KernelWhatIfs: TypeAlias = Mapping[int, Mapping[str, float]]
 """Factors on ``"bytes"`` and ``"time"`` by row; a factor that is left out is 1."""
 
 _QUANTITIES: Final = ("bytes", "time")
-# The message names the least factor in six digits. If this number is rounded down, it must still be accepted.
+# The error message rounds the least factor to six digits. If a user enters the rounded number, it must be accepted.
 _ROUNDING_TOLERANCE: Final = 1e-6
 
 
@@ -112,7 +112,9 @@ def check_can_move(kernel: Kernels, asked: Mapping[str, float], bound_of: Callab
 def bound_where_measured(
     kernels: Kernels, focus: Chip, *, precision: str, memory: str, launch_overhead: float
 ) -> Bound:
-    """Return the bound on the chip that the kernels ran on, or on the focus chip if that chip or a figure is unknown.
+    """Return the bound on the chip that the kernels ran on.
+
+    If this chip is unknown or lacks a figure, return the bound on the focus chip.
 
     Raises
     ------
