@@ -648,8 +648,8 @@ class RooflineModel(HasTraits):
                 rate, old = self._rate(name), self._trait_values.get(name, math.nan)
                 self._trait_values[name] = rate
             if rate != old and not (math.isnan(rate) and math.isnan(old)):
-                # Marked as derived, so that `_remember_rate` does not set what_if: that trait may have changed again by
-                # now.
+                # Marked as derived, so that `_remember_rate` does not set `what_if`: this trait may have changed again
+                # by now.
                 self.notify_change(Bunch(name=name, old=old, new=rate, owner=self, type="change", derived=True))
 
     @observe("peak_flops", "bandwidth")

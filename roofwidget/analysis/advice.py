@@ -106,7 +106,8 @@ class Advices(tuple[Advice, ...]):
 def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: float = 0.1) -> Advices:
     """Return for each kernel what limits it, the numbers, what to try, and whether to stop.
 
-    "Close" and "far" refer to the roof, not to the peak. They compare the utilization: bound time over measured time.
+    Advice compares the utilization (bound time over measured time) with the thresholds. So "close" and "far" refer to
+    the roof, not to the peak.
 
     Parameters
     ----------
@@ -115,14 +116,14 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
     close
         The utilization from which a kernel is close to its roof: only a higher roof can make it faster.
     stop
-        The utilization from which tuning it is done.
+        The utilization from which tuning of a kernel can stop.
     way_below
         The utilization below which neither compute nor memory explains the time.
 
     Returns
     -------
     Advices
-        A tuple with one `Advice` per row. The situation of a row that is not a kernel is its kind, such as idle time.
+        A tuple with one `Advice` per row. If a row is not a kernel, its situation is its kind, such as idle time.
 
     Raises
     ------
@@ -154,7 +155,7 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
     regime, utilization = str(bound.regime[row]), float(bound.utilization[row])
     done = False
     what = None if bound.non_kernels is None else bound.non_kernels[row]
-    # A chip may list the link as a memory level. Then a copy over the link has a roof like a kernel.
+    # If the chip lists the link as a memory level, a copy over the link has a roof, as kernels have.
     if what and (what != LINK or regime == "unknown"):
         situation, evidence = what, f"no kernel; {_took(bound, row)}"
     elif regime == "unknown":
@@ -195,7 +196,7 @@ def _threshold(share: float) -> str:
 
 
 def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
-    """Return a share as text, with enough digits to stay on the same side of each threshold: not 80 % for 79.9 %."""
+    """Return a share as text, with enough digits to stay below or above each threshold: 79.9 % must not become 80 %."""
     text = percent(share)
     if not math.isfinite(share):
         return text

@@ -155,9 +155,12 @@ def _compute_time(table: Kernels, chip: Chip, asked: str) -> tuple[Floats, list[
 def _own_peaks(
     key: str, counted: npt.NDArray[np.bool_], table: Kernels, chip: Chip, asked: str
 ) -> tuple[Floats | float, str]:
-    """Return the peak of plain FLOPs, or of a class of FLOPs, at each kernel's precision (`asked` if it names none).
+    """Return the peak of plain FLOPs, or of a class of FLOPs, at each kernel's precision.
 
-    The second value names the precisions whose general peak is used for the class; it is empty if there are none.
+    Kernels without a precision get the precision `asked`.
+
+    The second value names the precisions at which the chip has no peak for the class, so that the general peak of the
+    precision is used.
     """
     coded = table.codes("precision")
     used = np.flatnonzero(np.bincount(coded.codes[counted], minlength=len(coded.values)))
@@ -174,7 +177,7 @@ def _own_peaks(
 
 
 def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
-    """Return the seconds over the chip's link, 0 without network bytes. The shape is () if no kernel has such bytes."""
+    """Return the seconds over the chip's link, 0 for no network bytes. If no kernel has any, the shape is ()."""
     moved = table.network_bytes
     has_bytes = moved > 0
     if not has_bytes.any():
@@ -188,7 +191,7 @@ def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
 
 
 def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
-    """Return a remark for each level with bytes whose bandwidth is unknown, or which the chip does not have."""
+    """Return a remark for each level that is left out: the chip lacks the level, or its bandwidth is unknown."""
     used = {level.casefold(): level for level, column in table.bytes_by_level.items() if not np.isnan(column).all()}
     own = {level.casefold(): memory.bandwidth for level, memory in chip.memories.items()}
     unknown = [level for level in chip.memories if level.casefold() in used and own[level.casefold()] is None]

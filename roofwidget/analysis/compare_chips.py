@@ -49,8 +49,8 @@ class Flip:
 class Comparison:
     """The same n kernels on m chips. The time of a program is the **sum** of its kernels' bounds.
 
-    A kernel with an unknown bound on one chip is left out of the times of all chips, because the times must be for the
-    same work. `unknown` names these kernels.
+    All times are for the same work: a kernel whose bound is unknown on any chip is left out of the times of all chips.
+    `unknown` names the kernels that are left out.
 
     Parameters
     ----------
@@ -101,9 +101,9 @@ class Comparison:
     def perfect_overlap(self) -> Floats:
         """Seconds with perfectly overlapping kernels, shape (m,): the bound of the program's summed FLOPs and bytes.
 
-        It is the largest of these sums over all kernels: compute time, time of each memory level, link time, launch
-        time. So it is never longer than `time`. Kernels that run one after the other take longer if some are
-        memory-bound and others compute-bound. The option ``overlap`` has no effect here.
+        Four kinds of time are summed over all kernels: compute time, time of each memory level, link time, launch time.
+        The result is the largest sum, so it is never longer than `time`. Kernels that run one after the other take
+        longer if some kernels are memory-bound and others are compute-bound. The option ``overlap`` has no effect here.
         """
         return frozen(np.array([self._overlapped(one) for one in self.bounds]))
 
@@ -253,7 +253,10 @@ def compare_chips(
 
 
 def _with_precisions(labels: list[str], bounds: list[Bound]) -> tuple[str, ...]:
-    """Return the labels. If the precisions differ, each label names one: fp8 and fp64 must not look comparable."""
+    """Return the labels of the chips. If the precisions differ, each label ends with the precision of its chip.
+
+    Otherwise an fp8 time and an fp64 time would look comparable.
+    """
     if len({one.precision for one in bounds}) == 1:
         return tuple(labels)
     named = (f"({one.precision})" for one in bounds)

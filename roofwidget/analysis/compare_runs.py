@@ -76,7 +76,7 @@ class RunComparison:
         return len(self.rows_before)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Cached properties are left out: a pickle must not name their internal types.
+        # A pickle must not name internal types, so the values of cached properties are left out.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
@@ -232,8 +232,8 @@ def compare_runs(
 ) -> RunComparison:
     """Match the kernels of two runs of one program, and compare their times.
 
-    Kernels with equal names match. If several kernels of a run share a name, these rules apply in this order: equal
-    ``"shape"`` (if both runs have this column), equal FLOPs and bytes per launch, equal FLOPs, the order in the runs.
+    Kernels with equal names match. If several kernels of a run share a name, they are matched by these rules in turn:
+    equal ``"shape"`` (if both runs have this column), equal FLOPs and bytes per launch, equal FLOPs, order.
     Amounts that differ by rounding, about 1 %, count as equal. To compare many launches of one kernel, first use
     `Kernels.groupby`, which also records the range of the launches' times.
 

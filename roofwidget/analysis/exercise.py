@@ -21,9 +21,10 @@ def roofline_analysis(
 ) -> list[dict[str, Any]]:
     """Return the answers of the exercise: the attainable rate of each operation, and what bounds it.
 
-    The answers equal those of the exercise in all digits, with its order of operations and its rounding. There is one
-    exception: an operation with bytes and no FLOPs takes the time of its bytes, ``memory_bytes / peak_bandwidth``. For
-    such an operation the exercise's solution divides zero FLOPs by a rate of zero, so a copy takes forever.
+    All digits equal the digits of the exercise's own solution: the order of operations and the rounding are the same.
+    There is one exception, an operation with bytes and no FLOPs, such as a copy. Here it takes the time of its bytes,
+    ``memory_bytes / peak_bandwidth``. The exercise's solution divides zero FLOPs by a rate of zero, so a copy takes
+    forever.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ TOPOLOGIES: Final = ("ring", "ring-both-ways", "switch")
 """The supported topologies of the ranks."""
 
 _BOTH_WAYS: Final = "ring-both-ways"
-# Collectives that pass whole shards from rank to rank, and the number of rounds.
+# Collectives that pass whole shards from rank to rank, and how many times the shards go round the ring.
 _IN_STEPS: Final = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
 
 
@@ -64,8 +64,8 @@ def collective_time(
     ranks
         The number of chips that take part, whole numbers from 1; a single chip has nothing to send.
     bandwidth
-        bytes/s one way: what a rank sends in one direction. A `Chip` or a `Link` means the sum over all its links,
-        which the two directions of ``"ring-both-ways"`` share.
+        bytes/s one way: what a rank sends in one direction. For a `Chip` or a `Link` it is the sum over all links of
+        the chip. With ``"ring-both-ways"`` each direction gets half of this sum.
     latency
         Seconds per hop. None means the latency of the `Chip` or `Link`, or 0 if the latency is unknown.
     topology
@@ -114,8 +114,8 @@ def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topol
     If ranks send different amounts, as in a broadcast, the result is the largest amount. As ``"network"``
     bytes of a kernel, these bytes take the collective's time without latency at `Chip.link_bandwidth`. There is one
     exception: an all-gather, reduce-scatter or all-reduce with ``"ring-both-ways"`` and an even number of ranks takes
-    ``n / (n - 1)`` times as long, because one direction has nothing to send in the last step. To get the bytes that
-    take this longer time, use ``collective_time(kind, size, ranks, chip, latency=0, topology=...) *
+    ``n / (n - 1)`` times as long, because one direction has nothing to send in the last step. To get bytes that
+    include this exception, use ``collective_time(kind, size, ranks, chip, latency=0, topology=...) *
     chip.link_bandwidth()``.
 
     Parameters
@@ -151,7 +151,7 @@ def _bytes_sent(kind: str, n: Floats, topology: str) -> Floats:
     gathered = (n - 1) / n
     to_all = {
         "ring": gathered / 2,
-        # Each rank has V/n^2 bytes for each other rank. With d hops between the two ranks these bytes cross d links.
+        # Each rank has V/n^2 bytes for each other rank. Between ranks that are d hops apart, bytes cross d links.
         _BOTH_WAYS: np.floor(n * n / 4) / (n * n),
         "switch": gathered / n,
     }
@@ -175,7 +175,7 @@ def _link_capacity(kind: str, n: Floats, topology: str) -> Floats:
 
 
 def _hops(kind: str, n: Floats, topology: str) -> Floats:
-    """Return how many hops of a collective run one after the other: each of them adds its latency."""
+    """Return how many hops of a collective run one after the other. The latency of each hop adds to the time."""
     if kind == "permute":
         return np.minimum(n - 1, 1)
     if kind == "broadcast" or topology != _BOTH_WAYS:
@@ -184,7 +184,7 @@ def _hops(kind: str, n: Floats, topology: str) -> Floats:
 
 
 def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> Floats:
-    """Return FLOPs per byte that a rank sends, the x axis of a roofline over the link. Infinite if it sends nothing.
+    """Return FLOPs per byte that a rank sends, the x axis of a roofline over the link. It is infinite without bytes.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The time of a measured program on another chip, if each kernel keeps its utilization.
 
-The time of a kernel is multiplied by its bound on the new chip over its bound on the chip it ran on.
+New time = time × bound on the new chip / bound on the chip that the kernel ran on.
 `js/src/roofline/projection.ts` has the same formulas.
 """
 
@@ -25,7 +25,7 @@ from roofwidget.units import format_quantity, format_significant
 
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
-# Below this utilization something other than the roof explains the time of a kernel.
+# Below this utilization the roof does not explain the time of a kernel.
 _FAR_UTILIZATION: Final = 0.1
 _HEADER: Final = ["kernel", "before", "after", "faster"]
 
@@ -39,7 +39,7 @@ class Projection:
     names
         The names of the kernels.
     chip, source
-        The new chip, with a changed clock if one was given, and the chip that the kernels ran on.
+        The new chip (with the new clock if a clock was given), and the chip that the kernels ran on.
     precision
         The precision, on the new chip, of kernels that name none.
     measured
@@ -49,8 +49,8 @@ class Projection:
     scaled
         Whether the time of a measured kernel was scaled, shape (n,). Without a known bound the time stays the same.
     is_far
-        Whether a scaled kernel has a utilization below 10 %, shape (n,). Something other than the roof explains the
-        time of such a kernel, and may be the same on the new chip.
+        Whether a scaled kernel has a utilization below 10 %, shape (n,). The roof does not explain the time of such a
+        kernel, so a new chip may not change it.
     remarks
         Sentences on assumptions.
 
@@ -168,9 +168,9 @@ def project(
 ) -> Projection:
     """Return the times that measured kernels would have on another chip, clock or precision, or at their roof.
 
-    A kernel keeps its utilization: its time is multiplied by its bound on the new chip over its bound on the chip it
-    ran on. A kernel at its roof takes its bound. Self time scales by the same factor as time. If one of the bounds is
-    unknown or zero, the time stays the same.
+    A kernel keeps its utilization: new time = time × bound on the new chip / bound on the chip that it ran on. For a
+    kernel at its roof the new time is the bound on the new chip. Self time scales by the same factor as time. If one of
+    the two bounds is unknown or zero, the time stays the same.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def _rows(given: Iterable[int], n: int) -> Bools:
 
 
 def _recast(kernels: Kernels) -> Kernels:
-    """Return the same work without precisions; FLOPs of a class stay in their class."""
+    """Return the same kernels without precisions. FLOPs of a class, such as ``vector``, stay in this class."""
     flops = kernels.flops_by_precision
     plain = [column for key, column in flops.items() if key not in FLOP_CLASSES]
     return kernels.replace(

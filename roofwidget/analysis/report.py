@@ -61,7 +61,7 @@ def _conditions(bound: Bound) -> str:
 
 
 def _intensity(bound: Bound, row: int) -> str:
-    """Return the intensity at the given level. For all levels: at the slowest level, followed by its name."""
+    """Return the intensity at the given level as text. For ``all`` it is the slowest level, and the text names it."""
     if bound.memory != "all":
         return format_intensity(float(bound.ai[bound.memory][row]) if bound.memory in bound.ai else math.nan)
     level, _ = _slowest(bound, row)
@@ -111,7 +111,7 @@ def _name(bound: Bound, row: int) -> str:
 
 
 def _reason(bound: Bound, row: int) -> str:
-    """Return why the measured time is impossible: one resource alone needs longer, or several together do."""
+    """Return why the measured time is impossible: a single resource needs longer, or several resources together do."""
     measured = float(bound.measured[row])
     ran = format_quantity(measured, "s")
     for seconds, describe in (

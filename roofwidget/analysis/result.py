@@ -124,7 +124,7 @@ class Bound:
 
     @property
     def total_time(self) -> float:
-        """The bound of the whole program, seconds: the sum of the kernels' bounds; NaN if one is unknown."""
+        """The bound of the whole program, seconds: the sum of the kernels' bounds. NaN if any bound is unknown."""
         return float(self.time.sum())
 
     @cached_property
@@ -148,7 +148,7 @@ class Bound:
     @cached_property
     @_formula
     def attainable_fraction(self) -> Floats:
-        """Attainable over peak; reports show it as "at most" for a kernel that was not measured."""
+        """`attainable` over `peak`. For a kernel that was not measured, reports show this share as "at most"."""
         return self.attainable / self.peak
 
     @cached_property
@@ -160,13 +160,13 @@ class Bound:
     @cached_property
     @_formula
     def utilization(self) -> Floats:
-        """Bound time over measured time: "% of roof". It is defined for zero FLOPs too."""
+        """Bound time over measured time: "% of roof". Also defined for kernels without FLOPs."""
         return self.time / self.measured
 
     @cached_property
     @_formula
     def roof_fraction(self) -> Floats:
-        """Achieved over attainable; NaN at zero FLOPs. It equals `utilization` unless the link or launches bind."""
+        """`achieved` over `attainable`; NaN at zero FLOPs. Equals `utilization` unless the link or launches bind."""
         return np.where(self.flops > 0, self.achieved / self.attainable, np.nan)
 
     @cached_property
@@ -200,7 +200,7 @@ class Bound:
     @cached_property
     @_formula
     def exposed_fraction(self) -> Floats:
-        """The share of the bound time in which only the link works: `exposed_comm`, or network time beyond the body."""
+        """The share of the bound time in which only the link works: `exposed_comm`, or network time above `body_time`."""
         if not self.network_time.any():
             return np.full(len(self), self.exposed_comm)
         left = np.maximum(self.network_time - self.body_time, 0)
@@ -209,7 +209,7 @@ class Bound:
     @cached_property
     @_formula
     def energy(self) -> Floats:
-        """Joules for FLOPs, for bytes of main memory, and for constant power over the measured time (else the bound).
+        """Joules for FLOPs, bytes of main memory, and constant power. Without a measured time the bound is the time.
 
         All NaN on a chip without `Chip.energy`. Choi, Bedard, Fowler and Vuduc, IPDPS 2013: times overlap,
         energies add up.
@@ -252,7 +252,8 @@ class Bound:
     def balanced(self) -> Bools:
         """Whether the two slowest resources are within 5 % of each other: speeding up only one of them gains little.
 
-        The resources are compute and each judged level (their times over ``1 - exposed_comm``), link and launches.
+        The resources are compute, each level of `judged`, link and launches. The times of compute and of the levels are
+        divided by ``1 - exposed_comm``.
         """
         within = [self.compute_time, *self.judged_memory_time.values()]
         first, second = np.zeros(len(self)), np.zeros(len(self))

@@ -12,7 +12,7 @@ from roofwidget.chips import Chip
 from roofwidget.chips import chip as look_up
 from roofwidget.support.did_you_mean import keywords
 
-# Two times are a tie if their relative difference is below this, as in `bound`. A tie counts as compute-bound.
+# Two times are a tie if their relative difference is below this tolerance. As in `bound`, a tie is compute-bound.
 _TIE_TOLERANCE: Final = Fraction(1, 10**12)
 
 
@@ -50,7 +50,7 @@ def smallest_square_matmul(
     [1923, 962, 1722, 499]
     """
     peak, bandwidth = _rates(chip, precision, memory)
-    # Exact fractions: a rounding error next to a whole number would change the result by one.
+    # Exact fractions, because a rounding error close to a whole number would change the result by 1.
     crossing = Fraction(peak) * 3 * Fraction(_bytes(itemsize, "itemsize")) / (2 * Fraction(bandwidth))
     return math.ceil(crossing / (1 + _TIE_TOLERANCE))
 

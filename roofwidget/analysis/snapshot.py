@@ -108,7 +108,7 @@ def _checked_positions(snapshot: str, given: Any) -> tuple[tuple[str, float, flo
 
 
 def kernel_positions(kernels: Kernels, rows: Rows, bound: Bound) -> tuple[tuple[str, float, float], ...]:
-    """Return positions at the memory level that binds: of the longest of these rows, one row per name."""
+    """Return the positions of the longest of these rows, one row per name, at the memory level that binds each."""
     moved, slowest = _binding_bytes(bound)
     seconds = np.where(np.isnan(bound.measured), np.fmax(bound.compute_time, slowest), bound.measured)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -127,7 +127,7 @@ def kernel_positions(kernels: Kernels, rows: Rows, bound: Bound) -> tuple[tuple[
 
 
 def _binding_bytes(bound: Bound) -> tuple[Floats, Floats]:
-    """Return the bytes and the memory time of the level that binds each kernel, or else of the first level."""
+    """Return the bytes and memory time of the level that binds each kernel. If no level binds, use the first level."""
     moved = np.full(len(bound), np.nan)
     slowest = np.full(len(bound), np.nan)
     for level, seconds in bound.judged_memory_time.items():

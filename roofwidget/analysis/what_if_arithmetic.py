@@ -1,4 +1,4 @@
-"""What-ifs on single kernels: their time with fewer or more bytes, or nearer to or farther from their roof."""
+"""What-ifs on single kernels: the time of a kernel with other bytes, or at another distance from its roof."""
 
 from __future__ import annotations
 

@@ -258,7 +258,9 @@ class Chip:
         return level.bandwidth
 
     def link(self, name: str | None = None) -> Link:
-        """Return the link called `name` (any case), or the first link. It connects chips if the chip has such a link.
+        """Return the link called `name` (any case), or by default the first link.
+
+        The first link connects chips if any link of the chip does.
 
         Raises
         ------

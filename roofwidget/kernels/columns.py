@@ -79,7 +79,7 @@ def dict_column(
         column = DictColumn((None,), np.zeros(n, dtype=np.int32))
     else:
         values = list(given)
-        # A table of a million rows has few unique values. Only these are checked.
+        # Only the unique values are checked: a table of a million rows has few of them.
         if not set(map(type, values)) <= {str, type(None)}:
             values = [_checked_text(value, field, row, casefold=False) for row, value in enumerate(values)]
         if casefold:
@@ -93,7 +93,7 @@ def dict_column(
 
 
 def dict_encoded(values: list[str | None]) -> DictColumn:
-    """Return these values, which are texts or None, as a dictionary-encoded column."""
+    """Return a sequence of texts and None as a dictionary-encoded column."""
     unique = tuple(dict.fromkeys(values))
     if len(unique) == len(values):
         codes = np.arange(len(unique), dtype=np.int32)
@@ -122,7 +122,7 @@ def folded(precision: str) -> str:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Return whether a value is a whole number of Python or numpy; a bool is none.
+    """Return whether a value is a whole number of Python or numpy. A bool does not count as a number.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def text_cells(column: Any, field: str) -> list[str | None] | None:
 
 
 def sum_of_known(columns: list[Floats], n: int) -> Floats:
-    """Return the sum of the known amounts of each row; NaN where all are unknown."""
+    """Return the sum of the known amounts of each row; NaN for a row whose amounts are all unknown."""
     if not columns:
         return np.full(n, np.nan)
     if len(columns) == 1:
@@ -304,7 +304,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def at_rows(column: Any, rows: Any) -> Any:
-    """Return these rows of a column, or of each column in a mapping, as read-only arrays. None stays None."""
+    """Return the given rows of a column, or of each column in a mapping, as read-only arrays. None stays None."""
     if isinstance(column, Mapping):
         return MappingProxyType({name: at_rows(part, rows) for name, part in column.items()})
     if isinstance(column, np.ndarray):

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 RESOURCES: Final = ("compute", "network", "overhead", "unknown")
 """The resources that can bind a kernel, apart from memory levels."""
 
-# Listed one by one, because Python and JavaScript disagree on which characters are white space.
+# Lists each character, because Python and JavaScript disagree on which characters are white space.
 _BLANKS: Final = re.compile("[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
 
 
 @dataclass(frozen=True)
 class Filters:
-    """The filters that a kernel must all pass to be shown. With its default value a filter passes every kernel.
+    """Filters of kernels. A kernel is shown if it passes all filters. By default each filter lets every kernel pass.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def _occurs(parts: list[str], text: str) -> bool:
 
 
 def _of_words(column: DictColumn, holds: Callable[[str], bool]) -> Bools:
-    """Return a mask of the rows whose value `holds` accepts. Each unique value is tested once."""
+    """Return a mask of the rows for whose value `holds` is true. It calls `holds` once for each unique value."""
     return _by_word(column, [holds(word or "") for word in column.values])
 
 
@@ -243,7 +243,7 @@ def _longest(seconds: Floats, share: float) -> Bools:
     summed = np.cumsum(seconds[order][: np.count_nonzero(~np.isnan(seconds))])
     if share >= 1 or not summed.size or not summed[-1] > 0:
         return passes
-    # The tolerance prevents that rounding of the sum adds one more kernel.
+    # Without the tolerance a rounding error of the sum could add one more kernel.
     enough = int(np.searchsorted(summed, share * summed[-1] * (1 - TIE_TOLERANCE)))
     passes[order[enough + 1 :]] = False
     return passes

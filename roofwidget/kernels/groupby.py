@@ -99,11 +99,11 @@ class _Groups:
         return self.order[self.start]
 
     def sum(self, column: npt.NDArray[Any]) -> Floats:
-        """Return the sum of each group; NaN if a part is NaN."""
+        """Return the sum of each group; NaN if any value in the group is NaN."""
         return self._reduced(np.add, column)
 
     def sum_of_known(self, column: Floats) -> Floats:
-        """Return the sum of the known amounts of each group; NaN if none is known."""
+        """Return the sum of the known amounts of each group; NaN for a group without a known amount."""
         known = self.sum(~np.isnan(column))
         return np.where(known > 0, self.sum(np.nan_to_num(column)), np.nan)
 
@@ -137,7 +137,7 @@ class _Groups:
         return DictColumn((*column.values, None), codes.astype(np.int32))
 
     def joined(self, column: DictColumn) -> DictColumn:
-        """Return for each group the text that all its rows share, or else a list of its first few different texts."""
+        """Return a text for each group: the text that its rows share, or a list of the first few different texts."""
         words: dict[str | None, int] = {word: code for code, word in enumerate(column.values)}
         codes = column.codes[self.first].astype(np.int32)
         for group in np.flatnonzero(~self.is_shared(column.codes)):
@@ -213,8 +213,8 @@ def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
     """Return the sums by level, and a mask of main-memory sums that are unknown although a part is known.
 
     The names of off-chip memory are alternatives, so a row needs bytes under only one of these names. At any other
-    level a missing amount is unknown. A missing amount of the network is zero, because readers leave it out where
-    nothing crosses the link.
+    level a missing amount is unknown. For the network a missing amount is zero: if no bytes cross the link, readers
+    give no amount.
     """
     columns = kernels.bytes_by_level
     outside = [column for level, column in columns.items() if is_off_chip(level)]
@@ -232,7 +232,7 @@ def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
 
 
 def _launches(kernels: Kernels, groups: _Groups) -> tuple[Kernels, Rows]:
-    """Return the rows that are added, and the group of each row. These are the table's launches if it has any."""
+    """Return the rows that are added (the table's launches if it has any), and the group of each row."""
     before, owner = kernels.launches_with_rows()
     return (kernels, groups.group) if before is None else (before, groups.group[owner])
 

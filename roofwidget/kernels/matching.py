@@ -14,8 +14,8 @@ from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 
 _SHAPE: Final = "shape"
-# Amounts count as equal up to this relative difference. FLOPs that are a rate times a time, or printed with few digits,
-# differ slightly between runs.
+# Amounts count as equal up to this relative difference. FLOPs differ slightly between runs if a
+# profiler prints few digits or computes them as rate × time.
 _ROUNDING_TOLERANCE: Final = 0.01
 Keys = npt.NDArray[np.int64]
 
@@ -79,7 +79,7 @@ def _differ(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
 
 
 def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
-    """Return pairs of rows with equal keys: the first row of one run with the first row of the other, and so on."""
+    """Return pairs of rows with equal keys. Of each key, the first rows of the two runs are a pair, then the second."""
     keys = _combine(np.concatenate([before, after]), np.concatenate([_occurrence(before), _occurrence(after)]))
     n = len(before)
     _, rows_before, rows_after = np.intersect1d(keys[:n], keys[n:], assume_unique=True, return_indices=True)
@@ -87,7 +87,7 @@ def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
 
 
 def _rounded_keys(before: Floats, after: Floats) -> Keys:
-    """Return keys that are equal where amounts are equal except for rounding. Unknown amounts get equal keys."""
+    """Round amounts to steps of about 1 %, and return one key per step. All unknown amounts have the same key."""
     with np.errstate(divide="ignore"):
         steps = np.round(np.log(np.concatenate([before, after])) / _ROUNDING_TOLERANCE)
     _, codes = np.unique(steps, return_inverse=True, equal_nan=True)

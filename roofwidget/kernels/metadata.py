@@ -42,12 +42,12 @@ class TextsByName(Mapping[str, Any]):
 
 
 def origins(given: Mapping[str, Any] | None, n: int) -> Mapping[str, DictColumn]:
-    """Return checked origins: one text for all rows, or a text or None per row."""
+    """Return checked origins. An origin is one text for all rows, or for each row a text or None."""
     return MappingProxyType({key: _text_column(words, f"origin:{key}", n) for key, words in (given or {}).items()})
 
 
 def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
-    """Return checked further columns: numbers (NaN is unknown) or texts (None is no text).
+    """Return checked columns of `Kernels.extra`: numbers (NaN is unknown) or texts (None is no text).
 
     One number or one text applies to all rows.
     """
@@ -91,7 +91,7 @@ class Launches:
     kernels
         All m launches.
     owner
-        For each launch, its row in the whole aggregated table, shape (m,).
+        For each launch, the row of the whole aggregated table that contains it, shape (m,).
     rows
         The rows of the whole table that are in this slice of it, shape (n,).
     """

@@ -1,8 +1,8 @@
 """Short kernel names for charts: the parts that distinguish kernels, without the boilerplate of C++.
 
 A short name drops return types, parameters, namespaces, booleans and container types. It keeps tile shapes, element
-types and functors. If a name of CUTLASS, cuBLAS, Triton or Tensile encodes its shapes in one word, the short name is
-this word without suffixes.
+types and functors. Some names of CUTLASS, cuBLAS, Triton and Tensile encode all shapes in one word. Then the short
+name is this word without suffixes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MAX_CHARACTERS: Final = 72
 _MAX_ARGUMENTS: Final = 6
 _MAX_PARSED_CHARACTERS: Final = 4000
 _MAX_DEPTH: Final = 60
-# Wrapper kernels. The functor in their first template argument does the work.
+# Kernels that only call a functor. The functor is the first template argument, and the short name names it.
 _WRAPPERS: Final = frozenset(
     {
         *("Kernel", "Kernel2", "device_kernel", "kernel", "kernel_wrapper", "_kernel_agent", "static_kernel"),
@@ -33,7 +33,7 @@ _NOISE: Final = frozenset(
     }
 )
 _NOISY: Final = re.compile(r"(?i)policy|exec|iterator|params|^kernel")
-# Collections of traits. A short name shows their arguments instead.
+# Template types that only collect traits. A short name shows the arguments of such a type instead of the type.
 _INLINED: Final = re.compile(r"(?i)(traits|params|config|collectivemma)$")
 _PIPELINE: Final = re.compile(r"^Mainloop(Sm\d+)\w*$")
 _TYPES: Final = {
@@ -63,7 +63,7 @@ _INTEGER: Final = re.compile(
     r"^\(?(?:\((?:unsigned |signed )?(?:int|long|bool|char|short|size_t)\))?(-?\d+)[uUlL]*\)?$"
 )
 _CUTE: Final = re.compile(r"^(?:C|_|Int)?<?_?(\d+)>?$")
-# Matches C++ names: a return type or a namespace before a template or parameters, or parameters that are types.
+# Matches C++ names. They have a return type or a namespace before a template or parameters, or types as parameters.
 _CPP: Final = re.compile(
     r"void .*[<(]|[\w:<>, ]*::.*[<(]|(\(anonymous namespace\)|<?unnamed>)::|[A-Za-z_]\w*<.*>$"
     r"|[A-Za-z_]\w*(<.*>)?\((\s*\)|.*(\b(int|float|double|char|long|unsigned|void|bool|half|size_t|const)\b|[*&]|(Params|Args|Storage)\b))"
@@ -125,7 +125,7 @@ class _Parser:
         return self._pieces[self._at] if self._at < len(self._pieces) else ""
 
     def name(self, depth: int) -> _Name:
-        """Read and return the name up to the next ``,`` or ``>`` of this level. Of ``a::b<c>::d`` it keeps ``d``."""
+        """Read and return the name up to the next ``,`` or ``>`` of this level. ``a::b<c>::d`` becomes ``d``."""
         base, scope = "", ""
         arguments: tuple[_Name, ...] = ()
         while (piece := self._peek()) and piece not in {",", ">", ")"}:
@@ -193,7 +193,7 @@ def _is_noise(name: _Name) -> bool:
 
 
 def _names_a_kernel(name: _Name) -> bool:
-    """Return whether a name can name a kernel: it is not a number, an element type or boilerplate."""
+    """Return whether a name can name a kernel. Numbers, element types and boilerplate cannot."""
     return not (_is_noise(name) or _integer(name) is not None or name.base in {"float", "double", *_TYPES})
 
 
@@ -217,7 +217,7 @@ def _written(name: _Name, depth: int = 0) -> str:
 
 
 def _inlined(names: tuple[_Name, ...]) -> list[_Name]:
-    """Return the names, with each collection of traits replaced by its arguments (one level deep)."""
+    """Return the names. A name that matches `_INLINED` is replaced by its own template arguments, one level deep."""
     found: list[_Name] = []
     for name in names:
         if not (name.arguments and _INLINED.search(name.base)):
@@ -250,7 +250,7 @@ def _cute_size(name: _Name) -> str:
 
 
 def _demangled(text: str) -> str:
-    """Return the last word of a mangled name, in which each word follows its length."""
+    """Return the last word of a mangled C++ name. There the length of each word precedes it: ``3foo``."""
     at = re.match(r"_ZN?K?L?", text)
     position, word = at.end() if at else 0, ""
     while found := re.match(r"(?:12_GLOBAL__N_1|S[a-z0-9_]?_?)?L?(\d{1,4})", text[position:]):

@@ -1,6 +1,6 @@
 """Published tables of chips and kernels, exactly as printed.
 
-They are in `presets.toml`, not in the catalogue, so that a widget that shows a preset does not read all chips.
+The tables are in `presets.toml` and not in the catalogue: a widget with a preset does not have to read all chips.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Preset:
     chips
         Chips with the rounded figures of the table (FLOP/s, bytes/s); the figures in the catalogue can differ.
     kernels
-        The example kernels of the table (FLOPs, bytes); with a time only if the table prints one.
+        The example kernels of the table (FLOPs, bytes); a kernel has a time only if the table prints its time.
     source
         The document that the table is printed in.
     notes

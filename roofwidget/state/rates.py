@@ -113,7 +113,7 @@ def _sheet_rate(chip: Chip, quantity: Quantity, key: str) -> float:
 
 
 def common_precision(kernels: Kernels) -> str:
-    """Return the precision of all kernels with FLOPs, or an empty text if precisions differ or one is unknown.
+    """Return the precision that all kernels with FLOPs have, or an empty text if they have no common precision.
 
     Examples
     --------

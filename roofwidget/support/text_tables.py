@@ -95,7 +95,7 @@ def and_more(count: int, shown: int) -> list[str]:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number with a noun, to which it adds a plural s unless the number is 1.
+    """Return a number with a noun, such as "2 kernels". The noun gets a plural s unless the number is 1.
 
     Examples
     --------
