@@ -884,8 +884,8 @@ class RooflineModel(HasTraits):
     def moved_kernels(self) -> Kernels:
         """`shown_kernels` with the what-ifs of `moves` applied; see `roofwidget.analysis.what_if_arithmetic`.
 
-        The bounds are those on the chip that the kernels ran on if it is known, else on the focus chip with its what-if
-        rates.
+        The bounds are on the chip that the kernels ran on. If this chip is unknown, they are on the focus chip with its
+        what-if rates.
         """
         return apply_what_ifs(self.shown_kernels, self.moves, self._bound_where_measured)
 
@@ -976,8 +976,8 @@ class RooflineModel(HasTraits):
     def projection(self, source: Chip | str | None = None, *, recast: str | None = None) -> Projection:
         """Return how long the kernels would take on the focus chip with its what-if values; see `roofwidget.project`.
 
-        `source` is the chip that the kernels ran on, if the kernels do not name it. The rows of `at_roof` reach their
-        roof. With `recast`, all FLOPs have that precision.
+        `source` is the chip that the kernels ran on, if the kernels do not name it. Rows in `at_roof` are at their roof.
+        If `recast` is a precision, all FLOPs have this precision.
         """
         return project(
             self.shown_kernels,

@@ -16,14 +16,14 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
 kernels  ``{n, name, short, precision, category: texts, time, self_time, count: buffer or null,
          flops, bytes: {key: buffer}, extra: [[name, texts or buffer]], origin: [[key, texts]],
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``.
-         A short name is null where it equals the name. `time` is null if no row has a time, `self_time` if it equals
+         A short name is null if the name is not shortened. `time` is null if no row has a time, `self_time` if it equals
          `time`, `count` if every count is 1. The rows of `program` are its totals, of category "program", then its
          steps, of category "step". `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. Null if no row has a text. `codes` is null if all rows have
          the same text, or row i of n has text i of n.
 baseline ``{kernels: as kernels, match: buffer, verdict: texts}`` or null. For each row of the baseline: the int32 row
-         of the kernel that it is matched with, or -1, and whether that became faster, slower, equal or unknown.
+         of the kernel that it is matched with, or -1, and whether the kernel became faster, slower, equal or unknown.
 graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtypes: {name: bits},
          conventions: {name: {word: value}}, conditions: [[what, count, divisor]],
          outputs: [tensor], tensors: [{name, shape, dtype, bytes}],

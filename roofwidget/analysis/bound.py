@@ -40,17 +40,17 @@ def bound(
     chip
         A chip, or its name in the catalogue.
     precision
-        The precision of kernels that name none: a name, or ``"auto"`` for the chip's default.
+        The precision of kernels without a precision: a name, or ``"auto"`` for the chip's default.
     memory
         The level whose bytes count: ``"main"``, a level's name, or ``"all"`` for the slowest of all known levels.
     overlap
-        How much of the shorter of compute and memory time runs in parallel with the longer: 1 means all of it (the
-        roofline), 0 means none of it (the sum of the two).
+        The share of the shorter time, compute or memory, that runs in parallel with the longer time. With 1 the longer
+        time counts (the roofline), with 0 the sum of both times.
     exposed_comm
         The share of the time in which only the link works, from 0 to below 1. This share lowers the roof. It cannot be
-        combined with kernels that have ``"network"`` bytes, because both describe the same communication.
+        combined with kernels that have ``"network"`` bytes, because the option and these bytes describe the same communication.
     launch_overhead
-        Seconds per launch, or text such as ``"5 us"``: a kernel needs at least its count times this.
+        Seconds per launch, or text such as ``"5 us"``: a kernel needs at least count × launch overhead.
 
     Returns
     -------

@@ -179,10 +179,10 @@ def project(
     chip
         The new chip, or its name in the catalogue. It may be the same chip with another clock or precision.
     source
-        The chip that the kernels ran on; by default the chip that they name.
+        The chip that the kernels ran on; by default `Kernels.chip`.
     clock
-        A factor on the new chip's peaks, such as 0.8; or the new clock as text, such as ``"1.2 GHz"``, if the chip has
-        the clock that its peaks refer to. Bandwidths do not change.
+        A factor on the new chip's peaks, such as 0.8; or the new clock as text, such as ``"1.2 GHz"``. Text requires
+        that the chip has a clock. Bandwidths do not change.
     precision
         The precision, on the new chip, of kernels that name none: a name, or ``"auto"`` for the chip's default. If it
         is not given, these kernels keep their precision on the chip they ran on. Bytes do not change.

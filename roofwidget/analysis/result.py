@@ -200,7 +200,10 @@ class Bound:
     @cached_property
     @_formula
     def exposed_fraction(self) -> Floats:
-        """The share of the bound time in which only the link works: `exposed_comm`, or network time above `body_time`."""
+        """The share of the bound time in which only the link works.
+
+        It is `exposed_comm`, or for kernels with network bytes the part of `network_time` that exceeds the body.
+        """
         if not self.network_time.any():
             return np.full(len(self), self.exposed_comm)
         left = np.maximum(self.network_time - self.body_time, 0)

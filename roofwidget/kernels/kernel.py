@@ -40,7 +40,7 @@ class Kernel:
     time
         Measured seconds over all launches, text such as ``"31 us"``, or None when it was not measured.
     precision
-        The precision whose peak applies to this kernel; None and ``"auto"`` mean the precision that is asked for.
+        The precision whose peak applies to this kernel; None and ``"auto"`` mean the `precision` option of `bound`.
     category
         A label to group by.
     count

@@ -50,7 +50,7 @@ class Kernels:
         One text per kernel.
     flops, bytes
         FLOPs and bytes, shape (n,), or a mapping from precision or memory level to such an array. NaN means unknown;
-        in a mapping NaN means that the kernel has none of this precision or level. The keys are those of `Kernel`: a
+        in a mapping NaN means that the kernel has no FLOPs of this precision or no bytes of this level. The keys are those of `Kernel`: a
         precision or a class of FLOPs; a memory level or ``"network"`` for bytes that cross the chip's link.
     time
         Seconds, shape (n,); NaN means not measured.
@@ -66,7 +66,8 @@ class Kernels:
     extra
         Further columns by name, with the unit in the name: numbers or texts, one per row or one for all rows.
     launches, launch_rows
-        If the rows are sums: the m rows that were added, and for each added row its row in this table, shape (m,).
+        If the rows are sums: the m rows that were added, and for each of them the row of this table that contains it,
+        shape (m,).
     chip
         The chip that the kernels ran on, if the source names it.
     program, steps
@@ -304,7 +305,7 @@ class Kernels:
     __hash__ = None  # type: ignore[assignment]  # equality looks into arrays
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A pickle names only the package, not this file, so that it can be read after the file has moved.
+        # A pickle names only the package, not this file: old pickles can be read after this file was renamed.
         return Kernels._unpickled, ({name: columns.to_plain(value) for name, value in self._arguments().items()},)
 
     @classmethod
@@ -383,7 +384,7 @@ class Kernels:
 
     @property
     def extra_columns(self) -> Extra:
-        """The columns of `extra` as they are stored: text columns are dictionary-encoded."""
+        """The columns of `extra` in their stored form: text columns are dictionary-encoded."""
         return self._extra
 
     @property
@@ -433,7 +434,7 @@ class Kernels:
 
         The keys are ``"flops"``, ``"bytes"`` (main memory), ``"time"`` (self time, seconds), ``"launches"``, and
         ``"time without flops"`` and ``"time without bytes"``: seconds of the rows whose amount is unknown, such as
-        opaque calls and idle time. A single such row makes `flops.sum()` NaN. A sum is NaN if all its parts are
+        opaque calls and idle time. A single row with unknown FLOPs makes `flops.sum()` NaN. A sum is NaN if all its parts are
         unknown. The bound of a whole program is the sum of its kernels' bounds, not the bound of these sums.
 
         Examples
