@@ -976,8 +976,8 @@ class RooflineModel(HasTraits):
     def projection(self, source: Chip | str | None = None, *, recast: str | None = None) -> Projection:
         """Return how long the kernels would take on the focus chip with its what-if values; see `roofwidget.project`.
 
-        `source` is the chip that the kernels ran on, if the kernels do not name it. Rows in `at_roof` are at their roof.
-        If `recast` is a precision, all FLOPs have this precision.
+        `source` is the chip that the kernels ran on, if the kernels do not name it. Rows in `at_roof` reach their
+        roof. If `recast` is a precision, all FLOPs have this precision.
         """
         return project(
             self.shown_kernels,

@@ -68,7 +68,7 @@ def parse(value: object, unit: str, what: str) -> float:
     Parameters
     ----------
     value
-        A real number in SI base units, or text such as ``"989.5 TFLOP/s"``. Text without a unit is in base units.
+        A real number in SI base units, or text such as ``"989.5 TFLOP/s"``. Text without a unit means base units.
     unit
         One of ``FLOP/s``, ``B/s``, ``FLOP``, ``B``, ``s``, ``FLOP/B``, ``Hz``, ``W``, ``J/FLOP``, ``J/B``.
     what

@@ -36,7 +36,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     # The script as text, not as a path: with a path every closed widget would stay in memory.
     _esm = owned("python", Unicode())
     _css = owned("python", Unicode())
-    # The model in which the loader finds the code.
+    # The shared model that contains the code of the front end. None if the widget itself sends the code.
     _code = owned("python", Instance(bundle.FrontEnd, allow_none=True), to_wire=bundle.reference)
 
     # The names of the traits that were sent to the front end since it was opened.

@@ -16,9 +16,9 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
 kernels  ``{n, name, short, precision, category: texts, time, self_time, count: buffer or null,
          flops, bytes: {key: buffer}, extra: [[name, texts or buffer]], origin: [[key, texts]],
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``.
-         A short name is null if the name is not shortened. `time` is null if no row has a time, `self_time` if it equals
-         `time`, `count` if every count is 1. The rows of `program` are its totals, of category "program", then its
-         steps, of category "step". `chip` is the chip that the kernels ran on.
+         A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
+         if it equals `time`. `count` is null if every count is 1. The rows of `program` are first the totals (category
+         "program"), then the steps (category "step"). `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. Null if no row has a text. `codes` is null if all rows have
          the same text, or row i of n has text i of n.

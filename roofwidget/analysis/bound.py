@@ -47,8 +47,9 @@ def bound(
         The share of the shorter time, compute or memory, that runs in parallel with the longer time. With 1 the longer
         time counts (the roofline), with 0 the sum of both times.
     exposed_comm
-        The share of the time in which only the link works, from 0 to below 1. This share lowers the roof. It cannot be
-        combined with kernels that have ``"network"`` bytes, because the option and these bytes describe the same communication.
+        The share of the time in which only the link works, from 0 to below 1. This share lowers the roof. It is
+        refused for kernels with ``"network"`` bytes, because the share and the bytes would count the same
+        communication twice.
     launch_overhead
         Seconds per launch, or text such as ``"5 us"``: a kernel needs at least count × launch overhead.
 

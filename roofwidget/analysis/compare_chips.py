@@ -199,8 +199,8 @@ def compare_chips(
     kernels
         `Kernels`, or anything that converts to it.
     chips
-        A list of chips, names of catalogue chips, or pairs of a chip and a precision. A precision may name a unit: one
-        chip with and without its tensor cores is ``[("a100", "fp64"), ("a100", "fp64_tensor")]``. The speed-up is shown
+        A list of chips, names of catalogue chips, or pairs of a chip and a precision. A precision may name a unit: to
+        compare a chip with and without its tensor cores, use ``[("a100", "fp64"), ("a100", "fp64_tensor")]``. The speed-up is shown
         relative to the first chip. A `Preset` or a single chip works too.
     precision
         The precision of chips that are given without one.

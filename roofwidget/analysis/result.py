@@ -202,7 +202,7 @@ class Bound:
     def exposed_fraction(self) -> Floats:
         """The share of the bound time in which only the link works.
 
-        It is `exposed_comm`, or for kernels with network bytes the part of `network_time` that exceeds the body.
+        It is `exposed_comm` if no kernel has network bytes. Otherwise it is ``max(0, network_time - body) / time``.
         """
         if not self.network_time.any():
             return np.full(len(self), self.exposed_comm)

@@ -50,8 +50,9 @@ class Kernels:
         One text per kernel.
     flops, bytes
         FLOPs and bytes, shape (n,), or a mapping from precision or memory level to such an array. NaN means unknown;
-        in a mapping NaN means that the kernel has no FLOPs of this precision or no bytes of this level. The keys are those of `Kernel`: a
-        precision or a class of FLOPs; a memory level or ``"network"`` for bytes that cross the chip's link.
+        in a mapping NaN means that the kernel has no FLOPs of this precision or no bytes of this level. The keys for
+        FLOPs are precisions and classes of FLOPs. The keys for bytes are memory levels and ``"network"``, for bytes
+        that cross the chip's link.
     time
         Seconds, shape (n,); NaN means not measured.
     precision, category
@@ -434,8 +435,9 @@ class Kernels:
 
         The keys are ``"flops"``, ``"bytes"`` (main memory), ``"time"`` (self time, seconds), ``"launches"``, and
         ``"time without flops"`` and ``"time without bytes"``: seconds of the rows whose amount is unknown, such as
-        opaque calls and idle time. A single row with unknown FLOPs makes `flops.sum()` NaN. A sum is NaN if all its parts are
-        unknown. The bound of a whole program is the sum of its kernels' bounds, not the bound of these sums.
+        opaque calls and idle time. A single row with unknown FLOPs makes `flops.sum()` NaN. A sum here is NaN only if
+        all its parts are unknown. The bound of a whole program is the sum of its kernels' bounds, not the bound of
+        these sums.
 
         Examples
         --------
