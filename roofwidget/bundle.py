@@ -14,8 +14,8 @@ from traitlets import Dict, Unicode
 from roofwidget.support import languages
 from roofwidget.support.languages import ENGLISH
 
-# In these hosts a page cannot use a shared model: one process serves many pages, or a page cannot find a model by its
-# id.
+# A page cannot use a shared model in these hosts. Some serve many pages from one process. In others a page cannot
+# find a model by its id.
 _HOSTS_WITHOUT_SHARED_MODELS: Final = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
 _INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"
 

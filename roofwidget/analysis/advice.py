@@ -50,7 +50,7 @@ SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
-# Digits added to a share so that it differs from a threshold.
+# How many more digits a share may get so that its text differs from a threshold.
 _MAX_EXTRA_DIGITS: Final = 12
 _HEADER: Final = ("kernel", "situation", "evidence", "what to try")
 

@@ -160,7 +160,7 @@ def _own_peaks(
 
     Kernels without a precision get the precision `asked`.
 
-    The second value names the precisions at which the chip has no peak for the class, so that the general peak of the
+    The second value names precisions at which the chip has no peak for the class. There the general peak of the
     precision is used.
     """
     coded = table.codes("precision")

@@ -200,8 +200,9 @@ def compare_chips(
         `Kernels`, or anything that converts to it.
     chips
         A list of chips, names of catalogue chips, or pairs of a chip and a precision. A precision may name a unit: to
-        compare a chip with and without its tensor cores, use ``[("a100", "fp64"), ("a100", "fp64_tensor")]``. The speed-up is shown
-        relative to the first chip. A `Preset` or a single chip works too.
+        compare a chip with and without its tensor cores, use
+        ``[("a100", "fp64"), ("a100", "fp64_tensor")]``. Speed-ups are relative to the first chip. A `Preset` or a
+        single chip works too.
     precision
         The precision of chips that are given without one.
     memory, overlap, exposed_comm, launch_overhead

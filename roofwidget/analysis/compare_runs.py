@@ -151,8 +151,8 @@ class RunComparison:
 
         Each kernel has a range of times in each run. The range is from count × shortest launch to count × longest
         launch if the run has these launches (see `Kernels.groupby`). Otherwise it is only the measured time. If the
-        two ranges overlap, the verdict is ``equal``. The verdict is ``other work`` if the FLOPs of the two runs differ
-        by more than 1 %, in total and per launch: times of different work cannot be compared. Bytes may differ.
+        two ranges overlap, the verdict is ``equal``. The verdict is ``other work`` if the FLOPs differ by more than
+        1 %, both in total and per launch, because times of different work cannot be compared. Bytes may differ.
         """
         return self._verdicts.texts()
 
@@ -232,8 +232,8 @@ def compare_runs(
 ) -> RunComparison:
     """Match the kernels of two runs of one program, and compare their times.
 
-    Kernels with equal names match. If several kernels of a run share a name, they are matched by these rules in turn:
-    equal ``"shape"`` (if both runs have this column), equal FLOPs and bytes per launch, equal FLOPs, order.
+    Kernels with equal names match. If several kernels of a run share a name, four rules match them in turn: equal ``"shape"``
+    (if both runs have this column), equal FLOPs and bytes per launch, equal FLOPs, and the order of the rows.
     Amounts that differ by rounding, about 1 %, count as equal. To compare many launches of one kernel, first use
     `Kernels.groupby`, which also records the range of the launches' times.
 

@@ -1,7 +1,8 @@
 """Chips as plain dicts (records): the form of the catalogue and of a user's own files.
 
-A figure is a number in base units, text such as ``"989.5 TFLOP/s"``, or a table with a `value` and its origin:
-`source` (a key of `sources`), `confidence`, and a `formula` or `note`, which is appended to the source's title.
+A figure is a number in base units, text such as ``"989.5 TFLOP/s"``, or a table with a `value` and its origin.
+The origin is a `source` (a key of `sources`), a `confidence`, and a `formula` or `note`. A formula or note is appended
+to the title of the source.
 """
 
 from __future__ import annotations

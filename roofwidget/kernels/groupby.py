@@ -212,9 +212,9 @@ def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
 def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
     """Return the sums by level, and a mask of main-memory sums that are unknown although a part is known.
 
-    The names of off-chip memory are alternatives, so a row needs bytes under only one name. At any other level a missing
-    amount is unknown. For the network a missing amount is zero: if no bytes cross the link, readers
-    give no amount.
+    The names of off-chip memory are alternatives, so a row needs bytes under only one name. At any other level a
+    missing amount is unknown. For the network a missing amount is zero: if no bytes cross the link, readers give no
+    amount.
     """
     columns = kernels.bytes_by_level
     outside = [column for level, column in columns.items() if is_off_chip(level)]
