@@ -826,7 +826,7 @@ class RooflineModel(HasTraits):
             changes too, because the kernel keeps its share of the roof. 1 removes the what-if; None keeps the previous
             factor.
         time
-            A factor on the kernel's time with these bytes. It cannot make the time shorter than the roof allows.
+            A factor on the kernel's time with these bytes. The time cannot become shorter than the roof allows.
 
         Raises
         ------

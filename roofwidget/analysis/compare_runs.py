@@ -232,8 +232,8 @@ def compare_runs(
 ) -> RunComparison:
     """Match the kernels of two runs of one program, and compare their times.
 
-    Kernels with equal names match. If several kernels of a run share a name, four rules match them in turn: equal ``"shape"``
-    (if both runs have this column), equal FLOPs and bytes per launch, equal FLOPs, and the order of the rows.
+    Kernels with equal names match. If several kernels of a run share a name, four rules match them in turn: equal
+    ``"shape"`` (if both runs have this column), equal FLOPs and bytes per launch, equal FLOPs, and the order of rows.
     Amounts that differ by rounding, about 1 %, count as equal. To compare many launches of one kernel, first use
     `Kernels.groupby`, which also records the range of the launches' times.
 

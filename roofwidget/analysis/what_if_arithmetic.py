@@ -21,9 +21,9 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], b
 
     The factor ``bytes`` multiplies a kernel's bytes at every memory level, but not its bytes over the link. The kernel
     keeps its utilization, so its new time is ``time * bound time after / bound time before``. The factor ``time``
-    multiplies the result. No kernel goes above its roof, so the time factor is at least the utilization. For a kernel that
-    is above its roof already, it is at least 1. The self time changes by the same factor as the time. A new time is NaN if
-    the bytes change and the bound is unknown.
+    multiplies the result. No kernel goes above its roof, so the time factor is at least the utilization. For a kernel
+    that is above its roof already, the time factor is at least 1. The self time changes by the same factor as the time.
+    A new time is NaN if the bytes change and the bound is unknown.
 
     Parameters
     ----------

@@ -216,7 +216,7 @@ class Chip:
         return self.peak_flops[self.precision(precision)]
 
     def peak_of(self, flop_class: str, precision: str = "auto") -> tuple[float, bool]:
-        """Return the peak that a class of FLOPs is charged to, FLOP/s, and whether the class has its own peak.
+        """Return the peak that applies to a class of FLOPs, FLOP/s, and whether the class has a peak of its own.
 
         Tries, in this order: the class at that precision, such as ``fp16_vector`` (for ``matmul`` also
         ``fp16_tensor`` and ``fp16_matrix``); the class alone, such as ``vector``; the peak of the precision.
@@ -324,9 +324,9 @@ class Chip:
         """Return this chip with other fields; the keywords are those of `Chip`.
 
         `peak_flops`, `memories`, `links` and `sources` are merged into those of this chip by name, in any case;
-        ``"main"`` is the main memory. Other fields are replaced. A figure that changes loses its source, its checks
-        and, unless `ceilings` are given, the ceilings under it. A ceiling under all peaks is dropped if the peak of the
-        default precision changes. The status becomes ``given``. A new name without an id gets a new id.
+        ``"main"`` is the main memory. Other fields are replaced. A figure that changes loses its source and its
+        checks. The ceilings under it are dropped unless `ceilings` are given. A ceiling under all peaks is dropped if
+        the peak of the default precision changes. The status becomes ``given``. A new name without an id gets a new id.
 
         Raises
         ------
@@ -554,8 +554,8 @@ class Share:
     level
         The memory level.
     capacity
-        Bytes: the capacity of the whole chip divided by the number of its units, because all units may work at the same
-        time.
+        Bytes: the capacity of the whole chip divided by the number of compute units, because all units may work at the
+        same time.
     units
         The number of units; 1 if the chip does not state a number.
     """

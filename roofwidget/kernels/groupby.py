@@ -187,7 +187,7 @@ def _shown(value: object) -> str:
 def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
     """Return the sums by precision, and a mask of sums that are unknown although a part is known.
 
-    If the precisions within a group differ, FLOPs given as plain numbers count for the precision of their row.
+    If the rows of a group differ in precision, FLOPs given as plain numbers count for the precision of the row.
     """
     unknown = np.isnan(kernels.flops)
     columns = dict(kernels.flops_by_precision)

@@ -33,7 +33,7 @@ _NOISE: Final = frozenset(
     }
 )
 _NOISY: Final = re.compile(r"(?i)policy|exec|iterator|params|^kernel")
-# Template types that only collect traits. A short name shows the arguments of such a type instead of the type.
+# Template types that only bundle other types. A short name shows the arguments of such a type instead of the type.
 _INLINED: Final = re.compile(r"(?i)(traits|params|config|collectivemma)$")
 _PIPELINE: Final = re.compile(r"^Mainloop(Sm\d+)\w*$")
 _TYPES: Final = {

@@ -433,7 +433,7 @@ class Kernels:
     def totals(self) -> Mapping[str, float]:
         """Return the sums of the known amounts over all rows, and the time of the rows with unknown amounts.
 
-        The keys are ``"flops"``, ``"bytes"`` (main memory), ``"time"`` (self time, seconds) and ``"launches"``. The keys
+        The keys are ``"flops"``, ``"bytes"`` (main memory), ``"time"`` (self time, seconds) and ``"launches"``. Also,
         ``"time without flops"`` and ``"time without bytes"`` are the seconds of rows with an unknown amount, such as
         opaque calls and idle time. A single row with unknown FLOPs makes `flops.sum()` NaN. A sum here is NaN only if
         all its parts are unknown. The bound of a whole program is the sum of its kernels' bounds, not the bound of
