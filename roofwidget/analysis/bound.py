@@ -158,10 +158,8 @@ def _own_peaks(
 ) -> tuple[Floats | float, str]:
     """Return the peak of plain FLOPs, or of a class of FLOPs, at each kernel's precision.
 
-    Kernels without a precision get the precision `asked`.
-
-    The second value names precisions at which the chip has no peak for the class. There the general peak of the
-    precision is used.
+    Kernels without a precision get the precision `asked`. The second value names precisions at which the chip has no
+    peak for the class. There the general peak of the precision is used.
     """
     coded = table.codes("precision")
     used = np.flatnonzero(np.bincount(coded.codes[counted], minlength=len(coded.values)))

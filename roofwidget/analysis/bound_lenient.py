@@ -20,7 +20,7 @@ from roofwidget.support.text_tables import counted
 def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
     """Return a `Bound` like `roofwidget.bound`, but with an unknown bound for kernels that need a missing figure.
 
-    The affected kernels keep their FLOPs and memory bytes. A remark counts them. The options
+    The affected kernels keep their FLOPs and memory bytes. A remark says how many kernels are affected. The options
     are those of `roofwidget.bound`.
 
     Raises

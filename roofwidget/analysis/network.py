@@ -65,7 +65,7 @@ def collective_time(
         The number of chips that take part, whole numbers from 1; a single chip has nothing to send.
     bandwidth
         bytes/s one way: what a rank sends in one direction. For a `Chip` or a `Link` it is the sum over all links of
-        the chip. With ``"ring-both-ways"`` each direction gets half of this sum.
+        this kind. With ``"ring-both-ways"`` each direction gets half of this sum.
     latency
         Seconds per hop. None means the latency of the `Chip` or `Link`, or 0 if the latency is unknown.
     topology

@@ -61,7 +61,7 @@ def _conditions(bound: Bound) -> str:
 
 
 def _intensity(bound: Bound, row: int) -> str:
-    """Return the intensity at the given level as text. For ``all`` it is the slowest level, and the text names it."""
+    """Return the intensity at the given level as text. For ``all`` the text is for the slowest level and names it."""
     if bound.memory != "all":
         return format_intensity(float(bound.ai[bound.memory][row]) if bound.memory in bound.ai else math.nan)
     level, _ = _slowest(bound, row)

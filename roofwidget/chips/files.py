@@ -14,14 +14,14 @@ from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.support.did_you_mean import did_you_mean
 
-# No rate or capacity of a chip is smaller than `_MIN_RATE` and `_MIN_CAPACITY_BYTES`. If a number without a unit is
+# No rate of a chip is below `_MIN_RATE`, and no capacity is below `_MIN_CAPACITY_BYTES`. If a number without a unit is
 # smaller, it was meant in TFLOP/s, GB/s or GB.
 _MIN_RATE: Final = 1e9  # FLOP/s or bytes/s
 _MIN_CAPACITY_BYTES: Final = 1e3
 _RATE_KEYS: Final = {"memories": ("bandwidth",), "links": ("bandwidth", "per_link")}
 _EXAMPLES: Final = {"FLOP/s": "989.5 TFLOP/s", "B/s": "3.35 TB/s", "B": "80 GB"}
 _PRECISION: Final = re.compile(r"(?:fp|bf|tf|int)(\d+)")
-# The unit of each figure that is compared with `_MIN_RATE` or `_MIN_CAPACITY_BYTES`, by the pattern of its key.
+# The units of figures in checks. The values are compared with `_MIN_RATE` or `_MIN_CAPACITY_BYTES`.
 _CHECK_UNITS: Final = (
     (re.compile(r"peak_flops\..+"), "FLOP/s"),
     (re.compile(r"memories\..+\.bandwidth|links\..+\.(?:bandwidth|per_link)"), "B/s"),

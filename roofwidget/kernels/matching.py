@@ -79,7 +79,7 @@ def _differ(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
 
 
 def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
-    """Return pairs of rows with equal keys. Of each key, the first rows of the two runs are a pair, then the second."""
+    """Return pairs of rows with equal keys. For each key, the first rows of the two runs are a pair, and so on."""
     keys = _combine(np.concatenate([before, after]), np.concatenate([_occurrence(before), _occurrence(after)]))
     n = len(before)
     _, rows_before, rows_after = np.intersect1d(keys[:n], keys[n:], assume_unique=True, return_indices=True)
