@@ -1,4 +1,4 @@
-"""Read profiles of other tools into `Kernels`. `read` finds the reader by the file's content, not by its name.
+"""Read profiles of other tools into `Kernels`. `read` finds the reader by the file's content, not by the file's name.
 
 A reader is a module listed in `FORMATS`. It has ``FORMAT`` (the format's name), ``EXPECTED`` (what the reader accepts,
 for error messages), ``recognises(source)``, which must be cheap, and ``read(source, *, …)``. A reader that also accepts
@@ -54,8 +54,8 @@ def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kern
     ----------
     path_or_buffer
         A path, a folder, bytes or an open file. gzip and zip are decompressed. Text is UTF-8 with or without a byte
-        order mark, or UTF-16 with one. A data frame, a list of records and other objects that a reader accepts work
-        too.
+        order mark, or UTF-16 with a byte order mark. A data frame, a list of records and other objects that a reader
+        accepts work too.
     format
         The format's name. None detects the format from the file's content.
     **options
@@ -135,7 +135,7 @@ def _called(function: Callable[..., Kernels], given: object, options: dict[str, 
 
 
 def check_options(where: str, function: Callable[..., object], options: Iterable[str], *others: str) -> None:
-    """Raise `TypeError` for an option that is neither a keyword of the reader's function nor one of the others."""
+    """Raise `TypeError` for an option that is neither a keyword of `function` nor in `others`."""
     parameters = inspect.signature(function).parameters.values()
     known = [*others, *(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)]
     for name in options:

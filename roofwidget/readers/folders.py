@@ -21,8 +21,8 @@ def read_folder(
 ) -> Kernels:
     """Read a folder with the first reader that succeeds; a warning names the readers that failed.
 
-    If all readers of the folder failed, the first one because a package is missing, and exactly one file in the folder
-    can be read without it, this file is read.
+    A single file is read instead of the folder under these conditions: all readers of the folder failed, the first
+    reader lacks a package, and exactly one file in the folder can be read without this package.
 
     Raises
     ------
@@ -53,7 +53,10 @@ def _noted(kernels: Kernels, failed: Exception | None) -> Kernels:
 
 
 def _single_readable_file(folder: Source, modules: Sequence[ModuleType]) -> tuple[ModuleType, Source] | None:
-    """Return the first reader that recognises files in the folder, and its file; None if there are several files."""
+    """Return the first reader that recognises a file in the folder, and this file.
+
+    The result is None if this reader recognises several files, or if no reader recognises a file.
+    """
     members = [member for member in folder.members().values() if not member.is_folder]
     for module in modules if len(members) <= _MAX_MEMBERS else ():
         found = [] if module.recognises(folder) else [member for member in members if module.recognises(member)]

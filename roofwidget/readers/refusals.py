@@ -1,4 +1,4 @@
-"""Errors for an input that no reader accepts, or that is not of the format that the user named."""
+"""Errors for an input that no reader accepts, and for an input that does not have the format named by the user."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ def of_unknown(source: Source) -> ProfileError:
 
 
 def of_another(source: Source, module: ModuleType, others: Sequence[ModuleType]) -> ProfileError | None:
-    """Return the error for a file whose content is not of the named format; None if the content does not show this."""
+    """Return the error for a file whose content is not of the named format.
+
+    None if the content may be of this format.
+    """
     if source.is_folder or module.recognises(source):
         return None
     other = next((one.FORMAT for one in others if one.recognises(source)), None)
@@ -80,7 +83,7 @@ def read_many_hint(source: Source) -> str:
 
 
 def _look(source: Source) -> str | None:
-    """Return a description of the file from its first bytes or its JSON; None if these do not show what it is."""
+    """Return a description of the file from its first bytes or its JSON; None if the content is of no known kind."""
     head = source.head[:64].lstrip().lower()
     look = next((what for magic, what in _MAGIC.items() if head.startswith(magic.lower())), None)
     document = None if look else source.document()
@@ -92,7 +95,7 @@ def _look(source: Source) -> str | None:
 
 
 def _of_text(source: Source) -> tuple[str, str | None]:
-    """Return the reason and the place for a text, or for bytes that are not text."""
+    """Return the reason and the place for the error: for a text, and for bytes that are not text."""
     if source.beginning.lstrip(_LEADING)[:1] in ("{", "["):
         try:
             source.json(nan=True)

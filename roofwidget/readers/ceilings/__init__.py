@@ -22,14 +22,14 @@ _FORMATS: Final = ("ceilings.ert", "ceilings.tracelens_arch", "ceilings.carm", "
 
 
 def read_ceilings(path_or_buffer: Any, *, chip: Chip | str | None = None, **options: Any) -> Chip:
-    """Read the ceilings of a machine that a tool measured.
+    """Read a machine's ceilings from the output of a benchmark.
 
     Parameters
     ----------
     path_or_buffer
         The Empirical Roofline Tool's ``roofline.json``, the CARM Tool's ``NAME_roofline.csv``, rocprof-compute's
-        ``roofline.csv`` or its folder, the output of likwid-bench, or an architecture file of TraceLens. The same
-        kinds of input as for `read`.
+        ``roofline.csv`` or its folder, the output of likwid-bench, or an architecture file of TraceLens. As in `read`,
+        it may be a path, bytes or an open file.
     chip
         A chip, or the name of a chip in the catalogue. The measured figures become ceilings below the chip's own peaks
         and bandwidths. None returns a new chip with the measured peaks and bandwidths.

@@ -51,7 +51,7 @@ _MODEL: Final = "cache-aware roofline: the bytes are all bytes that the core req
 
 
 def recognises(source: File) -> bool:
-    """Whether the first line is the start of one of the two tables."""
+    """Whether the first line begins a machine's table or a table of applications."""
     if source.is_folder:
         return False
     first = source.beginning.lstrip("\ufeff\r\n").partition("\n")[0]
@@ -73,7 +73,7 @@ def read(
     Parameters
     ----------
     source
-        One of the two tables.
+        The table of applications, or a machine's table.
     machine
         The machine's table, if it is not in the results folder of the applications.
     isa, precision, threads
@@ -129,7 +129,7 @@ def ceilings(source: File, *, isa: str | None = None, precision: str | None = No
     Raises
     ------
     ProfileError
-        If the file is the table of applications, there is no such run, or a cell is invalid.
+        If the file is the table of applications, no run matches the options, or a cell is invalid.
     """
     if not _is_machine(source):
         raise ProfileError(
@@ -212,7 +212,7 @@ def _lines(source: File) -> Iterator[tuple[int, list[str]]]:
 def _column(file: str, groups: list[str], units: list[str], name: str) -> int:
     """Return the index of the column for `name`, a level or a rate.
 
-    A second column of the same group has instructions per cycle, so the unit decides.
+    The group `name` also has a column of instructions per cycle, so the column is chosen by its unit.
     """
     pairs = enumerate(zip(groups, units, strict=False))
     found = [at for at, (group, unit) in pairs if group == name and unit.casefold() in _UNITS]
@@ -259,7 +259,7 @@ def _beside(source: File) -> File | None:
 def _precisions_with_peak(words: list[str], chip: Chip | None) -> list[str | None]:
     """Return our name for each precision.
 
-    The name is None if the machine has no peak for the precision, because the kernel then has no roof.
+    The name is None if the machine has no peak for the precision, because kernels of this precision have no roof.
     """
     named = [_PRECISIONS.get(word.strip().casefold()) for word in words]
     return [word if word and (chip is None or word in chip.peak_flops) else None for word in named]

@@ -64,7 +64,7 @@ def ceilings(source: File, *, precision: str | None = None) -> Chip:
     source
         The file.
     precision
-        The precision of the FLOPs if the file does not have it, such as ``"fp64"``.
+        The precision of the FLOPs if the file names no precision, such as ``"fp64"``.
 
     Raises
     ------

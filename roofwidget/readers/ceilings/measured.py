@@ -15,8 +15,8 @@ MATRIX: Final = "matrix"
 UNSPECIFIED: Final = "unspecified"
 """The precision of FLOPs if the file does not have it."""
 
-# A key that is only a precision means the vector units for these precisions, and the matrix units for narrower
-# precisions.
+# For these precisions a key without a unit, such as ``fp64``, means the vector units. For narrower precisions a key
+# without a unit, such as ``fp16``, means the matrix units.
 _WIDE: Final = frozenset({"fp64", "fp32", "int64", "int32", UNSPECIFIED})
 
 
@@ -80,7 +80,7 @@ def measured_chip(
         The machine's name.
     rates, bandwidths
         FLOP/s, and bytes/s by level, nearest level first. The main memory is the off-chip level, or the last level if
-        none is off-chip. Zero means not measured.
+        none is off-chip. A figure of 0 was not measured.
     source
         The tool and the file.
     ceilings
@@ -88,7 +88,7 @@ def measured_chip(
     capacities
         Bytes by level.
     checks, check_source
-        Other figures in the file, by the keys of `Chip`, and their source.
+        Figures in the file that are of another source, by the keys of `Chip`; the name of this source.
     vendor, kind, notes
         As for `Chip`.
 
@@ -179,7 +179,7 @@ def _lower(base: Chip, measured: Chip) -> list[Ceiling]:
 
 
 def base_key(chip: Chip, key: str) -> str:
-    """Return the key of `chip` with the same meaning as `key`; vendors call the same units matrix, tensor or matmul."""
+    """Return the key of `chip` for the units that `key` means: vendors call them matrix, tensor or matmul units."""
     precision, _, unit = key.partition("_")
     same = [f"{precision}_{word}" for word in ("matrix", "tensor", "matmul")] if unit == MATRIX else [key]
     return next((word for word in same if word in chip.peak_flops), key)

@@ -1,4 +1,4 @@
-"""Decompress gzip and zip while reading. Sizes are limited, and damage raises one kind of error."""
+"""Decompress gzip and zip while reading. Sizes are limited. Any damaged archive raises the same exception."""
 
 from __future__ import annotations
 

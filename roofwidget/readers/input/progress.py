@@ -15,7 +15,9 @@ Progress: TypeAlias = bool | Callable[[int, int | None], object] | None
 def advancing(
     progress: Progress, total: int | None, *, unit: str, description: str
 ) -> Iterator[Callable[[int], object]]:
-    """Yield a function; the caller calls it with each advance in `unit`. With the unit ``"B"`` the bar shows kB and MB.
+    """Yield a function that takes the progress since its last call, in `unit`.
+
+    With the unit ``"B"`` the bar shows kB and MB.
 
     Raises
     ------

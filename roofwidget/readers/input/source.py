@@ -36,7 +36,7 @@ class Source:
     size
         Stored bytes, or None if unknown.
     nested
-        How many archives the input is inside.
+        The number of archives that contain the input: 1 for a file in a zip archive.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Source:
         ProfileError
             If the path is neither a file nor a folder.
         TypeError
-            If `given` is none of these.
+            If `given` is neither a path, bytes, an open file nor a buffer.
         """
         if isinstance(given, Source):
             return given
@@ -134,8 +134,8 @@ class Source:
         Raises
         ------
         ProfileError
-            If this is a folder, if the data is damaged (also raised later, while reading), or if it decompresses to
-            more than 2 GiB and more than 200 times its size.
+            If this is a folder, if the data is damaged, or if the data decompresses to more than 2 GiB and more than
+            200 times its size. Damage that is found later raises the same error while reading.
         """
         if self.is_folder or self._raw is None:
             raise ProfileError(self.name, "this is a folder or an archive of several files; expected one file")
@@ -157,7 +157,7 @@ class Source:
         return next((encoding for mark, encoding in _BOMS if self.head.startswith(mark)), "utf-8")
 
     def text(self, limit: int = _MAX_TEXT_BYTES) -> str:
-        """Return the whole input as text: UTF-8 with or without a byte order mark, or UTF-16 with one.
+        """Return the whole input as text: UTF-8 with or without a byte order mark, or UTF-16 with a mark.
 
         Raises
         ------
@@ -184,8 +184,8 @@ class Source:
         Raises
         ------
         ProfileError
-            If the text is not JSON, an object has a key twice, or `nan` is False and there is such a literal. The
-            message names line and column.
+            If the text is not JSON, an object has a key twice, or the text contains ``NaN`` or an infinity and `nan` is
+            False. The message names line and column.
         """
         if self._parsed is None:
             self._parsed = documents.parse(self.text(limit), self.name)

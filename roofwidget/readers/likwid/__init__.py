@@ -45,7 +45,7 @@ _TIME_TOLERANCE: Final = 0.1
 
 
 def recognises(source: Source) -> bool:
-    """Whether the source is output of LIKWID, or a folder that contains nothing else."""
+    """Whether the source is output of LIKWID, or a folder in which every file is output of LIKWID."""
     if source.is_folder:
         members = list(source.members().values()) if len(source.members()) <= _MAX_MEMBERS else []
         return bool(members) and all(map(recognises, members))

@@ -163,7 +163,10 @@ def _value(file: str, cell: object, place: str) -> float:
 
 
 def _of_json(source: Source) -> Iterator[Group]:
-    """Yield the groups of the JSON output; this output has no names of regions, and contains only the last region."""
+    """Yield the groups of the JSON output.
+
+    LIKWID writes only the last region into JSON, without the name of the region.
+    """
     document = source.json(nan=True)
     groups = document.items() if isinstance(document, dict) else ()
     for number, (name, outer) in enumerate(((name, group) for name, group in groups if name != "Info"), 1):
@@ -238,7 +241,8 @@ class Totals:
 def count(block: Group) -> Totals:
     """Return the totals of a group.
 
-    FLOPs come from events if these are known and agree with the printed rate, else from the printed rate.
+    FLOPs are computed from events. If events are missing or contradict the printed rate, the printed rate gives the
+    FLOPs.
     """
     times = block.metrics.get(_RUNTIME) or block.region_time
     found = Totals(_largest(times))
@@ -291,7 +295,7 @@ def _flops(block: Group, times: list[float], found: Totals) -> None:
 
 
 def _by_events(block: Group, precision: str) -> tuple[float, str]:
-    """Return the FLOPs of one precision from its events, and the rule; NaN without such events."""
+    """Return the FLOPs of one precision from its events, and the rule; NaN if the group has no such events."""
     weights = {name: n for name, n in _EVENTS.get(precision, {}).items() if name in block.events}
     if not weights and _ALL in block.events:
         weights = {_ALL: 1}

@@ -75,7 +75,7 @@ def launch_warnings(launches: Launches, counts: FlopCounts, time: Sourced, traff
 
 
 def flop_warnings(launches: Launches, counts: FlopCounts) -> list[str]:
-    """Return the warnings about how FLOPs were counted, and what they leave out."""
+    """Return warnings: how FLOPs were counted, and which operations are not in the FLOPs."""
     remarks: list[str] = []
     tensor = counts.tensor
     if tensor.moves.any():
@@ -166,7 +166,8 @@ def read_launches(files: Sequence[Source], device: int | str | None) -> Launches
 def _joined_runs(launches: Launches) -> Launches:
     """Merge passes of one program that follow each other in one file.
 
-    The processes in a file are passes if all have the same kernels in the same order, and each has metrics of its own.
+    The processes in a file are passes if all have the same kernels in the same order, and each process has metrics that
+    the other processes lack.
     """
     processes = list(dict.fromkeys(launches.words["process"]))
     if len(processes) < 2 or (launches.count > 1).any():  # noqa: PLR2004 - one process is one pass
@@ -243,7 +244,8 @@ def _with_given(
     if given is None:
         return parts, counts, precision, []
     is_unknown = np.array([reason is not None for reason in reasons], dtype=np.bool_)
-    # Where zeros of tensor counters prove nothing, the FLOPs of other units may be incomplete.
+    # On some chips tensor counters are 0 although tensor cores worked. There the FLOPs of other units may not be all
+    # FLOPs.
     found, messages = match_given(given, list(launches.names), is_unknown | counts.tensor.all_zero)
     rows = list(found)
     for sourced in parts.values():
@@ -262,7 +264,7 @@ def _with_given(
 
 
 def _with_fp16_vector_charged(parts: dict[str, Sourced], chip: Chip | None) -> dict[str, Sourced]:
-    """Add half-precision FLOPs outside tensor cores to ``fp16`` if the chip has no separate peak for it."""
+    """Add half-precision FLOPs outside tensor cores to ``fp16`` if the chip has no separate peak for these FLOPs."""
     if chip is None or FP16_VECTOR not in parts or FP16_VECTOR in chip.peak_flops or "fp16" not in chip.peak_flops:
         return parts
     half, tensor = parts[FP16_VECTOR], parts.get("fp16", all_unknown(len(parts[FP16_VECTOR].values)))

@@ -59,8 +59,8 @@ def flops_by_path(launches: Launches) -> PathFlops:
     """Return the FLOPs of each launch by the type that its tensor cores multiply.
 
     A source type has a total counter, and partial counters that split the total in three ways: by sparsity, by result
-    type and by unit (``op_hmma``). Any counter may be missing, and the unit counters are 0 on new chips. So the largest
-    of the total and the sums of its parts is used.
+    type and by unit (``op_hmma``). Any counter may be missing, and the unit counters are 0 on new chips. So the result
+    is the largest of four numbers: the total, and for each way the sum of its partial counters.
     """
     n = len(launches)
     kinds: dict[str, dict[str, dict[str, dict[str, Sourced]]]] = {}
@@ -140,7 +140,8 @@ _MMA: Final = rf"(?<![a-z])(?:wg|[bdghiqw])?mma(?![a-z])(?!<(?:\w+::)*GemmShape<
 _TENSOR_NAME: Final = re.compile(
     rf"tensorop|nvjet|{_MMA}|xmma|tcgen05|fmha|flash_|SM(?:8|9|10|12)\d_\d+x\d+x\d+", re.IGNORECASE
 )
-# A kernel of a library with tensor kernels may use scalar instructions, and its name then contains the instruction.
+# Libraries with tensor kernels also have kernels of scalar instructions. The name of a scalar kernel contains its
+# instruction, such as "_ffma", or "simt".
 _SCALAR_NAME: Final = re.compile(r"_[fd]fma(?![a-z])|simt", re.IGNORECASE)
 
 
@@ -155,7 +156,7 @@ class MmaShape:
     flops
         FLOPs (or integer operations) of one instruction.
     precision
-        The type that is multiplied, or ``""`` if the name does not have it.
+        The type that is multiplied, or ``""`` if the name does not contain the type.
     """
 
     text: str
@@ -189,7 +190,7 @@ def mma_shape(name: str) -> MmaShape | None:
 
 
 def is_tensor_name(name: str) -> bool:
-    """Whether a kernel's name indicates that it uses tensor cores.
+    """Whether a kernel's name indicates that the kernel uses tensor cores.
 
     Examples
     --------
@@ -200,7 +201,7 @@ def is_tensor_name(name: str) -> bool:
 
 
 def _mma_precision(name: str, end: int, kind: str | None) -> str:
-    """Return the type that is multiplied: from the operands right after the shape, else from the whole name."""
+    """Return the type that is multiplied: from the operands right after the shape, or else from the whole name."""
     if kind in _KINDS:
         return _KINDS[kind]
     if kind == "i":
@@ -234,11 +235,12 @@ class TensorWork:
     flops
         FLOPs by precision, NaN where there are none; ``""`` is for FLOPs of unknown precision.
     is_unknown
-        Mask: true where there is, or probably is, work that no counter has.
+        Mask: true where tensor cores did work that no counter has, certainly or probably.
     is_counted
         Mask: true where some counter of the tensor cores exists.
     all_zero
-        Mask: true where all counters of the tensor cores are 0, on a chip where this proves nothing.
+        Mask: true where all counters of the tensor cores are 0, on a chip whose counters are 0 even if tensor cores
+        worked.
     moves
         Mask: true where the tensor pipe only moved registers.
     may_move
@@ -357,7 +359,7 @@ class FlopCounts:
     flops
         FLOPs by precision, with the rule; NaN where there are none, and in rows whose sum is unknown.
     reasons
-        Why the FLOPs of a row are unknown, or None.
+        For each row, why its FLOPs are unknown; None if they are known.
     tensor
         The work of the tensor cores.
     missing
@@ -452,8 +454,8 @@ def match_given(
 ) -> tuple[dict[int, tuple[dict[str, float], str | None, str]], list[str]]:
     """Return the FLOPs that the user gives, by row, and warnings.
 
-    A row has its FLOPs by precision, the kernel's precision, and the rule. If several patterns match a name, the first
-    pattern counts.
+    For each such row the result has the FLOPs by precision, the kernel's precision, and the rule. If several patterns
+    match a name, the first pattern counts.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from roofwidget.readers.errors import ProfileError
 _PREFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "K": 3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _UNITS: Final = "byte|second|cycle|inst|thread|sector|warp|block|register|request|hz|bit|op|ops|FLOP|B|s"
 _PREFIXED_UNIT: Final = re.compile(rf"([numKkMGTPE]?)({_UNITS})", re.IGNORECASE)
-# No counter reaches this, and a product of three such numbers is still finite.
+# No counter reaches this number. The product of three numbers below it is still finite.
 _MAX_VALUE: Final = 1e60
 _COUNT_UNITS: Final = frozenset(
     {"byte", "ns", "nsecond", "inst", "thread", "sector", "cycle", "warp", "block", "request"}
@@ -51,7 +51,7 @@ def is_count_unit(unit: str) -> bool:
 
 
 def in_base_units(column: Floats, unit: str) -> Floats:
-    """Return amounts in base units. It divides for prefixes below 1, because a product would change the last digit.
+    """Return amounts in base units. Prefixes below 1 divide, because a product would change the last digit.
 
     Examples
     --------
@@ -132,8 +132,8 @@ class Launches:
     device
         The device's name for each launch; None where unknown.
     count
-        The number of launches of each row, shape (n,). Above 1 in a summary: the metrics are then means over the
-        launches of a row.
+        The number of launches of each row, shape (n,). Only in a summary it can be above 1. The metrics of a summary
+        are means over the launches of a row.
     spread
         In a summary: the smallest and the largest value of a metric over the launches of a row.
     warnings
@@ -181,7 +181,7 @@ class Launches:
     def cycles(self) -> Floats:
         """The cycles that an SM ran during each launch, shape (n,).
 
-        A rate "per cycle elapsed" times these cycles is an amount.
+        An amount is a rate "per cycle elapsed" × these cycles.
         """
         schedulers = self.metric("device__attribute_num_schedulers_per_multiprocessor")
         units = self.metric("device__attribute_multiprocessor_count")
@@ -237,7 +237,7 @@ def merge_passes(first: Launches, other: Launches) -> Launches:
 
 
 def launch_shapes(launches: Launches) -> list[tuple[str, str | None, str | None]]:
-    """Return kernel, grid and block of each launch, which are the same in every pass."""
+    """Return kernel, grid and block of each launch. These three are the same in every pass."""
     return list(zip(launches.names, launches.words["grid"], launches.words["block"], strict=True))
 
 
@@ -319,7 +319,7 @@ def first_known(n: int, candidates: Iterable[tuple[Floats, str]]) -> Sourced:
 
 
 def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, rates: bool = True) -> Sourced:
-    """Return for each launch the first known amount: the sum of a metric, else its rate times cycles or seconds.
+    """Return for each launch the first known amount: the metric's sum, or else its rate × cycles or seconds.
 
     Parameters
     ----------
@@ -328,7 +328,7 @@ def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, ra
     metrics
         Names without ``.sum``, in order of preference.
     times
-        The factor to multiply the amount with.
+        The factor by which the amount is multiplied.
     rates
         Whether rates per cycle or per second may be used.
     """

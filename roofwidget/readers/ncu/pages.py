@@ -44,7 +44,7 @@ _MEMORY_THROUGHPUT: Final = {
 
 
 def metric_of(label: str, unit: str) -> str | None:
-    """Return the metric of a label, or None. Two metrics have the same label, so the unit decides.
+    """Return the metric of a label, or None. If two metrics have the same label, the unit decides between them.
 
     Examples
     --------
@@ -181,7 +181,9 @@ class _Long:
     def _missing_at_the_end(
         self, by_metric: Mapping[str, Sequence[tuple[str, Rows]]], process: Sequence[str | None]
     ) -> list[str]:
-        """Return the metrics that only the last launch of a process lacks, and that end the list of every other launch.
+        """Return the metrics that only the last launch of a process lacks.
+
+        They are last in the list of every other launch.
 
         A metric that is missing in the middle is normal: not all kernels have all metrics.
         """
@@ -214,7 +216,7 @@ class _Long:
         return count
 
     def _keys(self) -> list[tuple[str, ...]]:
-        """Return a key of the launch for each row: the launch's number in a process, or its kernel and shape."""
+        """Return a key of each row's launch: the launch's number in a process, or the launch's kernel and shape."""
         if not self.is_summary:
             self.rows.texts("ID")
         parts = (
@@ -292,7 +294,7 @@ def _words(rows: DelimitedTable, at: Sequence[int] | Rows) -> dict[str, list[str
 
 
 def _picked(cells: Sequence[str], at: Sequence[int] | Rows) -> list[str]:
-    """Return the cells of a column in the given rows, which are in ascending order and in most tables are all rows."""
+    """Return the cells of a column in the given rows. The rows are ascending; in most tables they are all rows."""
     return list(cells) if len(at) == len(cells) else [cells[row] for row in at]
 
 

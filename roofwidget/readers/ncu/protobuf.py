@@ -69,7 +69,9 @@ def fields(data: bytes, wanted: frozenset[int] | None = None) -> Iterator[tuple[
 
 
 def first_number(data: bytes, field: int) -> int | None:
-    """Return the first field of a message if it is `field` and a varint of at most two bytes, else None.
+    """Return the first field of a message if its number is `field` and it is a varint of at most two bytes.
+
+    Otherwise return None.
 
     Examples
     --------

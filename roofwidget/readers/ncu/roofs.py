@@ -93,7 +93,7 @@ def peak_rates(launches: Launches, *, fp16_packed: bool) -> dict[str, Peak]:
 
 
 def peak_bandwidths(launches: Launches, traffic: Traffic) -> dict[str, Peak]:
-    """Return the bandwidths of the report by level, each with the same definition as the bytes."""
+    """Return the bandwidths of the report by level. A level's bandwidth and its bytes have the same definition."""
     found: dict[str, Peak] = {}
     for level, sourced in traffic.items():
         rule = next((rule for rule in sourced.rules if rule), "")
@@ -113,7 +113,7 @@ def peak_bandwidths(launches: Launches, traffic: Traffic) -> dict[str, Peak]:
 def _definition(level: str, rule: str) -> tuple[str, int, str]:
     """Return the metric, the bytes per count and the clock's unit for the peak of a level.
 
-    The metric is the one with which the level's bytes were counted.
+    This metric also counted the level's bytes.
     """
     if level == "DRAM":
         return "dram__bytes", 1, "dram"
@@ -134,7 +134,10 @@ def _vector_peaks(packed: int) -> Iterator[tuple[str, str, float]]:
 
 
 def _tensor_peaks(launches: Launches) -> list[tuple[str, str, float]]:
-    """Return the dense peaks of arithmetic paths. Paths with fp32 results come first, because data sheets use these."""
+    """Return the dense peaks of arithmetic paths.
+
+    Paths with fp32 results are first, because data sheets quote those peaks.
+    """
     found: list[tuple[int, str, str]] = []
     for metric in launches.metrics:
         part = PATH_METRIC.fullmatch(metric)
@@ -177,7 +180,7 @@ def chip_with_roofs(
         Whether half-precision instructions do two operations per thread.
     """
     sheet = chip_called(given) if given is not None else _looked_up(launches)
-    # NaN (an unknown capability) differs from itself, so replace it before comparing.
+    # An unknown capability is NaN. NaN differs from itself, so replace NaN before comparing.
     capabilities = np.nan_to_num(launches.capability).tolist()
     devices = set(zip(launches.device, capabilities, strict=True))
     if len(devices) > 1 and given is None:
@@ -273,7 +276,7 @@ class _ChipFigures:
 
     @property
     def _share(self) -> float:
-        """The measured clock over the data sheet's clock; 1 if one of them is unknown."""
+        """The measured clock / the data sheet's clock; 1 if one of the two clocks is unknown."""
         most = None if self.sheet is None else self.sheet.clock
         return self.clock / most if most is not None and self.clock > 0 else 1.0
 
