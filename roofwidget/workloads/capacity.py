@@ -69,8 +69,8 @@ class Capacity:
     def fits_grown(self, group: Mask, smaller: Mask) -> bool:
         """Return whether a group fits on chip, given the smaller group to which ops were added.
 
-        The result is the same as of `fits`. It is faster if the smaller group was checked before: a group fits if all
-        its tiles fit together, and the sum of the tiles only grows.
+        `fits` returns the same result. This method is faster if the smaller group was checked before: a group fits if
+        all its tiles fit together, and the sum of the tiles only grows.
         """
         if self.share is None:
             return True

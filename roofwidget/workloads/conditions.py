@@ -30,7 +30,7 @@ def of_sizes(tensor: Tensor, where: str) -> dict[tuple[Count, Count], str]:
 
 
 def sizes(graph: str, dims: Mapping[str, Dim], conditions: Conditions, given: Mapping[str, Any]) -> dict[str, int]:
-    """Return the values of a graph's dims: the given values if they are legal, else the defaults."""
+    """Return the values of a graph's dims: the given values if they are legal, or else the defaults."""
     values = {name: dim.default for name, dim in dims.items()}
     for name, value in given.items():
         values[name] = _checked(graph, dims, name, value)
@@ -67,7 +67,10 @@ def check(conditions: Conditions, dims: Collection[Dim], env: Mapping[str, int],
 
 
 def nearest_size(conditions: Conditions, dim: Dim, env: Mapping[str, int]) -> int | None:
-    """Return the legal value of a dim nearest to its value (the smaller of two), or None if no such value is near."""
+    """Return the legal value that is nearest to the value of a dim, or None if no legal value is near.
+
+    If two legal values are equally near, the smaller value is returned.
+    """
     for size in _around(env[dim.name]):
         if dim.low <= size <= dim.high:
             there = {**env, dim.name: size}
@@ -84,7 +87,7 @@ def _around(middle: int) -> Iterator[int]:
 
 
 def _fault(count: Count, divisor: Count, env: Mapping[str, int]) -> str | None:
-    """Return why a count breaks its condition, or None: ``n - 3 = -2, which is not at least 1``."""
+    """Return why a count breaks its condition (``n - 3 = -2, which is not at least 1``), or None if it does not."""
     if divisor == 0:
         size = evaluate(count, env)
         return None if size >= 1 else f"{_with_value(count, size)}, which is not at least 1"

@@ -305,7 +305,10 @@ def _part(a: Expression, terms: dict[_Monomial, int]) -> Count:
 
 
 def _divided(a: Expression, b: int) -> Count:
-    """Return ceil(a / b). Terms that b divides leave the division, and a common divisor of the other terms cancels."""
+    """Return ceil(a / b).
+
+    Terms that b divides are taken out of the division. A common divisor of b and the other terms cancels.
+    """
     whole = _part(a, {factors: c // b for factors, c in a.polynomial.items() if c % b == 0})
     rest = _part(a, {factors: c for factors, c in a.polynomial.items() if c % b})
     if isinstance(rest, int):
@@ -316,7 +319,10 @@ def _divided(a: Expression, b: int) -> Count:
 
 
 def _quotient(a: Count, b: Count) -> Count | None:
-    """Return a / b if both are expressions, b is a single term, and b divides each term of a; else None."""
+    """Return a / b if a and b are expressions, b is a single term, and b divides each term of a.
+
+    Otherwise return None.
+    """
     if isinstance(a, int) or isinstance(b, int) or len(b.polynomial) != 1:
         return None
     ((divisor, number),) = b.polynomial.items()
@@ -572,7 +578,9 @@ def to_wire(count: Count) -> Any:
 
 
 def from_wire(wire: Any, dims: Mapping[str, Dim] | None = None) -> Count:
-    """Return the count that `to_wire` wrote. Names in `dims` become these dimensions, other names plain symbols.
+    """Return the count that `to_wire` wrote.
+
+    A name in `dims` becomes that dimension. Any other name becomes a plain symbol.
 
     Raises
     ------

@@ -269,7 +269,10 @@ class Graph:
         return self._copy(named_convention(convention), self._dtype)
 
     def with_dtype(self, dtype: str | None) -> Graph:
-        """Return this graph with the tensors of its main dtype counted in another dtype. None means their own dtype."""
+        """Return this graph with the tensors of its main dtype counted in another dtype.
+
+        None counts each tensor in its own dtype.
+        """
         checked = None if dtype is None else checked_dtype(dtype, f"dtype of graph '{self.name}'")
         return self._copy(self._convention, checked)
 
@@ -300,8 +303,8 @@ class Graph:
         ----------
         what
             ``"flops"``, a class of FLOPs (``"tensor"``, ``"vector"``, ``"transcendental"``), ``"bytes"`` (no op is
-            fused) or ``"compulsory"``. Compulsory bytes are those of the inputs that are read and of the outputs: every
-            fusion moves them.
+            fused) or ``"compulsory"``. Compulsory bytes are the bytes of the outputs and of the inputs that an op
+            reads: every fusion moves them.
         dims
             Values of dimensions that differ from their defaults.
         """

@@ -52,7 +52,7 @@ def by_gain(rules: Rules, capacity: Capacity, gain: Callable[[Mask, Mask], float
 
 
 def fully(rules: Rules, capacity: Capacity) -> list[Mask]:
-    """Merge groups as long as a merge is legal, the merge that saves most bytes first."""
+    """Merge groups as long as a merge is legal. The next merge is always the merge that saves most bytes."""
 
     @cache
     def moved(group: Mask) -> int:
@@ -79,11 +79,12 @@ def pairs(rules: Rules, capacity: Capacity) -> list[Mask]:
 
 
 def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) -> list[Mask]:
-    """Fuse producers into all of their consumers, the producer that saves most time first.
+    """Fuse each producer into all of its consumers, in the order of the time that this saves.
 
-    XLA's priority fusion (``priority_fusion.cc`` and ``gpu_performance_model.cc``) orders producers by the time saved
-    when each is fused into all of its consumers, and fuses as long as fusing saves time. XLA would copy a producer into
-    each of several consumers. Here the producer and its consumers become one kernel, or the producer is not fused.
+    XLA's priority fusion (``priority_fusion.cc`` and ``gpu_performance_model.cc``) orders producers by the time that is
+    saved if a producer is fused into all of its consumers. It fuses as long as this saves time. XLA would copy a
+    producer into each of several consumers. Here the producer and its consumers become one kernel, or the producer is
+    not fused.
     """
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     heap: list[tuple[float, int, int, tuple[int, ...]]] = []
@@ -113,9 +114,9 @@ def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) ->
 def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
     """Fuse pairs by score, as PyTorch's Inductor does (``choices.py`` and ``scheduler.py``) by default.
 
-    Each of at most ten rounds sorts all pairs of kernels that share a tensor: first pairs in which both or neither
-    reduce, then by the bytes of the shared tensors, then by their distance in the program. A pair is fused if the
-    fusion is legal and the result has at most 64 ops. Matrix products are library calls and are not fused.
+    Each of at most ten rounds sorts all pairs of kernels that share a tensor: pairs in which only one kernel reduces
+    are last. Next, pairs that share more bytes are first, and then pairs that are closer in the program. A pair is
+    fused if the fusion is legal and the result has at most 64 ops. Matrix products are library calls and are not fused.
     """
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     for _ in range(_MAX_INDUCTOR_ROUNDS):
@@ -133,7 +134,10 @@ def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
 
 
 def _scored(rules: Rules, capacity: Capacity, quotient: QuotientGraph) -> Iterable[tuple[bool, int, int, int, int]]:
-    """Yield a score and the two first ops for each pair of groups that may be fused. The best pair is the smallest."""
+    """Yield a score for each pair of groups that may be fused, with the first op of each group.
+
+    The smallest is best.
+    """
     structure = rules.structure
     alone = rules.opaque | rules.matmuls
     for number, group in quotient.groups.items():

@@ -1,4 +1,4 @@
-"""Which ops may become one kernel, and the reasons why others may not.
+"""Which ops may become one kernel, and why other ops may not.
 
 Two groups of a partition may be merged if all of this is true: the groups share a tensor, neither contains an opaque
 op, the kinds of their ops fuse, and no other op must run between them. Also, the kernels of the whole partition must

@@ -65,7 +65,7 @@ _EXTRA: Final = {
 
 
 def recognises(source: Source) -> bool:
-    """Whether the source is a folder with such tables, or a table with such a header."""
+    """Whether the source is a folder with tables of AMD's counters, or one of these tables."""
     if source.is_folder:
         return any(_FOLDER.fullmatch(name) for name in source.members())
     if _CEILINGS.search(source.beginning):
@@ -86,7 +86,7 @@ def read(source: Source, *, gfx: str | None = None) -> Kernels:
     Raises
     ------
     ProfileError
-        If tables are missing or do not fit each other, or a cell is invalid.
+        If a table is missing, two tables have different dispatches, or a cell is invalid.
     ValueError
         If `gfx` is unknown.
     """
@@ -132,7 +132,7 @@ def ceilings(source: Source) -> Chip:
     Raises
     ------
     ProfileError
-        If there is no such table, or a cell is invalid.
+        If ``roofline.csv`` is missing, or a cell is invalid.
     """
     if source.is_folder:
         found = passes.files(source)
@@ -179,7 +179,7 @@ def _flops(rows: passes.Joined, chip: Chip | None) -> tuple[dict[str, Floats], d
 
 
 def _key(part: Part, chip: Chip | None) -> str:
-    """Return the key of the peak: with the units (``fp64_matrix``) if the chip has this key, else the precision."""
+    """Return the key of the peak: ``fp64_matrix`` if the chip has this key, or else the precision ``fp64``."""
     if chip is None:
         return part.precision
     narrow = part.precision not in ("fp64", "fp32")

@@ -3,9 +3,10 @@
 The weights come from AMD's rocprofiler-compute (its documentation of the roofline and of the memory counters), with
 these exceptions, each checked against a copy of known size or against AMD's own correction:
 
-- L2 on gfx94x: 128 bytes per read and 64 per write. Versions of rocprofiler-compute before 3.7 take 64 for both.
+- L2 on gfx94x: 128 bytes per read and 64 per write. Versions of rocprofiler-compute before 3.7 take 64 bytes for reads
+and writes.
 - HBM reads on gfx950: the requests of 128, 64 and 32 bytes, counted separately. The rule of gfx94x, with
-  ``TCC_BUBBLE``, gives about a quarter less there.
+  ``TCC_BUBBLE``, gives about a quarter less on gfx950.
 """
 
 from __future__ import annotations
@@ -124,8 +125,8 @@ def bytes_by_level(counters: Counters, gfx: str, lds_banks: int) -> dict[str, Pa
     counters
         The counters of n rows.
     gfx
-        The architecture, such as ``gfx942``. ``""`` if unknown: then only HBM has bytes, because the names of its
-        counters are enough.
+        The architecture, such as ``gfx942``. ``""`` if unknown. Then only HBM has bytes, because the names of HBM's
+        counters are enough to count its bytes.
     lds_banks
         LDS banks of a compute unit, 4 bytes each.
     """

@@ -75,7 +75,7 @@ def system(source: File | None) -> System:
 def measured(source: File, about: System) -> Chip:
     """Return the GPU of ``roofline.csv``: GB/s and GFLOP/s (1e9) that rocprof-compute's benchmark reached.
 
-    If the file has several devices, the first is used, with a note.
+    If the file has several devices, the first device is used, with a note.
     """
     rows = read_table(source, header=lambda cells: "HBMBw" in cells)
     rows.decimal = "."
@@ -126,8 +126,8 @@ def gpu(about: System, roofline: File | None) -> tuple[Chip | None, list[str]]:
     """Return the chip that the kernels ran on, and warnings.
 
     If the model is one chip of the catalogue and is not partitioned, the result is this chip, with the benchmark's
-    figures as ceilings. Otherwise it is a chip made from these figures. It is None if neither the model nor the
-    benchmark's figures are known.
+    figures as ceilings. Otherwise the result is a chip made from the benchmark's figures, or None if the model and the
+    figures are unknown.
     """
     found = None if roofline is None else measured(roofline, about)
     sheet = _catalogued(about)

@@ -110,7 +110,7 @@ class Joined:
     counters
         The counters of all passes.
     table
-        The table of the first pass, for its other columns; None if it has a row per counter.
+        The table of the first pass, for its other columns; None if this table has a row per counter.
     warnings
         Warnings.
     """

@@ -1,6 +1,6 @@
 """Read tables in text: find the header among banners and program output, split at ``,``, ``;`` or tabs.
 
-A file writes ``1,234.5`` or ``1.234,5``. All columns of the file together decide between the two notations, because
+A file writes ``1,234.5`` or ``1.234,5``. The notation is decided from all columns of the file together, because
 ``117.344`` alone may mean 117.344 or 117344.
 """
 
@@ -114,7 +114,10 @@ class _Texts:
 
 @dataclass(frozen=True)
 class _Spans:
-    """Rows of a wide table: UTF-8 decoded as Latin-1, so that a byte is a character, and the end of each cell."""
+    """Rows of a wide table: a text, and the end of each cell in it.
+
+    The text is UTF-8 decoded as Latin-1, so that each byte is one character.
+    """
 
     width: int
     text: str
@@ -191,7 +194,7 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class _Block:
-    r"""Lines of a table. Plain rows among them (right width, quotes only around whole cells) are split all at once.
+    r"""Lines of a table. Plain rows are split all at once: they have `width` cells, and quotes only around whole cells.
 
     Parameters
     ----------
@@ -369,7 +372,9 @@ class _Lines:
 
 
 def _header(lines: _Lines, is_header: CellTest, source: Source) -> tuple[list[str], str]:
-    """Return the column names and the delimiter of the first header that passes; `lines` then starts after it.
+    """Return the column names and the delimiter of the first header that passes.
+
+    Afterwards `lines` starts after this header.
 
     Raises
     ------
@@ -488,7 +493,7 @@ class _RowReader:
 
 
 def _is_open(lines: Sequence[str], delimiter: str) -> bool:
-    """Whether a quoted cell of this row continues after its last line."""
+    """Whether a quoted cell of this row continues on the line after the row."""
     *others, last = lines
     return len(parse_row(iter([*others, f"{last}\n", "\n"]), delimiter)[1]) > len(lines)
 
@@ -572,7 +577,7 @@ class DelimitedTable:
         return self.columns[name]
 
     def numbers(self, name: str, *, optional: bool = False, least: float = 0.0) -> Floats:
-        """Return the numbers of a column, NaN for cells without one (``""``, ``n/a``, ``nan``, ``no data`` …).
+        """Return the numbers of a column, NaN for cells without a number (``""``, ``n/a``, ``nan``, ``no data`` …).
 
         Parameters
         ----------
@@ -624,7 +629,7 @@ def read_table(
     header
         Returns whether these cells are the header.
     short
-        Returns whether cells are a row although there are fewer than in the header. Its last cells are then empty.
+        Returns whether a line with fewer cells than the header is a row. The missing cells at its end are then empty.
     plain
         Columns whose numbers always have a decimal point, whatever the other columns use.
     strict
@@ -671,7 +676,8 @@ def first_lines(source: Source) -> list[str]:
 
 
 def columns_seen(source: Source) -> list[str]:
-    r"""Return the column names of a text that looks like a table, or of a JSON list of objects; else an empty list.
+    r"""Return the column names of a text that looks like a table, or of a JSON list of objects; an empty list for other
+    texts.
 
     Examples
     --------
@@ -702,7 +708,7 @@ def _is_record(entry: object) -> bool:
 
 
 def split_line(line: str, mark: str) -> list[str]:
-    """Return the cells of one line; an empty list if the delimiter is not in it."""
+    """Return the cells of one line; an empty list if the line does not contain the delimiter."""
     return [cell.strip() for cell in parse_row(iter([line]), mark)[0]] if mark in line else []
 
 

@@ -117,7 +117,9 @@ def _meaning(name: str) -> _Meaning | None:
 
 
 def _of_unit(unit: str, *, is_alone: bool) -> tuple[str, tuple[str, ...]] | None:
-    """Return the field that a unit belongs to, and the unit in our spelling (two if it may be a count or a rate).
+    """Return the field that a unit belongs to, and the unit in our spelling.
+
+    If the unit may be a count or a rate, the result has both spellings.
 
     In a name with other words, such as "shared memory MB", a time or an amount of bytes may mean anything, so the
     result is None.
@@ -194,7 +196,7 @@ class Dialect:
 
 
 def found_in(names: Sequence[str]) -> Dialect:
-    """Return the dialect of a table with these columns: the dialect of a known tool, else plain words.
+    """Return the dialect of a table with these columns: the dialect of a known tool, or else plain words.
 
     Examples
     --------
@@ -208,7 +210,9 @@ def found_in(names: Sequence[str]) -> Dialect:
 
 
 def with_own(dialect: Dialect, columns: Mapping[str, Any], names: Sequence[str]) -> Dialect:
-    """Return the dialect with the columns that the user named for fields: a column, or a column and its unit.
+    """Return the dialect with the columns that the user named.
+
+    For a field the user names a column, or a column and its unit.
 
     Raises
     ------
@@ -233,7 +237,7 @@ def column_and_unit(field: str, given: Any) -> tuple[str, str | None]:
     Raises
     ------
     TypeError
-        If `given` is neither a column nor a column and a unit.
+        If `given` is neither a column nor a pair of a column and a unit.
     """
     column, unit = given if isinstance(given, (tuple, list)) and len(given) == 2 else (given, None)  # noqa: PLR2004 - a pair
     if not isinstance(column, str) or not isinstance(unit, (str, type(None))):
@@ -243,7 +247,9 @@ def column_and_unit(field: str, given: Any) -> tuple[str, str | None]:
 
 
 def no_column(column: str, names: Sequence[str]) -> str:
-    """Return the message for a named column that does not exist; it names the nearest column, or lists all columns.
+    """Return the message for a named column that does not exist.
+
+    It names the nearest column, or all columns if no name is near.
 
     Examples
     --------

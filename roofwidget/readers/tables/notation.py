@@ -1,4 +1,4 @@
-"""Parse numbers in text. A file uses ``1,234.5`` or ``1.234,5``; all its columns together decide."""
+"""Parse numbers in text. A file writes ``1,234.5`` or ``1.234,5``: all columns of the file together show which."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def decimal(
     Raises
     ------
     ProfileError
-        If two cells have different marks. The caller's `conflict` makes the error from column and row (from 0) of both
-        cells.
+        If two cells have different marks. The caller's function `conflict` makes the error from the columns and rows
+        (from 0) of the two cells.
     """
     first: dict[str, tuple[str, int]] = {}
     for name, cells in columns:
@@ -78,7 +78,10 @@ def decimal(
 
 
 def _mark_of_column(cells: Sequence[str]) -> tuple[str, int] | None:
-    """Return the decimal mark of a column and the row that proves it; None if no cell does, or the cells are text."""
+    """Return the decimal mark of a column and the row that proves it.
+
+    None if no cell proves a mark, or the cells are text.
+    """
     sample = _first_different(cells)
     if not _are_numbers(sample):
         return None
@@ -110,7 +113,9 @@ def _are_numbers(cells: Iterable[str]) -> bool:
 
 
 def numbers(cells: Sequence[str], mark: str) -> tuple[Floats, int | None]:
-    """Return a column's numbers, NaN for empty cells, and the row of the first cell that is not a number, or None.
+    """Return a column's numbers, and the row of the first cell that is not a number.
+
+    Empty cells are NaN. The row is None if all other cells are numbers.
 
     Examples
     --------

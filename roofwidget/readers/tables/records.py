@@ -145,7 +145,7 @@ def _parquet_reader() -> Any:
 def _chip_of_column(
     given: _Columns, field: Field | None, rows: npt.NDArray[np.intp], *, is_asked: bool
 ) -> tuple[Chip | None, list[str]]:
-    """Return the chip that the rows ran on, if a column names it, else None; and warnings.
+    """Return the chip that a column names (None if no column names a chip), and warnings.
 
     Raises
     ------
@@ -501,7 +501,7 @@ def _origins(given: _Columns, dialect: Dialect, rows: npt.NDArray[np.intp]) -> d
 
 
 def _extra(given: _Columns, names: Sequence[str], rows: npt.NDArray[np.intp]) -> dict[str, Any]:
-    """Return the other columns of numbers or texts; empty columns and other types are left out."""
+    """Return the columns that are not fields, if they have numbers or texts. Empty columns are left out."""
     kept: dict[str, Any] = {}
     for name in names:
         if name in FIELDS or name.startswith(("flops:", "bytes:", "origin:")):

@@ -37,7 +37,7 @@ class Spans:
     device
         Device numbers, -1 if unknown, shape (d,).
     span, idle, added
-        Length of each span, idle time in it, and the sum of all durations in it, shape (d,).
+        For each span its length, its idle time, and the sum of all durations in it, shape (d,).
     """
 
     device: Integers
@@ -132,7 +132,7 @@ class _RowAmounts:
     vector
         Whether the FLOPs are vector work, not matrix products.
     event_flops, event_bytes
-        Whether the number is in the event.
+        Whether the number is in the trace's event, and not from a formula.
     copies
         Whether the row is a copy or a fill.
     """

@@ -215,12 +215,12 @@ FORMAT: Final = "torch-averages"
 EXPECTED: Final = "the averages of PyTorch's profiler, as objects or as the table that they print"
 
 _MICRO: Final = 1e-6
-# No sum of FLOPs or of microseconds reaches this; products of two are still finite.
+# No sum of FLOPs or of microseconds reaches this number. A product of two such sums is still finite.
 _MAX_NUMBER: Final = 1e30
 _DEVICE_TOTAL: Final = ("device_time_total", "cuda_time_total", "xpu_time_total", "privateuse1_time_total")
 _DEVICE_SELF: Final = tuple(f"self_{word}" for word in _DEVICE_TOTAL)
-# These run inside an operation whose name begins with `_OUTER_ATTENTION`. Both have the shapes, so only the outer one
-# counts.
+# These run inside an operation whose name begins with `_OUTER_ATTENTION`. The inner and the outer operation have the
+# same shapes, so only the outer operation counts.
 _INNER_ATTENTION: Final = ("aten::_flash_attention_forward", "aten::_efficient_attention_forward")
 _OUTER_ATTENTION: Final = "aten::_scaled_dot_product_"
 
@@ -366,7 +366,8 @@ def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kern
 def _rows_to_show(given: Sequence[_Average]) -> tuple[list[_Average], bool]:
     """Return the rows to show, and whether they ran on the device.
 
-    These are operations with device time, else kernels, else operations on the host.
+    The rows are operations with device time. If there are none, they are kernels. Without kernels, they are operations
+    on the host.
     """
     operations = [row for row in given if not row.is_label and not row.is_kernel]
     on_device = [row for row in operations if row.device[0] > 0]

@@ -280,7 +280,7 @@ def _amount(args: Mapping[str, Any], key: str) -> float | None:
 
 
 def _id(args: Mapping[str, Any], *keys: str) -> int:
-    """Return the first of these ids, else -1; some versions write ids as text."""
+    """Return the id under the first of `keys` that exists, or -1. Some versions write ids as text."""
     for key in keys:
         if key in args:
             return int(args[key])

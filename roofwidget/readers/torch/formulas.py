@@ -122,7 +122,7 @@ class OpCall:
         return known[0] if known else None
 
     def read(self) -> int | None:
-        """Return the bytes of all tensor arguments, each once; None if a dtype is unknown.
+        """Return the bytes of all tensor arguments, each tensor once; None if a dtype is unknown.
 
         PyTorch records a scalar argument as a tensor without sizes; such a scalar does not count.
         """
@@ -138,7 +138,7 @@ class OpCall:
     def moved(self, written: int, position: int = 0, size: int | None = None) -> int | None:
         """Return the bytes that the call moves: the result of `read`, plus `written` elements. None if unknown.
 
-        The written elements have `size` bytes, or else the dtype of the argument at `position`.
+        A written element has `size` bytes. If `size` is not given, it has the dtype of the argument at `position`.
         """
         read, size = self.read(), size or self.itemsize(position)
         return None if read is None or size is None else read + written * size
@@ -176,7 +176,7 @@ class OpCall:
 
     @property
     def dtype(self) -> str:
-        """The dtypes of the call's tensors as text, each different one once."""
+        """The dtypes of the call's tensors as text, without repetitions."""
         found = (self.precision(position) for position, sizes in enumerate(self.dims) if sizes)
         return ", ".join(dict.fromkeys(word for word in found if word))
 
@@ -352,8 +352,8 @@ def _attended(call: OpCall, first: int, written: int) -> int | None:
     if size is None:
         return None
     read = sum(prod(call.tensor(first + step)) for step in range(3))
-    # The output has the size of its gradient, argument 0. The log-sum-exp, one number per row, is left out in both
-    # directions.
+    # The output has the size of its gradient, argument 0. The log-sum-exp, one number per row, is left out in the
+    # forward and the backward pass.
     return (read + written + 2 * first * prod(call.tensor(0))) * size
 
 

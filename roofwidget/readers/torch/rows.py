@@ -26,7 +26,7 @@ class WorkTable:
     Parameters
     ----------
     calls
-        Each different call once.
+        The different calls, without repetitions.
     """
 
     def __init__(self, calls: Sequence[OpCall]) -> None:
@@ -80,7 +80,7 @@ _SLACK_US: Final = 1.0
 
 
 class Nest:
-    """Which operation encloses which, thread by thread.
+    """For operations on threads: which operation encloses which other operation of its thread.
 
     Parameters
     ----------
@@ -121,7 +121,8 @@ class Nest:
     def enclosing(self, thread: Integers, time: Floats) -> Integers:
         """Return the innermost operation that ran on each thread at each time, or -1."""
         at = _axis(thread, time)
-        # Try the operation that began last; if it had ended by then, try the operation that encloses it, and so on.
+        # Try the operation that began last; if that operation had ended before, try the operation that encloses it, and
+        # so on.
         found = np.searchsorted(self._begins, at, side="right") - 1
         while (over := self._ended(found, at)).any():
             found = np.where(over, self._above[found], found)
@@ -211,7 +212,7 @@ class Rows:
     time, self_time
         Microseconds, shape (n,).
     carries
-        Whether the call's work counts here, shape (n,).
+        Whether the call's work counts in this row, shape (n,).
     device
         A row of the device activity that represents the row, shape (n,).
     kernels
@@ -236,13 +237,13 @@ class Rows:
 
 
 def is_copy(collected: Collected) -> Mask:
-    """Return which device rows are copies and fills, whose events have bytes, shape (m,)."""
+    """Return a mask of device rows, shape (m,): true for copies and fills. Their events have bytes."""
     of_category = np.array([word in _COPIES for word in collected.categories.values()], dtype=np.bool_)
     return of_category[collected.device.category.integers()]
 
 
 def _outermost_with_work(nest: Nest, has_work: Mask) -> Integers:
-    """Return for each operation the outermost enclosing operation (or itself) with known work; -1 without one.
+    """Return for each operation the outermost enclosing operation (or itself) with known work; -1 if there is none.
 
     Operations inside an operation of known work, such as the transposition before a convolution, are a part of it, so
     their work is not counted again.
@@ -268,7 +269,7 @@ def _owners(collected: Collected, table: WorkTable) -> tuple[Integers, Integers]
 
 
 def launch_rows(collected: Collected, table: WorkTable) -> Rows:
-    """Return a row for each launch; the longest kernel of an operation has its work."""
+    """Return a row for each launch; the longest kernel of an operation has the operation's work."""
     owner, call = _owners(collected, table)
     n, time = len(owner), collected.device.duration.floats()
     order = np.lexsort((-time, owner))

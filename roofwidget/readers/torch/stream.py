@@ -18,8 +18,8 @@ _TAIL_CHARS: Final = 2**16
 _MAX_TOKEN_CHARS: Final = 16
 _CUT_OFF: Final = "the file ends too early; export it again, or copy it whole"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
-# The end of one object and the start of the next. A match inside a text or deeper in an event is rare; the text cut
-# there is not valid JSON, and is then read event by event.
+# The end of one object and the start of the next. A match may also be inside a text or deeper in an event, but this is
+# rare. A piece that is cut at such a match is not valid JSON, so it is read event by event.
 _BETWEEN: Final = re.compile(r'\}[ \t\r\n]*,[ \t\r\n]*(?=\{[ \t\r\n]*")')
 
 

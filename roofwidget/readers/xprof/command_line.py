@@ -156,7 +156,11 @@ def _rows(rows: _Objects, properties: Properties) -> Draft:
 
 
 def _amounts(rows: _Objects, properties: Properties, time: Any) -> tuple[Any, Any]:
-    """Return FLOPs and HBM bytes. The larger share of a peak gives one amount, the intensity gives the other."""
+    """Return FLOPs and HBM bytes.
+
+    The amount with the larger share of its peak follows from this share. The other amount follows from the
+    intensity.
+    """
     compute, memory = rows.shares("compute_efficiency_percent"), rows.shares("max_mem_bw_utilization_percent")
     intensity = rows.numbers("operational_intensity_flop_per_byte")
     flops = compute * properties.number("peak_flop_rate") * GIGA * time

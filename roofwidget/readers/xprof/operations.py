@@ -24,7 +24,7 @@ from roofwidget.support.did_you_mean import did_you_mean, listed
 # -- columns of operations -----------------------------------------------------------------------------------------
 
 IDLE: Final = "idle"
-# XProf excludes these from the program's sums, because their time includes the time of other rows.
+# XProf excludes these operations from the program's sums, because their time includes the time of other rows.
 CONTAINERS: Final = ("call", "conditional", "while", "megacore fusion")
 
 
@@ -112,7 +112,7 @@ def checked_executions(executions: object) -> Mapping[str, int] | None:
     Raises
     ------
     TypeError, ValueError
-        If it is something else, or a count is not a whole number of at least 1.
+        If the option is neither None nor such counts, or a count is not a whole number of at least 1.
     """
     if executions is None:
         return None
@@ -219,7 +219,7 @@ _TIME_TOLERANCE: Final = 1e-6
 
 
 def join_stats(draft: Draft, stats: XProfTable) -> list[str]:
-    """Add the columns of ``hlo_stats`` to the operations, in place; warn about operations that it lacks.
+    """Add the columns of ``hlo_stats`` to the operations, in place; warn about operations that ``hlo_stats`` lacks.
 
     Raises
     ------
@@ -367,7 +367,7 @@ def check_switches(**switches: Any) -> None:
 
 
 def with_unknowns(flops: Floats, moved: Mapping[str, Floats]) -> tuple[Floats, dict[str, Floats]]:
-    """Return the amounts, NaN where both FLOPs and bytes are 0: XProf writes this for unknown work."""
+    """Return the amounts, NaN where FLOPs and bytes are 0: XProf writes two zeros for unknown work."""
     unknown = (flops == 0) & np.all([amount == 0 for amount in moved.values()], axis=0)
     return np.where(unknown, np.nan, flops), {k: np.where(unknown, np.nan, amount) for k, amount in moved.items()}
 

@@ -48,9 +48,10 @@ def recognises(source: Source) -> bool:
 def read(
     source: Source, *, infeed: bool = True, idle: bool = True, shapes: Any = None, executions: Any = None
 ) -> Kernels:
-    """Read a CSV export; parameters, result and errors are those of the JSON.
+    """Read a CSV export; the parameters, the result and the errors are the same as for the JSON.
 
-    `Kernels.chip` has the peaks that the rows imply, and no name; it is None if the rows do not imply both peaks.
+    `Kernels.chip` has the peaks that the rows imply, and no name. Without a FLOP rate and an HBM bandwidth in the rows,
+    `Kernels.chip` is None.
     """
     rows = read_table(source, header=_is_header)
     # XProf writes only rows into this file, so other lines mean damage.

@@ -50,7 +50,7 @@ from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column
 FORMAT: Final = "xprof"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'roofline_model'"
 
-# Only this tool of XProf has these columns; its other tables share most of the rest.
+# Only the table ``roofline_model`` has these columns. Most other columns are also in XProf's other tables.
 _OWN_COLUMNS: Final = ("include_infeed_outfeed", "roofline_efficiency", "bottleneck_operational_intensity")
 _PROGRAM_STEPS: Final = {"Total": "Program", "Total (HW)": "Program (HW)"}
 
