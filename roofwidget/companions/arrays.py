@@ -21,7 +21,7 @@ _MIN_RATIO_FOR_POWERS: Final = 16
 
 
 def evaluate_arrays(count: Count, env: Mapping[str, Any]) -> Floats:
-    """Evaluate a count with arrays as values of its symbols; the result has their broadcast shape.
+    """Evaluate a count with arrays as values of its symbols; the result has the arrays' broadcast shape.
 
     Examples
     --------
@@ -89,7 +89,10 @@ def swept(where: str, given: Any, graph: Graph) -> tuple[str, Floats]:
 
 
 def whole_range(dim: Dim, max_steps: int = 24) -> Floats:
-    """Return sizes over the range of a dimension: powers of two and both ends, or at most `max_steps` equal steps."""
+    """Return sizes over the range of a dimension.
+
+    For a wide range they are powers of two and the two ends; otherwise they are at most `max_steps` equal steps.
+    """
     if dim.high >= _MIN_RATIO_FOR_POWERS * dim.low:
         powers = 2.0 ** np.arange(np.ceil(np.log2(dim.low)), np.floor(np.log2(dim.high)) + 1)
         return np.unique([dim.low, *powers, dim.high])

@@ -46,7 +46,9 @@ _POINT_CLEARANCE: Final = 9 / 380
 
 
 def named_points(places: Sequence[tuple[float, float]], texts: Sequence[str]) -> list[int]:
-    """Return the points that get a label. Earlier points have priority. Labels overlap no labels, points or edges.
+    """Return the points that get a label.
+
+    Earlier points have priority. No label overlaps another label, a point or an edge.
 
     Parameters
     ----------
@@ -109,14 +111,16 @@ def ridge_history(
         Chips and names of catalogue chips; or a model, whose shown chips, what-if values, precision and memory the
         figure follows.
     precision, memory
-        As in `Chip.ridge_point`. Not allowed for a model, which has its own precision and memory.
+        As in `Chip.ridge_point`. They are not allowed if `chips` is a model, because a model has a precision and a
+        memory.
 
     Returns
     -------
     bqplot.Figure
         Its marks are a ``Lines`` (one per family, through the geometric mean of each year), a ``Scatter`` (one point
-        per chip) and a ``Label`` (names that have space, the newest chip of a family first; other names are tooltips).
-        The title states how many chips are left out because they lack a year, the precision or the memory.
+        per chip) and a ``Label`` (names of chips if there is space, with priority for the newest chip of a family; the
+        other names are tooltips). The title states how many chips are left out because they lack a year, the precision
+        or the memory.
 
     Raises
     ------

@@ -51,7 +51,8 @@ PALETTE: Final = ("#0072b2", "#d55e00", "#0f9d74", "#c2569b", "#a87800", "#6b74e
 GREY: Final = "#7f868e"
 """The colour of items without a colour of their own. Its contrast is also at least 3:1."""
 
-# A logarithmic scale accepts finite numbers above zero only. Other values are drawn at these limits.
+# A logarithmic scale accepts finite numbers above zero only. A value outside these two limits is drawn at the nearer
+# limit.
 _SMALLEST: Final = 1e-300
 _LARGEST: Final = 1e300
 _LEGEND_ENTRY_PX: Final = 16

@@ -103,7 +103,7 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
     left: float,
     right: float,
 ) -> Floats:
-    """Draw one line per chip and the focus chip's line a second time. Return all rates on the lines."""
+    """Draw one line per chip, and draw the focus chip's line a second time. Return the rates of all lines."""
     x = np.array([[left, within(peak / bandwidth), right] for _, peak, bandwidth in peaks])
     with np.errstate(over="ignore", under="ignore"):
         y = np.array(

@@ -124,7 +124,10 @@ def _group(structure: Structure, group: Mask) -> _GroupCounts:
 
 
 def _precisions(structure: Structure, group: Mask) -> tuple[tuple[Count, str], ...]:
-    """Return the possible precisions of a group, each with FLOPs or bytes: the largest amount decides."""
+    """Return the possible precisions of a group, each with its FLOPs or bytes.
+
+    The precision with the largest amount applies.
+    """
     counts = structure.counts
     stated = [
         (sum(counts.flops[op].values()), word) for op in members(group) if (word := structure.stated[op]) is not None
@@ -140,7 +143,8 @@ def _precisions(structure: Structure, group: Mask) -> tuple[tuple[Count, str], .
 
 # Times closer than this (relative) are a tie.
 _TIE: Final = 1e-9
-# From each of these speed-ups on, a cell has the next stronger shade. Text stays readable on all shades.
+# A cell has a stronger shade from the first of these speed-ups on, and the strongest shade from the second on. Text
+# stays readable on all shades.
 _SHADE_STEPS: Final = (1.1, 2.0)
 _SHADES: Final = (0.25, 0.4, 0.55)
 _TIED, _UNKNOWN = "=", "?"
@@ -155,7 +159,7 @@ class _Map:
     """The content of the heat map: the fastest of m chips for each pair of sizes.
 
     `winner` is the index of the fastest chip: m means a tie, and -1 means unknown. `speedup` is the second-best time
-    over the best time; it is NaN without a second chip. Both arrays have the shape (y sizes, x sizes).
+    over the best time; it is NaN without a second chip. `winner` and `speedup` have the shape (y sizes, x sizes).
     """
 
     x_sizes: Floats
@@ -171,7 +175,7 @@ def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str]
     """Return a heat map of the fastest chip and its speed-up, over two dimensions of the model's graph.
 
     A chip's time is the sum of the bounds of the partition's kernels at these sizes. The speed-up is the second-best
-    time over the best time. Both are computed for all cells at once.
+    time over the best time. Times and speed-ups are computed for all cells at once.
 
     Parameters
     ----------
@@ -181,7 +185,7 @@ def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str]
     x_dim, y_dim
         Names of two dimensions of the graph, for their whole range, or ``{name: sizes}``.
     chips
-        Ids or names of chips of the model, at most 26; its shown chips by default.
+        Ids or names of chips of the model, at most 26; the model's shown chips by default.
 
     Returns
     -------

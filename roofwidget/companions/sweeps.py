@@ -67,7 +67,7 @@ class Curve:
         Ascending whole numbers, and FLOP/byte, both of shape (n,). The intensity is NaN if it is unknown or the size is
         not allowed.
     at
-        A function for the intensity at other sizes; None if only these sizes are known.
+        A function for the intensity at other sizes; None if the intensity is known only at `sizes`.
     """
 
     name: str
@@ -186,7 +186,10 @@ def _of_operator(model: RooflineModel, name: str, wanted: Floats) -> Callable[[]
 
 
 def _apply(graph: Graph, name: str, dtype: str, size: int) -> None:
-    """Add an operator to a graph. Its tensors are N by N matrices, and its counts are N."""
+    """Add an operator to a graph.
+
+    The operator's tensors are N by N matrices, and the counts among its parameters are N.
+    """
     n = dim(_SIZE_NAME, 1, _MAX_SIZE, default=size)
     given: list[Any] = []
     for parameter in list(inspect.signature(inspect.unwrap(OPERATORS[name])).parameters.values())[1:]:
@@ -245,9 +248,9 @@ _MAX_DOTS: Final = 24
 def size_sweep(model: RooflineModel, op: Any = "matmul", sizes: Any = _GUIDE) -> bqplot.Figure:
     """Return a figure of an operation's arithmetic intensity over its size, with the ridge point of each shown chip.
 
-    Intensity is FLOPs / bytes. Where it reaches a chip's ridge point, ``peak / bandwidth``, the operation becomes
-    compute-bound on this chip. A square matmul of 2-byte numbers has the intensity N / 3, so it is compute-bound from
-    N = 3 x ridge point on.
+    Intensity is FLOPs / bytes. If the intensity is at least a chip's ridge point, ``peak / bandwidth``, the operation
+    is compute-bound on this chip. A square matmul of 2-byte numbers has the intensity N / 3, so it is compute-bound
+    from N = 3 x ridge point on.
 
     Parameters
     ----------
@@ -313,7 +316,7 @@ def size_sweep(model: RooflineModel, op: Any = "matmul", sizes: Any = _GUIDE) ->
 
 
 def _ridges(model: RooflineModel) -> list[tuple[Chip, float]]:
-    """Return the ridge point of each shown chip that has the figures, FLOP/byte."""
+    """Return the ridge point, FLOP/byte, of each shown chip that has the selected precision and memory."""
     found = []
     for chip in shown_chips(model):
         with contextlib.suppress(MissingFigureError):

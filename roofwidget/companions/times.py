@@ -55,7 +55,7 @@ def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
         A `RooflineModel` or `RooflineWidget`: the kernels of its chart on its shown chips, with what-if values.
     by
         The segments: ``"resource"`` for seconds of the kernels bound by compute, memory, launches and network, or
-        ``"kernel"`` for the six longest kernels on any chip, and all others together.
+        ``"kernel"`` for the six longest kernels on any chip, and one segment for all other kernels.
 
     Returns
     -------

@@ -34,7 +34,8 @@ class Op:
     inputs, outputs
         The tensors that the op reads and writes. A tensor that is listed twice is read once.
     flops
-        FLOPs by class (`CLASSES`), or one count. A single count has the class ``tensor`` for a matmul, else ``vector``.
+        FLOPs by class (`CLASSES`), or one count. A single count has the class ``tensor`` for a matmul, and ``vector``
+        for other kinds.
     extra_bytes
         Bytes in addition to one read of each input and one write of each output: repeated reads, temporary buffers,
         accumulators. Fusing the op does not remove these bytes.

@@ -1,4 +1,4 @@
-"""A partition of a graph's ops into groups that each run as one kernel: bytes, FLOPs, time, and possible changes.
+"""A partition of a graph's ops into groups, with its bytes, FLOPs, time and possible changes. A group is one kernel.
 
 >>> from roofwidget.workloads import Graph
 >>> g = Graph("mlp tail")
@@ -106,7 +106,9 @@ class Partition:
     @staticmethod
     @keywords("Partition.fully")
     def fully(graph: Graph, *, chip: Chip | str | None = None, dims: Dims = None) -> Partition:
-        """Return a partition in which no more groups may be merged. The merge that saves most bytes is first.
+        """Merge groups until no merge is legal, and return the partition.
+
+        The merge that saves most bytes is always done next.
 
         Parameters
         ----------
@@ -217,7 +219,7 @@ class Partition:
     ) -> Partition:
         """Return a partition of legal groups, in an order in which they can run.
 
-        Only those spilled tensors count that are inside a group.
+        A spilled tensor counts only if it is inside a group.
         """
         new = object.__new__(Partition)
         new._structure, new._rules = structure, rules
@@ -287,8 +289,8 @@ class Partition:
         """Return one kernel per group, named ``a + b``, with FLOPs by class, bytes of main memory, and a precision.
 
         The precision is stated by the op with most FLOPs among the ops that state a precision. Matrix products state
-        the dtype of the wider operand. Without such an op it is the dtype of the largest floating-point tensor that
-        leaves the group. A group without FLOPs has no precision.
+        the dtype of the wider operand. If no op states a precision, it is the dtype of the largest floating-point
+        tensor that leaves the group. A group without FLOPs has no precision.
         """
         return self._structure.kernels(self._masks, self._spilled, dims)
 
@@ -303,7 +305,7 @@ class Partition:
         chip
             The chip, or its name in the catalogue.
         precision
-            The precision whose peak applies to every kernel; ``"auto"``: each kernel's own precision.
+            The precision whose peak applies to every kernel; ``"auto"`` uses each kernel's own precision.
         dims
             Values of dimensions that differ from their defaults.
         launch_overhead
@@ -594,7 +596,10 @@ class _Taken(NamedTuple):
 
 
 def _copy(op: Op, read: set[Tensor], taken: _Taken) -> tuple[Op, Mapping[Tensor, Tensor]]:
-    """Return a copy of an op that writes only the tensors in `read`, and the new tensors by old. All names are free."""
+    """Return a copy of an op that writes only the tensors in `read`, and a map from old to new tensors.
+
+    New names are free.
+    """
     renamed = {one: Tensor(_free(one.name, taken.tensors), one.shape, one.dtype) for one in op.outputs if one in read}
     return replace(op, name=_free(op.name, taken.ops), outputs=tuple(renamed.values())), renamed
 

@@ -76,8 +76,8 @@ class QuotientGraph:
         Returns
         -------
         list of int
-            Numbers of groups; the first and the last are in `parts`. The list is empty if there is no such path. Then
-            the order allows these groups to be one kernel.
+            Numbers of groups; the first and the last are in `parts`. The list is empty if there is no such path: then
+            the groups in `parts` may become one kernel.
         """
         predecessor = self._reached(parts)
         for number in predecessor:

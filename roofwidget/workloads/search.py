@@ -1,4 +1,4 @@
-"""The search for the fastest partition of a graph: exact if it takes few enough steps, else greedy.
+"""The search for the fastest partition of a graph: exact if few steps are enough, greedy otherwise.
 
 The exact search is dynamic programming over downsets. A state is the set of finished ops. This set is a downset: with
 each op it contains all ops that this op depends on. A step runs one more group, connected through shared tensors, so
@@ -35,7 +35,9 @@ _Sums: TypeAlias = tuple[int, tuple[int, ...]]
 
 
 class Costs:
-    """The bound time of groups on one chip, seconds. `roofwidget.bound` returns the same for the groups' kernels.
+    """The bound time of groups on one chip, seconds.
+
+    `roofwidget.bound` returns the same seconds for the kernels of the groups.
 
     Parameters
     ----------
@@ -213,7 +215,7 @@ class _Way:
 
 
 def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: int) -> Optimum:
-    """Return the fastest partition of a set of ops that share no tensor with other ops.
+    """Return the fastest partition of `part`, a set of ops that shares no tensor with the other ops of the graph.
 
     Parameters
     ----------
@@ -261,7 +263,7 @@ def _is_better(new: _Way, old: _Way) -> bool:
 
 
 def _next_groups(structure: Structure, rules: Rules, left: Mask) -> Iterator[tuple[Mask, Mask]]:
-    """Yield connected groups of unfinished ops that lead to another downset, each with the group it grew from.
+    """Yield connected groups of unfinished ops that lead to another downset, each with the group from which it grew.
 
     A group grows by an op that shares a tensor with it, together with all unfinished ops that this op depends on. It
     grows only while no two of its ops clash, because a larger group would have the same clash.

@@ -127,7 +127,7 @@ def is_floating(dtype: str) -> bool:
 
 
 def checked_dtype(dtype: str, where: str) -> str:
-    """Return a dtype if `DTYPES` has it, else raise `ValueError` with the place and the nearest dtype.
+    """Return a dtype of `DTYPES`. For another dtype raise `ValueError`, which names the place and the nearest dtype.
 
     Examples
     --------

@@ -676,8 +676,9 @@ def first_lines(source: Source) -> list[str]:
 
 
 def columns_seen(source: Source) -> list[str]:
-    r"""Return the column names of a text that looks like a table, or of a JSON list of objects; an empty list for other
-    texts.
+    r"""Return the column names of a text that looks like a table, or of a JSON list of objects.
+
+    For other texts the list is empty.
 
     Examples
     --------

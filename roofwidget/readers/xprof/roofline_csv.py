@@ -50,8 +50,8 @@ def read(
 ) -> Kernels:
     """Read a CSV export; the parameters, the result and the errors are the same as for the JSON.
 
-    `Kernels.chip` has the peaks that the rows imply, and no name. Without a FLOP rate and an HBM bandwidth in the rows,
-    `Kernels.chip` is None.
+    `Kernels.chip` has the peaks that the rows imply, and no name. `Kernels.chip` is None if the rows imply no FLOP rate
+    or no HBM bandwidth.
     """
     rows = read_table(source, header=_is_header)
     # XProf writes only rows into this file, so other lines mean damage.

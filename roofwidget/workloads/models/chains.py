@@ -1,4 +1,4 @@
-"""Chains of idealised operations: each reads one tensor and writes one."""
+"""Chains of idealised operations. Each operation reads one tensor and writes one tensor."""
 
 from __future__ import annotations
 

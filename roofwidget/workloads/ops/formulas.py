@@ -85,7 +85,10 @@ def multiply(
 
 
 def named(graph: Graph, given: str | None, usual: str) -> str:
-    """Return the given name, or raise if it is taken. Without one, return the usual name, numbered if it is taken."""
+    """Return the given name, or raise an error if it is taken.
+
+    Without a given name, return the usual name. If the usual name is taken, it gets a number.
+    """
     if given is None:
         return graph.new_name(usual)
     if graph.new_name(given) != given:
@@ -116,7 +119,7 @@ def rank(op: str, tensor: Tensor, axes: int, *, or_more: bool = False) -> None:
 
 
 def same(op: str, a: Tensor, axis_a: int, b: Tensor, axis_b: int) -> Count:
-    """Return the common size of an axis of one tensor and an axis of another, else raise `ValueError`."""
+    """Return the common size of an axis of one tensor and an axis of another, or raise `ValueError` if they differ."""
     if a.shape[axis_a] != b.shape[axis_b]:
         place_a, place_b = axis_a % len(a.shape), axis_b % len(b.shape)
         what = f"axis {place_a} of '{a.name}' is {a.shape[axis_a]}, but axis {place_b} of '{b.name}' is"
@@ -125,7 +128,7 @@ def same(op: str, a: Tensor, axis_a: int, b: Tensor, axis_b: int) -> Count:
 
 
 def broadcast(op: str, *tensors: Tensor, last: int = 0) -> tuple[Count, ...]:
-    """Return the shape to which tensors broadcast as in numpy, without the last `last` axes, else raise."""
+    """Return the shape to which tensors broadcast as in numpy, without the last `last` axes, or raise."""
     shape: tuple[Count, ...] = ()
     for tensor in tensors:
         own = tensor.shape[: len(tensor.shape) - last]
@@ -141,7 +144,10 @@ def broadcast(op: str, *tensors: Tensor, last: int = 0) -> tuple[Count, ...]:
 
 
 def promoted(*tensors: Tensor) -> str:
-    """Return the dtype of a result. Floating-point types have priority, then the widest, then the first."""
+    """Return the dtype of a result.
+
+    Floating-point types have priority. Of these, the widest is returned; of equally wide types, the first.
+    """
     dtypes = [tensor.dtype for tensor in tensors]
     return max(dtypes, key=lambda dtype: (is_floating(dtype), DTYPES[dtype]))
 
@@ -172,5 +178,5 @@ def whole(graph: Graph, op: str, what: str, a: Count, b: Count) -> Count:
 
 
 def halved(count: Count, *, causal: bool) -> Count:
-    """Return a count under a causal mask: all of it or half, depending on the convention."""
+    """Return a count under a causal mask: the whole count or half of it, depending on the convention."""
     return ceil_div(CAUSAL * count, 2) if causal else count
