@@ -39,8 +39,8 @@ from roofwidget.wire import text_to_wire
 _LETTER_WIDTH: Final = 6.6 / 664
 _LINE_HEIGHT: Final = 15 / 380
 _LABEL_OFFSET: Final = 8 / 664
-# A label is above and to the right of its point. The middle of the label is this far above the point, and no other
-# point may be this close to the middle.
+# A label is above and to the right of its point. The middle of the label is this far above the point, and the distance
+# from the middle to any other point must be larger.
 _LABEL_RISE: Final = 10 / 380
 _POINT_CLEARANCE: Final = 9 / 380
 

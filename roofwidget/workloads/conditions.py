@@ -87,7 +87,10 @@ def _around(middle: int) -> Iterator[int]:
 
 
 def _fault(count: Count, divisor: Count, env: Mapping[str, int]) -> str | None:
-    """Return why a count breaks its condition (``n - 3 = -2, which is not at least 1``), or None if it does not."""
+    """Return why a count breaks its condition, or None if the condition holds.
+
+    An example: ``n - 3 = -2, which is not at least 1``.
+    """
     if divisor == 0:
         size = evaluate(count, env)
         return None if size >= 1 else f"{_with_value(count, size)}, which is not at least 1"

@@ -136,7 +136,7 @@ def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
 def _scored(rules: Rules, capacity: Capacity, quotient: QuotientGraph) -> Iterable[tuple[bool, int, int, int, int]]:
     """Yield a score for each pair of groups that may be fused, with the first op of each group.
 
-    The smallest is best.
+    The best pair has the smallest score.
     """
     structure = rules.structure
     alone = rules.opaque | rules.matmuls

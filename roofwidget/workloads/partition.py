@@ -598,7 +598,7 @@ class _Taken(NamedTuple):
 def _copy(op: Op, read: set[Tensor], taken: _Taken) -> tuple[Op, Mapping[Tensor, Tensor]]:
     """Return a copy of an op that writes only the tensors in `read`, and a map from old to new tensors.
 
-    New names are free.
+    All new names are free.
     """
     renamed = {one: Tensor(_free(one.name, taken.tensors), one.shape, one.dtype) for one in op.outputs if one in read}
     return replace(op, name=_free(op.name, taken.ops), outputs=tuple(renamed.values())), renamed

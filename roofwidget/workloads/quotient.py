@@ -77,7 +77,7 @@ class QuotientGraph:
         -------
         list of int
             Numbers of groups; the first and the last are in `parts`. The list is empty if there is no such path: then
-            the groups in `parts` may become one kernel.
+            the order of the kernels allows the groups in `parts` to be one kernel.
         """
         predecessor = self._reached(parts)
         for number in predecessor:
@@ -110,7 +110,10 @@ class QuotientGraph:
         return number
 
     def _reached(self, parts: Collection[int]) -> dict[int, int]:
-        """Return other groups that depend on `parts` and are before the last of `parts`, each with its predecessor."""
+        """Return the other groups that depend on a group in `parts` and are before the last group in `parts`.
+
+        The result contains the predecessor of each of these groups too.
+        """
         last = max(self._place[number] for number in parts)
         predecessor: dict[int, int] = {}
         queue = sorted(parts, key=self._place.__getitem__)

@@ -276,7 +276,7 @@ class _ChipFigures:
 
     @property
     def _share(self) -> float:
-        """The measured clock / the data sheet's clock; 1 if one of the two clocks is unknown."""
+        """The measured clock / the data sheet's clock; 1 if a clock is unknown."""
         most = None if self.sheet is None else self.sheet.clock
         return self.clock / most if most is not None and self.clock > 0 else 1.0
 

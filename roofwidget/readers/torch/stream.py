@@ -158,7 +158,7 @@ class _Window:
             return value
 
     def objects(self) -> list[Any] | None:
-        """Return all objects that end in this window, parsed at once; None if they cannot be parsed at once."""
+        """Return all objects that end in this window, parsed at once; None if the objects cannot be parsed at once."""
         if len(self._text) - self._at < _TAIL_CHARS:
             self._more()
         cut = self._last_cut()

@@ -135,7 +135,7 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
     ----------
     batch, seq
         Number of sequences; tokens per sequence. With ``"decode"``: the tokens that the new token attends to, itself
-        included. Ints, or `dim`.
+        included. The two values are ints or dimensions, see `dim`.
     hidden, heads, kv_heads, ffn, head_dim, experts, active, gated, norm, activation, rope, bias, causal, attention
         As for `Layer`.
     phase
