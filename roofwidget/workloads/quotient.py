@@ -110,9 +110,9 @@ class QuotientGraph:
         return number
 
     def _reached(self, parts: Collection[int]) -> dict[int, int]:
-        """Return the other groups that depend on a group in `parts` and are before the last group in `parts`.
+        """Return the predecessors of other groups, by group.
 
-        The result contains the predecessor of each of these groups too.
+        These groups depend on a group in `parts` and are before the last group in `parts`.
         """
         last = max(self._place[number] for number in parts)
         predecessor: dict[int, int] = {}

@@ -4,7 +4,7 @@ The weights come from AMD's rocprofiler-compute (its documentation of the roofli
 these exceptions, each checked against a copy of known size or against AMD's own correction:
 
 - L2 on gfx94x: 128 bytes per read and 64 per write. Versions of rocprofiler-compute before 3.7 take 64 bytes for reads
-and writes.
+  and writes.
 - HBM reads on gfx950: the requests of 128, 64 and 32 bytes, counted separately. The rule of gfx94x, with
   ``TCC_BUBBLE``, gives about a quarter less on gfx950.
 """

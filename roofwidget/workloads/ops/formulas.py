@@ -146,7 +146,7 @@ def broadcast(op: str, *tensors: Tensor, last: int = 0) -> tuple[Count, ...]:
 def promoted(*tensors: Tensor) -> str:
     """Return the dtype of a result.
 
-    Floating-point types have priority. Of these, the widest is returned; of equally wide types, the first.
+    Floating-point types have priority over other types, then wider types have priority, then the first type.
     """
     dtypes = [tensor.dtype for tensor in tensors]
     return max(dtypes, key=lambda dtype: (is_floating(dtype), DTYPES[dtype]))
