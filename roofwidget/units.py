@@ -84,7 +84,7 @@ def parse(value: object, unit: str, what: str) -> float:
     TypeError
         If `value` is neither a real number nor text. A bool is not a number here.
     ValueError
-        If the text has no number or another unit, or if the number is too large for a double.
+        If the text has no number, if its unit is not a form of `unit`, or if the number is too large for a double.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _parse_text(text: str, unit: str, what: str) -> float:
 
 
 def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
-    """Return the power of ten and the exact factor of a suffix, or None if the suffix is not a form of `unit`."""
+    """Return the power of ten and the factor of a suffix. Return None if the suffix is not a form of `unit`."""
     if not suffix:
         return 0, 1.0
     if re.fullmatch("[kKMGTPEZY]", suffix) and unit not in _BELOW_ONE:

@@ -267,7 +267,7 @@ def texts_to_wire(texts: Iterable[str] | None, _widget: object = None) -> list[s
 
 
 def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _widget: object = None) -> dict[str, Any]:
-    """Return the nested read-only mapping as plain dicts."""
+    """Return a what-if, a nested read-only mapping, as plain dicts."""
     return {
         chip: {quantity: dict(values) for quantity, values in quantities.items()}
         for chip, quantities in what_if.items()

@@ -95,7 +95,7 @@ def _rounded_keys(before: Floats, after: Floats) -> Keys:
 
 
 def _combine(keys: Keys, codes: Keys) -> Keys:
-    """Return one key per unique pair of keys."""
+    """Return one key for each row. Two rows have the same key if they agree in both `keys` and `codes`."""
     _, both = np.unique(keys * (codes.max(initial=0) + 1) + codes, return_inverse=True)
     return both.astype(np.int64)
 

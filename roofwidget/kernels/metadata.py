@@ -42,7 +42,10 @@ class TextsByName(Mapping[str, Any]):
 
 
 def origins(given: Mapping[str, Any] | None, n: int) -> Mapping[str, DictColumn]:
-    """Return checked origins. An origin is one text for all rows, or for each row a text or None."""
+    """Return checked origins as text columns.
+
+    Each origin is either one text that applies to all rows, or a column with a text or None for each row.
+    """
     return MappingProxyType({key: _text_column(words, f"origin:{key}", n) for key, words in (given or {}).items()})
 
 

@@ -22,7 +22,10 @@ export const catalogue = {
     apart: /[\s,;]+/,
     /** Returns a typed number with a point as decimal mark. */
     read: (typed: string) => typed,
-    /** Returns a typed whole number with a point as decimal mark. Separators between thousands are no decimal marks. */
+    /**
+     * Returns a typed size with a point as decimal mark. In German, "4.096" is 4096, because the point separates
+     * thousands there; "1,5k" and "1.5k" are both 1500.
+     */
     readWhole: (typed: string) => typed,
     /** Returns a rate as screen readers speak it. */
     spoken: (number: string, prefix: string, unit: "FLOP/s" | "B/s") =>
@@ -147,7 +150,7 @@ export const catalogue = {
     },
   },
 
-  // The chip picker, the chip card and folded panels.
+  // Texts of the chip picker, the chip card and the folded panels.
   words: {
     more: (count: number) => `+ ${count} more…`,
     picker: "All chips",

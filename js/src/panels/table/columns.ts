@@ -226,7 +226,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** A share below this is shown as "less than" this share. */
+/** A smaller share is shown as "less than" this value. */
 const MIN_SHOWN_SHARE = 1e-4;
 
 export function cellText(column: Column, row: number): string {
