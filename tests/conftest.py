@@ -11,7 +11,7 @@ import inspect
 import re
 from typing import Any
 
-_from_module: Any = doctest.DocTestFinder._from_module  # type: ignore[attr-defined]  # noqa: SLF001 - doctest has no hook
+_from_module: Any = doctest.DocTestFinder._from_module  # type: ignore[attr-defined]  # doctest has no hook
 
 
 def _is_defined_in(self: doctest.DocTestFinder, module: Any, object: Any) -> bool:  # noqa: A002 - doctest's own name
@@ -20,4 +20,4 @@ def _is_defined_in(self: doctest.DocTestFinder, module: Any, object: Any) -> boo
     return bool(_from_module(self, module, object))
 
 
-doctest.DocTestFinder._from_module = _is_defined_in  # type: ignore[attr-defined]  # noqa: SLF001 - the same
+doctest.DocTestFinder._from_module = _is_defined_in  # type: ignore[attr-defined]
