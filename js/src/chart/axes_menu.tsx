@@ -16,11 +16,11 @@ interface AxesMenuProps {
   readonly scene: Scene;
   readonly opener: RefObject<HTMLElement | null>;
   /**
-   * Closes the menu. If `isDone`, the focus returns to the menu's button. If not, the focus is already on another
-   * element.
+   * Closes the menu. If `isDone` is true, the focus returns to the menu's button. If `isDone` is false, another element
+   * already has the focus.
    */
   close(isDone: boolean): void;
-  /** Tools for which the toolbar has no room. */
+  /** The buttons that do not fit in the toolbar. */
   readonly children: ComponentChildren;
 }
 

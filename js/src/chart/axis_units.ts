@@ -10,7 +10,7 @@ import { type Counting, PLAIN, type Tick, ticksOf } from "./ticks.ts";
 export interface Units {
   readonly x: Counting;
   readonly y: Counting;
-  /** How bytes/s are counted. */
+  /** The counting of bandwidths: in bytes or in machine words, per second or per cycle. */
   readonly moved: Counting;
   readonly tickBase: 10 | 2;
   readonly xTitle: string;
@@ -63,14 +63,14 @@ export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock:
 const counting = (one: number): Counting =>
   one === 1 ? PLAIN : { fromBase: (base) => base / one, toBase: (counted) => counted * one };
 
-/** The ticks of an axis with their texts. */
+/** Returns the ticks of an axis with their texts. Neighbouring ticks are at least `room` px apart. */
 export function namedTicks(scale: Scale, room: number, base: 10 | 2, counting: Counting): (Tick & { text: string })[] {
   return ticksOf(scale, room, base, counting).map((tick) => ({ ...tick, text: textOf(tick.shown, base) }));
 }
 
 /**
- * Formats a tick. Large powers of two have binary prefixes, because the prefix k always means 1000. Powers of two below
- * one are fractions, for example 1/4.
+ * Returns the text of a tick. Large powers of two have binary prefixes such as Ki, because the prefix k always means
+ * 1000. Powers of two below one are fractions such as 1/4.
  */
 function textOf(shown: number, base: 10 | 2): string {
   if (base === 10) return formatTick(shown);

@@ -75,7 +75,8 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);
   const others = [
     ...noteLabels(store, scene, ghosts),
-    // A merged kernel has several trails. Its number is written at the longest trail with room for the text.
+    // A merged kernel has several trails. The text with its speedup is written only once, at the longest trail with
+    // room for the text.
     ...arrowLabels("trail", share < 1 ? [] : [...lines].sort((a, b) => lengthOf(b) - lengthOf(a)), theme),
     ...arrowLabels("run", arrows, theme),
     ...snapshotLabels(scene, frozen, changes),

@@ -44,7 +44,7 @@ export interface Gap {
 }
 
 /**
- * How far a line bends to the side. Without the bend, a line between two points of a roof would be on the roof.
+ * How far a line bends to the side. Without the bend, a line between two points of a roof would lie on the roof's line.
  * BEND_SHARE: share of the line's length. MAX_BEND_PX: maximum, px.
  */
 const [BEND_SHARE, MAX_BEND_PX] = [0.25, 36];
@@ -53,7 +53,7 @@ const MIN_ARROW_PX = 7;
 
 export const px = (value: number) => Math.round(value * 100) / 100;
 
-/** A point of the roofline plane, for an SVG path. */
+/** Returns the position of an intensity and a rate as the text "x,y" for an SVG path, px. */
 export const placeOf = ({ x, y }: Scales, ai: number, rate: number) => `${px(x(ai))},${px(y(rate))}`;
 
 /**

@@ -100,8 +100,8 @@ export function scalesOf(
   const judge = focus ?? roofs[0];
   const slow = Math.min(slowest, (judge?.sheetBandwidth ?? fastest) / 30);
   const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
-  // A rate far above the roof is only apparent, for example at the start of an asynchronous copy. A kernel with such a
-  // rate must not compress the rest of the strip.
+  // A rate far above the roof is not the true rate, for example at the start of an asynchronous copy. A kernel with
+  // such a rate must not compress the rest of the strip.
   const fast = clamp(fastest, roof, roof * MAX_STRIP_FACTOR);
   return {
     width,
@@ -143,7 +143,7 @@ function extents(
     xHigh = Math.max(xHigh, sheet * 12, ridgePoint(roof) * 2);
     yHigh = Math.max(yHigh, roof.sheetPeak * 3, roof.peak * 1.5);
   }
-  // The ridge points of the faster memory levels are far to the left.
+  // Also contain the ridge points of the faster memory levels, which are far to the left.
   for (const { bandwidth, sheet } of focus?.levels ?? []) {
     xLow = Math.min(xLow, (focus?.sheetPeak ?? 0) / sheet / 3, (focus?.peak ?? 0) / bandwidth / 2);
   }

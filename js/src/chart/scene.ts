@@ -30,7 +30,9 @@ export interface Scene {
   readonly theme: Theme;
   /** The rows of kernels to name where there is room, most important first. */
   readonly named: readonly number[];
-  /** The hovered and selected rows. If very many rows are selected, the selected rows are left out. */
+  /**
+   * The hovered and selected rows. If more than MAX_MARKED_KERNELS rows are selected, the selected rows are left out.
+   */
   readonly marked: readonly number[];
   /** The selected rows. If some row is selected, all other rows are faded. If no row is selected, no row is faded. */
   readonly selected: ReadonlySet<number>;

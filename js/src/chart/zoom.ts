@@ -44,7 +44,10 @@ export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
   };
 }
 
-/** Moves the point at `from` to `to` and scales the view by `factor` around this point. */
+/**
+ * Returns the zoom after a gesture that moves the point at `from` to `to`, px, and magnifies the view by `factor`
+ * around this point. Returns null if the zoom would show the whole plane.
+ */
 export function zoomAround(scales: Scales, from: Spot, to: Spot, factor = 1): Zoom | null {
   const { plot, x, y } = scales;
   const ends = (start: number, end: number, axis: 0 | 1, scale: Scale): Ends => {
@@ -85,9 +88,12 @@ function shown(scales: Scales, across: Ends, up: Ends): Zoom | null {
 const closer = ({ domain: [low, high], isLinear }: Scale) =>
   isLinear ? (high - low) / (MIN_LINEAR_SHARE * high) : Math.log10(high / low) / MIN_DECADES;
 
-/** Lengthens a part of an axis to its minimum length. Then moves the part inside the limits of the axis. */
+/**
+ * Lengthens the interval `part` of a logarithmic axis to MIN_DECADES if it is shorter. Then moves the interval inside
+ * the limits `least` and `most`.
+ */
 function legal(part: Extent, [least, most]: Extent): Extent {
-  // For a position far away, `invert` returns 0 or infinity.
+  // For a position far outside the plot, `invert` may return 0 or infinity.
   const [low, high] = part.map((end) => clamp(end, 1e-150, 1e150)) as [number, number];
   const missing = MIN_DECADES - Math.log10(high / low);
   const [from, to] = missing > 1e-9 ? [low / 10 ** (missing / 2), high * 10 ** (missing / 2)] : [low, high];
@@ -96,11 +102,14 @@ function legal(part: Extent, [least, most]: Extent): Extent {
   return [start, start * ratio];
 }
 
-/** Does the same as `legal` for a linear axis: lengthens a part of the axis and moves it. A linear axis starts at 0. */
+/**
+ * Does the same as `legal` for an interval of a linear axis. A linear axis starts at 0. `least` is the minimum length,
+ * and `most` is the end of the axis.
+ */
 function legalFromZero([low, high]: Extent, [least, most]: Extent): Extent {
   const middle = (low + high) / 2;
-  // The minimum length is a share of the part's upper end. The upper end of a part with length `shortest` is `middle` +
-  // `shortest` / 2.
+  // The minimum length is the share MIN_LINEAR_SHARE of the interval's upper end. The upper end of an interval with
+  // length `shortest` is `middle` + `shortest` / 2.
   const shortest = Math.max(least, (MIN_LINEAR_SHARE * middle) / (1 - MIN_LINEAR_SHARE / 2));
   const length = high - low < shortest * (1 - 1e-9) ? shortest : Math.min(high - low, most);
   const start = clamp(middle - length / 2, 0, most - length);

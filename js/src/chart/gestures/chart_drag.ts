@@ -17,7 +17,7 @@ export interface ChartDrag extends Drag {
    * the fingers, px.
    */
   pinch?(middle: Spot, spread: number): void;
-  /** Whether the dragged kernel no longer exists. The drag is then void. */
+  /** Whether the dragged kernel no longer exists. If it does not, the drag has no effect. */
   isVoid?(): boolean;
 }
 

@@ -24,13 +24,13 @@ export interface KernelTarget {
   readonly from: Spot;
 }
 
-/** A dragged kernel stays inside the ends of the axes by this factor. */
+/** A dragged kernel stays inside both axes. Its distance to each end of an axis is at least this factor. */
 const AXIS_MARGIN = 1.05;
 /** If a dragged kernel is closer than this to its original place, px, the kernel snaps to that place. */
 const SNAP_PX = 4;
 
 /**
- * Returns which factor a drag to (`x`, `y`) changes. If the kernel allows only one factor to change, returns that
+ * Returns the factor that a drag to (`x`, `y`) changes. If the kernel allows only one factor to change, returns this
  * factor.
  */
 export function changedBy({ from, can }: KernelTarget, x: number, y: number): Factor {

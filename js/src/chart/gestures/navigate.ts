@@ -15,7 +15,7 @@ import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 /** The tool decides what a drag over the chart does. */
 export type Tool = "select" | "zoom" | "pan";
 
-/** The keys that zoom and pan. While Space is pressed, a drag pans the plane too. */
+/** The keys that zoom and pan. A drag while Space is pressed also pans the plane. */
 export const NAVIGATION_KEYS = {
   "+": "zoomIn",
   "=": "zoomIn",

@@ -15,7 +15,10 @@ import { isAdding, useMarquee } from "./marquee.ts";
 import { NAVIGATION_KEYS, useNavigation } from "./navigate.ts";
 import { startRoofDrag } from "./roof_drag.tsx";
 
-/** The pointer hovers over the nearest point within this distance, px: the radius of the largest point. */
+/**
+ * The pointer hovers over the nearest point if the point is within this distance, px. This distance is the radius of
+ * the largest point.
+ */
 const HOVER_PX = 16;
 /** A press within this distance of a point, px, is on the point. A press farther away may be on a roof. */
 const PRESS_PX = 8;
@@ -34,7 +37,7 @@ export const CHART_KEYS = {
   r: "rulers",
   Escape: "leave",
 } as const;
-/** The keys for `aria-keyshortcuts`: for each plane, and for a kernel that is dragged. */
+/** The values of `aria-keyshortcuts`: one for each plane, and one for the time while a kernel is dragged. */
 const SHORTCUTS = {
   roofline: keyShortcuts(CHART_KEYS, KERNEL_KEYS, NAVIGATION_KEYS, UNDO_KEYS),
   time: keyShortcuts(CHART_KEYS, NAVIGATION_KEYS, UNDO_KEYS),
@@ -49,7 +52,9 @@ interface PointingOptions {
   readonly store: Store;
   readonly scene: Scene;
   readonly gesture: ChartGesture;
-  /** This hook sets the signal: the chip on whose roof the user hovers over an unmeasured kernel. */
+  /**
+   * The chip of the hovered mark. An unmeasured kernel has a mark on the roof of each chip. This hook sets the signal.
+   */
   readonly pointedChip: Signal<string | undefined>;
   /** The drag of kernels. Undefined in the time view, because roofs and kernels cannot be dragged there. */
   readonly kernelDrag?: KernelDrag;
@@ -73,8 +78,8 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
 
   function point(next: number) {
     last.value = next;
-    // When the pointer leaves, the sentence describes the selected kernel again, on the chip on which the kernel was
-    // selected.
+    // When the pointer leaves, the sentence under the chart describes the selected kernel again. It describes the
+    // kernel on the chip on which the user selected it.
     pointedChip.value = next < 0 ? pinnedChip.value : roofs[points.roof[next] ?? MEASURED]?.chip.id;
     store.hover(next < 0 ? null : (points.row[next] as number));
   }
@@ -133,7 +138,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     const { drag } = gesture;
     if (drag) {
       gesture.move(x, y);
-      // Stop hovering. Otherwise a click at the end of the drag would select the point.
+      // Stop hovering. Otherwise a click at the end of the drag would select the hovered point.
       if (drag.hasMoved() && (drag.kind === "plane" || (drag.kind === "marquee" && zooms))) point(-1);
       if (gesture.drag) return;
     }
@@ -170,10 +175,10 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
       onPointerDown: onPointer,
       onPointerUp: (event: PointerEvent) => event.isPrimary && gesture.end(event),
       onPointerCancel: (event: PointerEvent) => event.isPrimary && gesture.cancel(),
-      // The browser can release the capture without pointerup, for example when a dialog opens. Ignore a release by an
-      // element inside the chart: that element captures a touch first, until the chart captures the touch.
+      // The browser can release the capture without pointerup, for example when a dialog opens. Ignore events from
+      // elements inside the chart: a touch is captured by such an element before the chart captures it.
       onLostPointerCapture: ({ target, currentTarget }: PointerEvent) => target === currentTarget && gesture.cancel(),
-      // At the end of a touch the pointer leaves too. The tooltip of the touched point stays.
+      // At the end of a touch the browser also sends pointerleave. Keep the tooltip of the touched point.
       onPointerLeave: (event: PointerEvent) => {
         spot.value = undefined;
         // During a drag by keys the hovered kernel stays the same.
@@ -206,7 +211,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
           ? isAlone && kernelDrag?.dragAct(key)
           : (navigation.key(event, around) ?? (isAlone && actOf(key)));
         if (!act) return;
-        // A key that stays pressed continues to walk, but does not toggle.
+        // While a key stays pressed, a walk continues. The keys in ONCE act only at the first event.
         if (!(event.repeat && ONCE.includes(key))) act();
         used(event);
       },
@@ -231,8 +236,8 @@ export function step(along: readonly number[], now: number, by: number): number 
 }
 
 /**
- * Returns the point of the hovered row. This is `last`, the last point under the pointer, if it belongs to the row. If
- * not, Python has set the hovered row, and the function returns the row's main point.
+ * Returns the index of the hovered row's point. If the point `last`, which was last under the pointer, belongs to the
+ * row, returns `last`. Otherwise Python has hovered the row, and the function returns the row's main point.
  */
 function indexOf(points: Points, hovered: number | null, last: number): number {
   if (hovered === null) return -1;

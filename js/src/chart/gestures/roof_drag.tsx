@@ -22,7 +22,10 @@ export interface RoofDragStart {
   readonly bandwidth: number;
 }
 
-/** A dragged roof stays inside the ends of the axes by this factor. Beyond the ends the roof would be out of sight. */
+/**
+ * A dragged roof stays inside both axes. Its distance to each end of an axis is at least this factor. Beyond the ends
+ * the roof would be out of sight.
+ */
 const AXIS_MARGIN = 1.05;
 
 /** Starts a drag if the press is on a part of the roof. Returns whether the drag has started. */
@@ -64,7 +67,8 @@ export function ratesAt(
   x: number,
   y: number,
 ): [peak: number, bandwidth: number] {
-  // The limits include the unzoomed axes. Otherwise a roof that is out of sight would jump into the zoomed part.
+  // Under a zoom, the limits also contain the unzoomed axes. Otherwise a roof that is out of sight would jump into the
+  // zoomed part.
   const [[low, high], [least, most]] = [reachOf(scales, "x"), reachOf(scales, "y")];
   const rate = clamp(scales.y.invert(y + dy), least * AXIS_MARGIN, most / AXIS_MARGIN);
   const ridgeOf = (ridge: number) => clamp(ridge, low * AXIS_MARGIN, high / AXIS_MARGIN);

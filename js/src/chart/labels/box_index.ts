@@ -3,13 +3,19 @@
 
 import type { Box } from "../scales.ts";
 
-/** Boxes by the number of the strip, counted from the top. A box whose place is NaN is in no strip. */
+/**
+ * For each strip, the boxes that overlap it. The strips are numbered from the top. A box whose place is NaN is in no
+ * strip.
+ */
 export type BoxIndex = Map<number, Box[]>;
 
 /** The height of a strip, px, and the number of the last strip. The last strip also contains the boxes below it. */
 const [STRIP_PX, LAST_STRIP] = [16, 255];
 
-/** The number of the strip at a height. Boxes above the chart are in strip -1. The height may be infinite. */
+/**
+ * Returns the number of the strip at the height `y`, px. Strip -1 contains the boxes above the chart. `y` may be
+ * infinite.
+ */
 const stripOf = (y: number) => Math.max(-1, Math.min(Math.floor(y / STRIP_PX), LAST_STRIP));
 
 export const indexBoxes = (boxes: readonly Box[] = []) => addBoxes(new Map(), boxes);
@@ -35,7 +41,7 @@ export function areClear(boxes: readonly Box[], index: BoxIndex, gap = 0): boole
   return true;
 }
 
-/** Returns the width of the indexed boxes that `boxes` cover, px. The widths of all covered parts are added. */
+/** Returns the total width of the parts of the indexed boxes that `boxes` cover, px. */
 export function coveredPx(boxes: readonly Box[], index: BoxIndex): number {
   let sum = 0;
   for (const box of boxes) {

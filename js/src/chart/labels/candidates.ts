@@ -49,7 +49,7 @@ function aroundPoint({ x, y, radius }: Mark): Position[] {
     at(right, y - 6, "start"),
     at(left, y + 15, "end"),
     at(x, y - radius - 21, "middle"),
-    // Above the point, starting at its left rim: for points near the left edge.
+    // The text is above the point and starts at the point's left rim. Used for points near the left edge.
     at(x - radius - 4, y - radius - 8, "start"),
   ];
 }
@@ -119,8 +119,8 @@ export function alongSlope(roof: Rates, { x, y, whole }: Scales): Position[] {
     [x(to), y(to * roof.bandwidth)],
   ];
   const turn = Math.atan2(y(10) - y(1), x(10) - x(1));
-  // The second list has larger distances. The text is then beyond a neighbouring line, because there is no room between
-  // the two lines.
+  // The distances in the second list are larger. They put the text beyond a neighbouring line if there is no room
+  // between the slope and this line.
   return [alongLine(line, turn, SLOPE_SHARES, [-6, 12]), alongLine(line, turn, SLOPE_SHARES, [-19, 26])].flat();
 }
 
@@ -218,8 +218,8 @@ export const besideGap = (gap: Gap, scales: Scales, text: number): Position[] =>
   gap.x < scales.plot.left ? besideStripArrow(gap, scales) : besideGapArrow(gap, scales, text);
 
 /**
- * Positions at the bottom of the plot between `left` and `right`, px. Empty if less than 24 px of the region are in
- * sight.
+ * Positions at the bottom of a region of the plot. The region is between `left` and `right`, px. Empty if less than 24
+ * px of the region are in sight.
  */
 export function atFoot(left: number, right: number, { plot }: Scales): Position[] {
   const y = plot.bottom - 8;
@@ -276,8 +276,8 @@ export const inMiddle = ({ plot: { left, right, top, bottom } }: Scales): Positi
   });
 
 /**
- * Positions around the middle of a kernel's arrow. A roof's arrow is vertical: the positions are beyond the arrow's
- * head, then beside the arrow's middle.
+ * Returns positions beside an arrow. If the arrow is bent (a kernel's arrow), the positions are around its middle. If
+ * the arrow is straight and vertical (a roof's arrow), the positions are beyond its head, then beside its middle.
  */
 export function besideArrow(line: BentLine): Position[] {
   const { from, bend, to } = line;

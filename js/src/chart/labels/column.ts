@@ -30,7 +30,7 @@ interface ColumnEntry extends Rates {
   readonly texts: readonly string[];
   readonly bold: boolean;
   readonly chip: string;
-  /** Height of the flat on the data sheet, FLOP/s. */
+  /** The height of the flat at the rates of the data sheet, FLOP/s. */
   readonly sheetPeak: number;
   /** Whether the flat moves when the focus roof is dragged. */
   readonly moves: boolean;
@@ -167,7 +167,7 @@ function spread(rows: readonly ColumnRow[], top: number, bottom: number): (Colum
     const half = ((count - 1) * ROW_PX) / 2;
     return clamp(middle, top + half, bottom - half);
   };
-  // Rows that would overlap are joined into a block, centred on the mean of their flats.
+  // Rows that would overlap are joined into a block. The middle of the block is the mean height of the rows' flats.
   const blocks: { rows: ColumnRow[]; middle: number }[] = [];
   for (const row of kept.sort((a, b) => a.flat - b.flat)) {
     let block = { rows: [row], middle: within(row.flat, 1) };

@@ -57,11 +57,9 @@ type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
 
 /** Minimum gap between two labels on one line, px. */
 const TEXT_GAP_PX = 6;
-/** This many boxes at the end of a leader, near the leader's mark, may lie over other points. */
+/** A leader is a chain of boxes. This many boxes at the end near the mark may lie over other points. */
 const LEADER_END_BOXES = 3;
-/**
- * A label must be nearer to its own mark than to every other mark. The two distances must differ by at least this, px.
- */
+/** A label must be nearer to its own mark than to every other mark. It must be nearer by at least this, px. */
 export const CLEARLY_PX = 3;
 
 /**
@@ -106,8 +104,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     const stepOf = (at: number) => Math.floor(at / positions.length);
     const positionOf = (at: number) => positions[at % positions.length] as Position;
     const boxesOfCandidate = (at: number) => boxesAt(widths[stepOf(at)] as number, positionOf(at));
-    // In the first turn, a label with a rule that waits uses only its full text. It uses only positions next to its
-    // mark.
+    // In the first turn, a label whose rule has `waits` uses only its full text and only positions next to its mark.
     const isEarly = rule.waits === true && !isLastTurn;
     let [choice, least] = [-1, Number.POSITIVE_INFINITY];
     const kept = before?.get(key) ?? -1;
@@ -162,7 +159,7 @@ export function boxesAt(width: number, position: Position): Box[] {
   if (!angle) return [boxAt(width, position)];
   const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
   const start = anchor === "start" ? 0 : anchor === "end" ? -width : -width / 2;
-  // For text rotated by about 30°, a box of this size is as high as the letters.
+  // Half the side of a small box, px. For text rotated by about 30°, such a box is as high as the letters.
   const half = FONT_PX * 0.36;
   const count = Math.max(2, Math.ceil(width / (1.6 * half)));
   return Array.from({ length: count }, (_, at) => {

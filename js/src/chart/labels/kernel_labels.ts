@@ -12,8 +12,8 @@ import { shorten } from "./text_fitting.ts";
 /** Maximum number of letters of a kernel's name, in the full text and in the brief text. */
 const [MAX_NAME_LETTERS, MAX_BRIEF_LETTERS] = [24, 12];
 /**
- * A name that is far from its point is above or below the point. It may be to the left or right of the point by this
- * distance, px.
+ * The vertical column through a kernel's point belongs to this kernel. The column extends beyond the point by this
+ * distance, px, to the left and to the right.
  */
 const OWN_MARGIN_PX = 8;
 

@@ -33,7 +33,8 @@ function nameLabel(roof: Roof, { roofs, focus, colours, names, scales, theme }: 
   const name = names.get(roof.chip.id) ?? roof.chip.name;
   return {
     kind: "roof",
-    // The key differs from the key of the name in the column, because the candidate positions differ.
+    // The column uses other keys for the names in it. A previous choice is an index into a list of candidate positions,
+    // and the column has other lists.
     key: `${scales.gutter > 0 ? "slope" : "roof"} ${roof.chip.id}`,
     text: shortenToWords(name, (text) => text.length <= MAX_ROOF_LETTERS),
     shorter: [briefNamesOf(roofs, names).get(roof.chip.id) ?? roof.chip.name],
@@ -112,8 +113,8 @@ export function ceilingText({ name, kind, peak, bandwidth }: SubRoof, units: Uni
 }
 
 /**
- * Keeps a number closer to its own ridge point than to any other ridge point. A ridge point at the same place is
- * ignored.
+ * Returns the boxes that keep a number closer to its own ridge point, at (`x`, `y`), than to any other ridge point.
+ * Ignores other ridge points at the same place.
  */
 const nearRidge = (scene: Scene, x: number, y: number): NonNullable<Label["near"]> => ({
   own: [squareAround(x, y, RIDGE_PX + CLEARLY_PX)],

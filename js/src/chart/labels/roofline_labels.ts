@@ -120,8 +120,8 @@ function regionLabels({ focus, levels, points, scales, theme }: Scene): Label[] 
     ...{ kind: "region", key, text, colour: theme.muted, positions: RULES.region.positions(left, right, scales) },
   });
   const memory = strings.memoryRegion;
-  // Memory bounds kernels left of all ridge points. If there are several memory levels, there is no single compute
-  // region.
+  // Memory bounds the kernels left of all ridge points. If there are several memory levels, no single region contains
+  // the kernels that compute bounds.
   if (levels.length > 0) return [region("memory region", memory, plot.left, inPlot(Math.min(...ridges)))];
   const ridge = inPlot(ridges[0] as number);
   return [

@@ -90,8 +90,8 @@ export const RULES = {
   level: rule(92, alongSlope, ANYTHING),
   levelRidge: rule(90, besideRidge, NOTHING, { staysAway: true }),
   ceiling: rule(88, alongCeiling, ANYTHING, { staysAway: true }),
-  // The name of a level's ceiling is between the slopes of levels. If the name covered a slope, it would be unclear
-  // which line it names.
+  // The name of a level's ceiling is between the slopes of two levels. If the name covered a slope, the reader could
+  // not see which line has this name.
   levelCeiling: rule(88, alongCeiling, NOTHING, { staysAway: true }),
   roof: rule(86, alongRoof, ANYTHING),
   ridge: rule(84, besideRidge, NOTHING, { staysAway: true }),
@@ -120,8 +120,8 @@ export const RULES = {
 export type LabelKind = keyof typeof RULES;
 
 /**
- * The rules of bold labels. A label is bold if it belongs to the focus roof or to a marked kernel. Kinds that are
- * missing here have the same rule for all labels.
+ * The rules of bold labels. A label is bold if it belongs to the focus roof or to a marked kernel. A kind that is
+ * missing here has the same rule for bold labels and for other labels.
  */
 const BOLD_RULES: Partial<Record<LabelKind, LabelRule>> = {
   roof: rule(100, alongRoof, ANYTHING),

@@ -38,8 +38,8 @@ export function shorten(text: string, maxLetters: number): string {
 }
 
 /**
- * Shortens a name to whole words that fit, and keeps the number in the name. A name cut inside a word could be the name
- * of another thing.
+ * Shortens a name to whole words that fit, and keeps the number in the name. A name cut inside a word or a number could
+ * be the name of another chip.
  */
 export function shortenToWords(text: string, fits: (text: string) => boolean): string {
   const words = text.split(" ");

@@ -32,8 +32,8 @@ export function Clip({ box, children, ...look }: ClipProps) {
 }
 
 /**
- * Returns the box inside which points are drawn. Without a zoom this is the whole chart. Under a zoom it is the plot
- * with its edges.
+ * Returns the box inside which points are drawn. Without a zoom, this is the whole chart. Under a zoom, this is the
+ * plot together with the edges for kernels without FLOPs or bytes.
  */
 export function frameOf(scales: Scales & { readonly outer?: Box }): Box {
   const { width, height, plot, outer, strip, whole } = scales;

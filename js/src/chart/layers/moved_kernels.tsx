@@ -33,7 +33,10 @@ export interface Ghost {
   readonly side: number;
 }
 
-/** Returns the marks of moved kernels, limited to the `frame`. The marks of home points are drawn on top. */
+/**
+ * Returns the marks of moved kernels, limited to the `frame`. If a kernel has several marks, the mark of its home point
+ * is last, so that it is drawn on top.
+ */
 export function ghostsOf(
   store: Store,
   scene: Scene,

@@ -90,8 +90,8 @@ function textsOf({ units }: Judged, { name, ai, rate, isFigure }: Crossing): [li
 }
 
 /**
- * Returns the ruler above a point. The labels of the ruler avoid the labels in `names` and the boxes in `others`, such
- * as the tooltip.
+ * Returns the ruler above a point. The labels of the ruler avoid the labels in `names`, the boxes in `others` (such as
+ * the tooltip) and the boxes in `arrows`.
  */
 export function rulerOver(scene: Scene, index: number, names: Names, others: Boxes = [], arrows: Boxes = []): Ruler {
   const { at, points } = scene;
@@ -107,8 +107,8 @@ export function rulerOver(scene: Scene, index: number, names: Names, others: Box
 }
 
 /**
- * Returns the ruler above the hovered point, or above the selected kernel if no point is hovered. Also returns the box
- * for the tooltip that leaves most room for the ruler.
+ * Returns the ruler above the hovered point, or above the selected kernel if no point is hovered. Also returns a box
+ * for the tooltip. Among the possible boxes this box leaves the most room for the ruler.
  */
 export function rulerBeside(
   { rulers, selected, pointed }: Pick<Store, "rulers" | "selected" | "pointed">,

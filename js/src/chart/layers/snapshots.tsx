@@ -23,7 +23,10 @@ interface ShownSnapshot {
 
 /** Maximum number of arrows in a wide chart and in a narrow chart. More arrows would hide the chart. */
 const [MAX_CHANGES, MAX_CHANGES_IN_NARROW_CHART] = [16, 4];
-/** Positions of the arrows of the roof itself. ON_FLAT: share of the flat. ON_SLOPE: share of the slope. */
+/**
+ * Positions of the arrows from the snapshot's roof to the current roof. ON_FLAT: share of the flat's length. ON_SLOPE:
+ * share of the slope's length.
+ */
 const [ON_FLAT, ON_SLOPE] = [0.35, 0.3];
 
 /**

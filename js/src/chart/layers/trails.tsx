@@ -45,8 +45,8 @@ export function useGlide(merges: readonly Merge[] | undefined): number {
 }
 
 /**
- * Returns the scene while merged points move. At share 0 a merged point is in the middle of its parts. At share 1 it is
- * at its own position.
+ * Returns the scene while merged points move. `share` is the progress of the movement. At share 0 a merged point is in
+ * the middle of its parts. At share 1 the merged point is at its own position.
  */
 export function glided(scene: Scene, trails: Trails | undefined, parts: Points | undefined, share: number): Scene {
   if (!trails || !parts || share >= 1) return scene;

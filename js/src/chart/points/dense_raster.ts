@@ -24,7 +24,7 @@ interface SpritePixels {
   readonly away: Int32Array;
   /** The colour of each pixel in four bytes. From the highest byte to the lowest: opacity, blue, green, red. */
   readonly ink: Uint32Array;
-  /** The largest offset of a pixel in `dx` and `dy`. */
+  /** The largest absolute value in `dx` and `dy`. */
   readonly reach: number;
 }
 
@@ -75,8 +75,8 @@ export function paintDenseRaster(context: CanvasRenderingContext2D, dense: Dense
 
 /**
  * Returns the indices of points from front to back. Unfaded points are in front of faded points, and later points are
- * in front of earlier points. Leaves out a point if a point of at least its size has the same centre pixel. `largest`
- * is scratch memory with a number for each pixel.
+ * in front of earlier points. Leaves out a point if a point in front of it has the same centre pixel and is at least as
+ * large. `largest` is scratch memory with a number for each pixel.
  */
 export function visibleFrontToBack(
   dense: DensePoints,
@@ -96,7 +96,8 @@ export function visibleFrontToBack(
       if (x >= 0 && x < width && y >= 0 && y < height) {
         const place = y * width + x;
         const [own, before] = [radius[index] as number, largest[place] as number];
-        // A point above its roof has a sign. The sign is visible even if a larger point hides the point.
+        // A point above its roof is never left out, because its sign is visible even if a larger point covers the
+        // point.
         if (before >= own && !points.aboveRoof[index]) continue;
         if (!hollow[index] && own > before) largest[place] = own;
       }

@@ -1,5 +1,5 @@
-// Finds the points that changed since the last painted frame. Each point has a number that encodes its look, and the
-// numbers of the two frames are compared.
+// Finds the points that changed since the last painted frame. Each point has a number, its sprite key, that encodes the
+// point's look. A point has changed if its sprite keys or positions in the two frames differ.
 
 import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
@@ -70,8 +70,8 @@ export function spriteKeysOf(
 }
 
 /**
- * Returns lists of the points whose look may differ from the canvas. Returns undefined if the points record no changes
- * since the painted frame.
+ * Returns lists of the points whose look may have changed since the painted frame. Returns undefined if no such lists
+ * exist for this frame.
  */
 const changedSince = ({ side }: SpriteKeys, { since }: Points) => (since?.side === side ? since.points : undefined);
 

@@ -87,7 +87,10 @@ export function longestTimes(kernels: Kernels, points: Points, roof: Roof | unde
   return [rounded(Math.max(x * 1.15, least)), rounded(Math.max(y * 1.15, least))];
 }
 
-/** Returns the factors from the current compute time and memory time to these times at the rates of the data sheet. */
+/**
+ * Returns two factors: the compute time at the data sheet's rate divided by the current compute time, and the same
+ * quotient for the memory time.
+ */
 const fromSheet = (roof: Roof | undefined) =>
   roof ? ([roof.peak / roof.sheetPeak, roof.bandwidth / roof.sheetBandwidth] as const) : ([1, 1] as const);
 

@@ -131,8 +131,8 @@ const startOf = (scales: TimeScales) =>
 
 function isochronesIn({ x, y, whole }: TimeScales): number[] {
   const domain = whole || x.isLinear ? joined(x.domain, y.domain) : y.domain;
-  // Under a zoom, a second may be shorter on the horizontal axis than on the vertical axis. The ticks must fit on the
-  // axis with the shorter second.
+  // Under a zoom, one second may have fewer px on the horizontal axis than on the vertical axis. The ticks must fit on
+  // the axis with fewer px per second.
   const along = x.isLinear && x(1) - x(0) < y(0) - y(1) ? x : y;
   const scale = scaleLike(along, domain, [along(domain[0]), along(domain[1])]);
   return ticksOf(scale, roomOf(scale)).map(({ value }) => value);

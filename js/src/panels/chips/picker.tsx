@@ -161,8 +161,8 @@ function walk(event: KeyboardEvent, list: HTMLElement, search: HTMLElement): boo
 }
 
 /**
- * Returns the nearest box on the next line. The next line is below the first of `boxes` if `way` is 1, and above it if
- * `way` is -1.
+ * Returns the box that is nearest to the first of `boxes` and on the next line. If `way` is 1, the next line is below
+ * the first box. If `way` is -1, the next line is above the first box.
  */
 function neighbour(boxes: readonly HTMLElement[], way: 1 | -1): HTMLElement | undefined {
   const places = boxes.map((box) => {

@@ -167,7 +167,7 @@ function TimeShare({ store }: { store: Store }) {
 function Top({ store, all }: { store: Store; all: number }) {
   const top = store.top.value;
   const counts = [...new Set([...TOP_CHOICES, top ?? all])].filter((count) => count < all).sort((a, b) => a - b);
-  // In a table with fewer kernels, the default limit has no effect.
+  // In a table with at most as many kernels as the default limit, the limit has no effect.
   const unlimited = UNFILTERED.top !== null && UNFILTERED.top >= all ? UNFILTERED.top : null;
   return (
     <Select

@@ -103,9 +103,10 @@ function nodesOf(graph: Graph): Nodes {
 }
 
 /**
- * Returns the positions nearest to the wanted positions. The returned positions keep their order and their minimum
- * distances. `apart` has the minimum distance from each position to the previous position. If all positions fit within
- * `limit` on either side of 0, the first and the last position also keep their minimum distances from the limits.
+ * Returns positions that are as near as possible to the wanted positions. The returned positions keep their order and
+ * their minimum distances. `apart` contains the minimum distance from each position to the previous position. If there
+ * is room, all positions are between `-limit` and `limit`. The first and the last position then also keep their minimum
+ * distances from these limits.
  */
 export function spread(
   wanted: readonly number[],
@@ -128,7 +129,8 @@ export function spread(
     }
     pools.push(pool);
   }
-  // The clamped positions are still the nearest, because the positions are sorted.
+  // A pool outside the limits is moved to the nearer limit. The pools are sorted, so the result is still as near as
+  // possible.
   const [low, high] = [-limit, limit - offset - (apart[wanted.length] ?? 0)];
   const places: number[] = [];
   for (const { sum, count } of pools) {

@@ -71,8 +71,8 @@ function Rates({ store, roof }: { store: Store; roof: Roof }) {
         reach={store.chips.value.flatMap((other) => [...other.peaks.values()])}
       />
       {levels.map((level) => {
-        // If all levels are shown, the marks are at the levels with the same name. The main memories of two chips are
-        // compared even if their names differ.
+        // If all levels are shown, the marks are the bandwidths of other chips at the level with the same name. For the
+        // main memory, the marks are the bandwidths of all main memories, even if their names differ.
         const meant = !all ? store.memory.value : level.name === main ? "main" : level.name;
         return (
           <Rate

@@ -17,7 +17,7 @@ const DECADES_PER_STEP = 0.01;
 interface RateProps {
   readonly store: Store;
   readonly quantity: Quantity;
-  /** The memory level of this bandwidth if each level has a slider. */
+  /** The name of the memory level whose bandwidth the slider sets. Undefined if there is only one bandwidth slider. */
   readonly level?: string | undefined;
   readonly unit: "FLOP/s" | "B/s";
   readonly label: string;

@@ -46,7 +46,10 @@ export interface NumberColumn extends Head {
 export type Column = TextColumn | NumberColumn;
 type OwnKey = keyof typeof words.heads;
 
-/** Returns all columns that a table of these kernels can have. Columns about a roof need a roof. */
+/**
+ * Returns all columns that a table of these kernels can have. Without a roof, the columns about a roof are missing.
+ * `told` are the columns that do not depend on a roof.
+ */
 export function columnsOf(kernels: Kernels, roof: Roof | undefined, told = roofFreeColumns(kernels)): Column[] {
   const judged = [...countColumns(kernels, roof), ...(roof ? boundColumns(kernels, roof) : [])];
   return [...told.ours, ...judged, ...told.theirs];
@@ -252,8 +255,8 @@ export function cellText(column: Column, row: number): string {
  */
 export function cellTitle(column: Column, row: number, kernels: Kernels): string {
   const parts = originsOf(column, row, kernels);
-  // The displayed text of a name may be cut short. For what binds a kernel, the displayed text is the full text in the
-  // language of the widget.
+  // The displayed text of a name may be cut short. In the column `bound_by`, the displayed text is complete, and it is
+  // in the language of the widget.
   const whole = column.kind === "text" && (column.key === "bound_by" ? column.shown?.(row) : column.at(row));
   if (column.kind === "text") return [whole ?? "", ...parts].filter(Boolean).join("\n");
   if (Number.isNaN(column.at(row))) return [words.unknownTitle, ...parts].join("\n");
@@ -271,7 +274,7 @@ function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
   });
 }
 
-/** Whether the cell shows the share of the roof, and the kernel is above its roof. */
+/** Whether the cell contains the share of the roof for a kernel that is above its roof. */
 export const isAlarming = (column: Column, row: number) =>
   column.key === "utilization" && column.kind !== "text" && column.at(row) > 1 + 1e-9;
 

@@ -2,18 +2,24 @@
 
 export interface Picked {
   readonly selected: readonly number[];
-  /** The row where a range selection starts. */
+  /** The row where the next range selection starts. Null if there is no such row. */
   readonly anchor: number | null;
 }
 
 export interface PickMode {
-  /** Adds to the selection. Set if a modifier key is pressed. */
+  /** Whether the click adds to the selection. True if Ctrl or Cmd is pressed. */
   readonly add: boolean;
-  /** Selects all rows from the anchor to the clicked row, in table order. Set if Shift is pressed. */
+  /**
+   * Whether the click selects all rows from the anchor to the clicked row, in table order. True if Shift is pressed.
+   */
   readonly range: boolean;
 }
 
-/** Selects only this row. If this row was the only selected row, deselects the row. */
+/**
+ * Returns the selection after a click on `row`. With `range`, the click selects all rows from the anchor to `row`. With
+ * `add`, the click adds the row or removes it. Otherwise it selects only this row, or deselects the row if no other row
+ * is selected.
+ */
 export function pick({ selected, anchor }: Picked, order: Int32Array, row: number, { add, range }: PickMode): Picked {
   const from = range && anchor !== null ? order.indexOf(anchor) : -1;
   if (from >= 0) {

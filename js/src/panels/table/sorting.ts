@@ -28,8 +28,8 @@ export function sortedNext(now: Sorting | undefined, { key, kind }: Column): str
 }
 
 /**
- * Returns the numbers by which a column's rows are sorted. For a column of numbers, these are the numbers. For a column
- * of texts, these are the ranks of the texts.
+ * Returns the numbers by which a column's rows are sorted. A column of numbers is sorted by its own numbers. A column
+ * of texts is sorted by the ranks of the texts.
  */
 export function valuesOf(column: Column, n: number): Float64Array {
   const values = new Float64Array(n);

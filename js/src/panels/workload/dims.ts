@@ -54,8 +54,8 @@ export function valueAt(dim: Dim, position: number, snapped: boolean): number {
 }
 
 /**
- * Returns the next value up or down. The value is a multiple of a power of two. Therefore steps up and steps down visit
- * the same values.
+ * Returns the next value up or down. The next value is a multiple of the step, and the step is a power of two.
+ * Therefore key presses up and key presses down visit the same values.
  */
 function stepped(dim: Dim, value: number, up: boolean, parts: readonly [linear: number, log: number]): number {
   const size = isLog(dim) ? (up ? value : value - 1) / parts[1] : (dim.high - dim.low) / parts[0];
