@@ -1,4 +1,6 @@
-"""Interactive roofline exploration for Jupyter.
+"""Interactive roofline charts for Jupyter.
+
+For example, the ridge point of the TPU v5p in FLOP/byte:
 
 >>> import roofwidget as rw
 >>> round(rw.chip("v5p").ridge_point(), 1)
@@ -47,7 +49,8 @@ if TYPE_CHECKING:
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.partition import Partition
 
-# Each of these names is imported when it is first used, because few users need ipywidgets, bqplot and all readers.
+# Public names, and the module that defines each name. The module is imported when the name is first used, because few
+# users need ipywidgets, bqplot and all readers.
 _LAZY = {
     "Advice": "roofwidget.analysis.advice",
     "Advices": "roofwidget.analysis.advice",

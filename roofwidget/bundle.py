@@ -1,4 +1,8 @@
-"""The built front end as text, and the model that sends it to a page: once per Jupyter kernel, or with each widget."""
+"""Reads the built front end and sends its code to pages.
+
+Usually all widgets of a Jupyter kernel share one `FrontEnd`, which sends the code once. Otherwise each widget sends the
+code itself.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +18,24 @@ from traitlets import Dict, Unicode
 from roofwidget.support import languages
 from roofwidget.support.languages import ENGLISH
 
-# A page cannot use a shared model in these hosts. Some serve many pages from one process. In others a page cannot
-# find a model by its id.
+# In these hosts a page cannot use a shared `FrontEnd`. Some hosts serve many pages from one process. In the other hosts
+# a page cannot find a model by its id.
 _HOSTS_WITHOUT_SHARED_MODELS: Final = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
 _INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"
 
 
 class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
-    """A model that sends the code of the front end to a page. All widgets of a Jupyter kernel refer to this model.
+    """An ipywidgets model that sends the code of the front end to a page. All widgets of a Jupyter kernel share it.
 
     Attributes
     ----------
     script, style : str
-        The built code and its style.
+        The built JavaScript code and the style sheet of the front end.
     words : dict of str to str
-        A script with texts for each language that a widget has used. A page runs it before `script`.
+        For each language that a widget has used, a small script that defines the texts of the front end. A page runs
+        this small script before `script`.
     digest : str
-        A hash of the build. A page imports the code once per digest and language.
+        A hash of the code and of the texts in all languages. A page imports the code once per digest and language.
     """
 
     script = Unicode().tag(sync=True)
@@ -46,16 +51,21 @@ _FRONT_ENDS: WeakSet[FrontEnd] = WeakSet()
 
 
 def is_shared() -> bool:
-    """Return whether the widgets of this process share a `FrontEnd`: never with ``ROOFWIDGET_INLINE=1``."""
+    """Return whether the widgets of this process share a `FrontEnd`.
+
+    They do not share it if the environment variable ``ROOFWIDGET_INLINE`` is 1, or in a host of
+    `_HOSTS_WITHOUT_SHARED_MODELS`.
+    """
     return os.environ.get(_INLINE_VARIABLE, "") in {"", "0"} and not any(
         name in sys.modules for name in _HOSTS_WITHOUT_SHARED_MODELS
     )
 
 
 def front_end(language: str = ENGLISH) -> FrontEnd | None:
-    """Return the open `FrontEnd` with the texts of a language, or None if each widget sends the code itself.
+    """Return the shared `FrontEnd` with the texts of `language`, or None if each widget sends the code itself.
 
-    Creates the model if none is open. Adds the texts if the model lacks them.
+    If no `FrontEnd` is open, this function creates one. If the open `FrontEnd` lacks the texts of `language`, this
+    function adds them.
 
     Raises
     ------
@@ -64,7 +74,7 @@ def front_end(language: str = ENGLISH) -> FrontEnd | None:
     """
     if not is_shared():
         return None
-    # A closed model has no comm, so a page could not find it.
+    # A page finds a model through its comm (connection). The comm of a closed model is None, so skip closed models.
     made = next((made for made in tuple(_FRONT_ENDS) if made.comm is not None), None)
     if made is None:
         return _make(language)
@@ -74,12 +84,14 @@ def front_end(language: str = ENGLISH) -> FrontEnd | None:
 
 
 def reference(made: FrontEnd | None, _widget: Any = None) -> str | None:
-    """Return the reference by which a page finds a model. For a closed model (or none) return None."""
+    """Return the reference by which a page finds a `FrontEnd`. Return None if `made` is None or is closed."""
     return None if made is None or made.comm is None else f"IPY_MODEL_{made.model_id}"
 
 
 def first_script(language: str = ENGLISH) -> str:
-    """Return the script that a widget sends: the loader if widgets share a `FrontEnd`, else all code with texts.
+    """Return the script that a widget sends.
+
+    If widgets share a `FrontEnd`, this is a short loader. Otherwise it is all code, with the texts of `language`.
 
     Raises
     ------
@@ -90,7 +102,9 @@ def first_script(language: str = ENGLISH) -> str:
 
 
 def first_style() -> str:
-    """Return the style sheet that a widget sends, or an empty text if the loader gets it from the shared model.
+    """Return the style sheet that a widget sends.
+
+    It is empty if widgets share a `FrontEnd`, because the loader takes the style sheet from the `FrontEnd`.
 
     Raises
     ------
@@ -102,8 +116,8 @@ def first_style() -> str:
 
 def _make(language: str) -> FrontEnd:
     script, style = _built("widget.js"), _built("widget.css")
-    # The digest covers all languages: a page may have other texts for the same code, from another Jupyter kernel's
-    # build.
+    # The digest covers the texts of all languages. Two Jupyter kernels on one page may use builds with the same code
+    # but different texts.
     texts = (script, style, *(_words(name) for name in languages.languages()))
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     made = FrontEnd(script=script, style=style, words={language: _words(language)}, digest=digest)

@@ -1,4 +1,4 @@
-"""Makes the functions of `roofwidget.analysis.network` importable from ``roofwidget.network``."""
+"""Lets users import the functions of `roofwidget.analysis.network` from the shorter ``roofwidget.network``."""
 
 from roofwidget.analysis.network import (
     COLLECTIVES,

@@ -1,7 +1,8 @@
 """Converts between numbers and text with SI prefixes and units.
 
-All numbers inside the package are in SI base units (FLOP/s, bytes/s, bytes, seconds). Only this file handles prefixes.
-`js/src/text/numbers.ts` mirrors this file. The tests compare both with `tests/golden/units.json`.
+All numbers inside the package are in SI base units (FLOP/s, bytes/s, bytes, seconds). In Python, only this
+file handles prefixes. `js/src/text/numbers.ts` has the same functions in TypeScript. The tests check the functions of
+both files against `tests/golden/units.json`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _SHOWN: Final = {
     24: "Y",
 }
 
-# The accepted spellings of each unit, without prefix. The key is the spelling that is shown.
+# For each unit, a pattern of its accepted spellings without prefix. The key is the spelling that is shown.
 _SPELLINGS: Final = {
     "FLOP/s": r"(?:FLOPs?/s(?:ec)?|FLOPS|flops?/s|flops|Flops?/s|Flops|OPs?/s|OPS|ops/s)",
     "B/s": r"(?:B/s(?:ec)?|bytes?/s(?:ec)?|Bytes?/s|Bps)",
@@ -46,7 +47,7 @@ _SPELLINGS: Final = {
 UNITS: Final = frozenset(_SPELLINGS)
 """The units that `parse` knows."""
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-# Units whose values are usually below one. These units also take the prefixes milli to pico.
+# Units whose values are usually below one. Only these units take the prefixes milli to pico.
 _BELOW_ONE: Final = frozenset({"s", "J/FLOP", "J/B"})
 _EXAMPLES: Final = {
     "FLOP/s": "989.5 TFLOP/s",
@@ -63,7 +64,7 @@ _EXAMPLES: Final = {
 
 
 def parse(value: object, unit: str, what: str) -> float:
-    """Return the value of a number or of text with a unit, in base units.
+    """Return a number, or text with a unit, as a float in base units.
 
     Parameters
     ----------
@@ -72,19 +73,19 @@ def parse(value: object, unit: str, what: str) -> float:
     unit
         One of ``FLOP/s``, ``B/s``, ``FLOP``, ``B``, ``s``, ``FLOP/B``, ``Hz``, ``W``, ``J/FLOP``, ``J/B``.
     what
-        What the number is, for error messages: ``"peak_flops['bf16'] of chip 'H100'"``.
+        A description of the number for error messages, such as ``"peak_flops['bf16'] of chip 'H100'"``.
 
     Returns
     -------
     float
-        The value in base units: the double nearest to the written decimal.
+        The value in base units. For text, the double that is nearest to the written decimal number.
 
     Raises
     ------
     TypeError
-        If `value` is neither a real number nor text. A bool is not a number here.
+        If `value` is neither a real number nor text, or if it is a bool.
     ValueError
-        If the text has no number, if its unit is not a form of `unit`, or if the number is too large for a double.
+        If the text has no number, if its unit is no spelling of `unit`, or if the number is too large for a double.
 
     Examples
     --------
@@ -116,7 +117,8 @@ def _parse_text(text: str, unit: str, what: str) -> float:
         raise ValueError(f"{what}: '{rest[:40]}' is not a unit of {unit}; write for example '{_EXAMPLES[unit]}'")
     shift, multiple = scale
     mantissa, _, exponent = digits.lower().partition("e")
-    # Changing the exponent in the text makes 3.35 TB/s exactly the double nearest to 3.35e12.
+    # Add the prefix to the exponent before the conversion: "3.35 TB/s" becomes the text "3.35e12". A multiplication by
+    # 1e12 after the conversion could round a second time.
     result = float(f"{mantissa}e{int(exponent[:9] or 0) + shift}") * multiple
     if math.isinf(result):
         raise ValueError(f"{what}: {_short(text)} does not fit a double-precision number")
@@ -124,7 +126,10 @@ def _parse_text(text: str, unit: str, what: str) -> float:
 
 
 def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
-    """Return the power of ten and the factor of a suffix. Return None if the suffix is not a form of `unit`."""
+    """Return the scale of a suffix as an exponent of ten and a factor, or None if the suffix is no form of `unit`.
+
+    "TB/s" has the scale (12, 1.0). "KiB" has the scale (0, 1024.0).
+    """
     if not suffix:
         return 0, 1.0
     if re.fullmatch("[kKMGTPEZY]", suffix) and unit not in _BELOW_ONE:
@@ -141,7 +146,7 @@ def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
 
 
 def finite(value: float, what: str) -> float:
-    """Return `value` if it is finite and not negative, else raise a `ValueError` that names `what`.
+    """Return `value` if it is finite and not negative. Otherwise raise a `ValueError` that begins with `what`.
 
     Examples
     --------
@@ -154,7 +159,7 @@ def finite(value: float, what: str) -> float:
 
 
 def positive(value: float, what: str) -> float:
-    """Return `value` if it is finite and above zero, else raise a `ValueError` that names `what`.
+    """Return `value` if it is finite and above zero. Otherwise raise a `ValueError` that begins with `what`.
 
     Examples
     --------
@@ -167,7 +172,9 @@ def positive(value: float, what: str) -> float:
 
 
 def format_significant(value: float, digits: int = 3) -> str:
-    """Return `value` as text with at most `digits` significant digits (ties to even), without trailing zeros or prefix.
+    """Return `value` as text with at most `digits` significant digits, without trailing zeros and without a prefix.
+
+    A value in the middle between two texts is rounded to the even last digit.
 
     Examples
     --------
@@ -189,9 +196,10 @@ def format_quantity(value: float, unit: str, digits: int = 3) -> str:
     value
         The value in base units. NaN is shown as "unknown".
     unit
-        A unit of `parse`, or any other unit. Other units take only prefixes above one.
+        Any unit. Only ``s``, ``J/FLOP`` and ``J/B`` are shown with prefixes below one, such as n. All units except ``s``
+        are shown with prefixes above one, such as k.
     digits
-        The number of significant digits: 4 for peaks, bandwidths and ridge points, 3 for other values.
+        The largest number of significant digits. Use 4 for peaks, bandwidths and ridge points, and 3 for other values.
 
     Examples
     --------
@@ -211,7 +219,7 @@ def format_quantity(value: float, unit: str, digits: int = 3) -> str:
 
 
 def format_intensity(value: float, digits: int = 3) -> str:
-    """Return an arithmetic intensity as text in FLOP/B: without a prefix up to 9,999, with a prefix above.
+    """Return an arithmetic intensity as text in FLOP/B. Only values of 10,000 and above get a prefix.
 
     Examples
     --------
@@ -235,13 +243,19 @@ def _special(value: float) -> str | None:
 
 
 def _decompose(value: float, digits: int) -> tuple[str, str, int]:
-    """Return sign, significant digits without trailing zeros, and decimal exponent. Ties round to even."""
+    """Return the sign, the significant digits without trailing zeros, and the decimal exponent of `value`.
+
+    ``_decompose(1250.0, 2)`` returns ``("", "12", 3)``: a value in the middle is rounded to the even digit.
+    """
     mantissa, exponent = f"{abs(value):.{digits - 1}e}".split("e")
     return "-" if value < 0 else "", mantissa.replace(".", "").rstrip("0"), int(exponent)
 
 
 def _place(figures: str, exponent: int) -> str:
-    """Return d.ddd × 10**exponent without an exponent. `figures` are the digits."""
+    """Return a number as text without an exponent. `figures` are the digits; the first digit counts 10**exponent.
+
+    ``_place("12", 3)`` returns ``"1200"``.
+    """
     if exponent < 0:
         return "0." + "0" * (-exponent - 1) + figures
     whole = figures[: exponent + 1].ljust(exponent + 1, "0")

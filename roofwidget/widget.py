@@ -1,4 +1,4 @@
-"""The model as a Jupyter widget."""
+"""`RooflineWidget`: the `RooflineModel` as a Jupyter widget."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from roofwidget.state.trait_types import owned
 
 
 class RooflineWidget(RooflineModel, anywidget.AnyWidget):
-    """A live roofline in a notebook, which draws the state of a `RooflineModel`.
+    """A Jupyter widget that draws the state of a `RooflineModel` and lets users change the state.
 
     Parameters
     ----------
     chips, kernels, **traits
-        As for `RooflineModel`. The `layout` of ipywidgets is also accepted.
+        The same as for `RooflineModel`. ``layout``, a trait of all ipywidgets, is also accepted.
 
     Examples
     --------
@@ -33,13 +33,13 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     __module__ = "roofwidget"
 
-    # The script as text, not as a path: with a path every closed widget would stay in memory.
+    # The text of the script. anywidget also accepts a path, but with a path every closed widget would stay in memory.
     _esm = owned("python", Unicode())
     _css = owned("python", Unicode())
-    # The shared model that contains the code of the front end. None if the widget itself sends the code.
+    # The shared model that contains the code of the front end, or None if this widget sends the code itself.
     _code = owned("python", Instance(bundle.FrontEnd, allow_none=True), to_wire=bundle.reference)
 
-    # The names of the traits that were sent to the front end since it was opened.
+    # The names of the traits that Python has sent to the front end since the widget was opened.
     _sent_since_open = Set()
 
     @default("_esm")
@@ -56,24 +56,25 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     @observe("locale")
     def _redraw_in_the_language(self, _change: Any) -> None:
-        # A new `_esm` makes the views draw again, and drawing needs the new `_code`. So one message contains `_code`
-        # and `_esm`.
+        # When `_esm` changes, the front end draws the widget again. It needs the new `_code` for this. So `_code` and
+        # `_esm` are sent in one message.
         with self.hold_sync():
             self._code = bundle.front_end(self.locale)
             self._esm = bundle.first_script(self.locale)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Apply a message from the front end, except to traits that Python owns."""
+        """Set the traits that a message from the front end contains. Traits that only Python may change are ignored."""
         state = {name: value for name, value in sync_data.items() if not self._is_python_owned(name)}
-        # Python may have replaced the kernels since the message was sent. A column that only the old
-        # kernels have is dropped: otherwise the whole message would be refused.
+        # Python may have replaced the kernels after the front end sent the message. Remove each column that only the
+        # old kernels have. Otherwise Python would refuse all of the message.
         if isinstance(state.get("columns"), list):
             state["columns"] = [key for key in state["columns"] if has_column(str(key), self.shown_kernels.extra)]
         if state.get("sort_by") and not has_column(str(state["sort_by"]).removeprefix("-"), self.shown_kernels.extra):
             del state["sort_by"]
         # The phase is set first, because the other values of the message belong to this phase.
         super().set_state(dict(sorted(state.items(), key=lambda entry: entry[0] != "phase")))
-        # If both sides changed a trait at the same time, send Python's value again so that they converge.
+        # Python has sent these traits too. If Python and the front end changed a trait at the same time, their values
+        # may differ now. So send Python's value again.
         crossed = self._sent_since_open & state.keys()
         if crossed:
             self._send({"method": "echo_update", "state": self.get_state(crossed), "buffer_paths": []})
@@ -82,14 +83,20 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         return self.has_trait(name) and self.trait_metadata(name, "owner") == "python"
 
     def notify_change(self, change: Any) -> None:
-        """Notify observers and the front end. If only the counts of a partition change, notify observers alone."""
+        """Notify observers in Python and the front end that a trait has changed.
+
+        If a new partition has the same groups as the old partition, only observers in Python are notified.
+        """
         if change["name"] == "partition" and has_same_groups(change["old"], change["new"]):
             HasTraits.notify_change(self, change)
         else:
             super().notify_change(change)
 
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
-        """Send some traits, or all traits. New kernels are sent together with `baseline`."""
+        """Send one trait, several traits or, without `key`, all traits to the front end.
+
+        `baseline` is sent with a comparison of its rows and the kernels. So it is sent whenever `kernels` is sent.
+        """
         keys = None if key is None else {key} if isinstance(key, str) else set(key)
         if keys is not None and "kernels" in keys and self.baseline is not None:
             keys.add("baseline")
@@ -101,12 +108,12 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         return RooflineModel.__repr__(self)
 
     def show(self) -> None:
-        """Display the widget here."""
+        """Display the widget in the output of the current notebook cell."""
         display(self)  # type: ignore[no-untyped-call]
 
 
 def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineWidget:
-    """Return a widget that shows these kernels on these chips.
+    """Return a `RooflineWidget` that shows kernels on chips. The defaults are the same as for `RooflineModel`.
 
     Parameters
     ----------

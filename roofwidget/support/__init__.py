@@ -1,1 +1,1 @@
-"""Helpers for all packages: nearest names in error messages, tables as text, languages."""
+"""Helpers that all packages use: similar names for error messages, tables as text, and the list of languages."""

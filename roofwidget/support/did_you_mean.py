@@ -1,4 +1,4 @@
-"""The known names that are nearest to a wrong name, for error messages."""
+"""Finds the known names that are nearest to a misspelled name, for error messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ R = TypeVar("R")
 
 
 def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
-    """Return up to `most` options that look like `word`, the most similar first. Case is ignored.
+    """Return up to `most` options that are similar to `word` or contain `word`. Upper and lower case are the same.
+
+    Similar options are first, the most similar of them at the start.
 
     Examples
     --------
@@ -29,7 +31,9 @@ def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
 
 
 def did_you_mean(word: str, options: Iterable[str], otherwise: str = "") -> str:
-    """Return the end of an error message: the nearest option, or `otherwise` if no option is near.
+    """Return text for the end of an error message.
+
+    The text suggests the option that is nearest to `word`. If no option is similar, the text is `otherwise`.
 
     Examples
     --------
@@ -41,7 +45,9 @@ def did_you_mean(word: str, options: Iterable[str], otherwise: str = "") -> str:
 
 
 def choose_from(word: object, options: Iterable[str]) -> str:
-    """Return the end of an error message: the nearest option, or all options if no option is near.
+    """Return text for the end of an error message.
+
+    The text suggests the option that is nearest to `word`. If no option is similar, the text lists all options.
 
     Examples
     --------
@@ -53,18 +59,24 @@ def choose_from(word: object, options: Iterable[str]) -> str:
 
 
 def listed(words: Iterable[str]) -> str:
-    """Join words for a sentence: ``'a', 'b'``."""
+    """Return the words in quotes, separated by commas: ``'a', 'b'``."""
     return ", ".join(f"'{word}'" for word in words)
 
 
 def unknown_keyword(where: str, word: str, known: Iterable[str]) -> TypeError:
-    """Return the error for an unknown keyword of `where`, with the nearest known keyword."""
+    """Return the error for a keyword `word` that the function or class `where` does not have.
+
+    The message names the nearest keyword in `known`. If no keyword is similar, the message lists all.
+    """
     options = list(known)
     return TypeError(f"{where} has no keyword '{word}'{did_you_mean(word, options, f'; it has {listed(options)}')}")
 
 
 def keywords(where: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function: an unknown keyword raises a `TypeError` that names the nearest known keyword."""
+    """Return a decorator. A call of the decorated function with an unknown keyword raises a helpful `TypeError`.
+
+    `where` is the name of the function in the message. The message also names the nearest known keyword.
+    """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         known = [

@@ -11,6 +11,9 @@ ENGLISH: Final = "en"
 
 
 def languages() -> tuple[str, ...]:
-    """Return the languages of the built front end, English first. Without a built front end, return only English."""
+    """Return the codes of the languages that the built front end has, such as "de". English is first.
+
+    If the front end is not built, return only English.
+    """
     built = {path.name.split(".")[1] for path in STATIC.glob("words.*.js")}
     return (ENGLISH, *sorted(built - {ENGLISH}))

@@ -1,4 +1,4 @@
-"""Small tables of results: aligned lines for a console, HTML for a notebook."""
+"""Formats small tables of results: as aligned lines for a console, and as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _MAX_NAME_LETTERS: Final = 40
 
 
 def percent(share: float, more: int = 0) -> str:
-    """Return a share as text in percent, with two digits below 100 %, three above, and `more` additional digits.
+    """Return a share as text in percent, or "unknown" for NaN.
+
+    A share below 100 % has two significant digits. A share of 100 % or above has three. `more` adds digits.
 
     Examples
     --------
@@ -26,7 +28,9 @@ def percent(share: float, more: int = 0) -> str:
 
 
 def one_line(name: str, width: int = _MAX_NAME_LETTERS) -> str:
-    r"""Return a name as one short line. Names in files may be long, or contain line breaks and lone surrogates.
+    r"""Return a name as one line of at most `width` letters.
+
+    Names in files may be longer, or contain line breaks or lone surrogates (invalid Unicode characters).
 
     Examples
     --------
@@ -38,7 +42,9 @@ def one_line(name: str, width: int = _MAX_NAME_LETTERS) -> str:
 
 
 def without_surrogates(text: str) -> str:
-    r"""Return the text with lone surrogates replaced by ``?``, because UTF-8 cannot encode them.
+    r"""Return the text with each lone surrogate replaced by ``?``.
+
+    A lone surrogate is half of a UTF-16 pair. UTF-8 cannot encode it.
 
     Examples
     --------
@@ -49,7 +55,7 @@ def without_surrogates(text: str) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return one line per row, with the cells of a column aligned.
+    """Return one line of text per row. All cells of a column start at the same position.
 
     Examples
     --------
@@ -63,7 +69,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> str:
     """Return an HTML table. The first cell of a row is the row's name. All texts are escaped.
 
-    `more` is the text of the last row.
+    If `more` is given, it is the text of an additional last row.
 
     Examples
     --------
@@ -84,7 +90,9 @@ def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def and_more(count: int, shown: int) -> list[str]:
-    """Return a list with a line that says how many of `count` entries are not shown. It is empty if all are shown.
+    """Return a list with one line, which says how many entries are not shown.
+
+    There are `count` entries, and the first `shown` of them are shown. If all are shown, the list is empty.
 
     Examples
     --------
@@ -95,7 +103,7 @@ def and_more(count: int, shown: int) -> list[str]:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number with a noun, such as "2 kernels". The noun gets a plural s unless the number is 1.
+    """Return a number and a noun as text, such as "2 kernels". The noun gets a plural s unless the number is 1.
 
     Examples
     --------
@@ -106,7 +114,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def first_few(texts: Sequence[str], most: int) -> str:
-    """Return the first texts, joined for a sentence, with the number of the other texts.
+    """Return the first `most` texts, separated by semicolons. If texts are left out, add their number.
 
     Examples
     --------
@@ -118,7 +126,7 @@ def first_few(texts: Sequence[str], most: int) -> str:
 
 
 def html_with_notes(table: str, notes: Iterable[str]) -> str:
-    """Return an HTML table with a list of notes below it. Notes are text, never markup.
+    """Return the HTML table `table` with a list of notes below it. Notes are plain text: ``<`` is escaped.
 
     Examples
     --------
