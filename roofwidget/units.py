@@ -196,8 +196,8 @@ def format_quantity(value: float, unit: str, digits: int = 3) -> str:
     value
         The value in base units. NaN is shown as "unknown".
     unit
-        Any unit. Only ``s``, ``J/FLOP`` and ``J/B`` are shown with prefixes below one, such as n. All units except ``s``
-        are shown with prefixes above one, such as k.
+        Any unit. Only ``s``, ``J/FLOP`` and ``J/B`` are shown with prefixes below one, such as n. All units except
+        ``s`` are shown with prefixes above one, such as k.
     digits
         The largest number of significant digits. Use 4 for peaks, bandwidths and ridge points, and 3 for other values.
 
@@ -252,9 +252,9 @@ def _decompose(value: float, digits: int) -> tuple[str, str, int]:
 
 
 def _place(figures: str, exponent: int) -> str:
-    """Return a number as text without an exponent. `figures` are the digits; the first digit counts 10**exponent.
+    """Return the number with the digits `figures` as text, without an exponent.
 
-    ``_place("12", 3)`` returns ``"1200"``.
+    The first digit is multiplied by 10**exponent: ``_place("12", 3)`` returns ``"1200"``.
     """
     if exponent < 0:
         return "0." + "0" * (-exponent - 1) + figures
