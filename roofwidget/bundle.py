@@ -25,7 +25,7 @@ _INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"
 
 
 class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
-    """An ipywidgets model that sends the code of the front end to a page. The widgets of a Jupyter kernel share this model.
+    """An ipywidgets model that sends the code of the front end to a page. All widgets of a process share this model.
 
     Attributes
     ----------

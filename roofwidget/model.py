@@ -1,7 +1,8 @@
-"""The state of a roofline: chips, kernels, what is shown, and what-ifs. The model needs no browser.
+"""`RooflineModel`, the state of a roofline chart: chips, kernels, filters, view and what-ifs. It needs no browser.
 
-Every trait is declared here, with its owner. `roofwidget.state` checks values and computes the effects of a change.
-traitlets calls the observers of one trait in the alphabetical order of their methods' names.
+This module declares all traits, and who may change each trait. The package `roofwidget.state` checks the values of
+traits and computes the effects of a change. If several methods observe the same trait, traitlets calls these methods in
+the alphabetical order of their names.
 """
 
 from __future__ import annotations
@@ -112,8 +113,8 @@ from roofwidget.support.languages import ENGLISH
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
 
-# These traits are set after all other traits, in this order: a partition depends on how the graph is counted, and
-# the row of a kernel depends on the kernels.
+# The constructor sets these traits last and in this order, because they depend on other traits. For example,
+# `partition` depends on `convention`, and `selected` contains rows of `kernels`.
 _SET_LAST: Final = (
     *("peak_flops", "bandwidth", "ceilings", "bounds", "dims", "convention", "dtype", "partition"),
     *("selected", "hovered", "at_roof", "moves", "zoom"),
@@ -123,25 +124,27 @@ V = TypeVar("V")
 
 
 class RooflineModel(HasTraits):
-    """The state of a roofline and every number that the front end shows, without a browser.
+    """The state of a roofline chart, and all numbers that the front end shows. It works without a browser.
 
     Parameters
     ----------
     chips
-        A `Preset`, or a list of `Chip` objects and names. The default is the chip that the kernels ran on. If this chip
-        is unknown, the default is the TPU guide's chips, or for a measured profile no chips and a warning.
+        A `Preset`, or a list of `Chip` objects and names. The default is the chip that the kernels ran on. If the
+        kernels are a measured profile that names no chip, the default is no chips, with a warning. In all other cases
+        the default is the chips of the preset ``"tpu-roofline-guide"``.
     kernels
-        `Kernels`, a list of records, or a data frame. The default is the kernels of a preset, or no kernels with a list
-        of chips. Without `chips` it is the kernels of the TPU guide.
+        `Kernels`, a list of records, or a data frame. If `chips` is a preset, the default is the kernels of this
+        preset. If `chips` is a list, the default is no kernels. Without `chips`, the default is the kernels of the
+        preset ``"tpu-roofline-guide"``.
     **traits
-        Any trait below.
+        Values of other traits of this class.
 
     Raises
     ------
     TypeError
-        If a keyword is unknown; the message names the nearest trait.
+        If a keyword is unknown. The message names the nearest trait.
     traitlets.TraitError
-        If a value is bad; no model is made.
+        If a trait does not accept its value. Then no model is created.
 
     Examples
     --------
@@ -220,7 +223,7 @@ class RooflineModel(HasTraits):
     )
     launch_overhead = owned("python", Checked(seconds, 0.0, help="Minimum time of one launch, in seconds."))
 
-    # -- kernels, and graphs whose kernels are shown -----------------------------------------------------------
+    # -- kernels and graphs ------------------------------------------------------------------------------------
 
     kernels = owned("python", Checked(as_kernels, help="The kernels that are plotted."), to_wire=wire.kernels_to_wire)
     graph = owned(
@@ -373,7 +376,7 @@ class RooflineModel(HasTraits):
         to_wire=wire.texts_to_wire,
     )
 
-    # -- how it is looked at -----------------------------------------------------------------------------------
+    # -- zoom and view -----------------------------------------------------------------------------------------
 
     title = owned("python", Unicode(help="The text above the chart."), to_wire=wire.text_to_wire)
     locale = owned(
@@ -438,7 +441,7 @@ class RooflineModel(HasTraits):
     presentation = owned("shared", Bool(default_value=False, help="Everything 1.6 times as big, for a projector."))
     rulers = owned("shared", Bool(default_value=True, help="A line at the pointer shows what each roof allows there."))
 
-    # The plane for which `zoom` was checked.
+    # The plane (pair of axes) for which the value of `zoom` was checked.
     _zoomed: Plane = plane_of("roofline", "log")
 
     def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
@@ -486,17 +489,19 @@ class RooflineModel(HasTraits):
     # -- chips and rates ---------------------------------------------------------------------------------------
 
     def chip(self, name: str | None = None) -> Chip:
-        """Return a chip of the model by id or name, in any case. Without a name, return the focus chip.
+        """Return the chip of the model that has this id, name or alias. Without a name, return the focus chip.
+
+        Upper and lower case are the same.
 
         Raises
         ------
         traitlets.TraitError
-            If there is no such chip; the message names the nearest.
+            If the model has no such chip. The message names the nearest ids.
         """
         return chip_called(self.focus_chip if name is None else name, self.chips)
 
     def resolved_chip(self, name: str | None = None) -> Chip:
-        """Return a chip of the model with its what-if rates instead of the data sheet's."""
+        """Return a chip of the model (by default the focus chip), with its what-if rates in place of its own rates."""
         chip = self.chip(name)
         changes = self.what_if.get(chip.id, {})
         return chip.with_rates(changes.get("peak_flops", {}), changes.get("bandwidth", {}))
@@ -510,18 +515,20 @@ class RooflineModel(HasTraits):
         precision: str | None = None,
         memory: str | None = None,
     ) -> None:
-        """Set a what-if peak or bandwidth of a chip. The data sheet's figures stay.
+        """Set a what-if peak or a what-if bandwidth of a chip. The figures of the data sheet do not change.
 
         Parameters
         ----------
         chip
-            Id or name; the focus chip by default.
+            Id or name of the chip; the focus chip by default.
         peak_flops
-            FLOP/s, or text such as ``"2 PFLOP/s"``.
+            The what-if peak: a number in FLOP/s, or text such as ``"2 PFLOP/s"``.
         bandwidth
-            bytes/s, or text such as ``"8 TB/s"``.
-        precision, memory
-            The precision of the peak and the memory level to change; by default the traits `precision` and `memory`.
+            The what-if bandwidth: a number in bytes/s, or text such as ``"8 TB/s"``.
+        precision
+            The precision of the peak; by default the trait `precision`.
+        memory
+            The memory level of the bandwidth; by default the trait `memory`.
 
         Raises
         ------
@@ -543,7 +550,7 @@ class RooflineModel(HasTraits):
         self._swap("what_if", lambda old: with_rates(old, target, changed))
 
     def reset(self, chip: str | None = None) -> None:
-        """Drop the what-if rates of one chip. Without a name, drop the rates of all chips.
+        """Remove the what-if rates of one chip. Without `chip`, remove the what-if rates of all chips.
 
         Raises
         ------
@@ -554,14 +561,14 @@ class RooflineModel(HasTraits):
         self._swap("what_if", lambda old: with_known_figures(old, others))
 
     def bound(self, chip: str | None = None) -> Bound:
-        """Return the bounds of the shown kernels on a chip (by default the focus chip) with its what-if values.
+        """Return the bounds of the shown kernels on a chip (by default the focus chip) with its what-if rates.
 
-        If a kernel needs a figure that the chip lacks, the bound of the kernel is unknown.
+        If a kernel needs a figure that the chip lacks, the bound of this kernel is unknown.
 
         Raises
         ------
         MissingFigureError
-            If the chip has no peak or bandwidth that was asked for.
+            If the chip lacks the selected `precision` or `memory`.
         traitlets.TraitError
             If there is no such chip.
         """
@@ -618,7 +625,7 @@ class RooflineModel(HasTraits):
     @observe("chips")
     def _follow_chips(self, change: Bunch) -> None:
         with self.hold_trait_notifications():
-            # Read the values without defaults, because defaults would be computed from the new chips.
+            # Read `_trait_values`: if `shown` has no value yet, `self.shown` would compute one from the new chips.
             shown, focus_chip = self._trait_values.get("shown", ()), self._trait_values.get("focus_chip")
             self.shown = shown_after(change["old"] or (), self.chips, shown)
             if focus_chip not in [chip.id for chip in self.chips]:
@@ -648,8 +655,8 @@ class RooflineModel(HasTraits):
                 rate, old = self._rate(name), self._trait_values.get(name, math.nan)
                 self._trait_values[name] = rate
             if rate != old and not (math.isnan(rate) and math.isnan(old)):
-                # Marked as derived, so that `_remember_rate` does not set `what_if`: this trait may have changed again
-                # by now.
+                # `_remember_rate` ignores a change that is marked as derived. Otherwise it could store `rate` in
+                # `what_if` although another thread has changed the rate again.
                 self.notify_change(Bunch(name=name, old=old, new=rate, owner=self, type="change", derived=True))
 
     @observe("peak_flops", "bandwidth")
@@ -663,12 +670,12 @@ class RooflineModel(HasTraits):
             raise TraitError(f"{change['name']}: {error}") from None
 
     def _precision_of(self, chip: Chip) -> str:
-        """Return the precision of a chip's roof. The help of `precision` states the rule."""
+        """Return the precision whose peak is the roof of a chip. The help text of `precision` states the rule."""
         common = common_precision(self.shown_kernels) if self.precision == "auto" else ""
         return chip.precision(common if common in chip.peak_flops else self.precision)
 
     def _rate(self, name: Quantity) -> float:
-        """Return the focus chip's `peak_flops` or `bandwidth` with what-ifs, or NaN if the figure is unknown."""
+        """Return the focus chip's `peak_flops` or `bandwidth` with what-if, or NaN if the chip has no such rate."""
         if not self.chips:
             return math.nan
         chip = self.chip()
@@ -679,10 +686,10 @@ class RooflineModel(HasTraits):
             return math.nan
 
     def _swap(self, name: str, change: Callable[[V], V]) -> None:
-        """Replace a trait's value by `change(value)` under a lock, so that a change by another thread is not lost.
+        """Replace the value of the trait `name` by `change(value)`. With the lock, no change by another thread is lost.
 
-        Observers run after the lock is released: two models that set traits of each other in two threads could
-        deadlock otherwise.
+        Observers run after the lock is released. Otherwise two models could deadlock: in two threads, observers of each
+        model set traits of the other model.
         """
         with self._lock:
             old = getattr(self, name)
@@ -695,33 +702,41 @@ class RooflineModel(HasTraits):
 
     @property
     def shown_kernels(self) -> Kernels:
-        """The kernels of the chart: `kernels`, or with a graph the kernels of `partition` at `dims`."""
+        """The kernels that the chart shows: `kernels`, or if there is a graph, the kernels of `partition` at `dims`."""
         return self.kernels if self.partition is None else self.partition.kernels(self.dims)
 
     def told_convention(self) -> str:
-        """Return the name of the current convention. It states how kernels count a multiply-add, if they differ."""
+        """Return the name of the convention by which the graph is counted.
+
+        If the kernels count a multiply-add differently than the convention, the name is followed by a remark.
+        """
         if self.partition is None:
             raise ValueError("there is no graph, so no convention is in force; set graph first")
         return self.partition.graph.convention.described
 
     def counted_graph(self) -> Graph | None:
-        """Return the graph with the counts of `convention` and `dtype`."""
+        """Return the graph, counted with `convention` and `dtype`, or None if there is no graph."""
         graph = self._graph_of_phase()
         return None if graph is None else counted(graph, self.convention, self.dtype)
 
     def partition_of(self, groups: Any) -> Partition | None:
-        """Return a partition of `counted_graph` from groups of ops, given by name or position.
+        """Return a partition of `counted_graph`, or None if there is no graph.
+
+        `groups` is a `Partition`, or one list of ops for each kernel. An op is given by its name or position.
 
         Raises
         ------
-        ValueError
-            If the groups are no legal partition, or a `Partition` has other ops or spilled tensors.
+        LookupError, TypeError, ValueError
+            If the groups are not a legal partition, or if a given `Partition` has other ops or spilled tensors.
         """
         graph = self.counted_graph()
         return None if graph is None else as_partition(groups, graph)
 
     def _graph_of_phase(self) -> Graph | None:
-        """Return the graph of the current phase. While a change is handled, `graph` may still be the old graph."""
+        """Return the graph of the current phase, or None if there are no graphs.
+
+        While observers handle a change of `phase` or `graphs`, the trait `graph` may still be the old graph.
+        """
         return self.graphs.get(self.phase)
 
     def _unfused(self) -> Partition | None:
@@ -772,7 +787,7 @@ class RooflineModel(HasTraits):
 
     @observe("phase")
     def _follow_phase(self, _change: Bunch | None = None) -> None:
-        """Adapt the traits that depend on the graph to a new phase. The help of `phase` states the rule."""
+        """Adapt the traits that depend on the graph to a new phase. The help text of `phase` states the rules."""
         graph, phases = self._graph_of_phase(), self._phases
         with self.hold_trait_notifications():
             if graph is None or phases.is_new(graph):
@@ -798,11 +813,11 @@ class RooflineModel(HasTraits):
 
     @observe("convention", "dtype")
     def _count_again(self, _change: Bunch) -> None:
-        # Only counts change; the groups and the rows stay the same.
+        # A new convention or dtype changes only the counts. The groups and the rows of kernels stay the same.
         if self.partition is not None and self._graph_of_phase() is not None:
             self.partition = self.partition_of(self.partition)
 
-    # -- rows, and what-ifs on single kernels ------------------------------------------------------------------
+    # -- rows, and what-ifs of single kernels ------------------------------------------------------------------
 
     @property
     def selected_kernels(self) -> Kernels:
@@ -815,30 +830,31 @@ class RooflineModel(HasTraits):
         return None if self.hovered is None else self.shown_kernels[self.hovered]
 
     def move(self, kernel: int | str, *, bytes: float | None = None, time: float | None = None) -> None:  # noqa: A002
-        """Apply a what-if to a kernel: other bytes, or a time nearer to its roof.
+        """Set the what-if factors of a kernel: a factor for its bytes, a factor for its time, or both.
 
         Parameters
         ----------
         kernel
             The kernel's row, or its name if no other kernel has that name.
         bytes
-            A factor on the kernel's bytes at every memory level: 0.5 after a fusion that halves the bytes. The time
-            changes too, because the kernel keeps its share of the roof. 1 removes the what-if; None keeps the previous
-            factor.
+            The factor for the kernel's bytes at every memory level. For a fusion that halves the bytes, use 0.5. The
+            time changes too, because the kernel still reaches the same share of its roof. A factor of 1 removes the
+            what-if. None keeps the previous factor.
         time
-            A factor on the kernel's time with these bytes. The time cannot become shorter than the roof allows.
+            The factor for the kernel's time, after the change of the bytes. The time cannot become shorter than the
+            roof allows. 1 and None mean the same as for `bytes`.
 
         Raises
         ------
         TypeError
-            Without `bytes` and `time`, or if a factor is no number.
+            If neither `bytes` nor `time` is given, or if a factor is not a number.
         ValueError
-            If a factor is not above zero, the kernel's bytes or time are unknown, or the time would beat the roof (the
-            message names the least factor). Nothing is changed.
+            If a factor is not above zero, or if the value to change is unknown. Also if the time would become shorter
+            than the roof allows; the message then names the smallest factor. Nothing is changed.
         traitlets.TraitError
-            If there is no such kernel, several have that name, or there is no chip.
+            If there is no such kernel, if several kernels have this name, or if there is no chip.
         MissingFigureError
-            If the focus chip has no peak or bandwidth that was asked for.
+            If the focus chip lacks the selected `precision` or `memory`.
 
         Examples
         --------
@@ -866,12 +882,14 @@ class RooflineModel(HasTraits):
         self._swap("moves", moved)
 
     def reset_moves(self, kernel: int | str | None = None) -> None:
-        """Drop the what-ifs of one kernel, by row or name, or of all kernels.
+        """Remove the what-if factors of one kernel. Without `kernel`, remove the factors of all kernels.
+
+        `kernel` is the kernel's row, or its name if no other kernel has that name.
 
         Raises
         ------
         traitlets.TraitError
-            If there is no such kernel, or several have that name.
+            If there is no such kernel, or if several kernels have this name.
         """
         gone = None if kernel is None else row_called(kernel, self.shown_kernels)
 
@@ -882,10 +900,10 @@ class RooflineModel(HasTraits):
 
     @property
     def moved_kernels(self) -> Kernels:
-        """`shown_kernels` with the what-ifs of `moves` applied; see `roofwidget.analysis.what_if_arithmetic`.
+        """`shown_kernels`, with the what-if factors in `moves` applied.
 
-        The bounds are on the chip that the kernels ran on. If this chip is unknown, they are on the focus chip with its
-        what-if rates.
+        `roofwidget.analysis.what_if_arithmetic` explains the calculation. It uses the roof of the chip that the kernels
+        ran on. If this chip is unknown, it uses the roof of the focus chip with its what-if rates.
         """
         return apply_what_ifs(self.shown_kernels, self.moves, self._bound_where_measured)
 
@@ -929,7 +947,9 @@ class RooflineModel(HasTraits):
     # -- snapshots ---------------------------------------------------------------------------------------------
 
     def freeze(self, name: str = "") -> Snapshot:
-        """Append the focus chip's roof and the positions of the kernels to `snapshots`.
+        """Append a snapshot to `snapshots`, and return the snapshot.
+
+        A snapshot contains the roof of the focus chip and the positions of the kernels that pass all filters.
 
         Parameters
         ----------
@@ -939,7 +959,7 @@ class RooflineModel(HasTraits):
         Raises
         ------
         MissingFigureError
-            If the focus chip has no peak or bandwidth that was asked for.
+            If the focus chip lacks the selected `precision` or `memory`.
         traitlets.TraitError
             If there are no chips, or the name is too long.
 
@@ -962,22 +982,23 @@ class RooflineModel(HasTraits):
 
     @property
     def filtered(self) -> Kernels:
-        """The kernels that pass all filters, in the table's order."""
+        """The kernels that pass all filters, in the order of `shown_kernels`."""
         return self.shown_kernels[self.filtered_rows]
 
     @property
     def filtered_rows(self) -> Rows:
-        """The rows of `shown_kernels` that pass all filters, ascending."""
+        """The numbers of the rows of `shown_kernels` that pass all filters, in ascending order."""
         filters = Filters(
             self.search, self.categories, self.bounds, self.precisions, self.time_share, self.top, self.infeed
         )
         return filters.rows(self.shown_kernels, self._bound_by)
 
     def projection(self, source: Chip | str | None = None, *, recast: str | None = None) -> Projection:
-        """Return how long the kernels would take on the focus chip with its what-if values; see `roofwidget.project`.
+        """Return how long the kernels would take on the focus chip with its what-if rates; see `roofwidget.project`.
 
-        `source` is the chip that the kernels ran on, if the kernels do not name it. Rows in `at_roof` reach their
-        roof. If `recast` is a precision, all FLOPs have this precision.
+        `source` is the chip that the kernels ran on. It is needed only if the kernels do not name their chip. The
+        kernels in the rows `at_roof` are assumed to reach their roof. If `recast` is a precision, all FLOPs are assumed
+        to have this precision.
         """
         return project(
             self.shown_kernels,
@@ -990,7 +1011,10 @@ class RooflineModel(HasTraits):
         )
 
     def _bound_by(self) -> Texts:
-        """Return what binds each kernel on the focus chip, or "unknown" without a chip or a necessary figure."""
+        """Return the resource that bounds each kernel on the focus chip.
+
+        The resource is "unknown" if there is no chip, or if the chip lacks a figure that the bound needs.
+        """
         try:
             return self.bound().bound_by
         except (MissingFigureError, TraitError):
@@ -1027,7 +1051,7 @@ class RooflineModel(HasTraits):
         if self.bounds is not None:
             self.bounds = bounds_after(self.bounds, known_bounds(self.chips, self.focus_chip))
 
-    # -- how it is looked at -----------------------------------------------------------------------------------
+    # -- zoom and view -----------------------------------------------------------------------------------------
 
     @validate("zoom")
     def _check_zoom(self, proposal: Bunch) -> Zoom | None:
@@ -1039,6 +1063,6 @@ class RooflineModel(HasTraits):
 
     @observe("view", "time_scale")
     def _show_whole_plane(self, _change: Bunch) -> None:
-        # If one message contains a view and a zoom, the zoom was already checked for the plane of this view. It stays.
+        # If one message sets the view and the zoom, the zoom was already checked for the new view. So the zoom stays.
         if self._zoomed != plane_of(self.view, self.time_scale):
             self.zoom = None

@@ -1,8 +1,8 @@
 """Converts domain objects to the data that the front end receives, and back.
 
-This is the only Python file that knows the names on the wire; `js/src/wire` mirrors it. On the wire a number is finite
-or null. Columns are binary buffers (little-endian float64, int32 codes for text), so any number of kernels is one
-message.
+"On the wire" means in the messages between Python and the front end. In Python, only this file knows the names on the
+wire. `js/src/wire` knows the same names. Every number on the wire is finite or null. All kernels are in one message,
+because each column is one binary buffer: little-endian float64 for numbers, int32 codes for text.
 
 ======== =========================================================================================
 trait    on the wire
@@ -17,24 +17,27 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count: 
          flops, bytes: {key: buffer}, extra: [[name, texts or buffer]], origin: [[key, texts]],
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
-         if it equals `time`. `count` is null if every count is 1. The rows of `program` are first the totals (category
-         "program"), then the steps (category "step"). `chip` is the chip that the kernels ran on.
+         if it equals `time`. `count` is null if every count is 1. The first rows of `program` are the totals (category
+         "program"). The other rows of `program` are the steps (category "step"). `chip` is the chip that the kernels
+         ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
-         order in which they appear, and one code per row. Null if no row has a text. `codes` is null if all rows have
-         the same text, or row i of n has text i of n.
-baseline ``{kernels: as kernels, match: buffer, verdict: texts}`` or null. For each row of the baseline: the int32 row
-         of the kernel that it is matched with, or -1, and whether the kernel became faster, slower, equal or unknown.
+         order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
+         all rows have the same text, or if every row has a different text.
+baseline ``{kernels: as kernels, match: buffer, verdict: texts}`` or null. `match` has for each row of the baseline the
+         int32 row of the matching kernel, or -1. `verdict` has for each row of the baseline whether its kernel became
+         faster, slower, equal or unknown.
 graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtypes: {name: bits},
          conventions: {name: {word: value}}, conditions: [[what, count, divisor]],
          outputs: [tensor], tensors: [{name, shape, dtype, bytes}],
          ops: [{name, kind, inputs, outputs, flops: {class: count}, extra, terms: [[name, count]], precision}]}]]``.
-         `roofwidget.workloads.expressions.to_wire` writes counts. A condition with divisor 0: the count is at least 1.
-partition ``[[position of op]]``, a list for each kernel; null without a graph
+         `roofwidget.workloads.expressions.to_wire` writes counts. A condition means that its count is a multiple of
+         its divisor. If the divisor is 0, the condition means that the count is at least 1.
+partition ``[[position of op]]``, one list for each kernel. Null if there is no graph.
 what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}}}``
-moves    ``{row: {bytes: factor, time: factor}}``, only factors other than 1; both ways
-snapshots ``[{name, chip, precision, memory, peak, bandwidth, hidden, kernels: [[name, FLOP/byte or null, rate]]}]``;
-         null is infinite; both ways
-others   as they are
+moves    ``{row: {bytes: factor, time: factor}}``, without factors of 1. Sent by both sides.
+snapshots ``[{name, chip, precision, memory, peak, bandwidth, hidden, kernels: [[name, FLOP/byte or null, rate]]}]``.
+         Null means infinite. Sent by both sides.
+others   as in Python
 ======== =========================================================================================
 """
 
@@ -60,12 +63,12 @@ from roofwidget.workloads import CONVENTIONS, DTYPES, Graph, Op, Tensor
 from roofwidget.workloads.expressions import to_wire
 from roofwidget.workloads.partition import Partition
 
-# Shortening this many names takes about 0.1 s. A chart shows fewer names.
+# Shortening 1000 names takes about 0.1 s. A chart never shows more names than this.
 _MAX_SHORTENED_NAMES: Final = 1000
 
 
 def chips_to_wire(chips: Iterable[Chip], _widget: object = None) -> list[dict[str, Any]]:
-    """Return the chips as JSON-able dicts."""
+    """Return each chip as a dict that JSON can encode."""
     return [_chip(chip) for chip in chips]
 
 
@@ -128,7 +131,7 @@ def _figure(figure: Figure, disputes: Iterable[Check], *, measured: bool) -> dic
 
 
 def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
-    """Return the kernels as one dict of binary columns."""
+    """Return the kernels as one dict, whose columns are binary buffers."""
     program = concat({"program": kernels.program, "step": kernels.steps})
     return {
         **_columns(kernels),
@@ -140,7 +143,7 @@ def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
 
 
 def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | None:
-    """Return an earlier run, and how the rows of this run compare with the model's kernels."""
+    """Return an earlier run, with a comparison of each of its rows and the model's kernels."""
     if baseline is None:
         return None
     match, verdict = compare_runs(baseline, model.kernels).by_row_before()
@@ -176,9 +179,9 @@ def _is_same(column: Floats, other: Floats) -> bool:
 
 
 def _short_names(kernels: Kernels) -> DictColumn:
-    """Return the short name of each kernel, or None if the name is not shortened.
+    """Return a column with the short name of each kernel. It is None for a name that is not shortened.
 
-    Only the `_MAX_SHORTENED_NAMES` names whose rows take longest are shortened.
+    `_names_by_time` selects the names to shorten.
     """
     names = kernels.codes("name")
     index: dict[str | None, int] = {None: 0}
@@ -191,7 +194,11 @@ def _short_names(kernels: Kernels) -> DictColumn:
 
 
 def _names_by_time(names: DictColumn, seconds: Floats) -> list[int]:
-    """Return the codes of the names whose rows take longest. Of names with equal times it returns the first."""
+    """Return the codes of the names to shorten.
+
+    Up to `_MAX_SHORTENED_NAMES` names are shortened: the names whose longest row takes the most time. If several
+    names at the limit have equal times, the names with smaller codes are taken.
+    """
     longest = np.full(len(names.values), -np.inf)
     np.maximum.at(longest, names.codes, np.nan_to_num(seconds, nan=-1))
     used: list[int] = np.flatnonzero(longest > -np.inf).tolist()
@@ -203,12 +210,12 @@ def _names_by_time(names: DictColumn, seconds: Floats) -> list[int]:
 
 
 def graphs_to_wire(graphs: Mapping[str, Graph], _widget: object = None) -> list[list[Any]]:
-    """Return pairs of a phase and its graph as JSON-able dicts, in order."""
+    """Return a list ``[phase, graph]`` for each phase, in the order of `graphs`."""
     return [[text_to_wire(phase), graph_to_wire(graph)] for phase, graph in graphs.items()]
 
 
 def graph_to_wire(graph: Graph) -> dict[str, Any]:
-    """Return a graph as one JSON-able dict with its counts as expressions."""
+    """Return a graph as one dict that JSON can encode. Counts become expressions."""
     position = {name: index for index, name in enumerate(graph.tensors)}
     conventions = {**CONVENTIONS, graph.convention.name: graph.convention}
     return {
@@ -247,27 +254,27 @@ def _op(op: Op, position: Mapping[str, int]) -> dict[str, Any]:
 
 
 def partition_to_wire(partition: Partition | None, _widget: object = None) -> list[list[int]] | None:
-    """Return for each group of a partition the positions of its ops, or None without a partition."""
+    """Return one list for each group of a partition, with the positions of the group's ops. Return None for None."""
     return None if partition is None else [list(group) for group in partition.indices]
 
 
 def dims_to_wire(dims: Mapping[str, int], _widget: object = None) -> dict[str, int]:
-    """Return the read-only mapping as a plain dict."""
+    """Return the sizes by dimension as a plain dict, because JSON cannot encode a read-only mapping."""
     return dict(dims)
 
 
 def text_to_wire(text: str, _widget: object = None) -> str:
-    """Return the text without lone surrogates: a file may contain them, a message may not."""
+    """Return the text without lone surrogates (invalid Unicode characters), because a message cannot contain them."""
     return without_surrogates(text)
 
 
 def texts_to_wire(texts: Iterable[str] | None, _widget: object = None) -> list[str] | None:
-    """Return the texts without lone surrogates, or None if `texts` is None."""
+    """Return each text without lone surrogates, as `text_to_wire` does. Return None if `texts` is None."""
     return None if texts is None else [text_to_wire(text) for text in texts]
 
 
 def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _widget: object = None) -> dict[str, Any]:
-    """Return a what-if, a nested read-only mapping, as plain dicts."""
+    """Return the what-if rates as plain dicts, because JSON cannot encode read-only mappings."""
     return {
         chip: {quantity: dict(values) for quantity, values in quantities.items()}
         for chip, quantities in what_if.items()
@@ -275,19 +282,19 @@ def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _w
 
 
 def moves_to_wire(moves: Mapping[int, Mapping[str, float]], _widget: object = None) -> dict[str, dict[str, float]]:
-    """Return factors as plain dicts. Rows become text, because keys in JSON must be text."""
+    """Return the what-if factors as plain dicts. Row numbers become text, because keys in JSON must be text."""
     return {str(row): dict(move) for row, move in moves.items()}
 
 
 def moves_from_wire(
     received: Mapping[str, Mapping[str, float]], _widget: object = None
 ) -> dict[int, Mapping[str, float]]:
-    """Return the factors that `moves_to_wire` wrote, by row number."""
+    """Return the what-if factors by row number. Reverses `moves_to_wire`."""
     return {int(row): move for row, move in received.items()}
 
 
 def snapshots_to_wire(snapshots: Iterable[Snapshot], _widget: object = None) -> list[dict[str, Any]]:
-    """Return the snapshots as JSON-able dicts."""
+    """Return each snapshot as a dict that JSON can encode."""
     return [
         {
             "name": snapshot.name,
@@ -304,7 +311,7 @@ def snapshots_to_wire(snapshots: Iterable[Snapshot], _widget: object = None) -> 
 
 
 def snapshots_from_wire(received: Iterable[Mapping[str, Any]], _widget: object = None) -> tuple[Snapshot, ...]:
-    """Return the snapshots that `snapshots_to_wire` wrote."""
+    """Return the `Snapshot` objects. Reverses `snapshots_to_wire`."""
     return tuple(
         Snapshot(
             entry["name"],
@@ -325,9 +332,9 @@ def _binary(column: Floats) -> memoryview:
 
 
 def _texts(column: DictColumn) -> dict[str, Any] | None:
-    """Return the texts that occur, and one code per row.
+    """Return the unique texts of a column and one code per row, or None if no row has a text.
 
-    The codes are None if all rows have the same text, or if each row has a different text.
+    The codes are None if all rows have the same text, or if every row has a different text.
     """
     n = len(column.codes)
     first = np.full(len(column.values), n)

@@ -15,7 +15,8 @@ _MAX_NAME_LETTERS: Final = 40
 def percent(share: float, more: int = 0) -> str:
     """Return a share as text in percent, or "unknown" for NaN.
 
-    A share below 100 % has two significant digits. A share of 100 % or above has three. `more` is a number of additional digits.
+    A share below 100 % has two significant digits. A share of 100 % or above has three. `more` adds this
+    number of digits.
 
     Examples
     --------
