@@ -83,7 +83,7 @@ class Advice:
 
 
 class Advices(tuple[Advice, ...]):
-    """A tuple of `Advice` in the order of the kernels. As text it is a table."""
+    """A tuple with one `Advice` per kernel, in the order of the kernels. It is shown as a table."""
 
     __module__ = "roofwidget"
 
@@ -104,7 +104,7 @@ class Advices(tuple[Advice, ...]):
 
 @keywords("advise")
 def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: float = 0.1) -> Advices:
-    """Return for each kernel what limits it, the numbers, what to try, and whether to stop.
+    """Return advice for each kernel: what limits it, the numbers, what to try, and whether to stop tuning.
 
     Advice compares the utilization (bound time over measured time) with the thresholds. So "close" and "far" refer to
     the roof, not to the peak.
@@ -114,9 +114,9 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
     bound
         The result of `roofwidget.bound`.
     close
-        The utilization from which a kernel is close to its roof: only a higher roof can make it faster.
+        From this utilization on, a kernel is close to its roof: only a higher roof can make the kernel much faster.
     stop
-        The utilization from which tuning of a kernel can stop.
+        From this utilization on, tuning of a kernel can stop.
     way_below
         The utilization below which neither compute nor memory explains the time.
 
@@ -155,7 +155,8 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
     regime, utilization = str(bound.regime[row]), float(bound.utilization[row])
     done = False
     what = None if bound.non_kernels is None else bound.non_kernels[row]
-    # If the chip lists the link as a memory level, a copy over the link has a roof, as kernels have.
+    # A copy over the link has a roof if the chip lists the link as a memory level. Then the copy gets the advice that
+    # kernels get.
     if what and (what != LINK or regime == "unknown"):
         situation, evidence = what, f"no kernel; {_took(bound, row)}"
     elif regime == "unknown":
@@ -181,7 +182,7 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
 
 
 def _shares(bound: Bound, row: int, words: str, thresholds: tuple[float, ...], *, left: bool = True) -> str:
-    """Return the shares of roof and peak, and the time that is saved if the kernel reaches its roof."""
+    """Return a text: the shares of roof and peak that the kernel reaches, and the time it would save at its roof."""
     shown = f"{_on_its_side(float(bound.utilization[row]), thresholds)} of roof ({words})"
     # Without FLOPs a share of the peak is meaningless.
     if bound.flops[row] > 0:
@@ -196,7 +197,7 @@ def _threshold(share: float) -> str:
 
 
 def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
-    """Return a share as text, with enough digits to stay below or above each threshold: 79.9 % must not become 80 %."""
+    """Return a share as text. Rounding must not make 79.9 % look like a threshold of 80 %, so it may add digits."""
     text = percent(share)
     if not math.isfinite(share):
         return text

@@ -40,12 +40,12 @@ def bound(
     chip
         A chip, or its name in the catalogue.
     precision
-        The precision of kernels without a precision: a name, or ``"auto"`` for the chip's default.
+        The precision for kernels that have no precision of their own: a name, or ``"auto"`` for the chip's default.
     memory
         The level whose bytes count: ``"main"``, a level's name, or ``"all"`` for the slowest of all known levels.
     overlap
-        The share of the shorter time, compute or memory, that runs in parallel with the longer time. With 1 the longer
-        time counts (the roofline), with 0 the sum of both times.
+        The share of the shorter time, compute or memory, that runs in parallel with the longer time. With 1 only the
+        longer time counts (the roofline). With 0 the sum of the two times counts.
     exposed_comm
         The share of the time in which only the link works, from 0 to below 1. This share lowers the roof. It is
         refused for kernels with ``"network"`` bytes, because the share and the bytes would count the same
@@ -63,8 +63,8 @@ def bound(
     Raises
     ------
     MissingFigureError
-        If the chip lacks the precision, the level, the precision of a kernel, or the link bandwidth that a kernel with
-        network bytes needs. No other figure is used instead.
+        If the chip lacks the given precision, the given level, or the precision of a kernel. Also if a kernel has
+        network bytes and the chip has no link bandwidth. No other figure is used instead.
     TypeError
         If a precision or memory is not text, or a share is not a number.
     ValueError
@@ -156,10 +156,10 @@ def _compute_time(table: Kernels, chip: Chip, asked: str) -> tuple[Floats, list[
 def _own_peaks(
     key: str, counted: npt.NDArray[np.bool_], table: Kernels, chip: Chip, asked: str
 ) -> tuple[Floats | float, str]:
-    """Return the peak of plain FLOPs, or of a class of FLOPs, at each kernel's precision.
+    """Return the peak of a class of FLOPs (of plain FLOPs if `key` is empty) at each kernel's precision, and a text.
 
-    Kernels without a precision get the precision `asked`. The second value names precisions at which the chip has no
-    peak for the class. There the general peak of the precision is used.
+    Kernels without a precision get the precision `asked`. If the chip has no peak for the class at some precision, the
+    general peak of this precision is used, and the text names this peak.
     """
     coded = table.codes("precision")
     used = np.flatnonzero(np.bincount(coded.codes[counted], minlength=len(coded.values)))
@@ -168,7 +168,8 @@ def _own_peaks(
     for code in used:
         precision = chip.precision(coded.values[code] or asked)
         peaks[code], has_own = chip.peak_of(key, precision) if key else (chip.peak(precision), True)
-        # A precision's general peak is the peak of the matrix units, so these classes need no remark.
+        # The general peak of a precision is the peak of the matrix units, so the classes of the matrix units need no
+        # remark.
         if not has_own and key not in {"matmul", "tensor"}:
             charged.append(precision)
     named = " and ".join(f"the {precision} peak" for precision in dict.fromkeys(charged))
@@ -176,7 +177,7 @@ def _own_peaks(
 
 
 def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
-    """Return the seconds over the chip's link, 0 for no network bytes. If no kernel has any, the shape is ()."""
+    """Return seconds over the chip's link; 0 without network bytes. The shape is (), or (n,) if any kernel has them."""
     moved = table.network_bytes
     has_bytes = moved > 0
     if not has_bytes.any():
@@ -190,7 +191,7 @@ def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
 
 
 def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
-    """Return a remark for each level that is left out: the chip lacks the level, or its bandwidth is unknown."""
+    """Return a remark for each level of the kernels that the chip lacks, or whose bandwidth is unknown."""
     used = {level.casefold(): level for level, column in table.bytes_by_level.items() if not np.isnan(column).all()}
     own = {level.casefold(): memory.bandwidth for level, memory in chip.memories.items()}
     unknown = [level for level in chip.memories if level.casefold() in used and own[level.casefold()] is None]

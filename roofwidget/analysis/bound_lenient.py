@@ -18,7 +18,7 @@ from roofwidget.support.text_tables import counted
 
 
 def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
-    """Return a `Bound` like `roofwidget.bound`, but with an unknown bound for kernels that need a missing figure.
+    """Return a `Bound` like `roofwidget.bound`, in which a kernel's bound is unknown if the chip lacks a figure for it.
 
     The affected kernels keep their FLOPs and memory bytes. A remark says how many kernels are affected. The options
     are those of `roofwidget.bound`.
@@ -55,7 +55,7 @@ def lacking(lost: Bools, chip: Chip) -> str:
 
 
 def without_figures(kernels: Kernels, chip: Chip) -> Bools:
-    """Return a mask, shape (n,): true for kernels that need a missing peak or link bandwidth of the chip.
+    """Return a mask, shape (n,): true for kernels that need a peak or a link bandwidth which the chip lacks.
 
     Examples
     --------

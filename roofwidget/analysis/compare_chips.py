@@ -35,7 +35,7 @@ class Flip:
     name
         The name of the kernel.
     regimes
-        A mapping from the label of each chip to ``compute``, ``memory``, ``network`` or ``overhead``.
+        The regime on each chip, by the label of the chip: ``compute``, ``memory``, ``network`` or ``overhead``.
     """
 
     __module__ = "roofwidget"
@@ -79,12 +79,12 @@ class Comparison:
 
     @cached_property
     def kernel_time(self) -> Floats:
-        """Seconds of each kernel on each chip, shape (n, m); NaN where unknown."""
+        """The bound of each kernel on each chip, seconds, shape (n, m); NaN where the bound is unknown."""
         return frozen(np.stack([one.time for one in self.bounds], axis=1))
 
     @cached_property
     def known(self) -> Bools:
-        """Whether the bound of a kernel is known on all chips, shape (n,). Only kernels with known bounds count."""
+        """Whether the bound of a kernel is known on all chips, shape (n,). `time` leaves out all other kernels."""
         return frozen(np.asarray(~np.isnan(self.kernel_time).any(axis=1)))
 
     @property
@@ -118,7 +118,7 @@ class Comparison:
 
     @cached_property
     def flips(self) -> tuple[Flip, ...]:
-        """The known kernels whose regime is not the same on all chips."""
+        """The kernels whose bound is known on all chips, but whose regime differs between chips."""
         regimes = np.stack([one.regime for one in self.bounds], axis=1)
         changed = self.known & (regimes != regimes[:, :1]).any(axis=1)
         return tuple(
@@ -127,7 +127,7 @@ class Comparison:
         )
 
     def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame, one row per kernel. Each chip has columns, such as ``time:v5p`` for v5p."""
+        """Return a pandas DataFrame with one row per kernel, and columns per chip, such as ``time:v5p`` for v5p."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
         frame: dict[str, Any] = {"name": self.bounds[0].names}
@@ -204,7 +204,7 @@ def compare_chips(
         ``[("a100", "fp64"), ("a100", "fp64_tensor")]``. Speed-ups are relative to the first chip. A `Preset` or a
         single chip works too.
     precision
-        The precision of chips that are given without one.
+        The precision for the chips in `chips` that are given without a precision.
     memory, overlap, exposed_comm, launch_overhead
         As in `roofwidget.bound`. All chips get the same values.
 
@@ -213,7 +213,7 @@ def compare_chips(
     MissingFigureError
         If one of the chips lacks a figure that the options ask for.
     ValueError
-        If there is no chip, or two have the same label.
+        If there is no chip, or two chips have the same label.
     TypeError
         If an entry is not a chip.
 
@@ -256,7 +256,7 @@ def compare_chips(
 def _with_precisions(labels: list[str], bounds: list[Bound]) -> tuple[str, ...]:
     """Return the labels of the chips. If the precisions differ, each label ends with the precision of its chip.
 
-    Otherwise an fp8 time and an fp64 time would look comparable.
+    Without the precision in the labels, an fp8 time and an fp64 time would look comparable.
     """
     if len({one.precision for one in bounds}) == 1:
         return tuple(labels)

@@ -49,7 +49,7 @@ class RunComparison:
     rows_before, rows_after
         The rows of the matched kernels in the two runs, shape (m,).
     chip
-        The chip for the bounds of both runs. None means the chip that each run names.
+        The chip for the bounds of both runs. With None, the bounds of each run are for the chip that this run names.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class RunComparison:
 
     @cached_property
     def matched_after(self) -> Kernels:
-        """The kernels of the later run that are in both runs, in the order of `matched_before`."""
+        """The kernels of the later run that are in both runs: row i matches row i of `matched_before`."""
         return self.run_after[self.rows_after]
 
     @cached_property
@@ -147,12 +147,13 @@ class RunComparison:
 
     @property
     def verdict(self) -> Texts:
-        """``faster``, ``slower``, ``equal``; ``unknown`` if a time is unknown, ``other work`` if FLOPs differ.
+        """The result for each matched kernel: ``faster``, ``slower``, ``equal``, ``unknown`` or ``other work``.
 
-        Each kernel has a range of times in each run. The range is from count × shortest launch to count × longest
-        launch if the run has these launches (see `Kernels.groupby`). Otherwise it is only the measured time. If the
-        two ranges overlap, the verdict is ``equal``. The verdict is ``other work`` if the FLOPs differ by more than
-        1 %, both in total and per launch, because times of different work cannot be compared. Bytes may differ.
+        Each kernel has a range of times in each run. If the run has the times of launches (see `Kernels.groupby`), the
+        range is from count × shortest launch to count × longest launch. Otherwise the range is only the measured time.
+        If the ranges of the two runs overlap, the verdict is ``equal``. If a measured time is unknown, the verdict is
+        ``unknown``. The verdict is ``other work`` if the total FLOPs and the FLOPs per launch both differ by more than
+        1 %: times of different work cannot be compared. Different bytes do not change the verdict.
         """
         return self._verdicts.texts()
 
@@ -189,7 +190,7 @@ class RunComparison:
         return f"{kernels}, {alone}; self time {times}"
 
     def _rows(self, most: int) -> Iterator[list[str]]:
-        """Yield the rows of the text, largest changes first."""
+        """Yield the rows of the table that is shown, largest changes first."""
         for row in np.argsort(-np.abs(self.change), kind="stable")[:most]:
             before, after = float(self.before[row]), float(self.after[row])
             binds = dict.fromkeys((str(self.bound_by_before[row]), str(self.bound_by_after[row])))
@@ -232,10 +233,11 @@ def compare_runs(
 ) -> RunComparison:
     """Match the kernels of two runs of one program, and compare their times.
 
-    Kernels with equal names match. If several kernels of a run share a name, four rules match them in turn: equal
-    ``"shape"`` (if both runs have this column), equal FLOPs and bytes per launch, equal FLOPs, and the order of rows.
-    Amounts that differ by rounding, about 1 %, count as equal. To compare many launches of one kernel, first use
-    `Kernels.groupby`, which also records the range of the launches' times.
+    Kernels with equal names match. If several kernels of a run share a name, only kernels with equal ``"shape"`` match
+    (if both runs have this column). Among these kernels, three rules are tried in turn: equal FLOPs and bytes per
+    launch, equal FLOPs per launch, and the order of rows. FLOPs and bytes that differ by about 1 % or less count as
+    equal. To compare many launches of one kernel, first use `Kernels.groupby`, which also records the range of the
+    launches' times.
 
     Parameters
     ----------
@@ -244,12 +246,13 @@ def compare_runs(
     match
         The columns that must be equal: ``"name"``, ``"precision"``, ``"category"`` or columns of `Kernels.extra`.
     chip
-        The chip for the bounds of both runs, or its name. The default is the chip that each run names.
+        The chip for the bounds of both runs, or its name. By default the bounds of each run are for the chip that this
+        run names.
 
     Raises
     ------
     ValueError
-        If a run has no such column; the message names it.
+        If a run lacks a column of `match`; the message names the column.
 
     Examples
     --------
@@ -266,7 +269,7 @@ def compare_runs(
 
 
 def _range(kernels: Kernels) -> tuple[Floats, Floats]:
-    """Return the shortest and the longest time of all launches together, seconds."""
+    """Return two times per kernel, seconds: count × shortest launch, and count × longest launch, or `time` twice."""
     ends = []
     for name in (PER_LAUNCH[0], PER_LAUNCH[2]):
         column = kernels.extra_columns.get(name)
@@ -297,7 +300,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _change(before: float, after: float) -> str:
-    """Return the change in percent of the time in the earlier run."""
+    """Return a text such as "−30 %": the change of the time, in percent of the time in the earlier run."""
     if math.isnan(before) or math.isnan(after):
         return "unknown"
     if after == before:
@@ -308,6 +311,6 @@ def _change(before: float, after: float) -> str:
 
 
 def _first(kernels: Kernels) -> str:
-    """Return the names of the longest kernels, and the number of the others."""
+    """Return a text with the names of the longest kernels and the number of the other kernels."""
     order = np.argsort(-kernels.self_time, kind="stable")
     return first_few([one_line(name) for name in kernels.names[order]], _MAX_NAMED_KERNELS)

@@ -22,9 +22,9 @@ def roofline_analysis(
     """Return the answers of the exercise: the attainable rate of each operation, and what bounds it.
 
     All digits equal the digits of the exercise's own solution: the order of operations and the rounding are the same.
-    There is one exception, an operation with bytes and no FLOPs, such as a copy. Here it takes the time of its bytes,
-    ``memory_bytes / peak_bandwidth``. The exercise's solution divides zero FLOPs by a rate of zero, so a copy takes
-    forever.
+    There is one exception: an operation with bytes and no FLOPs, such as a copy. This function returns the time of the
+    bytes, ``memory_bytes / peak_bandwidth``. The exercise's solution divides zero FLOPs by a rate of zero and returns
+    an infinite time.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def roofline_analysis(
     Returns
     -------
     list of dict
-        For each operation ``name``; ``arithmetic_intensity``, FLOP/byte, infinite for zero bytes, 4 decimals;
+        For each operation ``name``; ``arithmetic_intensity``, FLOP/byte, 4 decimals, infinite for zero bytes;
         ``attainable_flops``, FLOP/s, 4 decimals; ``bound``, which is ``compute-bound`` from the ridge point on and
-        ``memory-bound`` below it; ``efficiency``, percent of the peak, 2 decimals; ``estimated_time_s``, seconds,
-        8 decimals. An operation without FLOPs and bytes is compute-bound at infinite intensity and takes no time.
+        ``memory-bound`` below it; ``efficiency``, percent of the peak, 2 decimals; ``estimated_time_s``, seconds, 8
+        decimals. An operation without FLOPs and bytes is compute-bound at infinite intensity and takes no time.
 
     Raises
     ------
