@@ -1,5 +1,5 @@
-// The menu of the units of the axes. It switches between per second and per cycle, bytes and machine words, intensity
-// and balance, powers of ten and powers of two.
+// The menu with the units of the axes: per second or per cycle, bytes or machine words, intensity or balance, powers of
+// ten or powers of two.
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";

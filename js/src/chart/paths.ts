@@ -16,7 +16,7 @@ export interface BentLine {
 export interface LabelledArrow extends BentLine {
   readonly key: string;
   readonly text: string;
-  /** The radius of the point at the arrow's head, px. */
+  /** The radius of the point at the arrow's head, px. The arrow ends at the rim of this point. */
   readonly rim: number;
   /** Whether the arrow is drawn stronger, for a marked kernel or for the roof itself. */
   readonly isMarked: boolean;
@@ -30,7 +30,9 @@ export interface Join {
   readonly y: number;
 }
 
-/** A gap arrow, px. It is vertical, from a measured point to the roof that bounds its kernel. */
+/**
+ * A gap arrow, px. It is vertical. It goes from the point of a measured kernel up to the roof that bounds this kernel.
+ */
 export interface Gap {
   readonly row: number;
   readonly x: number;

@@ -69,7 +69,8 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const [shown, rest] = [buttons.slice(0, fit), buttons.slice(fit)];
   const stops = [...shown.map(({ picture }) => picture), "more", ...(hasHint ? ["outside"] : [])];
   const tabStop = stops.includes(current.value) ? current.value : "in";
-  // The whole view is announced only after a zoom.
+  // Before the first zoom nothing is announced. When the chart shows the whole view again after a zoom, this is
+  // announced.
   const wasZoomed = useRef(false);
   wasZoomed.current ||= scene.scales.whole !== undefined;
 

@@ -17,13 +17,15 @@ interface SentenceProps {
   readonly pointedChip: string | undefined;
 }
 
-/** The number of lines that are reserved for the sentence, and the width in px that this number applies to. */
+/**
+ * The number of lines that are reserved for the sentence, and the width of the widget for which they are reserved, px.
+ */
 interface Room {
   readonly width: number;
   readonly lines: number;
 }
 
-/** The number of lines of most sentences, the space at both sides, and the font size. */
+/** The number of lines of most sentences, the total space at the left and right sides, and the font size. */
 const [USUAL_LINES, SIDE_SPACE_PX, FONT_PX] = [2, 8, 13];
 
 /**

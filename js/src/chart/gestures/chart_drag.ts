@@ -8,8 +8,8 @@ export interface ChartDrag extends Drag {
   readonly kind: "roof" | "kernel" | "marquee" | "plane";
   hasMoved(): boolean;
   /**
-   * The axes, which do not change while a roof is dragged. If the axes changed, the roof would move away from the
-   * pointer.
+   * The axes at the start of the drag of a roof. They do not change during the drag. Otherwise the roof would move away
+   * from the pointer.
    */
   readonly axes?: Scales;
   /**

@@ -131,7 +131,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
   const ghostOf = (index: number) => ghosts.find((one) => one.index === index);
   return {
     indexAt,
-    /** The actions of KERNEL_KEYS for the kernel under the pointer. */
+    /** Returns the actions of KERNEL_KEYS for the kernel under the pointer. `index` is the kernel's point. */
     acts(index: number) {
       const row = scene.points.row[index];
       return {
@@ -139,7 +139,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
         reset: () => row !== undefined && store.moves.value[row] && store.resetMoves(row),
       };
     },
-    /** The action of a key while a kernel is dragged. During a drag by pointer only Escape has an action. */
+    /** Returns the action of a key while a kernel is dragged. During a drag by pointer only Escape has an action. */
     dragAct(key: string): (() => void) | undefined {
       if (!store.kernelDrag.value?.byKeys) return key === "Escape" ? gesture.cancel : undefined;
       const name = lookUp(KERNEL_DRAG_KEYS, key);

@@ -38,7 +38,7 @@ export function changedBy({ from, can }: KernelTarget, x: number, y: number): Fa
   return Math.abs(x - from[0]) >= Math.abs(y - from[1]) ? "bytes" : "time";
 }
 
-/** The what-if after a drag to (`x`, `y`), px, limited to the axes. */
+/** Returns the what-if after a drag to (`x`, `y`), px, limited to the axes. */
 export function moveAt(
   { start, leastTime, at, from, x: across, y: up }: KernelTarget,
   changes: Factor,

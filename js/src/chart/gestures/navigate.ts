@@ -56,7 +56,10 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
   useEffect(() => () => clearTimeout(timer.current), []);
   const { plot, width } = scene.scales;
 
-  /** Returns the current scales. The zoom may have changed after the last frame was drawn. */
+  /**
+   * Returns the current scales. The zoom may have changed since the last frame was drawn, and `scene` contains the
+   * scales of that frame.
+   */
   const now = () => zoomed(scene.scales.whole ?? scene.scales, store.zoom.value);
   const isSame = (next: Zoom | null) => String(next) === String(store.zoom.value);
   const isBusy = () => store.dragging.value || (gesture.drag !== undefined && gesture.drag.kind !== "kernel");

@@ -31,7 +31,10 @@ export function addBoxes(index: BoxIndex, boxes: readonly Box[]): BoxIndex {
   return index;
 }
 
-/** Whether `boxes` overlap no box in the index, with `gap` px between them to the left and right. */
+/**
+ * Returns whether `boxes` overlap no indexed box. The space to the next indexed box on the left and on the right must
+ * also be at least `gap` px.
+ */
 export function areClear(boxes: readonly Box[], index: BoxIndex, gap = 0): boolean {
   for (const box of boxes) {
     for (let at = stripOf(box.top); at <= stripOf(box.bottom); at++) {

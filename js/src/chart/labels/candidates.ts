@@ -294,8 +294,8 @@ const leftFirst = (x: number, y: number) => beside(x, y, 7).reverse();
 const RULER_SHIFTS = [-6, 14, -21, 29, -36, 44, -51];
 
 /**
- * Positions beside a ruler, where the ruler crosses a roof. For a crossing in the strip, the positions are to the right
- * of `stripEnd`.
+ * Positions beside a ruler, where the ruler crosses a roof. For a crossing in the strip, `stripEnd` is the right edge
+ * of the strip, px, and the positions are to the right of this edge.
  */
 export const besideRuler = (x: number, y: number, stripEnd?: number): Position[] =>
   RULER_SHIFTS.flatMap((shift) =>

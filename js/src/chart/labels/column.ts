@@ -115,8 +115,8 @@ export function columnLeaders(
 }
 
 /**
- * Returns the entries of all roofs and ceilings. Entries that move with the focus roof are last. Moving entries then do
- * not push the names of other entries in the same row.
+ * Returns the entries of all roofs and ceilings. Entries that move with the focus roof are last, so that they do not
+ * push the names of other entries in the same row.
  */
 function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry[] {
   const brief = briefNamesOf(roofs, names);

@@ -1,5 +1,5 @@
-// The label engine of the roofline plane and the time view. It places labels by the rules, clear of other labels and of
-// marks.
+// The label engine of the roofline plane and the time view. It places labels by the rules in rules.ts, clear of other
+// labels and of marks.
 
 import { type Box, clamp } from "../scales.ts";
 import { addBoxes, areClear, type BoxIndex, coveredPx, indexBoxes } from "./box_index.ts";
@@ -33,8 +33,8 @@ export interface Label {
    */
   readonly near?: { readonly own: readonly Box[]; readonly others: readonly Box[] };
   /**
-   * The key of another label. If the other label is not placed, this label is not placed either. Without the other
-   * label, this label would seem to belong to another mark.
+   * The key of another label. If the other label is not placed, this label is not placed either, because it would seem
+   * to belong to another mark. False if this label needs no other label.
    */
   readonly needs?: string | false;
 }

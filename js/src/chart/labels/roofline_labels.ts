@@ -18,7 +18,7 @@ import { FONT_PX, textWidth } from "./text_fitting.ts";
 
 /** Width of the tick texts left of the plot, px. */
 const TICKS_PX = 46;
-/** A narrow chart names at most this many unmarked kernels. */
+/** A narrow chart names at most this many kernels in addition to the marked kernels. */
 const MAX_NAMES_IN_NARROW_CHART = 5;
 /**
  * Above this many points, a number beside a gap arrow could seem to belong to another point. Only marked kernels then
@@ -33,9 +33,9 @@ export interface LabelContext {
   readonly isMoving?: boolean;
   /** Labels of other layers. */
   readonly others?: readonly Label[];
-  /** Moved kernels. Labels avoid their marks. */
+  /** The marks of moved kernels. Labels avoid these marks. */
   readonly ghosts?: readonly Ghost[];
-  /** The boxes of arrows from other layers. */
+  /** The boxes of arrows from other layers. Labels avoid these boxes. */
   readonly arrows?: readonly Box[];
 }
 

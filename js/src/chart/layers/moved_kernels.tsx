@@ -162,7 +162,7 @@ interface ButtonsProps {
   readonly scene: Scene;
 }
 
-/** The buttons beside the notes. A button resets the what-if of the kernel in its note. */
+/** The buttons beside the notes. A button resets the what-if of the kernel that its note describes. */
 export function NoteButtons({ store, labels, scene }: ButtonsProps) {
   const notes = store.kernelDrag.value ? [] : labels.filter(isNote);
   return (

@@ -1,5 +1,5 @@
-// Rulers: a vertical line from a point to every roof above, with the rate that each roof allows. If the pointer is on
-// empty space, the line starts at the axis.
+// Rulers: a vertical line from a point to every roof above the point, with the rate that each roof allows. If the
+// pointer is on empty space, the line starts at the horizontal axis.
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { VNode } from "preact";
@@ -38,7 +38,7 @@ interface Ruler {
   readonly isLight: boolean;
 }
 
-/** If the factor from the kernel's rate to a roof's rate is below this, the factor is not written. */
+/** The ratio of a roof's rate to the kernel's rate is written only if it is at least this. */
 const MIN_RATIO = 1.005;
 
 /** A crossing of the ruler and a roof, with its texts. */

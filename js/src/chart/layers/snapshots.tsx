@@ -17,7 +17,7 @@ import { Clip } from "./clip.tsx";
 
 interface ShownSnapshot {
   readonly snapshot: Snapshot;
-  /** The snapshot's index among all snapshots. The key of the snapshot's label contains this index. */
+  /** The snapshot's index among all snapshots. The index is part of the key of the snapshot's label. */
   readonly place: number;
 }
 

@@ -40,7 +40,7 @@ const PADDING_PX = 24;
 const MAX_NAME_LETTERS = 300;
 /** Distance from the edges of the chart and from labels, px. */
 const GAP_PX = 4;
-/** Half the size of the area around the point that stays visible, px. */
+/** Half the side of a square around the point, px. The tooltip does not cover this square. */
 const POINT_PX = 12;
 /**
  * Lengths in px. TOOLS_PX: the height of the tools below the plot. FOOT_PX: the height of the tools and the axis

@@ -68,8 +68,8 @@ const MAX_POINTS_WITH_GAPS = 400;
 type PlacedKernels = Pick<Scene, "kernels" | "points">;
 
 /**
- * Builds the scene, with room for moved kernels at their positions `after`. If the new scales equal the scales of the
- * `last` scene, keeps the last scales, so that layers with these scales are not redrawn.
+ * Builds the scene, with room for the kernels `after`: the moved kernels at their new positions. If the new scales
+ * equal the scales of the `last` scene, keeps the last scales, so that layers with these scales are not redrawn.
  */
 export function timeSceneOf(
   store: Store,
@@ -123,8 +123,8 @@ export const diagonalStart = ({ x, y }: Scales) => Math.max(x.domain[0], y.domai
 export const diagonalEnd = ({ x, y }: Scales) => Math.min(x.domain[1], y.domain[1]);
 
 /**
- * Returns the lower limit of the times of isochrones, s. Under a zoom, an isochrone is also drawn if only one of its
- * arms is in sight.
+ * Returns the lower limit of the times of isochrones, s. Under a zoom on logarithmic axes, an isochrone is drawn even
+ * if only one of its arms is in sight.
  */
 const startOf = (scales: TimeScales) =>
   scales.whole && !scales.x.isLinear ? Math.min(scales.x.domain[0], scales.y.domain[0]) : diagonalStart(scales);

@@ -85,7 +85,7 @@ function Origin({ run }: { run: Run }) {
 export interface SheetRow {
   readonly label: string;
   readonly value: string;
-  /** Whether the figure was measured (a ceiling). False for a figure from the data sheet. */
+  /** True if the figure was measured (a ceiling). False if the figure is from the data sheet. */
   readonly measured: boolean;
   /** The values of other sources that differ from this value. */
   readonly others: readonly { readonly text: string; readonly source: string }[];
@@ -95,9 +95,9 @@ export interface SheetRow {
 export interface Run {
   readonly source: string;
   readonly confidence: string;
-  /** The address of the source; undefined if the source is not an address that a browser may open. */
+  /** The address of the source. Undefined if the source has no address that a browser may open. */
   readonly link: string | undefined;
-  /** The source as given; empty if the source is an address. */
+  /** The source as given. Empty if the source is an address. */
   readonly place: string;
   readonly rows: readonly SheetRow[];
 }

@@ -126,15 +126,15 @@ export function Choices({ store }: { store: Store }) {
 }
 
 /**
- * Returns the options of the memory select: the main memory, the option "all" if a chip has several levels, and each
- * known level.
+ * Returns the options of the memory select: the main memory, all levels, and each known level. The option "all" is
+ * present only if a chip has several levels.
  */
 export function memoriesOf(chips: readonly Chip[], chosen: string): readonly Option[] {
   const mains = distinct(chips.flatMap((chip) => [...chip.memories.keys()].slice(0, 1)));
   const known = chips.map((chip) => [...chip.memories].flatMap(([level, rate]) => (rate === null ? [] : [level])));
   const several = chosen === "all" || known.some((levels) => levels.length > 1);
-  // If all chips have the same main level, the option for the main memory stands for this level, so the level needs no
-  // other option.
+  // If all chips have the same main level, the option for the main memory already means this level. The level then has
+  // no other option.
   const levels = distinct(known.flat()).filter((level) => mains.length > 1 || level !== mains[0] || level === chosen);
   return [
     ["main", strings.main(mains)],

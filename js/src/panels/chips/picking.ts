@@ -6,9 +6,9 @@ import type { Chip } from "../../wire/types.ts";
 export const MAX_PILLS = 8;
 
 /**
- * Returns the chips with a pill, in the order of `chips`. If there are too many chips, the focus chip has the highest
- * priority, then shown chips, then chips that had a pill before, then other chips. Therefore a chip that the user
- * switches off keeps its pill under the pointer.
+ * Returns the chips with a pill, in the order of `chips`. If there are too many chips, pills are given in this order:
+ * the focus chip, shown chips, chips that had a pill before, other chips. Therefore a chip that the user switches off
+ * keeps its pill under the pointer.
  */
 export function pillsOf(
   chips: readonly Chip[],

@@ -74,9 +74,9 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
 }
 
 /**
- * Returns the chosen categories after a click on the category `name`; null if the filter is cleared. If `joins` is
- * true, the click adds or removes `name`. Otherwise the click chooses only `name`. The filter is cleared if the click
- * removes the last chosen category or clicks the only chosen category.
+ * Returns the chosen categories after a click on the category `name`. If `joins` is true, the click adds or removes
+ * `name`. Otherwise the click chooses only `name`. Returns null (no filter) if the click removes the last chosen
+ * category or clicks the only chosen category.
  */
 export function chosenAfter(chosen: readonly string[] | null, name: string, joins: boolean): readonly string[] | null {
   const others = (chosen ?? []).filter((other) => other !== name);

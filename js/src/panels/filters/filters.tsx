@@ -97,10 +97,10 @@ function counted(store: Store): string {
 function Controls({ store }: { store: Store }) {
   const { n, precision, totalTime } = store.kernels.value;
   const categories = store.byCategory.value;
-  // Uses the roof from before the drag, because with very many kernels this value takes too long to compute in each
-  // frame.
+  // Whether what binds some kernel is unknown. Uses the roof from before the drag, because with very many kernels this
+  // takes too long for each frame of a drag.
   const isUnknown = useComputed(() => boundsOf(store.kernels.value, store.restedRoof.value).values.includes("unknown"));
-  // The values are joined into one text. This text stays equal while a roof is dragged.
+  // The options are joined into one text. While a roof is dragged, the text stays equal, so the select is not redrawn.
   const answers = useComputed(() => answersOf(store, isUnknown.value ? ["unknown"] : []).join("\n"));
   return (
     <>
@@ -179,7 +179,7 @@ function Top({ store, all }: { store: Store; all: number }) {
   );
 }
 
-/** Returns the options of the filter: everything that can bind a kernel on the focus chip. */
+/** Returns the options of the filter: all limits that can bind a kernel on the focus chip. */
 function answersOf(store: Store, unknown: readonly string[]): readonly string[] {
   const roof = store.focusRoof.value;
   const levels = roof?.levels.map(({ name }) => name) ?? [];

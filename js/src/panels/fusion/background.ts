@@ -83,8 +83,8 @@ export function useSoon<Actions>(graph: Graph, actions: Actions) {
 }
 
 /**
- * Returns the layout; undefined until the first layout is computed. If the panel gets wider, returns the old layout
- * until the new layout is computed.
+ * Returns the layout. Returns undefined until the first layout is computed. If the panel gets wider, returns the old
+ * layout until the new layout is computed.
  */
 export function useFlow(graph: Graph, room: number): Flow | undefined {
   const flow = useSignal<Flow | undefined>(undefined);
@@ -97,7 +97,7 @@ export function useFlow(graph: Graph, room: number): Flow | undefined {
   return flow.value;
 }
 
-/** Returns the best partition; undefined until it is found. */
+/** Returns the best partition. Returns undefined until the best partition is found. */
 export function useBest({ workload: { graph, values }, cost, fits }: FusionInput): BestPartition | undefined {
   const found = useSignal<BestPartition | undefined>(undefined);
   // A drag of a size or a rate changes the cost in every frame. The search starts only when the drag pauses.

@@ -12,7 +12,7 @@ interface FiguresProps {
   readonly cost: Cost | undefined;
   readonly found: BestPartition | undefined;
   readonly crowded: boolean;
-  /** Why the time is unknown; empty if it is known. */
+  /** The reason why the time is unknown. Empty if the time is known. */
   readonly lacking: string;
 }
 

@@ -25,9 +25,9 @@ export interface Edge {
 export interface Flow {
   readonly width: number;
   readonly height: number;
-  /** By layer: the ops from left to right. */
+  /** The ops of each layer, from left to right. */
   readonly layers: readonly (readonly number[])[];
-  /** By op: its box. */
+  /** The box of each op, by the op's index in the graph. */
   readonly boxes: readonly OpBox[];
   readonly edges: readonly Edge[];
 }
@@ -113,8 +113,8 @@ export function spread(
   apart: readonly number[],
   limit = Number.POSITIVE_INFINITY,
 ): number[] {
-  // Overlapping positions are merged into pools. Each pool is placed at its mean. Offsets are relative to the first
-  // position.
+  // Overlapping positions are merged into pools. A pool is placed at the mean of the positions that its members want.
+  // Offsets are relative to the first position.
   const offsets: number[] = [];
   const pools: { sum: number; count: number }[] = [];
   let offset = 0;
@@ -208,8 +208,8 @@ function mean(nodes: readonly number[], x: readonly number[]): number | undefine
 }
 
 /**
- * From the lower side of the first box to the upper side of the last box. In the layers between, the edge goes straight
- * down.
+ * Returns the points of an edge. The edge goes from the lower side of its first box to the upper side of its last box.
+ * In the layers between these boxes, the edge goes straight down.
  */
 const pointsOf = (middles: readonly Point[]): Point[] =>
   middles.flatMap(({ x, y }, at) => [

@@ -31,7 +31,10 @@ export function pathOf([start, ...points]: readonly Point[]): string {
 /** Returns the width of an edge in px. The width grows with the logarithm of the edge's bytes. */
 export const thickness = (bytes: number) => (bytes > 0 ? Math.max(1, Math.min(9, 0.4 * Math.log2(bytes) - 4)) : 1);
 
-/** Shortens a name to fit a box. Drops the middle of the name, or the beginning of a path. */
+/**
+ * Shortens a name to fit a box. If the name contains a dot, it is a path, and its beginning is dropped. Otherwise its
+ * middle is dropped.
+ */
 export function shortened(name: string, box: number): string {
   const room = Math.floor((box - 8) / 6.8);
   if (name.length <= room) return name;
@@ -72,8 +75,9 @@ export function opAt({ boxes }: Flow, point: Point): number | undefined {
 }
 
 /**
- * Returns the op that an arrow key moves to. This is the next op in the layer, or the nearest op in the layer above or
- * below.
+ * Returns the op that a key selects, starting at `op`. Left and right arrows: the next op in the layer. Up and down
+ * arrows: the nearest op in the next layer. Home and End: the first and the last op. If there is no such op, returns
+ * `op`.
  */
 export function stepFrom({ layers, boxes }: Flow, op: number, key: string): number {
   const row = layers.findIndex((layer) => layer.includes(op));

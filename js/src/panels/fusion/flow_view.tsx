@@ -312,7 +312,10 @@ export function Ends({ flow, workload: { graph, values }, ops }: EndsProps) {
   );
 }
 
-/** Returns the first tensor whose name does not begin with the op's name, and the number of all other tensors. */
+/**
+ * Returns the first tensor whose name does not begin with the op's name, followed by the number of other such tensors,
+ * for example "weight +2".
+ */
 function nameOf(graph: Graph, op: number, tensors: readonly number[]): string {
   const own = graph.ops[op]?.name ?? "";
   const names = tensors.map((tensor) => graph.tensors[tensor]?.name ?? "").filter((name) => !name.startsWith(own));

@@ -44,7 +44,7 @@ export const GRAPH_KEYS = {
 const SHORTCUTS = keyShortcuts(GRAPH_KEYS, UNDO_KEYS);
 
 export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
-  // Throttled, because during a drag the frames are needed for the chart.
+  // The fused kernels are throttled, because during a drag the chart needs the time of each frame.
   const workload = store.throttled.fused.value;
   const isDue = useNext(workload?.graph);
   // Marks and messages belong to one graph. Another graph gets a new panel.

@@ -13,8 +13,8 @@ import { fusionWords } from "../../words/words.ts";
 type CountedGraph = Pick<Workload, "graph" | "values">;
 
 /**
- * Returns a precision that an op needs and for which the chip has no peak; undefined if the chip has all peaks that the
- * ops need.
+ * Returns a precision that an op needs and for which the chip has no peak. Returns undefined if the chip has all peaks
+ * that the ops need.
  */
 export function lackingPeak(graph: Graph, values: GraphValues, { peaks }: Roof): string | undefined {
   const isLacking = (precision: string | null | undefined) => typeof precision === "string" && !peaks.has(precision);
@@ -88,7 +88,8 @@ export function spoken(graph: Graph, ops: Ops): string {
 }
 
 /**
- * Returns the sentence which says that a group's tiles do not fit on the chip; empty if the chip's capacity is unknown.
+ * Returns the sentence that says that a group's tiles do not fit on the chip. The sentence is empty if the chip's
+ * capacity is unknown.
  */
 export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip | undefined): string {
   if (!chip?.share) return "";

@@ -88,7 +88,7 @@ export function parseFractions(text: string): readonly number[] | string {
   return [...new Set(fractions)].sort((a, b) => a - b);
 }
 
-/** Returns a text such as "20, 40, 60 %"; empty if there are no fractions. */
+/** Returns a text such as "20, 40, 60 %". The text is empty if there are no fractions. */
 export function formatFractions(fractions: readonly number[]): string {
   const percents = fractions.map((fraction) => formatPercent(fraction).replace(" %", ""));
   return percents.length > 0 ? `${numerals.list(percents)} %` : "";

@@ -94,7 +94,10 @@ function Rates({ store, roof }: { store: Store; roof: Roof }) {
   );
 }
 
-/** Returns a chip's name with its bandwidth at the chosen memory; empty if the bandwidth is unknown. */
+/**
+ * Returns one pair: the chip's name and its bandwidth at the chosen memory. Returns an empty list if the bandwidth is
+ * unknown.
+ */
 function marksOf(chip: Chip, memory: string): [chip: string, rate: number][] {
   const rate = chip.memories.get(levelOf(chip, memory) ?? "") ?? null;
   return rate === null ? [] : [[chip.name, rate]];

@@ -12,7 +12,8 @@ import { runWords as words } from "../../words/words.ts";
 import { KernelButton } from "../kernel_button.tsx";
 
 export function Ranking({ store }: { store: Store }) {
-  // The state is not in the fold, because the fold is removed while the filters leave only one kernel.
+  // Whether the ranking is unfolded. The signal is not in the fold component, because this component is removed while
+  // the filters leave only one kernel.
   const open = useSignal(false);
   const { rows, share } = store.ranking.value;
   const roof = store.focusRoof.value;

@@ -11,7 +11,7 @@ import { tableWords as words } from "../../words/words.ts";
 import type { CsvColumn } from "./csv.ts";
 import { orderOf, type Ranks, ranksOf } from "./natural.ts";
 
-/** The unit of a column. "share" is a fraction; "plain" has no known unit. */
+/** The unit of a column. "share" is a fraction. "plain" is a number whose unit is unknown. */
 export type Kind = "FLOP" | "B" | "s" | "FLOP/s" | "B/s" | "FLOP/B" | "share" | "plain";
 
 interface Head {
@@ -23,14 +23,14 @@ interface Head {
   readonly meaning: string;
   /** Whether the column comes from the file. */
   readonly ofFile: boolean;
-  /** The fields that the column is computed from. The file says for these fields where each number came from. */
+  /** The fields that the column is computed from. The file says where the numbers in these fields came from. */
   readonly from: readonly string[];
 }
 
 export interface TextColumn extends Head {
   readonly kind: "text";
   at(row: number): string | null;
-  /** All texts of the column, dictionary-encoded, and their natural order. */
+  /** Returns all texts of the column, dictionary-encoded. `ranks` is their natural order. */
   texts(): DictColumn;
   readonly ranks: Ranks;
   /** The displayed text, if it differs from the full text. */
@@ -145,7 +145,7 @@ function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
   ];
 }
 
-/** Returns the value divided by `by`; NaN (unknown) if `by` is 0. */
+/** Returns the value divided by `by`. Returns NaN (unknown) if `by` is 0. */
 const over = (values: Float64Array, row: number, by: number) => (by > 0 ? (values[row] as number) / by : Number.NaN);
 
 interface LevelBytes {

@@ -11,7 +11,7 @@ export interface CsvColumn {
 /** Characters that start a formula in a spreadsheet, including their wide forms. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** Returns a heading line and a line per row. Values are in base units with all digits; unknown values are empty. */
+/** Returns a heading line and a line per row. Values are in base units with all digits. Unknown values are empty. */
 export function toCsv(columns: readonly CsvColumn[], rows: Int32Array, apart = ",", end = "\r\n"): string {
   const quoted = new RegExp(`["\\r\\n${apart}]`);
   const cell = (text: string) => (quoted.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

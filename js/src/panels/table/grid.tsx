@@ -299,7 +299,7 @@ export interface Layout {
   readonly height: number;
   /** The maximum number of visible rows. */
   readonly inSight: number;
-  /** The widths of the columns as a CSS template; empty for cards. */
+  /** The widths of the columns as a CSS template. Empty for cards. */
   readonly template: string;
   /** The grid scrolls horizontally if it is narrower than this, in px. */
   readonly width: number;

@@ -85,7 +85,7 @@ function differAt(a: string, b: string, from: number, to: number): number {
   return at;
 }
 
-/** Compares two texts that are equal before `from`. Returns a negative number if `a` comes first. */
+/** Compares two texts whose first `from` characters are equal. Returns a negative number if `a` comes first. */
 function compare(a: string, b: string, from = 0): number {
   const at = differAt(a, b, from, a.length);
   // If the texts differ inside a number, the number with more digits is larger.
@@ -102,7 +102,7 @@ function digits(text: string, start: number): number {
   return end - start;
 }
 
-/** Returns the rows sorted by their values. Equal values keep their order; NaN comes last. */
+/** Returns the rows sorted by their values. Equal values keep their order, and NaN comes last. */
 export function orderOf(rows: Int32Array, values: Float64Array, falling: boolean): Int32Array {
   const n = rows.length;
   const digits = digitsOf(rows, values, falling);
@@ -131,7 +131,7 @@ function raise(counts: Int32Array, at: number): number {
   return count;
 }
 
-/** Returns each value as four digits of 16 bits. The digits sort as the values do; NaN sorts last. */
+/** Returns each value as four digits of 16 bits. The digits sort as the values do, and NaN sorts last. */
 function digitsOf(rows: Int32Array, values: Float64Array, falling: boolean): Uint16Array {
   // Adding 0 gives 0 and -0 the same bits.
   const doubles = Float64Array.from(rows, (row) => (values[row] as number) + 0);

@@ -9,11 +9,11 @@ import { KEY_STEPS } from "../../ui/slider.tsx";
 import type { WireExpression } from "../../wire/types.ts";
 import { numerals, strings, workloadWords } from "../../words/words.ts";
 
-/** A slider with a wider range has a log scale. */
+/** If the largest size of a dimension is more than this many times the smallest size, the slider has a log scale. */
 const WIDEST = 32;
 /** A drag snaps to a round value if the round value is nearer than this share of the track. */
 const SNAP = 0.012;
-/** The limit for snapping on a log scale, in octaves. */
+/** On a log scale, a drag snaps to a round value only if the round value is also nearer than this, octaves. */
 const SNAP_OCTAVES = 0.1;
 /**
  * The minimum number of key presses to cross the track, for an arrow key and for PageUp. On a log scale, this is the
@@ -63,7 +63,7 @@ function stepped(dim: Dim, value: number, up: boolean, parts: readonly [linear: 
   return clamp(dim, up ? (Math.floor(value / step) + 1) * step : (Math.ceil(value / step) - 1) * step);
 }
 
-/** Returns the value after a key press; undefined for keys that do not change the value. */
+/** Returns the value after a key press. Returns undefined for keys that do not change the value. */
 export function keyed(dim: Dim, value: number, key: string): number | undefined {
   const step = KEY_STEPS[key];
   if (step !== undefined) return stepped(dim, value, step > 0, PARTS[key.startsWith("Page") ? "page" : "arrow"]);

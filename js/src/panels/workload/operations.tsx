@@ -7,9 +7,9 @@ import { useUid } from "../../ui/uid.ts";
 import { workloadWords as words } from "../../words/words.ts";
 import { type CountLine, derivation, figuresOf } from "./dims.ts";
 
-/** The height of a row in px; must equal the height in the style sheet. */
+/** The height of a row, px. It must equal the height in the style sheet. */
 const ROW_PX = 44;
-/** The height of the list in px; must equal the height in the style sheet. */
+/** The height of the list, px. It must equal the height in the style sheet. */
 const LIST_PX = 264;
 const DRAWN_ROWS = LIST_PX / ROW_PX + 1;
 

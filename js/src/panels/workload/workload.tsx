@@ -82,7 +82,10 @@ function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
     note.value = "";
     store.setDim(name, size, { stream });
   }
-  /** Sets the nearest legal size. For a key press, `toward` is the direction of the key. */
+  /**
+   * Sets the legal size that is nearest to `size`. `stream` is true during a drag. For a key press, `toward` is the
+   * direction of the key.
+   */
   function move(size: number, stream: boolean, toward: -1 | 0 | 1 = 0) {
     const broken = brokenAt(graph, env, dim, size);
     const legal = broken === null ? size : nearestSize(graph, env, dim, size, toward);
