@@ -1,12 +1,12 @@
 """Whether the tiles of a merged kernel fit on chip, and which tensors are spilled if they do not.
 
 A tile is the part of a tensor that a kernel keeps on chip if the kernel both writes and reads the tensor. A tile has
-128 x 128 elements if the kernel has a matrix product. Next to a reduction it is a row (the last dimension). Otherwise
-it has 128 elements. It is never larger than the tensor. The ops of a kernel run tile by tile in the graph's order.
-While an op runs, the tiles that it writes or reads and the tiles that later ops read must be on chip together. Tensors
-that only stream in or out need no space.
+128 x 128 elements if the kernel has a matrix product. If the tensor is read or written by a reduction of the kernel, a
+tile is one row (the last dimension). Other tiles have 128 elements. A tile is never larger than its tensor. The ops of
+a kernel run tile by tile in the graph's order. While an op runs, the tiles that it writes or reads and the tiles that
+later ops read must be on chip together. Tensors that the kernel only reads or only writes need no space.
 
-`js/src/fusion/capacity.ts` mirrors the part that merges need.
+`js/src/fusion/capacity.ts` mirrors the part of this file that merges need.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Capacity:
 
 
 def _tiles(shape: list[int], size: int) -> tuple[int, int, int]:
-    """Return three sizes of a tensor's tile in bytes: with a matrix product, next to a reduction, otherwise."""
+    """Return a tile's bytes in three kinds of kernel: with a matrix product, with a reduction, with neither."""
     elements = prod(shape)
     tiles = (prod(min(part, _TILE_SIDE) for part in shape[-2:]), prod(shape[-1:]), min(elements, _TILE_SIDE))
     product, row, vector = (-(-tile * size // elements) for tile in tiles)

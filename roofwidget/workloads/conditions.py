@@ -1,4 +1,4 @@
-"""Conditions on a graph's dimensions in addition to their ranges: sizes of at least 1, divisions without remainder.
+"""Conditions on a graph's dimensions in addition to their ranges: sizes are at least 1, divisions have no remainder.
 
 `js/src/fusion/conditions.ts` mirrors this file.
 """
@@ -24,7 +24,7 @@ def of_sizes(tensor: Tensor, where: str) -> dict[tuple[Count, Count], str]:
     """Return the conditions on the sizes of a tensor, without conditions that always hold."""
     return {
         (size, 0): f"{where}: axis {axis} of '{tensor.name}'"
-        for axis, size in reversed([*enumerate(tensor.shape)])  # of equal sizes the first axis is named
+        for axis, size in reversed([*enumerate(tensor.shape)])  # if axes have equal sizes, name the first axis
         if not _is_above_zero(size)
     }
 

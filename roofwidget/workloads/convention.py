@@ -115,7 +115,7 @@ class Convention:
 
     @cached_property
     def environment(self) -> Mapping[str, int]:
-        """The values of the symbols in formulas. ``@causal`` is a number of halves, so formulas divide it by 2."""
+        """The values of the symbols in formulas. ``@causal`` is 2 (full) or 1 (half)."""
         return MappingProxyType(
             {
                 "@fma": self.fma,

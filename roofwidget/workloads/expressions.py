@@ -34,7 +34,7 @@ class Symbol:
         return self._hash
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Symbol, self._fields()  # a text's hash differs between processes
+        return Symbol, self._fields()  # do not store the hash: a text's hash differs between processes
 
     def __str__(self) -> str:
         return self.name
@@ -307,7 +307,8 @@ def _part(a: Expression, terms: dict[_Monomial, int]) -> Count:
 def _divided(a: Expression, b: int) -> Count:
     """Return ceil(a / b).
 
-    Terms that b divides are taken out of the division. A common divisor of b and the other terms cancels.
+    Terms that b divides are moved out of the division: ``⌈(4·n + m) / 2⌉`` is ``2·n + ⌈m / 2⌉``. A common divisor of b
+    and the other terms is cancelled.
     """
     whole = _part(a, {factors: c // b for factors, c in a.polynomial.items() if c % b == 0})
     rest = _part(a, {factors: c for factors, c in a.polynomial.items() if c % b})

@@ -232,7 +232,7 @@ class Graph:
 
     @property
     def conditions(self) -> Mapping[tuple[Count, Count], str]:
-        """Conditions on the dimensions: what a count means, by (count, divisor). Divisor 0: the count is at least 1."""
+        """Conditions by (count, divisor), with what the count means. Divisor 0 means that the count is at least 1."""
         return MappingProxyType(self._conditions)
 
     @property
@@ -242,7 +242,7 @@ class Graph:
 
     @property
     def dtype(self) -> str | None:
-        """The dtype that replaces the main dtype in counts, or None."""
+        """The dtype that replaces the main dtype in counts, or None if the main dtype is kept."""
         return self._dtype
 
     @property
@@ -304,7 +304,7 @@ class Graph:
         what
             ``"flops"``, a class of FLOPs (``"tensor"``, ``"vector"``, ``"transcendental"``), ``"bytes"`` (no op is
             fused) or ``"compulsory"``. Compulsory bytes are the bytes of the outputs and of the inputs that an op
-            reads: every fusion moves them.
+            reads. Every fusion moves these bytes.
         dims
             Values of dimensions that differ from their defaults.
         """
@@ -387,7 +387,7 @@ class Graph:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name in OPERATORS:
             return MethodType(OPERATORS[name], self)
-        # Python itself asks for many private names.
+        # Python itself looks up many private names, so a private name gets no suggestion.
         close = "" if name.startswith("_") else did_you_mean(name, OPERATORS)
         raise AttributeError(f"a graph has no operator or attribute '{name}'{close}")
 

@@ -25,8 +25,8 @@ def singles(structure: Structure) -> list[Mask]:
 def by_gain(rules: Rules, capacity: Capacity, gain: Callable[[Mask, Mask], float]) -> list[Mask]:
     """Merge the two groups with the largest gain, until no merge has a gain of at least zero.
 
-    If several gains are equal, the groups with the smallest first ops are merged. Groups that share no tensor are never
-    merged.
+    If several gains are equal, the groups whose first ops are earliest in the graph are merged. Groups that share no
+    tensor are never merged.
     """
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     heap: list[tuple[float, int, int, int, int]] = []
@@ -42,8 +42,8 @@ def by_gain(rules: Rules, capacity: Capacity, gain: Callable[[Mask, Mask], float
                 offer(a, b)
     while heap:
         *_, a, b = heapq.heappop(heap)
-        # A detour disappears only if a group on it is merged with a or b. That merge creates a new offer, so this offer
-        # can be dropped.
+        # A detour between a and b disappears only if a group on the detour is merged with a or b. That merge creates a
+        # new offer, so the offer to merge a and b can be dropped.
         if a in quotient.groups and b in quotient.groups and not quotient.detour((a, b)):
             merged = quotient.merge((a, b))
             for other in quotient.near(merged):
@@ -62,7 +62,7 @@ def fully(rules: Rules, capacity: Capacity) -> list[Mask]:
 
 
 def pairs(rules: Rules, capacity: Capacity) -> list[Mask]:
-    """Merge ops in pairs, the pair that saves most bytes first. In a tie the pair with the smallest ops is first."""
+    """Merge ops in pairs, the pair that saves most bytes first. In a tie the earliest pair in the graph is first."""
     structure, counts = rules.structure, capacity.counts
     quotient = QuotientGraph(structure, singles(structure))
     alone = [structure.bytes(1 << op, counts) for op in range(len(structure.ops))]
@@ -79,10 +79,10 @@ def pairs(rules: Rules, capacity: Capacity) -> list[Mask]:
 
 
 def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) -> list[Mask]:
-    """Fuse each producer into all of its consumers, in the order of the time that this saves.
+    """Fuse each producer into all of its consumers. The producer whose fusion saves most time is first.
 
     XLA's priority fusion (``priority_fusion.cc`` and ``gpu_performance_model.cc``) orders producers by the time that is
-    saved if a producer is fused into all of its consumers. It fuses as long as this saves time. XLA would copy a
+    saved if a producer is fused into all of its consumers. XLA fuses as long as a fusion saves time. XLA would copy a
     producer into each of several consumers. Here the producer and its consumers become one kernel, or the producer is
     not fused.
     """
@@ -114,9 +114,10 @@ def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) ->
 def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
     """Fuse pairs by score, as PyTorch's Inductor does (``choices.py`` and ``scheduler.py``) by default.
 
-    Each of at most ten rounds sorts all pairs of kernels that share a tensor: pairs in which only one kernel reduces
-    are last. Next, pairs that share more bytes are first, and then pairs that are closer in the program. A pair is
-    fused if the fusion is legal and the result has at most 64 ops. Matrix products are library calls and are not fused.
+    There are at most ten rounds. Each round sorts all pairs of kernels that share a tensor. Pairs in which only one
+    kernel has a reduction are after all other pairs. In each class, the pair that shares most bytes is first.
+    If the bytes are equal, the pair that is closest in the program is first. A pair is fused if the fusion is
+    legal and the result has at most 64 ops. Matrix products are library calls and are not fused.
     """
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     for _ in range(_MAX_INDUCTOR_ROUNDS):

@@ -6,7 +6,7 @@ still have an order in which they can run. Kinds follow the classes of TVM (Chen
 elementwise, broadcast and injective ops fuse freely, a matrix product takes elementwise ops after it, a reduction takes
 ops over the same rows.
 
-`js/src/fusion/legality.ts` mirrors this file. The tests compare both with `tests/golden/fusion.json`.
+`js/src/fusion/legality.ts` mirrors this file. The tests compare both files with `tests/golden/fusion.json`.
 """
 
 from __future__ import annotations

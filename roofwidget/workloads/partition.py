@@ -95,7 +95,7 @@ class Partition:
         spilled = {*self._spilled, *spilled}
         return Partition._new(self._structure, self._rules, groups, spilled=spilled)
 
-    # -- making one ------------------------------------------------------------------------------------------------
+    # -- making a partition ----------------------------------------------------------------------------------------
 
     @staticmethod
     def unfused(graph: Graph) -> Partition:
@@ -288,9 +288,9 @@ class Partition:
     def kernels(self, dims: Dims = None) -> Kernels:
         """Return one kernel per group, named ``a + b``, with FLOPs by class, bytes of main memory, and a precision.
 
-        The precision is stated by the op with most FLOPs among the ops that state a precision. Matrix products state
-        the dtype of the wider operand. If no op states a precision, it is the dtype of the largest floating-point
-        tensor that leaves the group. A group without FLOPs has no precision.
+        The precision is the precision of the op with most FLOPs among the ops that state a precision. Matrix products
+        state the dtype of the wider operand. If no op states a precision, the kernel's precision is the dtype of the
+        largest floating-point tensor that leaves the group. A group without FLOPs has no precision.
         """
         return self._structure.kernels(self._masks, self._spilled, dims)
 
@@ -417,7 +417,7 @@ class Partition:
     def _quotient(self) -> QuotientGraph:
         return QuotientGraph(self._structure, self._masks)
 
-    # -- as a value ------------------------------------------------------------------------------------------------
+    # -- comparing, pickling, printing -----------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self._masks)
@@ -441,7 +441,7 @@ class Partition:
 
     @classmethod
     def _of_masks(cls, graph: Graph, groups: Sequence[Mask], **state: Any) -> Partition:
-        """Return an unpickled partition. A pickle of a class method names only the class."""
+        """Return an unpickled partition."""
         structure = Structure(graph)
         return cls._new(structure, Rules(structure), groups, **state)
 

@@ -110,9 +110,9 @@ class QuotientGraph:
         return number
 
     def _reached(self, parts: Collection[int]) -> dict[int, int]:
-        """Return the predecessors of other groups, by group.
+        """Return the groups that a search from `parts` reaches, each with the group before it on the path.
 
-        These groups depend on a group in `parts` and are before the last group in `parts`.
+        The search visits only groups that run before the last group in `parts`.
         """
         last = max(self._place[number] for number in parts)
         predecessor: dict[int, int] = {}
@@ -132,7 +132,7 @@ class QuotientGraph:
 def in_order(structure: Structure, groups: Sequence[Mask]) -> list[Mask] | None:
     """Return groups in a topological order of their quotient graph, or None if this graph has a cycle.
 
-    If several groups may be next, the group with the smallest first op is next.
+    If several groups may be next, the group whose first op is earliest in the graph is next.
     """
     given = sorted(groups, key=lambda group: group & -group)
     quotient = QuotientGraph(structure, given)

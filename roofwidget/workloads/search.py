@@ -5,7 +5,7 @@ each op it contains all ops that this op depends on. A step runs one more group,
 that the finished ops are again a downset. Such groups are convex and their quotient graph has no cycle, so only the
 kinds and the capacity need checks. Parts of the graph that share no tensor are searched separately.
 
-`js/src/fusion/search.ts` mirrors this file. The tests compare both with `tests/golden/fusion.json`.
+`js/src/fusion/search.ts` mirrors this file. The tests compare both files with `tests/golden/fusion.json`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from roofwidget.workloads.tensors import is_floating
 
 MAX_STEPS: Final = 100_000
 """The largest number of steps that the exact search may try."""
-# Times closer than this (relative) are a tie. Then the partition with fewer kernels wins.
+# Two times are equal if their relative difference is below this number. Of equal times the partition with fewer kernels
+# is chosen.
 _TIE: Final = 1e-12
 
 How: TypeAlias = Literal["optimal", "greedy"]

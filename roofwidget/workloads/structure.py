@@ -223,10 +223,10 @@ class Structure:
     def precision(self, group: Mask, counts: Counts[int]) -> str | None:
         """Return the precision whose peak applies to a group, or None if no op and no tensor decides it.
 
-        It is the precision of the op with most FLOPs among the ops that state a precision. Matrix products state the
-        dtype of the wider of their two operands, or the dtype of the floating-point operand if the two operands are
-        equally wide. If no op states a precision, it is the dtype of the largest floating-point tensor that leaves the
-        group, or enters the group if no such tensor leaves.
+        The group has the precision of the op with most FLOPs among the ops that state a precision. Matrix products
+        state the dtype of the wider of their two operands, or the dtype of the floating-point operand if the two
+        operands are equally wide. If no op states a precision, the group's precision is the dtype of the largest
+        floating-point tensor that leaves the group, or enters the group if no such tensor leaves.
         """
         stated = [(sum(counts.flops[op].values()), -op) for op in members(group) if self.stated[op]]
         if stated:

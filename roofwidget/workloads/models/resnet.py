@@ -1,4 +1,4 @@
-"""Residual networks for images (He et al. 2016) in their common variant: the 3 by 3 convolution has the stride."""
+"""Residual networks for images (He et al. 2016) in the variant whose 3 by 3 convolution has the stride."""
 
 from __future__ import annotations
 

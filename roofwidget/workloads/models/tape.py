@@ -123,7 +123,7 @@ class Tape:
         return self._remember(y, back)
 
     def activation(self, x: Tensor, kind: str, name: str) -> Tensor:
-        """Apply a function of one variable. Backward: the function again, and its derivative with the same FLOPs."""
+        """Apply a function of one variable. Backward: twice the FLOPs, for the function and its derivative."""
         y: Tensor = getattr(self.graph, kind)(x, name=name)
 
         def back(gradient: Tensor) -> None:

@@ -34,7 +34,8 @@ class Layer:
         Width of the residual stream; query heads; key and value heads (None: one per query head); width of a head
         (None: hidden / heads); width of the feed-forward layer (None: 4 x hidden).
     experts, active
-        Number of experts of a mixture, and how many experts process each token; None for a plain feed-forward layer.
+    Number of experts of a mixture, and how many experts process each token; both are None for a plain feed-forward
+    layer.
     gated
         True: three matrices with SwiGLU. False: two matrices with `activation`.
     norm, activation
@@ -134,8 +135,8 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
     Parameters
     ----------
     batch, seq
-        Number of sequences; tokens per sequence. With ``"decode"``: the tokens that the new token attends to, itself
-        included. The two values are ints or dimensions, see `dim`.
+        Number of sequences; tokens per sequence. With ``"decode"``, `seq` is the number of tokens that the new token
+        attends to, including the new token. `batch` and `seq` are ints or dimensions, see `dim`.
     hidden, heads, kv_heads, ffn, head_dim, experts, active, gated, norm, activation, rope, bias, causal, attention
         As for `Layer`.
     phase

@@ -4,9 +4,9 @@ A query tensor has shape (N, d), (H, N, d), (B, H, N, d), or (B, N, H·d) with `
 form, with H heads or a divisor of H (grouped-query attention; one head: multi-query attention). Query heads that share
 keys and values read these once.
 
-FLOPs for B sequences, H heads, Nq queries, Nk keys: 2·B·H·Nq·Nk·d for the scores (queries times keys), the same for
-their product with the values, 5·B·H·Nq·Nk for the softmax. With ``causal=True`` the convention decides whether all or
-half of these FLOPs count.
+FLOPs for B sequences, H heads, Nq queries, Nk keys: 2·B·H·Nq·Nk·d for the scores (queries times keys), as many FLOPs
+again for the product of scores and values, 5·B·H·Nq·Nk for the softmax. With ``causal=True`` the convention decides
+whether all or half of these FLOPs count.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def flash_blocks(cache: int, d: int) -> tuple[int, int]:
     """Return FlashAttention's block rows and block columns for a cache of `cache` elements and heads of size d.
 
     ``B_c = ⌈M / 4 d⌉`` and ``B_r = min(B_c, d)`` with M elements of cache (Dao et al. 2022, algorithm 1). Four blocks
-    of d columns are on chip: of q, k, v and the output.
+    of d columns are on chip: one block each of q, k, v and the output.
 
     Examples
     --------
@@ -142,11 +142,12 @@ def flash_attention(
     version: Literal[1, 2] = 2,
     name: str | None = None,
 ) -> Tensor:
-    """Attend by FlashAttention: no scores in memory, but keys and values (or queries and output) move repeatedly.
+    """Attend by FlashAttention: the scores are not in memory, but some of the tensors move repeatedly.
 
-    Version 2 loops over rows of q: ``2 Nq d + 2 Nk d ⌈Nq / B_r⌉`` elements per query head. With ``kv_reuse="l2"`` the
-    keys and values of a head stay in cache and move once. If a causal mask counts half, it halves the repeated bytes.
-    Version 1 loops over columns: ``2 Nk d + ⌈Nk / B_c⌉ (3 Nq d + 4 Nq)`` elements per query head (Dao et al. 2022).
+    Version 2 loops over rows of q and reads keys and values repeatedly: ``2 Nq d + 2 Nk d ⌈Nq / B_r⌉`` elements per
+    query head. With ``kv_reuse="l2"`` the keys and values of a head stay in cache and move once. If a causal mask
+    counts half, it halves the repeated bytes. Version 1 loops over columns and moves queries and output repeatedly: ``2
+    Nk d + ⌈Nk / B_c⌉ (3 Nq d + 4 Nq)`` elements per query head (Dao et al. 2022).
 
     Parameters
     ----------

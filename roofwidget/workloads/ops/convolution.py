@@ -43,9 +43,9 @@ def conv2d(
     """Convolve x, (N, Ci, H, W), with a new weight (Co, Ci / g, Kh, Kw): 2·N·Co·Ho·Wo·(Ci/g)·Kh·Kw FLOPs.
 
     With padding p, dilation d and stride s, Ho = ⌊(H + 2 p - d (Kh - 1) - 1) / s⌋ + 1. A convention that does not count
-    padding leaves out the taps that fall on padding. x, weight, bias and output move once; im2col also writes and reads
-    its matrix of N·Ho·Wo·Ci·Kh·Kw elements.
-    ``groups = Ci`` is a depthwise convolution.
+    padding leaves out the taps that fall on padding. x, weight, bias and output move once. With ``algorithm="im2col"``
+    the matrix of patches is also written and read; it has N·Ho·Wo·Ci·Kh·Kw elements. ``groups = Ci`` is a depthwise
+    convolution.
 
     Examples
     --------
@@ -148,8 +148,8 @@ def _extent(op: str, x: Tensor, axis: _Axis) -> Count:
 def _valid(axis: _Axis) -> Count:
     """Return along one axis the number of pairs of an output and a tap whose tap is on the image.
 
-    Output o reads with tap t the position ``o s + t d - p``, which is on the image for ``⌈(p - t d) / s⌉ <= o < ⌈(size
-    + p - t d) / s⌉``.
+    Output o and tap t read the position ``o s + t d - p``. This position is on the image for ``⌈(p - t d) / s⌉ <= o <
+    ⌈(size + p - t d) / s⌉``.
     """
     total: Count = 0
     for tap in range(axis.taps):

@@ -77,7 +77,8 @@ def multiply(
 ) -> Tensor:
     """Add a matrix product, and return its first output.
 
-    The convention's accumulator adds bytes for each of `elements`, by default the elements of the first output.
+    `elements` is the number of elements for which the convention's accumulator adds bytes. By default it is the size of
+    the first output.
     """
     written = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
     accumulated = ACCUMULATOR * (written[0].size if elements is None else elements)
@@ -146,7 +147,8 @@ def broadcast(op: str, *tensors: Tensor, last: int = 0) -> tuple[Count, ...]:
 def promoted(*tensors: Tensor) -> str:
     """Return the dtype of a result.
 
-    Floating-point types have priority over other types, then wider types have priority, then the first type.
+    Floating-point types have priority over other types. Among these, the widest type has priority. If several types are
+    equally wide, the result has the first.
     """
     dtypes = [tensor.dtype for tensor in tensors]
     return max(dtypes, key=lambda dtype: (is_floating(dtype), DTYPES[dtype]))
@@ -162,7 +164,7 @@ def positive(op: str, word: str, value: Count) -> Count:
     if isinstance(value, int) and (isinstance(value, bool) or value < 1):
         raise fail(op, f"{word} must be at least 1, got {value!r}")
     if not isinstance(value, int):
-        Tensor(f"{op}.{word}", (value,), "int8")  # a tensor checks its sizes
+        Tensor(f"{op}.{word}", (value,), "int8")  # `Tensor` raises if the size is invalid
     return value
 
 

@@ -1,6 +1,6 @@
 """Kernels of numerical computing: BLAS 1 and 2, STREAM, sparse products, Fourier transforms, N-body.
 
-With a convention that has `write_allocate`, memory is read before it is written, except in place.
+With a convention that has `write_allocate`, an operator reads memory before it writes there, except in place.
 """
 
 from __future__ import annotations

@@ -128,7 +128,8 @@ def blocked_matmul(graph: Graph, a: Tensor, b: Tensor, *, cache: int, name: str 
     """Compute ``C += A B`` in square blocks; three blocks fit into a cache of `cache` elements.
 
     Blocks of side ``s = ⌊√(cache / 3)⌋``: A is read ⌈N / s⌉ times, B is read ⌈M / s⌉ times, C is read and written once.
-    For square matrices these are ``2 N³ / s + 2 N²`` elements (Demmel's CS267). 2·M·N·K FLOPs.
+    For square matrices, A, B and C together move ``2 N³ / s + 2 N²`` elements (Demmel's CS267). The product has 2·M·N·K
+    FLOPs.
 
     Examples
     --------

@@ -28,7 +28,7 @@ from roofwidget.workloads.tensors import Tensor
 def expected_experts(tokens: int, experts: int, active: int) -> float:
     """Return the mean number of experts that `tokens` tokens reach if each picks `active` of them at random.
 
-    ``E (1 - (1 - k / E)^T)``.
+    The mean is ``E (1 - (1 - k / E)^T)`` for E experts, k active experts and T tokens.
 
     Examples
     --------
@@ -75,10 +75,10 @@ def moe(
 ) -> Tensor:
     """Send each row of x, (…, D), through `active` of `experts` gated feed-forward layers of width `ffn`.
 
-    For T rows: the router, 2·T·D·E FLOPs, and a softmax of its k best scores; dispatch; three matrices, 6·T·k·D·F
-    FLOPs, and their SwiGLU; the weighted sum, 2·T·k·D FLOPs. The weights, 3·D·F per expert, move for `touched` experts.
-    The default is the most experts that the rows can reach, min(E, T·k). `expected_experts` returns the mean for random
-    routing.
+    T is the number of rows, E is `experts`, k is `active` and F is `ffn`. The parts are: the router, 2·T·D·E FLOPs, and
+    a softmax of its k best scores; dispatch; three matrices, 6·T·k·D·F FLOPs, and SwiGLU; the weighted sum,
+    2·T·k·D FLOPs. The weights, 3·D·F per expert, move for `touched` experts. The default is the most experts that the
+    rows can reach, min(E, T·k). `expected_experts` returns the mean for random routing.
     """
     op = named(graph, name, "moe")
     rank(op, x, 1, or_more=True)

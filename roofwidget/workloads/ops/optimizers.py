@@ -20,10 +20,10 @@ def adam_step(
 ) -> Tensor:
     """Take a step of Adam (Kingma and Ba 2015): 13·P FLOPs, 15·P with decoupled weight decay (AdamW).
 
-    First moment 3, second moment 4, its root and scale 3, the step 3; the bias corrections are in the step size.
-    Parameter, gradient and both moments (in the parameter's dtype) are read; parameter and moments are written: 28·P
-    bytes in fp32. With `copy_dtype`, such as ``"bf16"`` for fp32 parameters, a copy for the next forward pass is also
-    written.
+    FLOPs per parameter: first moment 3, second moment 4, root and scale of the second moment 3, the step 3. The bias
+    corrections are part of the step size. Parameter, gradient and both moments (in the parameter's dtype) are read;
+    parameter and moments are written: 28·P bytes in fp32. With `copy_dtype`, such as ``"bf16"`` for fp32 parameters, a
+    copy for the next forward pass is also written.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def stencil(
     graph, name
         The graph, the op's name.
     x
-        The grid: two axes for 5 points, three for 7 and 27. Border points count like inner points.
+        The grid: two axes for 5 points, three axes for 7 and 27 points. Border points count like inner points.
     points
         5 (4 FLOPs per point: Jacobi), 7 (8 FLOPs) or 27 (30 FLOPs, coefficients by symmetry).
     layer_condition
