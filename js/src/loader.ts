@@ -1,5 +1,6 @@
-// The small part of the front end that each widget sends. The loader gets the code and the texts from a model that all
-// widgets of a Jupyter kernel share. A page imports the code once per language, for all widgets of the page.
+// The loader: the small part of the front end that Python sends with each widget. The loader gets all other code and
+// the texts from a model that all widgets of a Jupyter kernel share. A page imports this code once per language, for
+// all widgets of the page.
 
 import type { loadWords } from "./words/en.ts";
 import type { Like } from "./words/words.ts";
@@ -42,7 +43,8 @@ export const loaderOf = (words: Like<typeof loadWords>) => () => {
       try {
         code = await codeOf(context.model, words.language);
       } catch (error) {
-        // The views report the failure. An error thrown here would block all messages from Python.
+        // If the code is missing, `render` shows an error text in the view. An error thrown here would block all
+        // messages from Python.
         console.error(error);
         return;
       }
@@ -73,7 +75,8 @@ async function codeOf(model: LoaderContext["model"], language: string): Promise<
 }
 
 /**
- * Imports a module once per key. Each widget runs its own copy of this loader, so the page's globals hold the modules.
+ * Returns the module of a key. The page imports the module only once: a global variable of the page keeps all imported
+ * modules, because each widget runs its own copy of this loader.
  */
 function imported(key: string, script: string): Imported {
   const page = globalThis as unknown as { [REGISTRY]?: Map<string, Imported> };
@@ -90,8 +93,8 @@ function imported(key: string, script: string): Imported {
 }
 
 /**
- * Adds the style before the view is drawn. If the view is not in the page yet, adds the style to the view's document or
- * shadow root in the next frame too.
+ * Adds the style now, before the view is drawn. If the view is not in the page yet, its shadow root is unknown. In this
+ * case, this function adds the style again in the next frame.
  */
 function addStyle(el: HTMLElement, code: FrontEnd) {
   insertStyle(el, code);

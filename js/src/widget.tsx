@@ -1,5 +1,5 @@
-// The anywidget entry. It makes a store per model and a component tree per view. The tree adapts to the size of the
-// view and to the host's colours.
+// The anywidget entry. This file makes a store per model and a component tree per view. The tree adapts to the size of
+// the view and to the colours of the host, such as JupyterLab.
 
 import { type ReadonlySignal, signal, useComputed, useSignal } from "@preact/signals";
 import { type ComponentChildren, render as renderTree } from "preact";
@@ -26,7 +26,7 @@ import { isFullscreen } from "./ui/full_screen.ts";
 import { undoByKey } from "./ui/keys.ts";
 import { numerals } from "./words/words.ts";
 
-/** In a view narrower than this, px, the panels are placed under the chart. */
+/** If a view is narrower than this, in px, the panels are placed under the chart. */
 const NARROW_PX = 640;
 const PANEL_PX = 256;
 /** Height of the sentence under the chart, px. */

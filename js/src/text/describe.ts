@@ -23,13 +23,15 @@ export function nameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.name, row)?.trim() || strings.unnamed(row);
 }
 
-/** Returns the displayed text for what binds a kernel. */
+/**
+ * Returns the displayed name of what binds a kernel: "compute", "network", "overhead", "unknown", or a memory level.
+ */
 export const bindingWord = (answer: string) => strings.binding[answer] ?? answer;
 
 /** Returns the label of a roof lowered by exposed communication. */
 export const exposedText = (fraction: number) => strings.exposed(formatPercent(fraction));
 
-/** Returns the name that the chart shows. */
+/** Returns the name of a kernel that the chart shows. */
 export function shortNameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.short, row)?.trim() || nameOf(kernels, row);
 }
@@ -72,7 +74,10 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
   return [...parts, ...yardsticks(bound, elsewhere !== undefined)].join(" · ");
 }
 
-/** Returns the chip that the kernel was measured on, if it differs from the roof's chip. */
+/**
+ * Returns the name of the chip that the kernel was measured on. Returns undefined if this is the roof's chip, or if the
+ * kernel was not measured.
+ */
 const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
   (kernels.time[row] as number) > 0 ? roofElsewhere(kernels, roof)?.chip.name : undefined;
 
@@ -165,7 +170,7 @@ export function tooltipRows(
   const outside = bound.regime === "network" || bound.regime === "overhead";
   if (bound.ai !== 0) {
     add(words.achieved, measured ? formatQuantity(bound.achieved, "FLOP/s") : undefined);
-    // A peak always has four digits.
+    // The attainable rate of a compute-bound kernel is a peak. Peaks are shown with four digits.
     const digits = bound.regime === "compute" ? 4 : 3;
     add(outside ? words.attainableAlone : words.attainable, formatQuantity(bound.attainable, "FLOP/s", digits));
     if (outside) add(words.possible, formatQuantity((kernels.totalFlops[row] as number) / bound.time, "FLOP/s"));
@@ -176,7 +181,7 @@ export function tooltipRows(
   add(words.boundBy, bindingWord(bound.boundBy));
   if (bound.regime === "memory" && bound.computeTime > 0 && roof.levels.length === 1) {
     const ratio = bound.memoryTime / bound.computeTime;
-    // Rounded up, because with a rounded-down bandwidth the kernel would not be compute-bound.
+    // Rounded up, because the kernel would not be compute-bound at a bandwidth that is rounded down.
     const least = formatQuantity(roundUp(ratio * bound.slowest.bandwidth, 4), "B/s", 4);
     add(words.flip, `${least} (×${formatSignificant(roundUp(ratio, 3))})`);
   }
@@ -184,7 +189,7 @@ export function tooltipRows(
   const own = kernels.selfTime[row] as number;
   const part = isTotal(kernels, row) ? Number.NaN : own / kernels.totalTime;
   const share = Number.isNaN(part) ? "" : ` · ${words.share(formatPercent(part))}`;
-  // If there is little space, the last rows are dropped first.
+  // The rows from here on are less important. If there is little space, the tooltip drops the last rows first.
   add(words.time, measured ? formatQuantity(seconds, "s") + (own === seconds ? share : "") : undefined);
   add(words.selfTime, measured && own !== seconds ? formatQuantity(own, "s") + share : undefined);
   if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);

@@ -3,9 +3,12 @@
 import { type DictColumn, type Kernels, textAt } from "../wire/columns.ts";
 import { nameOf, shortNameOf } from "./describe.ts";
 
-/** Names of columns that contain operand shapes. */
+/** Matches the names of columns that contain operand shapes. */
 export const SHAPE_COLUMN = /\b(?:shapes?|dims?)\b/i;
-/** Name of a column of programs, and name of a column that only numbers the rows. */
+/**
+ * `PROGRAM_COLUMN` matches the names of columns that contain programs. `RANK_COLUMN` matches the name of a column that
+ * only numbers the rows.
+ */
 const [PROGRAM_COLUMN, RANK_COLUMN] = [/\bprogram\b/i, /^rank$/i];
 
 type RowText = (row: number) => string;
@@ -23,8 +26,8 @@ export function distinctionsOf(kernels: Kernels, rows: readonly number[]): strin
 }
 
 /**
- * Returns the texts of the column in which most of these rows differ. If these rows differ in no column, returns row
- * numbers.
+ * Returns a text for each row from the column in which most of the given rows differ. If they differ in no column,
+ * returns row numbers.
  */
 function distinctionAmong(kernels: Kernels, rows: readonly number[]): RowText {
   const differing = (words: RowText) => new Set(rows.map(words)).size;

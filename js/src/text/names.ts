@@ -7,7 +7,10 @@ import { strings } from "../words/words.ts";
 
 const named = memoize<ReadonlyMap<string, string>>();
 
-/** Returns by chip id: the name without its vendor. If the names stay distinct, parts in brackets are dropped too. */
+/**
+ * Returns a map from chip id to the chip's name without the vendor. A last part in brackets is dropped too, unless two
+ * chips would then have the same name.
+ */
 export const shortNames = (chips: readonly Chip[]): ReadonlyMap<string, string> =>
   named(chips, [], () => findNames(chips));
 
@@ -27,7 +30,7 @@ export const ofChip = (figure: string, { id, name }: Chip, { chip }: Roof): stri
 // Memoized because the names of the chips do not change while a roof is dragged.
 const briefs = memoize<ReadonlyMap<string, string>>();
 
-/** Returns by chip id: the shortest names that distinguish the shown chips. */
+/** Returns a map from chip id to name. The names are the shortest names that distinguish the shown chips. */
 export const briefNamesOf = (roofs: readonly Roof[], names: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   briefs(names, [roofs.length, ...roofs.map(({ chip }) => chip)], () => {
     const brief = briefNames(roofs.map(({ chip }) => names.get(chip.id) ?? chip.name));
@@ -35,8 +38,8 @@ export const briefNamesOf = (roofs: readonly Roof[], names: ReadonlyMap<string, 
   });
 
 /**
- * A word that makes another model if it follows a number, such as "Ti" in "RTX 2080 Ti". Form factors such as "SXM" do
- * not make another model.
+ * Matches a word that makes another model if it follows a number, such as "Ti" in "RTX 2080 Ti". Does not match form
+ * factors such as "SXM", because a form factor does not make another model.
  */
 const MODEL = /^(?!(?:SXM|PCIe)$)\p{L}+$/u;
 

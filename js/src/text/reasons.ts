@@ -1,5 +1,5 @@
-// Texts about what is not possible: why a chip has no roof at the chosen precision and memory, and why a dimension
-// cannot have a size.
+// Texts that explain why something is not possible: a chip has no roof at the chosen precision and memory, or a
+// dimension cannot have a size.
 
 import type { BrokenCondition } from "../fusion/conditions.ts";
 import { formula } from "../fusion/expressions.ts";

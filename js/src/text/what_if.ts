@@ -26,9 +26,9 @@ export interface KernelWhatIfs {
 }
 
 /**
- * Returns the lines of a what-if's note: a line about the kernel, and a line about all kernels. If the line about all
- * kernels does not fit, it is dropped. If the line about the kernel does not fit, this line is broken and the line
- * about all kernels is dropped. Empty for a kernel without a what-if.
+ * Returns the lines of a what-if's note: a line about the kernel, and a line about all kernels. A line about all
+ * kernels that does not fit is dropped. If the line about the kernel does not fit, it is split into two lines, and the
+ * line about all kernels is dropped. Returns no lines for a kernel without a what-if.
  */
 export function noteOf(
   { kernels, moves, moved, focus }: Omit<KernelWhatIfs, "dragged">,

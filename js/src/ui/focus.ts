@@ -1,5 +1,5 @@
-// Moves the focus when the focused control disappears. If the focus left the widget, the host would get the widget's
-// keys.
+// Moves the focus when the focused control disappears. Otherwise, the focus would leave the widget, and the host would
+// get the keys that the user means for the widget.
 
 const CHART_SELECTOR = ".roofwidget-chart";
 
@@ -10,7 +10,7 @@ const among = (one: Element, kind: string) => [
   ...(one.closest(".roofwidget") as Element).querySelectorAll<HTMLElement>(kind),
 ];
 
-/** Runs `act`. If `act` removes the focused control, focuses the control that takes its place. */
+/** Runs `act`. If `act` removes the focused control, focuses the control that replaces it. */
 export function keepFocusNear(control: Element, act: () => void): void {
   const all = among(control, TAB_STOPS);
   const before = all.slice(0, all.indexOf(control as HTMLElement)).reverse();

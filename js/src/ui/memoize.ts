@@ -1,4 +1,4 @@
-// Memoizes the latest value per key object; recomputes it when a dependency changes.
+// Memoizes the latest value per key object. Recomputes the value when a dependency changes.
 
 /** Returns a memoizer with one value per key object. The value is freed together with the key object. */
 export function memoize<T>() {

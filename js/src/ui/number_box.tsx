@@ -6,8 +6,8 @@ import { Button } from "./button.tsx";
 type TypedValue = ReturnType<typeof useTypedValue>;
 
 /**
- * Returns the state of a text box while a person types. `parse` returns the value. If the text is not valid, `parse`
- * returns a sentence that says why.
+ * Returns the state of a text box while a person types. `parse` converts the text to a value. If the text is not valid,
+ * `parse` returns a sentence that says why. `accept` gets each valid value.
  */
 export function useTypedValue<T>(parse: (typed: string) => T | string, accept: (value: T) => void) {
   const draft = useSignal<string | null>(null);

@@ -13,7 +13,7 @@ export const KEY_STEPS: Readonly<Record<string, number>> = {
   PageDown: -10,
 };
 
-/** The keys of every slider: for a step, for a larger step, and for both ends. */
+/** The keys of every slider. They move the slider by a step, by a larger step, or to an end. */
 export const SLIDER_KEYS: readonly string[] = [...Object.keys(KEY_STEPS), "Home", "End"];
 
 const SHORTCUTS = keyShortcuts(SLIDER_KEYS);
@@ -26,10 +26,10 @@ interface SliderProps {
   readonly max: number;
   readonly step: number | "any";
   readonly position: number;
-  /** Starts a drag of the value in the store. */
+  /** Starts a drag that changes the value in the store. */
   start(): Omit<Drag, "move">;
   slide(position: number, isDragged: boolean): void;
-  /** Returns the action of a key of SLIDER_KEYS. Returns undefined if the browser's own action for the key is right. */
+  /** Returns the action of a key of SLIDER_KEYS. Returns undefined if the browser should move the slider itself. */
   keyed?(key: string): (() => void) | undefined;
 }
 
@@ -46,7 +46,8 @@ export function Slider({ label, text, min, max, step, position, start, slide, ke
   }
   function cancel(input: HTMLInputElement) {
     gesture.cancel();
-    // While the button of the pointer is down, the thumb would continue to follow the pointer.
+    // Disabling the input ends the drag in the browser. Otherwise, the thumb would follow the pointer until the user
+    // releases the button.
     input.disabled = true;
     input.disabled = false;
     input.focus();

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 
-// Preact's own useId restarts in each widget. Therefore two widgets of a page would have the same ids with useId.
+// Preact's own `useId` restarts in each widget, so two widgets of a page would get the same ids from it.
 const page = Math.random().toString(36).slice(2, 8);
 let last = 0;
 

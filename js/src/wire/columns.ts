@@ -30,7 +30,7 @@ export interface KernelColumns {
    * chip's link.
    */
   readonly bytes: ReadonlyMap<string, Float64Array>;
-  /** A cache of bytes per kernel, by the level of a chip. */
+  /** Cache of `bytesAt`: the bytes of each kernel at a level of a chip. The keys are made by `bytesAt`. */
   readonly byLevel: Map<string, Float64Array>;
   /** FLOPs summed over all precisions. */
   readonly totalFlops: Float64Array;
@@ -38,7 +38,10 @@ export interface KernelColumns {
 
 /** Optional data of a file, in addition to the columns. */
 interface KernelMetadata {
-  /** The number of rows that are kernels. Rows with the totals of a program may follow. */
+  /**
+   * The number of rows that are kernels. These rows come first. The rows after them, if any, are the totals of a
+   * program.
+   */
   readonly own: number;
   /** Short names for the chart; null for a name that is short enough. */
   readonly short: DictColumn;

@@ -1,4 +1,5 @@
-// Encodes values for Python. Only values that have another form on the wire are encoded here.
+// Encodes values for Python. Most values have the same form in the page and on the wire. Only the other values are
+// encoded here.
 
 import type { Snapshot, WireSnapshot } from "./types.ts";
 

@@ -59,16 +59,16 @@ export interface Figure {
   /** The value in base units; null if unknown. */
   readonly value: number | null;
   readonly unit: string;
-  /** Whether the figure was measured (a ceiling). False for a figure from the data sheet. */
+  /** True for a figure that was measured (a ceiling). False for a figure from the data sheet. */
   readonly measured: boolean;
   readonly source: string;
   readonly url: string;
   readonly confidence: string;
-  /** The values of other sources that differ by more than 3 %. */
+  /** Values from other sources. Contains only values that differ from `value` by more than 3 %. */
   readonly checks: readonly (readonly [value: number, source: string])[];
 }
 
-/** A frozen roofline: a roof and the places of the kernels. */
+/** A snapshot: a roof and the places of the kernels at the time when the snapshot was made. */
 export interface Snapshot {
   readonly name: string;
   /** The id of the roof's chip. The model may no longer have this chip. */
@@ -103,8 +103,8 @@ export type WireDictColumn = {
   /** The unique values, as a JSON list in UTF-8. */
   values: DataView;
   /**
-   * One int32 code per row. If null and there is only one value, all codes are 0. If null in any other case, the code
-   * of each row is its row number.
+   * One int32 code per row. Null has two meanings: if there is only one value, all codes are 0. Otherwise, the code of
+   * each row is the number of the row.
    */
   codes: DataView | null;
 } | null;
@@ -143,8 +143,8 @@ export interface WireBaseline {
 export type WireSnapshot = Omit<Snapshot, "kernels"> & { kernels: [name: string, ai: number | null, rate: number][] };
 
 /**
- * A count as a number, a symbol, or a sign followed by its operands. A number beyond 2^53 is a text of digits. The sign
- * "/" rounds up.
+ * A count: a number, a symbol, or a sign followed by its operands, such as ["*", 2, "M"]. A number beyond 2^53 is given
+ * as a text of digits. The sign "/" divides and rounds up.
  */
 export type WireExpression = number | string | readonly [sign: Sign, ...parts: WireExpression[]];
 export type Sign = "+" | "*" | "/" | "min" | "max";
@@ -172,7 +172,7 @@ export interface WireOp {
   readonly extra: WireExpression;
   /** The derivation of the FLOPs: named counts whose sum is the number of FLOPs. */
   readonly terms: readonly (readonly [name: string, count: WireExpression])[];
-  /** The precision whose peak limits the op. If the precision is missing, `statedBy` chooses it. */
+  /** The precision whose peak limits the op. If this field is missing, `statedBy` chooses a precision. */
   readonly precision?: string | null;
 }
 

@@ -16,7 +16,7 @@ const CONFIDENCES: Readonly<Record<string, string>> = {
   "source code": "Quelltext",
   "vendor doc": "Hersteller-Doku",
 };
-/** Translates Python's labels of figures. */
+/** Translates Python's labels of a chip's figures, such as "Peak fp16". */
 const FIGURES = [
   [/^Peak /, "Spitze "],
   [/^(\S+(?: read| write)?) bandwidth\b/, "Bandbreite $1"],
@@ -41,11 +41,12 @@ export const catalogue: Like<typeof en.catalogue> = {
     whole,
     language: "de",
     mark: ",",
-    // A comma would be read as a decimal mark.
+    // Separates the numbers with semicolons, because a comma would be read as a decimal mark.
     list: (numbers) => numbers.join("; "),
     apart: /[\s;]+|,\s+/,
     read: (typed) => typed.replace(",", "."),
-    // "4.096" is four thousand and ninety-six, but "1.5k" is fifteen hundred.
+    // A point before exactly three digits separates thousands: "4.096" is 4096. Any other point is a decimal mark:
+    // "1.5k" is 1500.
     readWhole: (typed) => typed.replace(/\.(?=\d{3}(?!\d))/g, "_").replace(",", "."),
     spoken(number, prefix, unit) {
       const [many, joint, one] = [
@@ -56,7 +57,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     },
   },
 
-  // The chart, the tooltip, the sentence under the chart, typed rates, and the controls above the chart.
+  // Texts of the chart, the tooltip, the sentence under the chart, typed rates, and the controls above the chart.
   strings: {
     unknown: "unbekannt",
     noNumber: (typed, example) => `keine Zahl in „${typed}“; zum Beispiel „${example}“ schreiben`,
@@ -170,7 +171,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     },
   },
 
-  // The chip picker, the chip card and folded panels.
+  // Texts of the chip picker, the chip card and the folded panels.
   words: {
     more: (count) => `+ ${count} weitere…`,
     picker: "Alle Chips",
@@ -317,7 +318,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     counted: (kernels) => `${kernels} Kernel`,
   },
 
-  // The what-ifs of kernels.
+  // Texts about the what-ifs of kernels.
   moveWords: {
     less: (ratio) => `${ratio}× weniger Datenverkehr`,
     more: (ratio) => `${ratio}× mehr Datenverkehr`,
@@ -366,7 +367,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     bandwidth: (level, ratio) => `${level} ${ratio}×`,
   },
 
-  // The ranking, the projected time, and the comparison of two runs.
+  // Texts of the ranking, the projected time, and the comparison of two runs.
   runWords: {
     fixFirst: (count) => `Diese ${count} zuerst`,
     back: (percent, isBrief) => `${percent} ${isBrief ? "" : "der Laufzeit "}zu gewinnen`,
@@ -494,7 +495,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     ofTheFile: (name) => `„${name}“ aus der Datei`,
   },
 
-  // The axes, units and tools of the chart.
+  // Texts of the axes, the units and the tools of the chart.
   axisWords: {
     word: "Wort",
     cycle: "Takt",

@@ -32,7 +32,7 @@ export const catalogue = {
       `${number} ${PREFIXES[prefix] ?? prefix}${unit === "B/s" ? "bytes" : "FLOPs"} per second`,
   },
 
-  // The chart, the tooltip, the sentence under the chart, typed rates, and the controls above the chart.
+  // Texts of the chart, the tooltip, the sentence under the chart, typed rates, and the controls above the chart.
   strings: {
     unknown: "unknown",
     noNumber: (typed: string, example: string) => `no number in “${typed}”; write for example “${example}”`,
@@ -67,7 +67,7 @@ export const catalogue = {
       `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}`,
     ridges: (roof: Roof, peak: string) =>
       `${roof.chip.name} · ${peak} at ${roof.precision} · one roof and ridge point per level; the slowest level binds`,
-    /** The label of the ridge point. */
+    /** The label of the ridge point. `ai` is the intensity at this point. */
     ridgeAt: (ai: string) => `ridge ${ai}`,
     sides: {
       roofline: "kernels left of it are memory-bound, right of it compute-bound",
@@ -84,7 +84,10 @@ export const catalogue = {
         network: `network-bound: ${time} over its link`,
         overhead: `launch-bound: ${time} of launch overhead`,
       })[regime] ?? "bound unknown",
-    /** Texts for what binds a kernel, unless it is a memory level. */
+    /**
+     * The displayed names of what can bind a kernel. Memory levels are missing here, because their own names are
+     * displayed.
+     */
     binding: {
       compute: "compute",
       network: "network",
@@ -181,7 +184,10 @@ export const catalogue = {
     confidence: (word: string) => `(${word})`,
     othersSay: (value: string, ratio: string) => `others say ${value} (×${ratio}):`,
     measured: "measured",
-    /** The label of a figure as Python sends it. Other languages translate the label. */
+    /**
+     * Returns the text for a chip's figure. In English, this is the label that Python sends. Other languages translate
+     * the label.
+     */
     figure: (label: string) => label,
     notes: "Notes",
     ceilings: "Ceilings",
@@ -308,7 +314,7 @@ export const catalogue = {
     counted: (count: number) => kernels(count),
   },
 
-  // The what-ifs of kernels.
+  // Texts about the what-ifs of kernels.
   moveWords: {
     less: (ratio: string) => `${ratio}× less traffic`,
     more: (ratio: string) => `${ratio}× more traffic`,
@@ -358,7 +364,7 @@ export const catalogue = {
     bandwidth: (level: string, ratio: string) => `${level} ${ratio}×`,
   },
 
-  // The ranking, the projected time, and the comparison of two runs.
+  // Texts of the ranking, the projected time, and the comparison of two runs.
   runWords: {
     fixFirst: (count: number) => `Fix these ${count} first`,
     back: (percent: string, isBrief: boolean) => `${percent} ${isBrief ? "" : "of run time "}to gain`,
@@ -486,7 +492,7 @@ export const catalogue = {
     ofTheFile: (name: string) => `“${name}” from the file`,
   },
 
-  // The axes, units and tools of the chart.
+  // Texts of the axes, the units and the tools of the chart.
   axisWords: {
     word: "word",
     cycle: "cycle",
@@ -563,7 +569,7 @@ export const catalogue = {
   },
 } as const;
 
-// Loader. The loader is sent separately from the rest of the front end.
+// Texts of the loader. The loader is sent separately from the rest of the front end.
 export const loadWords = {
   language: "en",
   noCode:

@@ -1,6 +1,6 @@
-// All texts that a user reads, in the widget's language. Each language is built as a script that declares
-// `roofwidgetWords`. The build joins this script and the code to one module per language; the script comes first. Each
-// new text is added in en.ts and, with the same key, in de.ts.
+// All texts that a user reads, in the widget's language. The build makes one script per language that declares
+// `roofwidgetWords`. It joins each of these scripts with the code to one module; the script comes first. To add a text,
+// add it in en.ts, and its translation with the same key in de.ts.
 
 import type { catalogue } from "./en.ts";
 
@@ -22,7 +22,7 @@ export const {
   workloadWords,
 } = roofwidgetWords;
 
-/** The type of a translation: the same keys and parameters, with other texts. */
+/** The type of a translation: the same keys and parameters as in English, but other texts. */
 export type Like<T> = T extends (...parts: infer Parts) => string
   ? (...parts: Parts) => string
   : T extends string
