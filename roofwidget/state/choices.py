@@ -1,4 +1,4 @@
-"""Choices of chips by name, and of precisions, memories and ceilings that some of the chips have."""
+"""Finds chips by name. Checks precisions, memory levels and ceilings: at least one chip of a model must have them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ MAX_CHIPS_SHOWN_AT_FIRST: Final = 6
 
 
 def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
-    """Return a chip by its exact id, or else by its id, name or alias in any case.
+    """Return the chip whose id is `name`. Without such an id, return the first chip with this id, name or alias.
+
+    In the second search, upper and lower case are the same.
 
     Raises
     ------
     TraitError
-        If there is no such chip; the message names the nearest ids.
+        If there is no such chip. The message names the nearest ids.
     """
     if not chips:
         raise TraitError(f"there are no chips, so there is no roof; {NO_CHIPS_HINT}, or set .chips")
@@ -38,22 +40,23 @@ def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
 
 
 def shown_after(before: Iterable[Chip], chips: Iterable[Chip], shown: Iterable[str]) -> list[str]:
-    """Return the ids of the chips to show: the chips in `shown` that still exist, then new chips.
+    """Return the ids of the chips to show after the chips of a model have changed from `before` to `chips`.
 
-    New chips are added until `MAX_CHIPS_SHOWN_AT_FIRST` chips are shown.
+    The result contains the ids in `shown` that still exist. Ids of new chips are added, until it contains
+    `MAX_CHIPS_SHOWN_AT_FIRST` ids.
     """
     known, ids = [chip.id for chip in before], [chip.id for chip in chips]
     still = [key for key in shown if key in ids]
     if not still:
         return ids[:MAX_CHIPS_SHOWN_AT_FIRST]
-    # If `shown` contains a chip that was not among the old chips, the user set `shown` itself. Then nothing is added.
+    # If `shown` contains a chip that is not in `before`, the user has set `shown` for the new chips. Then add no chips.
     is_given = not known or any(key not in known for key in still)
     added = [] if is_given else [key for key in ids if key not in known]
     return [*still, *added[: max(0, MAX_CHIPS_SHOWN_AT_FIRST - len(still))]]
 
 
 def check_precision(name: str, chips: Sequence[Chip]) -> str:
-    """Return a precision in lower case: 'auto', or a name that some chip has. Raise `TraitError` for other names."""
+    """Return a precision in lower case. Raise `TraitError` if it is not 'auto' and no chip has a peak for it."""
     name = name.casefold()
     known = dict.fromkeys(precision for chip in chips for precision in chip.peak_flops)
     if name != "auto" and name not in known:
@@ -62,9 +65,9 @@ def check_precision(name: str, chips: Sequence[Chip]) -> str:
 
 
 def check_memory(name: str, chips: Sequence[Chip]) -> str:
-    """Return 'main', 'all' or a level in the spelling of the chip that has it. Upper and lower case are the same.
+    """Return 'main', 'all' or a memory level, in the spelling of the first chip that has this level.
 
-    Raises `TraitError` if no chip has a bandwidth for the name.
+    Upper and lower case are the same. Raises `TraitError` if no chip has a bandwidth for the level.
     """
     known = dict.fromkeys(
         memory.name for chip in chips for memory in chip.memories.values() if memory.bandwidth is not None
@@ -77,7 +80,7 @@ def check_memory(name: str, chips: Sequence[Chip]) -> str:
 
 
 def still_possible(check: Callable[[str, Sequence[Chip]], str], name: str, chips: Sequence[Chip], other: str) -> str:
-    """Return `name` if `check` accepts it with these chips, else `other`."""
+    """Return `name` if `check(name, chips)` raises no `TraitError`. Otherwise return `other`."""
     try:
         check(name, chips)
     except TraitError:
@@ -86,15 +89,21 @@ def still_possible(check: Callable[[str, Sequence[Chip]], str], name: str, chips
 
 
 def known_ceilings(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
-    """Map the lower case of each ceiling's name to its spelling. The focus chip's spelling has priority."""
-    # A later name replaces an earlier name, so the focus chip is last.
+    """Return the spelling of each ceiling's name by the lower case of the name.
+
+    If chips spell a name differently, the spelling of the focus chip is used.
+    """
+    # In a dict, a later name replaces an earlier name. So sort the focus chip to the end.
     ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)
     names = [name for chip in ordered for name in (*(ceiling.key for ceiling in chip.ceilings), *chip.peak_flops)]
     return {name.casefold(): name for name in names}
 
 
 def check_ceilings(names: Iterable[str], chips: Sequence[Chip], focus_chip: str) -> tuple[str, ...]:
-    """Return the names of ceilings in a chip's spelling, or raise `TraitError` for an unknown name. Case is ignored."""
+    """Return the names of ceilings in the spelling of `known_ceilings`. Upper and lower case are the same.
+
+    Raises `TraitError` for an unknown name.
+    """
     known = known_ceilings(chips, focus_chip)
     found = []
     for name in names:
@@ -106,7 +115,7 @@ def check_ceilings(names: Iterable[str], chips: Sequence[Chip], focus_chip: str)
 
 
 def _lacking(trait: str, chips: Sequence[Chip], reason: str) -> TraitError:
-    """Return the error for a figure that no chip has. Without chips, the message says that there are no chips."""
+    """Return the error for a value that no chip supports. If there are no chips, the message says so."""
     return TraitError(
         f"{trait}: {reason}" if chips else f"{trait}: there are no chips that could have it; {NO_CHIPS_HINT}"
     )

@@ -1,4 +1,4 @@
-"""Checks of filters and of the table of a profile: which names and columns they may contain."""
+"""Checks the filters of kernels and the columns of the kernel table: which names are allowed in these traits."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ TABLE_COLUMNS_BY: Final = ("flops", "bytes", "ai", "rate", "bandwidth_utilizatio
 
 
 def known_bounds(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
-    """Map the lower case of each resource that can bind a kernel to a spelling. The focus chip's has priority."""
-    # A later name replaces an earlier name, so the focus chip is last.
+    """Return the spelling of each resource that can bind a kernel, by the lower case of its name.
+
+    If chips spell a memory level differently, the spelling of the focus chip is used.
+    """
+    # In a dict, a later name replaces an earlier name. So sort the focus chip to the end.
     ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)
     return {name.casefold(): name for name in (*(level for chip in ordered for level in chip.memories), *RESOURCES)}
 
 
 def check_bounds(names: Iterable[str], known: Mapping[str, str]) -> tuple[str, ...]:
-    """Return names in their known spelling, without repeats. Raise `TraitError` for an unknown name."""
+    """Return the names in the spelling of `known`, without duplicates. Raise `TraitError` for an unknown name."""
     found: dict[str, None] = {}
     for name in names:
         if name.casefold() not in known:
@@ -39,20 +42,23 @@ def check_bounds(names: Iterable[str], known: Mapping[str, str]) -> tuple[str, .
 
 
 def bounds_after(bounds: tuple[str, ...], known: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Return the names that the new chips also have, or None (no filter) if the new chips have none of the names."""
+    """Return the names in `bounds` that are still known after a change of chips.
+
+    If no name in `bounds` is still known, return None, which means no filter.
+    """
     kept = tuple(known[name.casefold()] for name in bounds if name.casefold() in known)
-    # A filter that lost all its names would hide everything, so it is removed. An empty filter hides everything on
-    # purpose.
+    # If a change of chips removes all names of a filter, remove the filter: it would hide all kernels. If the filter
+    # was empty before, the user wants to hide all kernels, so keep the filter.
     return kept or (None if bounds else ())
 
 
 def column_key(key: str, extra: Collection[str], trait: str) -> str:
-    """Return the key of a column that the table has, or can have with other kernels or on another chip.
+    """Return the key of a column that the kernel table can have, with these or other kernels and chips.
 
     Raises
     ------
     TraitError
-        If neither the table nor the `extra` columns of the kernels have it.
+        If the key is no column of the table and is not in `extra`, the extra columns of the kernels.
     """
     first, _, name = key.partition(":")
     if first == "extra" and name:
@@ -66,12 +72,15 @@ def column_key(key: str, extra: Collection[str], trait: str) -> str:
 
 
 def sort_key(key: str, extra: Collection[str]) -> str:
-    """Return a column's key, with '-' for falling order, or ''. Raise `TraitError` as `column_key` does."""
+    """Return the key of the column to sort by. It begins with '-' for descending order, and is '' for no order.
+
+    Raises `TraitError` for a column that `column_key` does not accept.
+    """
     return key and "-" * key.startswith("-") + column_key(key.removeprefix("-"), extra, "sort_by")
 
 
 def has_column(key: str, extra: Collection[str]) -> bool:
-    """Return whether the table has, or can have, a column."""
+    """Return whether `column_key` accepts the key of a column."""
     try:
         column_key(key, extra, "columns")
     except TraitError:

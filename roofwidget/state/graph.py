@@ -1,4 +1,4 @@
-"""The graph that is shown: its phase, sizes and convention, and which of its ops run as one kernel."""
+"""Checks the traits that depend on the shown graph: phase, sizes of dimensions, convention, dtype and partition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roofwidget.workloads.partition import Partition
 
 @dataclass
 class PhaseMemory:
-    """What a model remembers about its graphs, to decide which traits a change of phase keeps."""
+    """What a model remembers about its graphs, to decide which traits keep their values when the phase changes."""
 
     graphs: tuple[Graph, ...] = ()
     """The graphs at the last change of graph or phase. Any other graph is new and starts with its defaults."""
@@ -27,22 +27,22 @@ class PhaseMemory:
     """The graph and the last partition of each phase."""
 
     def is_new(self, graph: Graph) -> bool:
-        """Return whether a graph was not among `graphs`."""
+        """Return whether `graph` is not in `graphs`."""
         return not any(graph is known for known in self.graphs)
 
     def is_checked(self, phase: str, graph: Graph, partition: Partition | None) -> bool:
-        """Return whether a partition was validated for this phase of this graph."""
+        """Return whether the latest validation was for this phase, this graph and this partition."""
         return self.checked[0] == phase and self.checked[1] is graph and self.checked[2] is partition
 
     def groups_left(self, phase: str, graph: Graph) -> tuple[tuple[int, ...], ...] | None:
-        """Return the latest groups of a phase, or None if the phase had no groups or another graph."""
+        """Return the latest groups of ops of a phase. Return None if the phase had no partition, or another graph."""
         known, partition = self.left.get(phase, (None, None))
         return partition.indices if partition is not None and known is graph else None
 
 
 @contextmanager
 def refused_as(trait: str) -> Iterator[None]:
-    """Raise the errors of a graph as the `TraitError` of a trait."""
+    """Return a context in which errors of a graph become a `TraitError` that names the trait."""
     try:
         yield
     except (LookupError, TypeError, ValueError) as error:
@@ -57,17 +57,22 @@ def has_same_groups(one: Partition | None, other: Partition | None) -> bool:
 
 
 def counted(graph: Graph, convention: str, dtype: str | None) -> Graph:
-    """Return a graph counted by a convention ('' means the graph's own) and a dtype (None means the graph's own)."""
+    """Return the graph, counted with a convention and a dtype.
+
+    If `convention` is '', the graph's own convention is used. If `dtype` is None, the graph's own dtypes are used.
+    """
     return graph.with_convention(convention or graph.convention).with_dtype(dtype)
 
 
 def as_partition(groups: Any, graph: Graph) -> Partition:
-    """Return a partition of a graph from groups of ops, given by name or position, or from a `Partition`.
+    """Return a partition of the graph.
+
+    `groups` is a `Partition`, or one list of ops for each kernel. An op is given by its name or position.
 
     Raises
     ------
     LookupError, TypeError, ValueError
-        If the groups are no legal partition, or a `Partition` has other ops or spilled tensors.
+        If the groups are not a legal partition, or if a given `Partition` has other ops or spilled tensors.
     """
     if not isinstance(groups, Partition):
         return Partition(graph, groups)
@@ -93,7 +98,7 @@ def _check_is_of(partition: Partition, graph: Graph) -> None:
 
 
 def check_phase(name: str, graphs: Mapping[str, Graph], graph: Graph | None) -> str:
-    """Return the name of a graph, or '' if there are no graphs. Raise `TraitError` for an unknown name."""
+    """Return `name` if `graphs` has this key, or if it is '' and there are no graphs. Otherwise raise `TraitError`."""
     if name in graphs or (name == "" and not graphs):
         return name
     if list(graphs) == [""] or (not graphs and graph is not None):
@@ -106,7 +111,7 @@ def check_phase(name: str, graphs: Mapping[str, Graph], graph: Graph | None) -> 
 
 
 def check_dims(dims: Mapping[str, int], graph: Graph | None) -> Mapping[str, int]:
-    """Return the sizes that differ from a graph's defaults. Raise `TraitError` for sizes that the graph cannot have."""
+    """Return the sizes that differ from the graph's defaults. Raise `TraitError` for sizes that are not allowed."""
     if graph is None:
         return MappingProxyType({})
     with refused_as("dims"):
@@ -115,7 +120,10 @@ def check_dims(dims: Mapping[str, int], graph: Graph | None) -> Mapping[str, int
 
 
 def dims_for(graph: Graph, dims: Mapping[str, int]) -> dict[str, int]:
-    """Return the sizes that are valid for a graph and differ from its defaults. Empty if they exclude each other."""
+    """Return the sizes in `dims` that a new graph can keep: sizes within its limits that differ from its defaults.
+
+    If the graph does not allow these sizes together, return an empty dict.
+    """
     sizes = ((dim, dims.get(dim.name, dim.default)) for dim in graph.dims)
     kept = {dim.name: size for dim, size in sizes if dim.low <= size <= dim.high and size != dim.default}
     try:
@@ -126,7 +134,10 @@ def dims_for(graph: Graph, dims: Mapping[str, int]) -> dict[str, int]:
 
 
 def check_convention(name: str, graph: Graph | None) -> str:
-    """Return the name of a convention ('' means the graph's own). Raise `TraitError` for an unknown name."""
+    """Return the name of a convention, or '' if it is the graph's own convention.
+
+    Raises `TraitError` if no convention has this name.
+    """
     if graph is None or name in {"", graph.convention.name}:
         return ""
     with refused_as("convention"):
@@ -134,12 +145,12 @@ def check_convention(name: str, graph: Graph | None) -> str:
 
 
 def convention_for(graph: Graph, name: str) -> str:
-    """Return `name`, or '' if no convention has this name or if it is the graph's own convention."""
+    """Return `name`. If no convention has this name, or if it is the graph's own convention, return ''."""
     return name if name in CONVENTIONS and name != graph.convention.name else ""
 
 
 def check_dtype(dtype: str | None, graph: Graph | None) -> str | None:
-    """Return a dtype (None means the graph's main dtype). Raise `TraitError` for an unknown dtype."""
+    """Return a dtype, or None if it is the graph's main dtype. Raise `TraitError` for an unknown dtype."""
     if graph is None or dtype is None:
         return None
     with refused_as("dtype"):

@@ -1,4 +1,4 @@
-"""Peaks and bandwidths of the data sheet, and the what-ifs that replace them."""
+"""Computes rates: peaks and bandwidths from the data sheet, and the what-if rates that replace these figures."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _UNITS: Final[Mapping[str, str]] = MappingProxyType({"peak_flops": "FLOP/s", "ba
 
 
 def parsed_rate(value: float | str, quantity: Quantity, what: str) -> float:
-    """Return a number, or text with a unit, as FLOP/s or bytes/s.
+    """Return a rate as a float. The unit is FLOP/s for ``"peak_flops"`` and bytes/s for ``"bandwidth"``.
 
     Raises
     ------
     TypeError, ValueError
-        If the value is not a finite rate above zero; the message begins with `what`.
+        If the value is not a finite rate above zero. The message begins with `what`.
     """
     return units.positive(units.parse(value, _UNITS[quantity], what), what)
 
 
 def read_only_what_if(given: Any) -> WhatIf:
-    """Return what-ifs as read-only mappings of floats, without empty entries.
+    """Return what-if rates as read-only mappings of floats, without empty mappings.
 
     Raises
     ------
     TypeError, ValueError
-        If the value is not a nested mapping, a quantity is unknown, or a rate is bad.
+        If the value is not a nested mapping, if a quantity is unknown, or if a rate is not finite and above zero.
     """
     chips: dict[str, Mapping[str, Mapping[str, float]]] = {}
     for chip, quantities in _mapping(given).items():
@@ -64,7 +64,7 @@ def _mapping(part: Any) -> Mapping[Any, Any]:
 
 
 def with_known_figures(what_if: WhatIf, chips: Sequence[Chip]) -> WhatIf:
-    """Return only the what-ifs for figures that the data sheets of these chips have."""
+    """Return only the what-if rates that replace a figure in the data sheet of one of these chips."""
     kept: dict[str, dict[str, dict[str, float]]] = {}
     for chip in chips:
         bandwidths = {name for name, memory in chip.memories.items() if memory.bandwidth is not None}
@@ -77,12 +77,15 @@ def with_known_figures(what_if: WhatIf, chips: Sequence[Chip]) -> WhatIf:
 
 
 def with_rates(what_if: WhatIf, chip: Chip, rates: Mapping[tuple[Quantity, str], float]) -> WhatIf:
-    """Return what-ifs with new rates of a chip, by quantity and key. Drops rates that equal the data sheet's rate.
+    """Return the what-if rates of all chips, with `rates` as new what-if rates of one chip.
+
+    A key of `rates` is a quantity, and a precision or memory level. A rate that is equal to the rate in the data sheet
+    is left out.
 
     Raises
     ------
     MissingFigureError
-        If the data sheet has no such figure.
+        If the data sheet of the chip has no such figure.
     """
     changed: dict[str, dict[str, float]] = {
         quantity: dict(values) for quantity, values in what_if.get(chip.id, {}).items()
@@ -97,7 +100,9 @@ def with_rates(what_if: WhatIf, chip: Chip, rates: Mapping[tuple[Quantity, str],
 
 
 def rate_in_force(what_if: WhatIf, chip: Chip, quantity: Quantity, key: str) -> float:
-    """Return a chip's rate: the what-if, or without a what-if the data sheet's rate.
+    """Return the what-if rate of a chip. If there is none, return the rate in the data sheet.
+
+    `key` is a precision for ``"peak_flops"`` and a memory level for ``"bandwidth"``.
 
     Raises
     ------
@@ -113,7 +118,9 @@ def _sheet_rate(chip: Chip, quantity: Quantity, key: str) -> float:
 
 
 def common_precision(kernels: Kernels) -> str:
-    """Return the precision that all kernels with FLOPs have, or an empty text if they have no common precision.
+    """Return the precision that all kernels with FLOPs have in common.
+
+    Return an empty text if the kernels have different precisions, or if no kernel has FLOPs.
 
     Examples
     --------
@@ -134,5 +141,5 @@ def common_precision(kernels: Kernels) -> str:
 
 
 def one_level(memory: str) -> str:
-    """Return the memory level that the bandwidth slider changes. If 'all' is selected, return the main memory."""
+    """Return `memory`, the selected memory level. If it is 'all', return 'main', because a slider changes one level."""
     return "main" if memory.casefold() == "all" else memory

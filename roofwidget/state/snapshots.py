@@ -1,4 +1,4 @@
-"""The snapshot that `freeze` makes."""
+"""Creates the snapshot that `RooflineModel.freeze` stores."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from roofwidget.kernels.table import Kernels
 
 
 def frozen(name: str, others: Iterable[Snapshot], kernels: Kernels, rows: Rows, bound: Bound) -> Snapshot:
-    """Return a snapshot of some rows of kernels. Its default name is "snapshot 1", or the next free number.
+    """Return a snapshot of the given rows of `kernels`.
+
+    If `name` is empty, the name is "snapshot 1", or "snapshot 2" if one of `others` is "snapshot 1", and so on.
 
     Raises
     ------
     TraitError
-        If the name is too long, or the rates of the roof are not finite.
+        If the name is too long, or if a rate of the roof is not finite.
     """
     taken = {snapshot.name for snapshot in others}
     free = next(word for word in (f"snapshot {k}" for k in range(1, len(taken) + 2)) if word not in taken)

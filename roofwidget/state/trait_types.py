@@ -1,4 +1,4 @@
-"""Traits with an owner, and functions that check the values of traits and normalize them."""
+"""Types of traits, and functions that check a value for a trait and return it in the form that the model stores."""
 
 from __future__ import annotations
 
@@ -41,19 +41,21 @@ Wire: TypeAlias = Callable[[Any, Any], Any]
 def owned(
     owner: Owner, trait: T, *, sync: bool = True, to_wire: Wire | None = None, from_wire: Wire | None = None
 ) -> T:
-    """Return the trait with its owner, which determines write protection, echo and the end of the help text.
+    """Return the trait, after adding its owner.
+
+    The owner determines who may change the trait, and whether a change is sent back to the front end. The help text of
+    the trait ends with the owner.
 
     Parameters
     ----------
     owner
-        Who may change the trait. `RooflineWidget.set_state` ignores values of the front end for a trait that Python
-        owns.
+        Who may change the trait. If it is "python", `RooflineWidget.set_state` ignores values from the front end.
     trait
         The trait, with a help text.
     sync
-        Whether the trait is sent to the front end. False if the trait only repeats values of other traits.
+        Whether the trait is sent to the front end. Use False if its value follows from other traits that are sent.
     to_wire, from_wire
-        Functions that convert the trait's values to JSON and back, if the values are not JSON.
+        Functions that convert values of the trait to JSON and back. Needed only if JSON cannot encode the values.
     """
     if trait.help:
         trait.help = trait.__doc__ = f"{trait.help} {_OWNER_IN_HELP[owner]}"
@@ -61,7 +63,8 @@ def owned(
     if sync:
         trait.tag(sync=True)
     if sync and owner != "python":
-        # ipywidgets would echo a message before it is validated; `RooflineWidget.set_state` answers instead.
+        # ipywidgets would send a value back before it is validated. `RooflineWidget.set_state` sends back the validated
+        # value instead.
         trait.tag(echo_update=False)
     if to_wire is not None:
         trait.tag(to_json=to_wire)
@@ -71,15 +74,15 @@ def owned(
 
 
 class Checked(traitlets.TraitType[G, Any]):
-    """A trait with a function that checks its values and normalizes them.
+    """A trait type. A function checks each new value and returns the value to store.
 
     Parameters
     ----------
     check
-        A function that takes the given value and returns the stored value. An error of the function becomes a
-        `TraitError` that names the trait.
+        A function that takes the given value and returns the value to store. If the function raises an error, the
+        trait raises a `TraitError` that names the trait.
     default
-        The default value, normalized; None if the model computes the default.
+        The default value, in the form that `check` returns. None if the model computes the default.
     """
 
     def __init__(self, check: Callable[[Any], G], default: Any = None, **options: Any) -> None:
@@ -94,20 +97,20 @@ class Checked(traitlets.TraitType[G, Any]):
 
 
 class RateTrait(Checked[float]):
-    """A rate above zero, given as a number or as text with its unit; NaN if the focus chip has no such rate."""
+    """A trait for a rate above zero, given as a number or as text with a unit. NaN means that there is no such rate."""
 
     def __init__(self, quantity: Quantity, **options: Any) -> None:
         super().__init__(lambda value: parsed_rate(value, quantity, quantity), math.nan, **options)
 
     def validate(self, obj: Any, value: Any) -> float:
         if isinstance(value, float) and math.isnan(value) and obj._trait_values.get(self.name) is value:  # noqa: SLF001
-            # The model has set this value itself, and traitlets validates it again.
+            # The model itself has stored this NaN. traitlets validates a stored value again, so accept it.
             return value
         return super().validate(obj, value)
 
 
 class PartitionTrait(traitlets.TraitType[Partition | None, Any]):
-    """A `Partition`, groups of ops by name or position, or None. The model checks that the ops fit its graph."""
+    """A trait for a `Partition`, groups of ops, or None. The model checks later whether the ops are in its graph."""
 
     default_value = None
     allow_none = True
@@ -124,12 +127,15 @@ def _sequence(value: Any, what: str) -> list[Any]:
 
 
 def optional(check: Callable[[Any], G]) -> Callable[[Any], G | None]:
-    """Return a check that accepts None, and passes any other value to `check`."""
+    """Return a function that returns None for None, and `check(value)` for any other value."""
     return lambda value: None if value is None else check(value)
 
 
 def distinct_chips(value: Any) -> tuple[Chip, ...]:
-    """Return the chips of a preset, or of a list of chips and catalogue names. Two chips with one id are an error."""
+    """Return the chips of a preset, or the chips of a list of chips and catalogue names.
+
+    Raises `ValueError` if two chips have the same id.
+    """
     given = getattr(value, "chips", value)
     given = [given] if isinstance(given, (Chip, str)) else given
     chips = tuple(
@@ -145,7 +151,7 @@ def distinct_chips(value: Any) -> tuple[Chip, ...]:
 
 
 def names(value: Any) -> tuple[str, ...]:
-    """Return a list of texts as a tuple. A single text may be given without a list."""
+    """Return a list of texts as a tuple. A single text becomes a tuple of one text."""
     what = "a list of names"
     found = (value,) if isinstance(value, str) else tuple(_sequence(value, what))
     if not all(isinstance(name, str) for name in found):
@@ -154,7 +160,7 @@ def names(value: Any) -> tuple[str, ...]:
 
 
 def language_of(value: Any) -> str:
-    """Return the language of a locale such as 'de-AT', if the front end has this language."""
+    """Return the language of a locale: 'de' for 'de-AT'. Raise `ValueError` if the front end has no texts in it."""
     if not isinstance(value, str):
         raise _unexpected("a language such as 'en' or 'de'", value)
     language = value.replace("_", "-").split("-")[0].casefold()
@@ -164,14 +170,17 @@ def language_of(value: Any) -> str:
 
 
 def one_graph(value: Any) -> Graph:
-    """Return the given graph, or raise an error if the value is not a graph."""
+    """Return the value if it is a `Graph`. Otherwise raise `TypeError`."""
     if not isinstance(value, Graph):
         raise _unexpected("a Graph, or None", value)
     return value
 
 
 def graphs_by_name(value: Any) -> Mapping[str, Graph]:
-    """Return different graphs by name as a read-only mapping, in order."""
+    """Return graphs by name as a read-only mapping, in the given order.
+
+    Raises `ValueError` if two names have the same graph.
+    """
     what = "a mapping from names of phases to graphs, such as {'prefill': Graph, 'decode': Graph}"
     if not isinstance(value, Mapping):
         raise _unexpected(what, value)
@@ -182,24 +191,28 @@ def graphs_by_name(value: Any) -> Mapping[str, Graph]:
         if id(graph) in known:
             raise ValueError(f"'{known[id(graph)]}' and '{name}' are the same graph; build one for each")
         known[id(graph)] = name
-    # Plain dicts are equal in any order, so traitlets would not notify of a new order.
+    # Two plain dicts with different orders are equal, so traitlets would ignore a new order. `OrderedDict` compares the
+    # order too.
     return MappingProxyType(OrderedDict(value))
 
 
 def sizes_by_name(value: Any) -> Mapping[str, int]:
-    """Return sizes by the name of a dimension as a read-only mapping. The graph checks the sizes later."""
+    """Return the size of each dimension as a read-only mapping, by name. The model checks the sizes later."""
     if not isinstance(value, Mapping):
         raise _unexpected("a mapping from names of dimensions to whole numbers", value)
     return MappingProxyType({str(name): size for name, size in value.items()})
 
 
 def seconds(value: Any) -> float:
-    """Return a time of at least zero in seconds, given as a number or as text with its unit."""
+    """Return a time in seconds as a float. The value is a number of seconds, or text with a unit; it is at least 0."""
     return units.finite(units.parse(value, "s", "a time"), "a time")
 
 
 def shares(value: Any) -> tuple[float, ...]:
-    """Return shares above 0 and below 1, without repeats and zeros. A single share may be given without a list."""
+    """Return a list of shares as a tuple, without duplicates and zeros. A single share becomes a tuple of one share.
+
+    Raises `ValueError` for a share that is negative, 1 or above 1.
+    """
     given = [value] if isinstance(value, numbers.Real) else _sequence(value, "a share from 0 to below 1, or a list")
     for share in given:
         if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 <= float(share) < 1:
@@ -208,19 +221,19 @@ def shares(value: Any) -> tuple[float, ...]:
 
 
 def row_number(value: Any) -> int:
-    """Return a row number as an int. The model checks that the row exists."""
+    """Return a row number as an int. The model checks later that the row exists."""
     if not is_whole(value):
         raise _unexpected("a row number", value)
     return int(value)
 
 
 def row_numbers(value: Any) -> tuple[int, ...]:
-    """Return row numbers without repeats."""
+    """Return a list of row numbers as a tuple of ints, without duplicates."""
     return tuple(dict.fromkeys(map(row_number, _sequence(value, "a list of row numbers"))))
 
 
 def snapshots_of(value: Any) -> tuple[Snapshot, ...]:
-    """Return a list of snapshots as a tuple. A single snapshot may be given without a list."""
+    """Return a list of snapshots as a tuple. A single snapshot becomes a tuple of one snapshot."""
     what = "a list of Snapshot objects"
     found = (value,) if isinstance(value, Snapshot) else tuple(_sequence(value, what))
     if not all(isinstance(entry, Snapshot) for entry in found):
@@ -229,7 +242,7 @@ def snapshots_of(value: Any) -> tuple[Snapshot, ...]:
 
 
 def zoom_limits(value: Any) -> Zoom:
-    """Return the limits of a zoom as four floats."""
+    """Return the limits of a zoom as four floats: x_low, x_high, y_low, y_high."""
     what = "(x_low, x_high, y_low, y_high), each pair of finite numbers rising, above 0 on logarithmic axes; or None"
     try:
         x_low, x_high, y_low, y_high = zoom = tuple(map(float, _sequence(value, what)))

@@ -1,4 +1,4 @@
-"""The zoom, and the plane: the pair of axes that the zoom applies to."""
+"""Checks the zoom of the chart. A zoom applies to a plane: a view and the scale of its axes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Plane: TypeAlias = tuple[str, str]
 
 
 def plane_of(view: str, time_scale: str) -> Plane:
-    """Return the plane that is shown. Only the time view has a choice of scales."""
+    """Return the plane that is shown. Only the time view can have linear axes. All other views have log axes."""
     return view, time_scale if view == "time" else "log"
 
 
 def check_zoom(zoom: Zoom | None, plane: Plane) -> None:
-    """Raise `TraitError` for a zoom that starts at 0 on logarithmic axes."""
+    """Raise `TraitError` if a zoom starts at 0 and the axes of the plane are logarithmic."""
     if zoom is not None and plane != ("time", "linear") and 0 in zoom:
         raise TraitError(f"zoom: {zoom} starts at 0, which logarithmic axes do not have")

@@ -1,4 +1,4 @@
-"""What-ifs on single kernels: factors on bytes and time, stored separately from the data."""
+"""Checks what-ifs of single kernels: factors for bytes and time. They do not change the kernels themselves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ KernelWhatIfs: TypeAlias = Mapping[int, Mapping[str, float]]
 """Factors on ``"bytes"`` and ``"time"`` by row; a factor that is left out is 1."""
 
 _QUANTITIES: Final = ("bytes", "time")
-# The error message rounds the least factor to six digits. If a user enters the rounded number, it must be accepted.
+# The error message shows the smallest factor, rounded to six digits. A user may enter the rounded factor, so it must be
+# accepted.
 _ROUNDING_TOLERANCE: Final = 1e-6
 
 
@@ -33,7 +34,7 @@ def checked_factor(value: Any, what: str) -> float:
     Raises
     ------
     TypeError, ValueError
-        If the factor is not such a number; the message begins with `what`.
+        If the factor is not a finite number above zero. The message begins with `what`.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{what} must be a number such as 0.5, got {value!r:.40}")
@@ -41,12 +42,13 @@ def checked_factor(value: Any, what: str) -> float:
 
 
 def read_only_factors(given: Any) -> KernelWhatIfs:
-    """Return factors by ascending row as read-only mappings, without factors of 1.
+    """Return what-if factors as read-only mappings, in ascending order of rows, without factors of 1.
 
     Raises
     ------
     TypeError, ValueError
-        If the value is no mapping of mappings by row, a quantity is neither bytes nor time, or a factor is bad.
+        If `given` is not a mapping from row numbers to mappings, if a quantity is neither bytes nor time, or if a
+        factor is not a finite number above zero.
     """
     if not isinstance(given, Mapping) or not all(_is_row(row, factors) for row, factors in given.items()):
         shape = "{'bytes': factor, 'time': factor}"
@@ -72,14 +74,17 @@ def _is_row(row: object, factors: object) -> bool:
 
 
 def check_row(row: int, rows: int, trait: str) -> int:
-    """Return a row number if the row exists, else raise `TraitError`."""
+    """Return `row` if a table of `rows` rows has this row. Otherwise raise a `TraitError` that begins with `trait`."""
     if not 0 <= row < rows:
         raise TraitError(f"{trait}: {row} is not a row of kernels, which has {rows}")
     return row
 
 
 def row_called(kernel: object, kernels: Kernels) -> int:
-    """Return the row of a kernel, given by row or unique name. Raise `TraitError` if there is no such kernel."""
+    """Return the row number of a kernel. `kernel` is its row number or its name.
+
+    Raises `TraitError` if there is no such kernel, or if several kernels have this name.
+    """
     if is_whole(kernel):
         return check_row(int(kernel), len(kernels), "move")
     rows = np.flatnonzero(kernels.names == kernel)
@@ -95,7 +100,10 @@ def row_called(kernel: object, kernels: Kernels) -> int:
 
 
 def check_can_move(kernel: Kernels, asked: Mapping[str, float], bound_of: Callable[[Kernels], Bound]) -> None:
-    """Raise `ValueError` if the factors cannot be applied to the kernel, which is the only row of a table."""
+    """Raise `ValueError` if the what-if factors `asked` cannot be applied to a kernel.
+
+    `kernel` is a table with one row.
+    """
     name = kernel.names[0]
     if "bytes" in asked and not any(column[0] > 0 for column in kernel.bytes_by_level.values()):
         raise ValueError(f"move: the bytes of '{name}' are unknown, so they cannot be changed; give time")
@@ -112,14 +120,14 @@ def check_can_move(kernel: Kernels, asked: Mapping[str, float], bound_of: Callab
 def bound_where_measured(
     kernels: Kernels, focus: Chip, *, precision: str, memory: str, launch_overhead: float
 ) -> Bound:
-    """Return the bound on the chip that the kernels ran on.
+    """Return the bounds of the kernels on the chip that they ran on.
 
-    If this chip is unknown or lacks a figure, return the bound on the focus chip.
+    If this chip is unknown or lacks a figure, return the bounds on the focus chip.
 
     Raises
     ------
     MissingFigureError
-        If the focus chip has no such peak or bandwidth.
+        If the focus chip is used, and lacks the precision or the memory level.
     """
     own = kernels.chip
     if own is not None and own.id != focus.id:
