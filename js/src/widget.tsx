@@ -33,7 +33,7 @@ const PANEL_PX = 256;
 const SENTENCE_PX = 40;
 /** Height of the sliders under the chart, px. */
 const SLIDERS_PX = 230;
-/** Height that is reserved for chips and sentence in full screen, px. */
+/** In full screen: the height in px that is reserved for the chips and the sentence around the chart. */
 const AROUND_CHART_PX = 176;
 /** The factor by which a presentation enlarges the widget. */
 const PRESENTATION_SCALE = 1.6;

@@ -6,7 +6,7 @@ import { apart, EPILOGUE } from "./legality.ts";
 
 type Bits = Uint32Array;
 
-/** A group of ops, with the data that merging it with another group needs. */
+/** A group of ops, with the data that are needed to merge the group with another group. */
 export interface MergeGroup {
   /** The ops of the group, ascending. */
   readonly ops: Ops;
@@ -14,8 +14,8 @@ export interface MergeGroup {
   readonly flops: Float64Array;
   readonly bytes: number;
   /**
-   * The tensors of the group that ops outside the group read too, or that an op outside the group writes. The value is
-   * the number of readers inside the group.
+   * By tensor: the number of readers inside the group. Only for tensors that an op outside the group reads or writes
+   * too.
    */
   readonly open: ReadonlyMap<number, number>;
   /** Bit set of the ops inside the group. */
@@ -52,8 +52,8 @@ export const ascending = (a: number, b: number) => a - b;
 const OPS_PER_PAUSE = 64;
 
 /**
- * Returns for each op the set of ops that are reachable from the op along `along`. In `order`, each op comes after all
- * ops that are reachable from it.
+ * Returns for each op the set of ops that can be reached from the op. `along` has the next ops of each op. In `order`,
+ * each op comes after all ops that can be reached from the op.
  */
 function* reachableFrom(order: Ops, along: Graph["after"]): Work<Bits[]> {
   const rows: Bits[] = [];
@@ -136,7 +136,7 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
     if (a.rows !== undefined && b.rows !== undefined && a.rows !== b.rows) return true;
     return a.movers.some((op) => hasBit(b.reduced, op)) || b.movers.some((op) => hasBit(a.reduced, op));
   }
-  /** Whether an op of `a` feeds a matmul of `b`, or a matmul of `a` shares no operand with a matmul of `b`. */
+  /** Whether an op of `a` feeds a matmul of `b`. Also true if a matmul of `a` and a matmul of `b` share no operand. */
   const feeds = (a: MergeGroup, b: MergeGroup) =>
     b.matmuls.some(
       (op) =>
@@ -176,13 +176,14 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
       rows: a.rows ?? b.rows,
     };
   }
-  /** Whether ops that do not clash in pairs may form a kernel. */
+  /** Whether a group may form a kernel, provided that no two of its ops clash. */
   const isLegal = (body: MergeGroup) => areConvex(body, body) && (body.matmuls.length === 0 || !apart(graph, body.ops));
   /** Whether two legal groups may merge. This ignores cycles through other groups. */
   const isLegalWith = (a: MergeGroup, b: MergeGroup) =>
     !clashes(a, b) &&
     areConvex(a, b) &&
-    // If both groups have matmuls, each op stays connected to a matmul of its own group.
+    // Call `apart` only if exactly one group has matmuls. If both have matmuls, each op is already connected to a
+    // matmul of its own group. If neither has matmuls, there is no matmul to connect to.
     ((a.matmuls.length === 0) === (b.matmuls.length === 0) || !apart(graph, a.ops.concat(b.ops)));
   return { bytesOf, clashes, isMadeIn, join, isLegal, isLegalWith };
 }

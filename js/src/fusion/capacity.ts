@@ -3,7 +3,7 @@
 import type { Graph, GraphValues, Ops } from "./graph.ts";
 import type { Fits } from "./legality.ts";
 
-/** Number of elements along each side of a matmul's tile. A vector tile has the same number of elements. */
+/** The maximum number of rows and of columns in the tile of a matmul. A vector tile has at most this many elements. */
 const TILE_SIDE = 128;
 
 /**
@@ -20,10 +20,10 @@ function tilesOf(shape: Ops, bytes: number): Tiles {
 }
 
 /**
- * Returns a function that computes the peak bytes of the tiles of some ops as one kernel. The kernel keeps a tile of
- * each tensor that it both writes and reads, from the op that writes the tensor to the last op that reads it. A tile
- * has 128 x 128 elements in a kernel with a matmul. Next to a reduction a tile has one row. In any other case a tile
- * has 128 elements.
+ * Returns a function that computes the peak bytes of the tiles if the given ops run as one kernel. For each tensor that
+ * the kernel both writes and reads, the kernel keeps a tile. It keeps the tile from the op that writes the tensor to
+ * the last op that reads it. In a kernel with a matmul, a tile has up to 128 x 128 elements. Next to a reduction, a
+ * tile has one row. In any other case, a tile has up to 128 elements.
  */
 export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => number {
   const are = (kind: string) => Uint8Array.from(graph.ops, (op) => Number(op.kind === kind));

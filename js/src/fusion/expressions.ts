@@ -1,4 +1,5 @@
-// Counts as expressions over named integers. They are evaluated at every step of a slider, and printed as formulas.
+// Counts as expressions over named integers. The page evaluates the expressions at every step of a slider, and prints
+// them as formulas.
 
 import type { Sign, WireExpression } from "../wire/types.ts";
 

@@ -197,8 +197,8 @@ export function* pairOps(graph: Graph, values: GraphValues, fits?: Fits): Work<P
 }
 
 /**
- * Merges as XLA does: each producer is merged into all of its consumers. The largest saving of time comes first, and
- * merging ends when no merge saves time.
+ * Merges as XLA does: each producer is merged into all of its consumers. The merge that saves most time is made first.
+ * Merging ends when no merge saves time.
  */
 export function* fuseLikeXla(graph: Graph, values: GraphValues, cost: Cost, fits?: Fits): Work<Partition> {
   const state = mergeStateOf(graph, yield* mergeGroupsOf(graph, values));

@@ -1,4 +1,5 @@
-// Which ops may run as one kernel, and why others may not. Mirrors the rules of roofwidget/workloads/legality.py.
+// Which ops may run as one kernel, and why other ops may not run as one kernel. Mirrors the rules of
+// roofwidget/workloads/legality.py.
 
 import type { OpKind } from "../wire/types.ts";
 import type { Graph, Ops } from "./graph.ts";

@@ -34,8 +34,8 @@ export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
 }
 
 /**
- * Sorts the ops of a group. If they are sorted already, it returns the same array, so that data memoized for this array
- * stay valid.
+ * Returns the ops of a group in ascending order. Returns the same array if it is sorted already, so that data memoized
+ * for this array stay valid.
  */
 const ascending = (group: Ops) =>
   group.every((op, at) => at === 0 || (group[at - 1] as number) < op) ? group : [...group].sort((a, b) => a - b);
@@ -124,7 +124,8 @@ export function groupFlops({ flops }: GraphValues, group: Ops): Float64Array {
 }
 
 /**
- * Returns the precision that an op states. If a matmul states no precision, it returns the dtype of the wider operand.
+ * Returns the precision that an op states. If a matmul states no precision, returns the dtype of the wider operand.
+ * This also applies to other ops with tensor FLOPs. Returns null for any other op that states no precision.
  */
 function statedBy(graph: Graph, values: GraphValues, op: number): string | null {
   const { precision = null, kind, flops, inputs } = graph.ops[op] as Graph["ops"][number];

@@ -120,12 +120,14 @@ function* optimal(
 }
 
 /**
- * Returns whether the search certainly needs more than `limit` steps. Counts the runs of connected ops without clashes,
- * because the search visits each of these runs.
+ * Returns whether the search certainly needs more than `limit` steps. Counts sequences of consecutive ops that are
+ * connected and do not clash, because the search visits each of these sequences.
  */
 function* takesMore(graph: Graph, part: Ops, { singles, clashes }: MergeGroups, limit: number): Work<boolean> {
   const clashing = (a: number, b: number) => clashes(singles[a] as MergeGroup, singles[b] as MergeGroup);
-  /** By position: the start of the longest run of ops without clashes that ends at this position. */
+  /**
+   * By position: the start of the longest sequence of consecutive ops that ends at this position and has no clashes.
+   */
   const last: number[] = [];
   for (const [at, op] of part.entries()) {
     let from = at - 1;
@@ -271,8 +273,8 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
   const isReady = (op: number) => (graph.before[op] as Ops).every((other) => done[other]);
 
   /**
-   * Adds an op to the group. Returns the additional bytes of the group. They are negative if the group no longer has to
-   * write a tensor.
+   * Adds an op to the group. Returns by how many bytes the traffic of the group grows. This number is negative if the
+   * group no longer has to write a tensor.
    */
   function join(op: number): number {
     done[op] = 1;
@@ -298,8 +300,8 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
     group.length -= ops.length;
   }
   /**
-   * Returns an op and its unfinished inputs, in order. Returns null if an op of this list is excluded or clashes with
-   * the group.
+   * Returns a list of an op and all unfinished ops that it depends on, in dependency order. Returns null if an op of
+   * this list is excluded or clashes with another op of the list or the group.
    */
   function closure(op: number): Ops | null {
     const found: number[] = [];
@@ -364,7 +366,7 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
         yield step;
       }
     },
-    /** Starts again with the ops of these groups as the finished ops. */
+    /** Starts again, with the ops of the given groups as the finished ops. */
     reset(groups: Iterable<Ops>) {
       done.fill(0);
       for (const ops of groups) for (const op of ops) done[op] = 1;

@@ -29,7 +29,10 @@ export interface SubRoof {
   readonly style: "measured" | "ceiling" | "communication";
 }
 
-/** Returns the ceilings that can be drawn under a roof. Without a `choice`, the chip's own ceilings are on. */
+/**
+ * Returns the ceilings that can be drawn under a roof. `choice` has the keys of the ceilings that are on. If `choice`
+ * is null, the chip's own ceilings are on. `memory` is the chosen level or "all".
+ */
 export function possibleCeilings(roof: Roof, memory: string, choice: readonly string[] | null): PossibleCeiling[] {
   const wanted = choice?.map((key) => key.toLowerCase());
   const fits = (level: string | null, precision: string | null) =>
@@ -113,8 +116,8 @@ const flopKindsOf = (kernels: Kernels): FlopKinds =>
   });
 
 /**
- * Returns the precision that all computing kernels share. Returns undefined if their precisions differ, or if at least
- * one of these kernels has no precision.
+ * Returns the precision that all FLOPs of the kernels share. Returns undefined if the precisions differ, or if some
+ * FLOPs have no precision.
  */
 export function commonPrecision(kernels: Kernels): string | undefined {
   const plain = (key: string) => key === "" || CLASSES.includes(key);
@@ -124,8 +127,9 @@ export function commonPrecision(kernels: Kernels): string | undefined {
 }
 
 /**
- * Returns the flat lines of other peaks that kernels run at. A line has the name of its precision. If its class has a
- * peak of its own, the line has the name of the class.
+ * Returns flat lines at the peaks that apply to kernels but differ from the roof's peak. A line has the name of a
+ * precision. If the class of the FLOPs has another peak than the precision, the line has the name of the class. Leaves
+ * out the lines that are in `drawn`.
  */
 export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[]): SubRoof[] {
   const used = new Map<string, number | undefined>();
@@ -142,8 +146,8 @@ export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[])
 }
 
 /**
- * Returns the levels that get a line. With `all`, it returns all levels. Otherwise, it returns the chosen level, or the
- * main level if none is chosen, and every level that binds a kernel.
+ * Returns the levels that get a line. If `all` is true, these are all levels of the roof. Otherwise, these are
+ * `roof.level` and the levels in `binding`.
  */
 export function levelsDrawn(roof: Roof, binding: ReadonlySet<string>, all: boolean): Level[] {
   return roof.levels.filter(({ name }) => all || name === roof.level || binding.has(name));

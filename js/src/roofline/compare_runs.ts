@@ -63,8 +63,8 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
 }
 
 /**
- * Returns the part of the comparison that passes the filters. A kernel that both runs have passes if its row of either
- * run passes.
+ * Returns the part of the comparison that passes the filters. `rowsBefore` has the rows of the earlier run that pass,
+ * `rowsNow` the rows of the present run. A kernel in both runs passes if at least one of its two rows passes.
  */
 export function passing(runs: Runs, rowsBefore: Int32Array, rowsNow: Int32Array): Runs {
   const [then, now] = [new Set(rowsBefore), new Set(rowsNow)];

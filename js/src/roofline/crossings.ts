@@ -48,8 +48,8 @@ export function crossingsAt({ roofs, focus, levels, subRoofs, names }: CrossedLi
     }
     for (const sub of subRoofs) {
       const ai = aiAt(levels.length > 0 ? sub.level : undefined);
-      // A line of a lower peak starts at the ridge point of this line. A line of a lower bandwidth ends at the ridge
-      // point of this line.
+      // A ceiling with a lower peak starts at its ridge point. A ceiling with a lower bandwidth ends at its ridge
+      // point.
       const ridge = sub.peak / sub.bandwidth;
       const isThere = sub.kind === "communication" || (sub.kind === "compute" ? ai >= ridge : ai <= ridge);
       if (isThere) crossings.push(cross(`sub ${sub.key}`, sub.name, id, ai, sub));

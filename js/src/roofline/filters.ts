@@ -9,8 +9,8 @@ export interface Filters {
   /** Only kernels of these categories pass. "" matches kernels without a category. If null, all kernels pass. */
   readonly categories: readonly string[] | null;
   /**
-   * Only kernels that one of these binds on the focus chip pass: compute, a level's name, network, overhead, unknown.
-   * If null, all kernels pass.
+   * What must bind a kernel on the focus chip, so that the kernel passes. Possible values are "compute", the name of a
+   * level, "network", "overhead" and "unknown". If null, all kernels pass.
    */
   readonly bounds: readonly string[] | null;
   /** Only kernels of these precisions pass. "" matches kernels without a precision. If null, all kernels pass. */
@@ -45,7 +45,7 @@ const BLANKS = /[\s\u001c-\u001f\u0085]+/;
 /** Relative tolerance for the rounding of a sum. */
 const ROUNDING = 1e-12;
 
-/** Data of a table of kernels. Each function computes its data when a filter first calls it. */
+/** Data of a table of kernels. Each function computes its data when a filter calls the function for the first time. */
 export interface Prepared {
   /** Returns the distinct names in lower case, by code. */
   names(): readonly string[];
@@ -117,7 +117,7 @@ export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
   return rows;
 }
 
-/** Returns these rows in their order in `order`. */
+/** Returns `rows`, sorted by their positions in `order`. */
 export function inOrder(order: Int32Array, rows: Int32Array): Int32Array {
   if (rows.length === order.length) return order;
   const passes = new Uint8Array(order.length);
@@ -141,7 +141,7 @@ function matcher(search: string): ((name: string) => boolean) | undefined {
   return (name) => runs.every((pieces) => holds(name, pieces));
 }
 
-/** Returns whether the pieces occur in this order, with any characters between them. */
+/** Returns whether a name contains the pieces in this order, with any characters between the pieces. */
 function holds(name: string, pieces: readonly string[]): boolean {
   let from = 0;
   for (const piece of pieces) {
@@ -152,7 +152,7 @@ function holds(name: string, pieces: readonly string[]): boolean {
   return true;
 }
 
-/** Returns a mask: 1 for the longest rows that together make up this share of all self time. */
+/** Returns a mask: 1 for the longest rows that together make up `share` of all self time. */
 function isAmongLongest({ n, selfTime }: Kernels, order: Int32Array, share: number): Uint8Array {
   const among = new Uint8Array(n);
   let total = 0;

@@ -25,16 +25,16 @@ export { MEASURED, type Places };
  */
 export interface Points extends Places {
   /**
-   * What binds the kernel of the point: memory (or unknown), compute, or something other than the roof (network,
-   * overhead). The total of a program has a separate value.
+   * What binds the kernel of each point, as a value of `SIDES`: memory (or unknown), compute, outside (network or
+   * launch overhead), or program. The last value is for the total of a program.
    */
   readonly side: Uint8Array;
   readonly aboveRoof: Uint8Array;
   /** The levels that bind at least one kernel under the judging roof (see `pointsOf`). */
   readonly binding: ReadonlySet<string>;
   /**
-   * The previous `side` column, and the points whose value may differ from this column. A point may be listed more than
-   * once.
+   * `side` is the previous `side` column. `points` has the points whose present side may differ from the previous side.
+   * A point may be listed more than once.
    */
   readonly since?: { readonly side: Uint8Array; readonly points: readonly Int32Array[] } | undefined;
 }
@@ -179,7 +179,7 @@ function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
   return peaksByPrecision(kernels, roof, key);
 }
 
-/** Returns empty columns, to be filled with at most this many points. */
+/** Returns empty columns with space for `most` points. */
 export const emptyPoints = (kernels: Kernels, most: number) => ({
   n: 0,
   row: new Int32Array(most),

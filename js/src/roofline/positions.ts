@@ -58,7 +58,7 @@ export const measuredPlaces = (kernels: Kernels, rows: Int32Array, bytes: Float6
 function findPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined {
   const { time } = kernels;
   for (let at = 0; at < rows.length; at++) if (!((time[rows[at] as number] as number) > 0)) return undefined;
-  // A filter changes the rows but does not change these columns.
+  // These columns have the places of all rows of the table. Therefore a changed filter does not compute them again.
   const all = rowPlaces(bytes, [kernels], () => rowPlacesOf(kernels, bytes));
   const row = new Int32Array(rows.length);
   const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];

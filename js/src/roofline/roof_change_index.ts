@@ -37,7 +37,7 @@ function indexOf(n: number, of: (point: number) => number): Index {
   return { starts, at };
 }
 
-/** Returns the points in the bins between two values, including one additional bin on each side. */
+/** Returns the points in the bins between the values `one` and `other`. Includes one additional bin on each side. */
 function between({ starts, at }: Index, one: number, other: number): Int32Array {
   const [low, high] = [binOf(Math.min(one, other)) - 1, binOf(Math.max(one, other)) + 2];
   return at.subarray(starts[Math.max(0, low)], starts[Math.min(high, BIN_COUNT)]);

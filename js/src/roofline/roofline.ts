@@ -10,7 +10,10 @@ export interface Rates {
   readonly bandwidth: number;
 }
 
-/** One memory level of a roof. Bandwidths are in bytes/s: with what-ifs, and from the data sheet. */
+/**
+ * One memory level of a roof. `bandwidth` is the bandwidth with what-ifs, `sheet` is the bandwidth from the data sheet.
+ * Both are in bytes/s.
+ */
 export interface Level {
   readonly name: string;
   readonly bandwidth: number;
@@ -118,7 +121,8 @@ export const attainable = (ai: number, roof: Rates) => Math.min(roof.peak, ai * 
 /** Returns the bytes of each kernel at one level of a chip. Mirrors how Python's `bound` finds the bytes. */
 export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
   const isMain = level === chip.memories.keys().next().value;
-  // The names of the chip's other levels decide which names refer to the main memory.
+  // Which bytes belong to the main memory depends on the names of the chip's other levels. Therefore the key for the
+  // main memory has the names of all levels.
   const key = isMain ? [...chip.memories.keys()].join("\n").toLowerCase() : `near ${level.toLowerCase()}`;
   let column = kernels.byLevel.get(key);
   if (!column) {
@@ -151,8 +155,8 @@ const MATMUL = ["matmul", "tensor", "matrix"];
 export const CLASSES = ["matmul", "tensor", "vector", "transcendental"];
 
 /**
- * Returns the peak in FLOP/s for some FLOPs of a kernel of precision `own`. `key` is the precision or the class of
- * these FLOPs, or "" if they have neither.
+ * Returns the peak, in FLOP/s, that limits some FLOPs of a kernel; undefined if unknown. `key` is the precision or the
+ * class of these FLOPs, such as "matmul"; "" if they have neither. `own` is the precision of the kernel.
  */
 export function peakFor(roof: Roof, key: string, own: string | null): number | undefined {
   const plain = own ? roof.peaks.get(own) : roof.peak;

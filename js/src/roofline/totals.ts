@@ -39,8 +39,8 @@ export function withTotals(kernels: Kernels): Kernels {
 }
 
 /**
- * Returns the rows to draw, in drawing order. Long kernels come first (at the bottom), the program's total comes last
- * (on top).
+ * Returns the rows to draw. Later rows are drawn on top of earlier rows. The given rows come first, and the total of
+ * the program comes last. If `programOnly` is true, returns only the totals of the program and its steps.
  */
 export function drawnRows(kernels: Kernels, rows: Int32Array, programOnly: boolean): Int32Array {
   const totals = Array.from({ length: kernels.n - kernels.own }, (_, at) => kernels.own + at);

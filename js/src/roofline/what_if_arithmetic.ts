@@ -1,4 +1,4 @@
-// What kernels become if their bytes and their share of the roof change. Mirrors
+// Computes the effect of what-ifs on kernels: other bytes, and another share of the roof. Mirrors
 // roofwidget/analysis/what_if_arithmetic.py.
 
 import { type DictColumn, type Kernels, sumOfMeasured } from "../wire/columns.ts";
@@ -25,9 +25,9 @@ export interface Moved {
   readonly kernels: Kernels;
   /** The factor on the time of each kernel; NaN if unknown. */
   readonly factor: Float64Array;
-  /** The share of the roof of each kernel without its what-if. */
+  /** The share of the roof that each kernel reaches without the what-if. */
   readonly before: Float64Array;
-  /** The share of the roof of each kernel with its what-if. */
+  /** The share of the roof that each kernel reaches with the what-if. */
   readonly after: Float64Array;
 }
 

@@ -50,7 +50,10 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   };
   /** By chip id: the roof of the chip. If the chip has no roof, the figure that the chip lacks. */
   const roofs = computed<ReadonlyMap<string, Roof | Missing>>(() => new Map(every(whatIf.value)));
-  /** By chip id: the figure that the chip lacks. What-ifs do not change these figures. */
+  /**
+   * By chip id: the figure that the chip lacks. Only for chips without a roof. What-ifs do not change which figures a
+   * chip lacks.
+   */
   const lacking = computed<ReadonlyMap<string, Missing>>(
     () => new Map(every({}).flatMap(([id, roof]) => (isRoof(roof) ? [] : [[id, roof]]))),
   );
@@ -120,8 +123,8 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
 
   return {
     /**
-     * The precision that all kernels use. It applies if the chosen precision is "auto". Chips that have a peak for this
-     * precision are judged by this peak.
+     * The precision that all kernels share, if the chosen precision is "auto". Otherwise undefined. If a chip has a
+     * peak for this precision, the roof of the chip uses this peak.
      */
     commonPrecision: common,
     roofs,
@@ -129,7 +132,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
     shownRoofs,
     focusRoof,
     restedRoof,
-    /** The same values for panels, throttled during a drag so that a person can read them. */
+    /** Copies of the signals for panels. During a drag the copies are throttled, so that a person can read them. */
     throttled: paced,
     ...filtered,
     /** The table of the points: the kernels, followed by the totals of their program. */

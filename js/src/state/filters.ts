@@ -44,13 +44,13 @@ export function deriveRows(
   );
   const now = prepare(kernels, focusRoof);
   let last: Int32Array = new Int32Array();
-  /** The array stays the same object while the same rows pass, so that values memoized for it stay valid. */
+  /** Keeps the same array while the same rows pass, so that values memoized for the array stay valid. */
   const rows = computed(() => {
     const next = filteredRows(kernels.value, filters.value, now);
     if (!isEqual(next, last)) last = next;
     return last;
   });
-  // Only read if there is a baseline.
+  // This value is only read if there is a baseline.
   const earlier = computed(() => (state.baseline.value as Baseline).kernels);
   const before = prepare(earlier, focusRoof);
   const earlierRows = computed(() =>

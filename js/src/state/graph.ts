@@ -1,5 +1,5 @@
-// The graph of a workload: the current phase, its counts at the chosen sizes, counting convention and dtype, and the
-// partition of its ops into kernels.
+// The graph of the current phase of a workload. The counts of the graph depend on the chosen sizes, counting convention
+// and dtype. The partition groups the ops of the graph into kernels.
 
 import { computed, type Signal, signal } from "@preact/signals";
 import { firstBroken } from "../fusion/conditions.ts";
@@ -21,7 +21,7 @@ export interface Workload {
   readonly env: Environment;
 }
 
-/** One graph of a workload, with its name. */
+/** One phase of a workload: a graph and its name. */
 interface Phase {
   readonly name: string;
   readonly wire: unknown;
@@ -61,7 +61,7 @@ export function createWorkload(sync: Sync, history: History) {
     const now = graph.value;
     if (!now) return undefined;
     const chosen = groups.value;
-    // Groups of the old graph may arrive after the new graph. Such groups are ignored.
+    // Python may send groups of the old graph after the new graph. The page ignores such groups.
     const ops = now.ops.length;
     const fits =
       ops === chosen?.reduce((sum, group) => sum + group.length, 0) &&
@@ -135,8 +135,8 @@ export function createWorkload(sync: Sync, history: History) {
     groups.value = groupsOfLeft.get(phaseOf(name) as Phase) ?? unfused(now).groups;
   }
   /**
-   * Sends all traits of the graph together with the phase. Otherwise, Python would derive the traits from the phase and
-   * send them later.
+   * Sends all traits of the graph together with the phase. Otherwise, Python would derive these traits from the phase,
+   * and send the derived traits later.
    */
   function sendAll({ groups: partition, ...settings }: GraphEntry) {
     sync.queue({ ...settings, partition });
@@ -172,7 +172,10 @@ export function createWorkload(sync: Sync, history: History) {
     const next = value === normal ? others : { ...dims.value, [name]: value };
     sync.set({ dims: next }, { ...how, mergeKey: how.stream ? name : undefined });
   }
-  /** Until Python has sent the partition of a new graph, settings belong to the new graph and make no undo entry. */
+  /**
+   * Until Python has sent the partition of a new graph, changed settings belong to the new graph. These changes make no
+   * undo entry.
+   */
   const setting = (signal: Signal) => (value: unknown, accept: () => void) => {
     if (groups.value === null) signal.value = value;
     else accept();

@@ -1,4 +1,4 @@
-// Undo and redo: one stack per model, shared by all its parts. A drag is one entry.
+// Undo and redo: one stack per model, shared by all parts of the state. A drag is one entry.
 
 import { computed, type Signal, signal } from "@preact/signals";
 
@@ -10,7 +10,7 @@ interface Undoable<E> {
   readonly restore: (entry: E) => void;
 }
 
-/** What the history offers to a part of the state. */
+/** The functions of the history for one part of the state. */
 export interface HistoryPart<E> {
   /**
    * Returns the value after the next undo (if `isBack` is true) or redo. Returns undefined if there is no next undo or
@@ -90,8 +90,8 @@ export function createHistory() {
       if (before) remember(before);
     },
     /**
-     * Adds a part. The parts are restored in reverse order. Therefore the first part is restored last, and its message
-     * can contain the changes of all parts.
+     * Adds a part of the state. The parts are restored in reverse order, so the first part is restored last. Therefore
+     * the message of the first part can contain the changes of all parts.
      */
     add<E>(part: Undoable<E>): HistoryPart<E> {
       const at = parts.push(part as unknown as Undoable<unknown>) - 1;

@@ -41,7 +41,7 @@ export function createKernelWhatIfs(
       const received = sync.received("moves");
       restart(kernelDrag.value || isEqual(received, moves.value) ? {} : received);
     },
-    /** The page now shows other kernels, for example after a merge. */
+    /** Drops the what-ifs, because the page now shows other kernels, for example after a merge. */
     clear() {
       const hadSome = !isEqual(moves.value, {});
       restart({});

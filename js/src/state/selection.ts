@@ -16,8 +16,8 @@ export function createSelection(sync: Sync, kernels: ReadonlySignal<Kernels>) {
     /** The hovered row of `drawn`. It is a kernel or a total, because the totals follow the kernels in `drawn`. */
     pointed: computed(() => total.value ?? hovered.value),
     /**
-     * Python has sent other kernels. Reads the hovered and selected rows again, and drops queued changes of the old
-     * rows.
+     * Handles new kernels from Python. Reads the hovered and selected rows from the model again. Drops queued changes
+     * that refer to the old rows.
      */
     reread() {
       const row = sync.received("hovered");
@@ -28,7 +28,7 @@ export function createSelection(sync: Sync, kernels: ReadonlySignal<Kernels>) {
       });
       total.value = null;
     },
-    /** The page now shows other kernels, for example after a merge. */
+    /** Clears the hovered and selected rows, because the page now shows other kernels, for example after a merge. */
     clear() {
       const isChanged = ([name, none]: [string, unknown]) =>
         !isEqual(sync.signals[name as keyof typeof NO_SELECTION].value, none);

@@ -36,7 +36,7 @@ export const MAX_SNAPSHOT_NAME = 80;
 /** A smaller relative change is not counted as a move. */
 const MIN_RELATIVE_CHANGE = 0.03;
 
-/** Returns whether a ratio of the current value to the value in the snapshot is a move. */
+/** Returns whether a kernel has moved. `ratio` is the current value divided by the value in the snapshot. */
 export const hasMoved = (ratio: number) => ratio > 0 && Math.abs(ratio - 1) > MIN_RELATIVE_CHANGE;
 
 export function createSnapshots({ signals: { snapshots }, set }: Sync, now: ReturnType<typeof derive>) {

@@ -17,7 +17,10 @@ export interface Model {
   off(event: string, callback: () => void): void;
 }
 
-/** The plane of the chart. "roofline" is rate over intensity, "time" is memory time over compute time. */
+/**
+ * The plane of the chart. In "roofline", x is the intensity and y is the rate. In "time", x is the compute time and y
+ * is the memory time.
+ */
 export type View = "roofline" | "time";
 
 /** The visible part of the plane, in base units. */
@@ -32,7 +35,7 @@ export type Scope = "kernels" | "program";
 /** The values that pass a filter. Null means that all values pass. */
 type Allowed = readonly string[] | null;
 type Rows = readonly number[];
-/** The ops of each kernel, by the kernel's position. */
+/** By kernel: the numbers of its ops. */
 export type KernelGroups = readonly Rows[];
 
 export type Owner = "python" | "browser" | "shared";
@@ -289,8 +292,8 @@ export function createSync(model: Model, history: History) {
       stop();
       flush();
       for (const name of gesture.deferred) {
-        // A drag of an undoable trait has made an undo entry, so the dragged value replaces Python's value. The page
-        // sends the dragged value again, so that Python has it too.
+        // A drag of an undoable trait has made an undo entry, so the dragged value replaces the value from Python. The
+        // page sends the dragged value again, so that Python stores the same value.
         const own = signals[name].peek();
         if (!gesture.hasMoved || !isUndoable(name)) receive(name);
         else if (!isEqual(inModel(name), traitOf(name).encode(own))) pending.set(name, own);

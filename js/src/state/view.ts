@@ -30,8 +30,8 @@ export function createViewing(sync: Sync) {
   function dropZoom() {
     if (!sync.isDragged("zoom")) return;
     sync.replace({ zoom: null });
-    // The removed zoom is sent to Python too, because earlier zooms of this drag may arrive there later than the new
-    // plane.
+    // The page sends the removed zoom to Python too, because Python may receive earlier zooms of this drag after the
+    // new plane.
     sync.set({ zoom: null });
   }
   return {
