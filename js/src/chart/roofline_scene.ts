@@ -14,8 +14,9 @@ import { zoomed } from "./zoom.ts";
 const coloursOf = memoize<ReadonlyMap<string, string>>();
 
 /**
- * Builds the scene, with room for the `parts` of merged kernels. If the new scales equal the last scales, keeps the
- * last scales, so that layers with these scales are not redrawn. While a roof is dragged, the axes do not change.
+ * Builds the scene, with room for the `parts` of merged kernels. If the new scales equal the scales of the `last`
+ * scene, keeps the last scales. Layers with these scales are then not redrawn. While a roof is dragged, the axes do not
+ * change.
  */
 export function sceneOf(
   store: Store,

@@ -7,7 +7,7 @@ import type { Snapshot } from "../wire/types.ts";
 
 export type Extent = readonly [low: number, high: number];
 
-/** A function from values to px. It also has its domain and its inverse function. */
+/** A function from values to px. The function also has its domain and its inverse function as properties. */
 export interface Scale {
   (value: number): number;
   readonly domain: Extent;
@@ -126,8 +126,8 @@ export function scalesOf(
 }
 
 /**
- * Returns extents with room for every roof at the rates of its data sheet and for every point. A drag then moves the
- * roof and does not move the axes.
+ * Returns extents with room for every roof at the rates of its data sheet and for every point. During a drag the roof
+ * then moves, and the axes do not move.
  */
 function extents(
   roofs: readonly Roof[],

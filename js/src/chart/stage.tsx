@@ -16,7 +16,6 @@ import type { pointColours, Scene } from "./scene.ts";
 import type { Theme } from "./theme.ts";
 import { Toolbar } from "./toolbar.tsx";
 
-/** The props of a plane. */
 export interface PlaneProps {
   readonly store: Store;
   readonly size: Size;

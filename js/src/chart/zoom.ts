@@ -22,7 +22,10 @@ const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
     [1e-15, 1e6],
   ],
 };
-/** If all ends of a zoomed view are closer than this, px, to the ends of the whole view, the view is not zoomed. */
+/**
+ * The maximum distance between the ends of a zoomed view and the ends of the whole view, px, at which the view counts
+ * as not zoomed.
+ */
 const SAME_PX = 0.5;
 
 /**
@@ -45,8 +48,8 @@ export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
 }
 
 /**
- * Returns the zoom after a gesture that moves the point at `from` to `to`, px, and magnifies the view by `factor`
- * around this point. Returns null if the zoom would show the whole plane.
+ * Returns the zoom after a gesture. The gesture moves the point at `from` to `to`, px, and magnifies the view by
+ * `factor` around this point. Returns null if the zoom would show the whole plane.
  */
 export function zoomAround(scales: Scales, from: Spot, to: Spot, factor = 1): Zoom | null {
   const { plot, x, y } = scales;

@@ -29,8 +29,8 @@ interface Room {
 const [USUAL_LINES, SIDE_SPACE_PX, FONT_PX] = [2, 8, 13];
 
 /**
- * Returns the reserved lines. While the width stays the same, the number of lines never shrinks. Otherwise, the content
- * below would move under the pointer.
+ * Returns the reserved lines. While the width stays the same, the number of lines never gets smaller. Otherwise, the
+ * content below would move under the pointer.
  */
 export function roomFor(parts: readonly string[], width: number, before?: Room): Room {
   const lines = parts.flatMap((part) => linesOf(part, width - SIDE_SPACE_PX, FONT_PX)).length;

@@ -15,7 +15,10 @@ import type { Scene } from "../scene.ts";
 import { type ChartDrag, type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 import { changedBy, type Factor, type KernelTarget, moveAt, moveBy } from "./kernel_target.ts";
 
-/** The distance after which the direction of a drag is fixed, px. */
+/**
+ * When a drag is this long, px, its direction is fixed. From then on the drag changes only the kernel's bytes
+ * (sideways) or only the kernel's time (up or down).
+ */
 const DIRECTION_PX = 8;
 /**
  * A touch that rests this long, ms, picks up the kernel. A touch that first moves farther than SCROLL_PX scrolls the

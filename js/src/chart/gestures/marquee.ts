@@ -1,5 +1,5 @@
-// The marquee: a rectangle dragged over the chart. It selects the points inside the rectangle. With the zoom tool it
-// zooms to the rectangle instead.
+// The marquee: a rectangle dragged over the chart. Usually the marquee selects the points inside the rectangle. With
+// the zoom tool, the marquee zooms to the rectangle instead.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";

@@ -9,7 +9,9 @@ import type { Box } from "../scales.ts";
  */
 export type BoxIndex = Map<number, Box[]>;
 
-/** The height of a strip, px, and the number of the last strip. The last strip also contains the boxes below it. */
+/**
+ * The height of a strip, px, and the number of the last strip. The last strip also contains the boxes below this strip.
+ */
 const [STRIP_PX, LAST_STRIP] = [16, 255];
 
 /**
@@ -32,8 +34,8 @@ export function addBoxes(index: BoxIndex, boxes: readonly Box[]): BoxIndex {
 }
 
 /**
- * Returns whether `boxes` overlap no indexed box. The space to the next indexed box on the left and on the right must
- * also be at least `gap` px.
+ * Returns whether `boxes` overlap no indexed box. A box must also be at least `gap` px away from the indexed boxes to
+ * its left and right.
  */
 export function areClear(boxes: readonly Box[], index: BoxIndex, gap = 0): boolean {
   for (const box of boxes) {

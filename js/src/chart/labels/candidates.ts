@@ -178,8 +178,8 @@ export const alongCeiling = (ceiling: SubRoof, scales: Scales): Position[] =>
   ceiling.kind === "bandwidth" ? alongSlope(ceiling, scales) : alongFlat(ceiling, scales);
 
 /**
- * Positions beside the circle of a ridge point. Only the focus roof's number may be farther away, because a far number
- * of another roof would seem to belong to a neighbouring roof.
+ * Positions beside the circle of a ridge point. The focus roof's number may also be farther away. A far number of
+ * another roof would seem to belong to a neighbouring roof.
  */
 export const besideRidge = ([x, y]: Spot, isFocus: boolean): Position[] => [
   at(x - 8, y - 6, "end"),
@@ -294,8 +294,8 @@ const leftFirst = (x: number, y: number) => beside(x, y, 7).reverse();
 const RULER_SHIFTS = [-6, 14, -21, 29, -36, 44, -51];
 
 /**
- * Positions beside a ruler, where the ruler crosses a roof. For a crossing in the strip, `stripEnd` is the right edge
- * of the strip, px, and the positions are to the right of this edge.
+ * Positions beside a ruler, where the ruler crosses a roof. For a crossing in the strip, the positions are to the right
+ * of the strip. `stripEnd` is the right edge of the strip, px.
  */
 export const besideRuler = (x: number, y: number, stripEnd?: number): Position[] =>
   RULER_SHIFTS.flatMap((shift) =>

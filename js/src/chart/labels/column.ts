@@ -43,8 +43,8 @@ interface ColumnRow {
 }
 
 /**
- * Returns the width of the column, px. Returns 0 if every name fits along its flat. The width depends only on data
- * sheets, so a drag does not change the width.
+ * Returns the width of the column, px. Returns 0 if every name fits along its own flat, because the chart then has no
+ * column. The width depends only on data sheets, so a drag does not change the width.
  */
 export function gutterOf(lines: Lines, width: number, y: Scale): number {
   const entries = entriesOf(lines);
@@ -115,8 +115,8 @@ export function columnLeaders(
 }
 
 /**
- * Returns the entries of all roofs and ceilings. Entries that move with the focus roof are last, so that they do not
- * push the names of other entries in the same row.
+ * Returns the entries of all roofs and ceilings. Entries that move with the focus roof are last. In a row they then do
+ * not push other names aside.
  */
 function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry[] {
   const brief = briefNamesOf(roofs, names);

@@ -1,4 +1,4 @@
-// The labels with the names of kernels, for both planes.
+// The labels with the names of kernels, for the roofline plane and the time view.
 
 import { shortNameOf } from "../../text/describe.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";

@@ -19,7 +19,7 @@ const BOXES_ALONG_LINE = 60;
 /** The box of a mark that belongs to a kernel. */
 export type KernelBox = Box & { readonly row: number };
 
-/** The box of the strip for kernels without FLOPs, including its axis numbers. */
+/** The box of the strip for kernels without FLOPs. The box includes the strip's axis numbers. */
 export const stripBoxes = ({ scales: { strip } }: Scene): Box[] =>
   strip ? [{ ...strip, right: strip.right + 2 }] : [];
 

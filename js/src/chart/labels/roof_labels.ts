@@ -98,7 +98,7 @@ function levelLabels(scene: Scene): Label[] {
 function ceilingLabels({ focus, levels, subRoofs, colours, scales, units, theme }: Scene): Label[] {
   const colour = (focus && colours.get(focus.chip.id)) ?? theme.text;
   const kind = levels.length > 0 ? "levelCeiling" : "ceiling";
-  // If there is a column, it contains the names of ceilings with a flat.
+  // If the chart has a column of names, the column contains the names of ceilings with a flat.
   const outside = subRoofs.filter((sub) => sub.kind === "bandwidth" || scales.gutter === 0);
   return outside.map((sub): Label => {
     const positions = RULES.ceiling.positions(sub, scales);

@@ -28,7 +28,7 @@ const MAX_POINTS_BESIDE_GAPS = 2000;
 
 /** What a plane draws in addition to its scene. */
 export interface LabelContext {
-  /** The choices of the previous frame, during a drag or while the pointer is on a point. */
+  /** The choices of the previous frame. Given during a drag, and while the pointer is on a point. */
   readonly before?: Choices | undefined;
   readonly isMoving?: boolean;
   /** Labels of other layers. */

@@ -1,8 +1,9 @@
 // The rules of labels, one rule for each kind: how important the label is, where it may be, and what each choice costs.
 //
-// The engine places labels in order of importance. A candidate is a position from the list of the label's rule, together
-// with the full text or a shorter text. Each label takes its cheapest candidate. A label never covers another label or
-// a ridge point, and it never leaves the chart. The rule says what else the label may cover, and at which cost.
+// The engine places labels in order of importance. A candidate is a position from the list of the label's rule,
+// together with the full text or a shorter text. Each label takes its cheapest candidate. A label never covers another
+// label or a ridge point, and it never leaves the chart. The rule says what else the label may cover, and at which
+// cost.
 
 import {
   alongCeiling,

@@ -17,8 +17,8 @@ const MAX_GAPS_IN_NARROW_CHART = 3;
 const MIN_GAP_DISTANCE_PX = 12;
 
 /**
- * Returns the gap arrows of marked kernels, then of the rows in `first` (the kernels most worth optimizing), then of
- * the heaviest few kernels. If the kernels ran on another chip, returns no arrows, because no change of a kernel closes
+ * Returns the gap arrows in this order: marked kernels, the kernels most worth optimizing (the rows in `first`), the
+ * heaviest few kernels. If the kernels ran on another chip, there are no arrows, because no change of a kernel closes
  * the distance to the focus chip's roof.
  */
 export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {

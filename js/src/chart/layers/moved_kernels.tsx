@@ -1,5 +1,5 @@
-// Moved kernels: a mark at the place where the what-if moves the kernel, an arrow from the kernel's own point, and a
-// note with the result.
+// Moved kernels. A mark shows the place where the what-if moves the kernel. An arrow from the kernel's own point leads
+// to the mark. A note shows the result.
 
 import { type Points, SIDES } from "../../roofline/points.ts";
 import type { Store } from "../../state/store.ts";
@@ -54,8 +54,8 @@ export function ghostsOf(
     const index = indicesOf(scene, row).find(isSame) ?? -1;
     const [ai, x, top] = [points.x[mark], places.x[mark], places.y[mark]] as [number, number, number];
     if (index < 0) return [];
-    // If the kernel's point is in sight and its what-if is out of sight, the mark is at the edge of the frame. If the
-    // point and the what-if are out of sight, there is no mark.
+    // If only the kernel's own point is in sight, the mark of the what-if is at the edge of the frame. If neither of
+    // the two places is in sight, there is no mark.
     if (!isShown(scene, index) && !isInSight(scales, ai, x, top)) return [];
     const y = clamp(top, frame.top, frame.bottom);
     return [
@@ -88,7 +88,10 @@ const hollows = memoize<Uint8Array>();
 interface MovedKernelsProps {
   readonly ghosts: readonly Ghost[];
   readonly looks: ReturnType<typeof pointColours>;
-  /** The row of the kernel that is dragged. Null in a plane where kernels cannot be dragged. */
+  /**
+   * The row of the kernel that is dragged. Undefined if no kernel is dragged. Null in a plane where kernels cannot be
+   * dragged.
+   */
   readonly dragged: number | undefined | null;
   readonly theme: Theme;
 }

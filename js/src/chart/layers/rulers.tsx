@@ -90,8 +90,8 @@ function textsOf({ units }: Judged, { name, ai, rate, isFigure }: Crossing): [li
 }
 
 /**
- * Returns the ruler above a point. The labels of the ruler avoid the labels in `names`, the boxes in `others` (such as
- * the tooltip) and the boxes in `arrows`.
+ * Returns the ruler above a point. The ruler's labels avoid the labels in `names` and the boxes in `others` and
+ * `arrows`. For example, `others` contains the tooltip.
  */
 export function rulerOver(scene: Scene, index: number, names: Names, others: Boxes = [], arrows: Boxes = []): Ruler {
   const { at, points } = scene;

@@ -91,8 +91,7 @@ const isochroneLabels = ({ isochrones, scales: { x, y, plot }, theme }: TimeScen
   isochrones.map((seconds): Label => {
     const text = tickText(seconds);
     const maxStart = plot.right - textWidth(text);
-    // If the corner of the isochrone is out of sight, the label is at the end of the visible part of the isochrone's
-    // arm.
+    // If the corner of the isochrone is out of sight, the label is at the end of the isochrone's visible part.
     const positions = RULES.isochrone.positions(Math.min(x(seconds), plot.right), Math.max(y(seconds), plot.top));
     return {
       ...{ kind: "isochrone", key: `isochrone ${seconds}`, text, colour: theme.muted },

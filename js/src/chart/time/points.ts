@@ -46,8 +46,9 @@ export const measuredTime = (kernels: Kernels, row: number) =>
   (kernels.time[row] as number) / (kernels.count[row] as number) || Number.NaN;
 
 /**
- * Returns the extents of the two axes, with room for every point at the rates of the data sheet. A drag then moves the
- * points and does not move the axes. The two axes end at the same time, so the diagonal always ends in a corner.
+ * Returns the extents of the two axes, with room for every point at the rates of the data sheet. During a drag the
+ * points then move, and the axes do not move. The two axes end at the same time, so the diagonal always ends in a
+ * corner.
  */
 export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefined): [x: Extent, y: Extent] {
   const [slower, narrower] = fromSheet(roof);

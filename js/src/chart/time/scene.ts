@@ -69,7 +69,7 @@ type PlacedKernels = Pick<Scene, "kernels" | "points">;
 
 /**
  * Builds the scene, with room for the kernels `after`: the moved kernels at their new positions. If the new scales
- * equal the scales of the `last` scene, keeps the last scales, so that layers with these scales are not redrawn.
+ * equal the scales of the `last` scene, keeps the last scales. Layers with these scales are then not redrawn.
  */
 export function timeSceneOf(
   store: Store,

@@ -1,4 +1,4 @@
-// The kernels' categories: a bar of their shares of the time, and a legend of their colours.
+// The categories of the kernels: a bar of the categories' shares of the time, and a legend of their colours.
 
 import type { Theme } from "../../chart/theme.ts";
 import type { Store } from "../../state/store.ts";

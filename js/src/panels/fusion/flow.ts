@@ -18,7 +18,10 @@ export interface Edge {
   readonly from: number;
   readonly to: number;
   readonly tensors: readonly number[];
-  /** The points alternate between a point between two layers and a point next to the boxes of a layer. */
+  /**
+   * The ends of the edge's sections, from the first box to the last box. The sections are in turn a curve between two
+   * layers and a straight line past the boxes of a layer.
+   */
   readonly points: readonly Point[];
 }
 

@@ -16,7 +16,10 @@ export interface VisiblePart {
 /** An op is split from its group if it is dropped further than this from the group, in px. */
 const OUT = 20;
 
-/** Returns the `d` attribute of an edge: curves between layers, and straight lines past the boxes of a layer. */
+/**
+ * Returns the `d` attribute of an edge. The edge has curves between layers and straight lines past the boxes of a
+ * layer.
+ */
 export function pathOf([start, ...points]: readonly Point[]): string {
   let last = start as Point;
   const steps = points.map((point, at) => {

@@ -1,4 +1,4 @@
-// Splits and merges as the panel needs them: where to split a group, and why a merge is refused.
+// Where to split a group, why a merge is refused, and the texts that say so.
 
 import { peakTileBytes } from "../../fusion/capacity.ts";
 import { dtypeOf, type Graph, type GraphValues, type Ops } from "../../fusion/graph.ts";
@@ -47,7 +47,7 @@ export function descriptionOf(
 
 /**
  * Splits a group above op `to`. One part has `to` and the ops downstream of `to`. The other part has the rest of the
- * group. Each part stays together as far as it is connected and legal.
+ * group. A part that is not connected is split further. A part that is not legal as a group is split into single ops.
  */
 export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): Partition {
   const after = reached(graph, to, graph.after);
@@ -58,8 +58,8 @@ export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): P
 }
 
 /**
- * Returns the first op outside the group that reads from `op`. If no op does, it returns the first op outside the group
- * that reads from the group.
+ * Returns the first op outside the group that reads from `op`. If no such op exists, returns the first op outside the
+ * group that reads from any op of the group.
  */
 export function downstream(graph: Graph, { groups, groupOf }: Partition, op: number): number | undefined {
   const group = groups[groupOf[op] as number] as Ops;

@@ -8,7 +8,7 @@ export interface CsvColumn {
   at(row: number): string | number | null;
 }
 
-/** Characters that start a formula in a spreadsheet, including their wide forms. */
+/** Characters that start a formula in a spreadsheet, including their full-width forms. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /** Returns a heading line and a line per row. Values are in base units with all digits. Unknown values are empty. */
@@ -31,7 +31,9 @@ function plain(column: CsvColumn, row: number): string {
 /** Returns the text in a form that no spreadsheet reads as a formula. */
 export const harmless = (text: string) => (FORMULA.test(text) ? `'${text}` : text);
 
-/** Copies a text. Returns whether the copy succeeded. On a page without https, only a selection can be copied. */
+/**
+ * Copies a text. Returns whether the copy succeeded. On a page without https, the browser can copy only a selection.
+ */
 export async function copyText(document: Document, text: string): Promise<boolean> {
   try {
     await document.defaultView?.navigator.clipboard.writeText(text);

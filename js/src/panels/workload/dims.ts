@@ -75,8 +75,8 @@ const clamp = ({ low, high }: Dim, value: number) => Math.max(low, Math.min(high
 const SIZE = /^([×x*])?\s*(\d{1,3}(?:[, _]\d{3})+|\d+(?:\.\d+)?|\.\d+)\s*(?:([kKMG])(i)?)?$/;
 
 /**
- * Reads a typed size. The text is a whole number within the range, with or without an SI prefix, or a multiple of
- * `current` such as "×2". Returns an error sentence if it cannot read the text.
+ * Reads a typed size. The text is a whole number within the range, with or without an SI prefix. It may also be a
+ * multiple of `current` such as "×2". Returns an error sentence if it cannot read the text.
  */
 export function parseSize(text: string, dim: Dim, current: number): number | string {
   const [, times, digits = "", prefix = "", binary] = SIZE.exec(numerals.readWhole(text.trim())) ?? [];
@@ -90,8 +90,8 @@ export function parseSize(text: string, dim: Dim, current: number): number | str
 }
 
 /**
- * Returns the FLOPs and bytes of an op as a kernel of its own, and their ratio unless both are 0. The FLOPs are counted
- * by the graph's counting convention.
+ * Returns two texts: the FLOPs and bytes of an op as a kernel of its own, and its intensity. The second text is empty
+ * if the FLOPs and the bytes are 0. The FLOPs are counted by the graph's counting convention.
  */
 export function figuresOf(graph: Graph, values: GraphValues, op: number): readonly [counts: string, intensity: string] {
   const flops = values.own(op);
@@ -111,7 +111,10 @@ export interface CountLine {
   readonly amount: string;
 }
 
-/** Returns an op's FLOPs by class and its bytes, then the terms of its FLOPs. */
+/**
+ * Returns the counts and the terms of an op. The counts are the FLOPs of each class, then the bytes. The terms are the
+ * parts of the FLOPs. If a single term would repeat a count, there are no terms.
+ */
 export function derivation(graph: Graph, env: Environment, op: number): { counts: CountLine[]; terms: CountLine[] } {
   const names = lookup(graph, env);
   const line = (name: string, wire: WireExpression, unit: "FLOP" | "B"): CountLine => {
