@@ -33,8 +33,8 @@ interface Reused {
   /** The names of an earlier table. The names stay valid if only sizes of dimensions have changed since then. */
   readonly name?: DictColumn | undefined;
   /**
-   * An earlier table. A merge does not change the counts of the other groups, so the rows of the other groups are
-   * reused.
+   * An earlier table. A merge does not change the counts of the groups that are not merged, so the rows of these groups
+   * are reused.
    */
   readonly before?: Grouped | undefined;
 }

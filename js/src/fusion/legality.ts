@@ -93,7 +93,10 @@ export function reached(graph: Graph, op: number, along: Graph["after"]): Uint8A
 
 const kinds = (rule: Rule, path: Ops): Refusal => ({ code: "kinds", rule, path });
 
-/** Returns a rule that these ops break in every group that contains them; null if these ops break no such rule. */
+/**
+ * Returns a rule that these ops break, whichever other ops are in the group. Returns null if these ops break no such
+ * rule.
+ */
 export function clash(graph: Graph, ops: Ops): Refusal | null {
   if (ops.length < 2) return null;
   const are = (kind: OpKind) => ops.filter((op) => graph.ops[op]?.kind === kind);
@@ -141,8 +144,9 @@ export function apart(graph: Graph, ops: Ops): Refusal | null {
 }
 
 /**
- * Returns a path that leaves these ops and returns to them. If there is a partition, the path may pass through other
- * groups, because an op that reads from a group waits for all ops of this group.
+ * Returns a path that leaves these ops and returns to them; null if there is no such path. If `within` is given, the
+ * path may pass through the groups of this partition, because an op that reads from a group waits for all ops of the
+ * group.
  */
 export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | null {
   const inside = flagged(graph.ops.length, ops);

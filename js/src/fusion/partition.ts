@@ -59,7 +59,10 @@ export const unfused = (graph: Graph): Partition =>
     ),
   );
 
-/** Merges these groups into one group. `whyNot` says whether the merge is legal. */
+/**
+ * Merges the groups with the numbers `which` into one group. Does not check whether the merge is legal: `whyNot` checks
+ * this.
+ */
 export function fuse(graph: Graph, { groups }: Partition, ...which: readonly number[]): Partition {
   const union = which.flatMap((at) => groups[at] as Ops);
   return partitionOf(graph, [...groups.filter((_, at) => !which.includes(at)), union]);

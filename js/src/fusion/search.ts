@@ -225,15 +225,15 @@ function* chain(state: SearchState): Generator<Ops, void> {
   for (let at = state; at.before; at = at.before) yield at.group;
 }
 
-/** The work of a kernel. */
+/** The FLOPs of a kernel by class, and the bytes that the kernel moves. */
 interface KernelLoad {
   readonly flops: Float64Array;
   readonly bytes: number;
 }
 
 /**
- * The ops that are ready after a group has run, and the load of this group. `group` of the enumerator contains the ops
- * of the group until the next step.
+ * A step of the search, which runs one group. `ready` has the ops that are ready after the group has run. `load` is the
+ * load of the group. The ops of the group are in `group` of the enumerator until the next step.
  */
 interface Step {
   readonly ready: Ops;
@@ -246,13 +246,16 @@ interface Frame extends Step {
   readonly others: Ops;
   /** How many ops of `others` were tried. */
   tried: number;
-  /** The ops that were added to the group below on the stack. */
+  /** The ops that this frame has added to the group of the frame below on the stack. */
   readonly added: Ops;
   /** The ops of `others` that are not in `others` of the frame below on the stack. */
   readonly fresh: Ops;
 }
 
-/** Enumerates groups by adding and removing ops in dependency order. Adding an op also updates the load. */
+/**
+ * Enumerates groups by adding ops to a group, and removing ops from it, in dependency order. Also computes the load of
+ * each group.
+ */
 function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, clashes }: MergeGroups) {
   const n = graph.ops.length;
   const done = new Uint8Array(n);

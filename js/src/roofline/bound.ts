@@ -33,7 +33,7 @@ export interface Bound {
   readonly aboveRoof: boolean;
 }
 
-/** The times of one kernel in seconds, and its slowest level. NaN is unknown. */
+/** The times of one kernel in seconds, and the kernel's slowest memory level. NaN is unknown. */
 export interface Probe {
   computeTime: number;
   memoryTime: number;
@@ -47,14 +47,14 @@ export interface Probe {
   regime: Regime;
 }
 
-/** Two times whose relative difference is smaller than this are equal. */
+/** Two times count as equal if their relative difference is smaller than this. */
 export const TIE_TOLERANCE = 1e-12;
 /** A kernel whose utilization is at least this is above its roof. */
 export const MIN_UTILIZATION_ABOVE_ROOF = 1 + 1e-9;
 
 /**
- * Returns the peaks for FLOPs of one precision or class, with an entry for each precision code of the kernels. The last
- * entry is for kernels without a precision.
+ * Returns the peaks for FLOPs of `key`, which is a precision or a class. The result has one entry per precision code of
+ * the kernels, and a last entry for kernels without a precision.
  */
 export const peaksByPrecision = ({ precision }: Kernels, roof: Roof, key: string) =>
   Float64Array.from([...precision.values, null], (own) => peakFor(roof, key, own) ?? Number.NaN);

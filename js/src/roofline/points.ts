@@ -107,7 +107,10 @@ function judgeByTime(kernels: Kernels, roof: Roof, { n, row }: Places): Judgemen
 
 const bindingOf = ({ levels }: Roof, isBinding: boolean) => new Set(isBinding ? [levels[0]?.name ?? ""] : []);
 
-/** The latest judgement per set of places, for incremental updates. */
+/**
+ * The latest judgement per set of places. The next judgement starts from it and judges only the points that may have
+ * changed.
+ */
 const latestJudgement = new WeakMap<
   Places,
   { readonly kernels: Kernels; readonly limits: RoofLimits; readonly judgement: Judgement }

@@ -28,8 +28,8 @@ export interface Places {
   /** Radius in px; NaN if the size of the point has no meaning. */
   readonly radius: Float32Array;
   /**
-   * By row: the point of the row that panels refer to, which is the measured point or the point on the focus roof. -1
-   * if the row has neither of these two points.
+   * By row: the index of the point that panels refer to. This is the measured point, or the point on the focus roof. -1
+   * if the row has no such point.
    */
   readonly home: Int32Array;
   /** Number of measured kernels among the points. */
@@ -51,7 +51,10 @@ interface RowPlaces {
 const measured = memoize<Places | undefined>();
 const rowPlaces = memoize<RowPlaces>();
 
-/** Returns the places of these rows, memoized per rows and bytes. Undefined if a row is unmeasured. */
+/**
+ * Returns the places of the given rows, memoized per rows and bytes. Returns undefined if some of the rows are
+ * unmeasured.
+ */
 export const measuredPlaces = (kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined =>
   measured(rows, [kernels, bytes], () => findPlaces(kernels, rows, bytes));
 

@@ -5,9 +5,7 @@ import { type Kernels, sumOfKnown } from "../wire/columns.ts";
 import { computeTimes, networkBytes } from "./bound.ts";
 import { bytesByLevel, CLASSES, type Roof } from "./roofline.ts";
 
-/**
- * If a kernel reaches a smaller share of its roof than this, something other than the roof explains the kernel's time.
- */
+/** If a kernel reaches a smaller share of its roof than this, the roof does not explain the time of the kernel. */
 export const MIN_EXPLAINED_SHARE = 0.1;
 
 /** The result of a projection. All times are self times in seconds, so that they can be added. */
@@ -25,8 +23,8 @@ export interface Projection {
 }
 
 /**
- * Returns the bound time of each kernel in seconds, without exposed communication and launch overhead. Takes half as
- * long as `probeOf`, because a drag needs the bound times of the full table.
+ * Returns the bound time of each kernel in seconds, without exposed communication and launch overhead. A drag needs the
+ * bound times of the full table, and this function takes half as long as `probeOf`.
  */
 export function boundTimes(kernels: Kernels, roof: Roof): Float64Array {
   const compute = computeTimes(kernels, roof);

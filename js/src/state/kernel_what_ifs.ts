@@ -20,7 +20,8 @@ export function createKernelWhatIfs(
     return roof && !isEqual(moves.value, {}) ? moved(kernels.value, moves.value, roof) : undefined;
   });
   /**
-   * The rows now refer to other kernels. Drops the what-ifs of the old kernels, and the undo entries of these what-ifs.
+   * Replaces the what-ifs, because the rows now refer to other kernels. Drops the what-ifs of the old kernels, and the
+   * undo entries of these what-ifs.
    */
   function restart(next: Moves) {
     sync.replace({ moves: next });
@@ -34,7 +35,7 @@ export function createKernelWhatIfs(
   }
   return {
     /**
-     * Python has sent other kernels. If Python has changed the what-ifs too, the what-ifs in the model belong to the
+     * Handles new kernels from Python. If Python has changed the what-ifs too, the what-ifs in the model belong to the
      * new kernels. Otherwise, the what-ifs belong to the old kernels and are dropped.
      */
     reread() {

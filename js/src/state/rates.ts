@@ -50,7 +50,7 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
     /** Undo must not restore the what-if of a chip that the model no longer has. */
     restorable: amongChips,
     /**
-     * The chips have changed. Drops the what-ifs of chips that the model no longer has, and ends a drag of the rates of
+     * Handles changed chips. Drops the what-ifs of chips that the model no longer has, and ends a drag of the rates of
      * these chips.
      */
     forgetChips() {

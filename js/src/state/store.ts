@@ -32,7 +32,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const whatIfs = createKernelWhatIfs(sync, kernels, focusRoof);
   const trails = followMerges(workload.state.workload, abort);
 
-  /** Applies a change from Python. After this change, the rows refer to other kernels. */
+  /** Applies a change from Python that replaces the kernels, so that rows refer to other kernels. */
   function forgetRows(change: () => void) {
     batch(() => {
       change();
@@ -40,7 +40,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       whatIfs.reread();
     });
   }
-  /** Applies a change made in the page. After this change, the rows refer to other kernels. */
+  /** Applies a change made in the page that replaces the kernels, so that rows refer to other kernels. */
   function regroup(change: () => void) {
     batch(() => {
       selection.clear();

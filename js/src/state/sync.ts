@@ -163,13 +163,13 @@ interface GestureOptions<N extends Writable, V> {
   readonly traits: readonly N[];
   move(value: V): void;
   /**
-   * Given for a gesture that changes only a part of a trait's value. Returns Python's value with this part overwritten
-   * by the gesture. Then Python's value need not be deferred.
+   * Returns the value from Python, with the part that the gesture changes overwritten by the gesture. Given if the
+   * gesture changes only a part of the value. If given, values from Python are not deferred.
    */
   merge?(fromPython: TraitValues[N]): TraitValues[N];
   /**
-   * Returns the values that `cancel` restores. Given if these values differ from the values at the start of the
-   * gesture.
+   * Returns the values that `cancel` restores. If this function is missing, `cancel` restores the values from the start
+   * of the gesture.
    */
   restore?(): Changes;
   /** If true, `dragging` stays false during the gesture. */

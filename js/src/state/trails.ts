@@ -10,8 +10,8 @@ import type { Workload } from "./graph.ts";
 import type { KernelGroups } from "./sync.ts";
 
 /**
- * A merged group and the groups that were merged into it. The number of the merged group is an index in the partition
- * after the merge. The numbers of the other groups are indices in the partition before the merge.
+ * A merged group and the groups that were merged into it. `row` is the index of the merged group in the partition after
+ * the merge. `groups` has, for each group that was merged, the ops of this group.
  */
 export interface Merge {
   readonly row: number;
@@ -24,8 +24,8 @@ interface Trail {
   /** The rows, in `parts`, of the kernels that were merged. */
   readonly from: readonly number[];
   /**
-   * Bytes before the merge divided by bytes after the merge. The merge does not change the FLOPs, so this factor is
-   * also the rise of the intensity.
+   * Bytes before the merge divided by bytes after the merge. The merge does not change the FLOPs, so the intensity
+   * rises by the same factor.
    */
   readonly ratio: number;
 }

@@ -24,8 +24,8 @@ export function createViewing(sync: Sync) {
       after();
     };
   /**
-   * Python has changed the plane or the time scale. Drops a zoom that is being dragged, because this zoom does not
-   * apply to the new plane.
+   * Drops a zoom that is being dragged. Called after Python has changed the plane or the time scale, because the zoom
+   * does not apply to the new plane or scale.
    */
   function dropZoom() {
     if (!sync.isDragged("zoom")) return;

@@ -57,7 +57,10 @@ export function formatChange(from: number, to: number): string {
   return `${change < 0 ? "−" : change > 0 ? "+" : "±"}${formatPercent(Math.abs(change))}`;
 }
 
-/** Formats a factor. A factor near 1 has one more digit than other factors, because two digits would show no change. */
+/**
+ * Formats a factor. A factor near 1 has three significant digits, such as "1.04", because two digits would show no
+ * change.
+ */
 export function formatFactor(factor: number): string {
   return factor > 0.9 && factor < 1.1 ? formatSignificant(factor) : formatRatio(factor);
 }

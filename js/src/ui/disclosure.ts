@@ -23,7 +23,7 @@ export function useDisclosure() {
   return {
     isOpen: open.value,
     close,
-    /** Props of the opened element. */
+    /** The props for the element that the button opens. */
     opened: { id, onKeyDown },
     button: {
       ref: button,

@@ -16,11 +16,11 @@ interface FoldProps {
   /** The name of the panel, if the fold is a complete panel. */
   readonly name?: string;
   readonly title: string;
-  /** The current state in a few words. Also shown while folded. */
+  /** The current state of the content in a few words. Shown even while the content is folded. */
   readonly note: string;
   /**
-   * The content. If the content changes in every frame, it is given as a function, because the function is not called
-   * while the fold is folded.
+   * The content. Given as a function if it changes in every frame, because the function is only called while the
+   * content is unfolded.
    */
   readonly children: ComponentChildren | (() => ComponentChildren);
   /** Whether the fold is unfolded. This signal is given if the state must outlive the component. */

@@ -1,4 +1,5 @@
-// A drag. A press or keys start the drag, the pointer moves it, and then it is ended or cancelled.
+// A drag. A press of the pointer or of a key starts the drag. The pointer or keys move the drag. At last, the drag is
+// ended or cancelled.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -6,11 +7,11 @@ import { useEffect, useRef } from "preact/hooks";
 export interface Drag {
   move?(x: number, y: number): void;
   /**
-   * Keeps the change. `event` is missing if the pointer did not end the drag. For example, the removal of the element
-   * may end the drag.
+   * Ends the drag and keeps the change. `event` is missing if the pointer did not end the drag. For example, the
+   * removal of the element may end the drag.
    */
   end(event?: PointerEvent): void;
-  /** Undoes the change. */
+  /** Ends the drag and undoes the change. */
   cancel(): void;
   /** Whether the drag has moved far enough not to be a click. */
   hasMoved?(): boolean;
@@ -37,8 +38,8 @@ export function useGesture<D extends Drag>() {
       return active.value;
     },
     /**
-     * Starts a drag. If there is an event, its element captures the pointer. Then the element also gets pointer events
-     * from outside the element.
+     * Starts a drag. If `event` is given, the element of the event captures the pointer. After that, the element also
+     * gets pointer events from outside the element.
      */
     start(drag: D, event?: PointerEvent) {
       end();
@@ -48,7 +49,10 @@ export function useGesture<D extends Drag>() {
     move: (x: number, y: number) => active.peek()?.move?.(x, y),
     end,
     cancel: () => stop(true)?.cancel(),
-    /** Returns whether to ignore the current click. Browsers send a click at the end of a drag too. */
+    /**
+     * Returns whether to ignore the current click. Browsers also send a click at the end of a drag, and this click must
+     * be ignored.
+     */
     takeVoidClick(): boolean {
       const isVoid = isClickVoid.current;
       isClickVoid.current = false;

@@ -26,9 +26,9 @@ const go = (by: (page: number) => number) => (from: number | null, count: number
   from === null ? 0 : Math.max(0, Math.min(count - 1, from + by(page)));
 
 /**
- * The keys of a list. Each function gets the current row, the number of rows, and the number of rows per page. It
- * returns the next row. Null means that no row is active any more. Undefined means that the list does not handle the
- * key and leaves it to the host.
+ * The keys of a list. Each function gets the current row, the number of rows, and the number of rows per page. The
+ * function returns the next row. Null means that no row is current any more. Undefined means that the list ignores the
+ * key and leaves the key to the host.
  */
 export const LIST_KEYS: Readonly<
   Record<string, (from: number | null, count: number, page: number) => number | null | undefined>

@@ -1,4 +1,4 @@
-// Text that screen readers speak when the text changes. During a drag, screen readers stay silent. At the end of the
+// Text that screen readers speak each time it changes. During a drag, screen readers stay silent. At the end of the
 // drag, they speak the last text.
 
 import { useRef } from "preact/hooks";
@@ -9,9 +9,7 @@ interface LiveTextProps {
   readonly note?: string;
   /** The minimum height, in lines. */
   readonly lines?: number;
-  /**
-   * Text that is spoken after the shown text. This text is not shown, because the picture already shows its content.
-   */
+  /** Text that is spoken after `text` and `note`, but not shown, because the picture already shows the same content. */
   readonly more?: string;
   /** Whether a control is being dragged. */
   readonly dragging: boolean;

@@ -5,11 +5,13 @@ export type Option = readonly [value: string, text: string];
 interface SelectProps {
   readonly label: string;
   readonly value: string;
-  /** The options: pairs of value and text. An option whose value is also its text is given as a single string. */
+  /**
+   * The options: pairs of value and text. If the value of an option is also its text, the option is a single string.
+   */
   readonly options: readonly (string | Option)[];
   /** The value of an option that cannot be chosen. */
   readonly disabled?: string | undefined;
-  /** Whether label and list are on a row of their own. If so, the list is at the end of the row. */
+  /** If true, the label and the list have a row of their own, and the list is at the end of this row. */
   readonly row?: boolean;
   choose(value: string): void;
 }
