@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "ProfileError", "Profiles", "Source", "read", "read_many", "reader"]
 
-# `read` asks the readers in this order: formats with an unmistakable start first, tables of any origin last.
+# `read` asks the readers in this order: first the formats with an unmistakable start, and last the tables of any tool.
 FORMATS: Final = (
     "roofwidget.readers.torch.trace",
     "roofwidget.readers.torch.averages",
@@ -144,7 +144,7 @@ def check_options(where: str, function: Callable[..., object], options: Iterable
 
 
 def _read_as(module: ModuleType, source: Source, options: dict[str, Any]) -> Kernels:
-    """Read the source with the module that the user named; if the file is of another format, the error says so."""
+    """Read the source with the module of the format that the user named. The error says if the format is another."""
     try:
         return _called(module.read, source, options)
     except (ImportError, ProfileError) as error:

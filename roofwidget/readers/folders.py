@@ -1,4 +1,4 @@
-"""Read a folder of profiles: try every reader that recognises it, then a single file inside."""
+"""Read a folder of profiles: try every reader that recognises the folder, then a single file in it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def read_folder(
 ) -> Kernels:
     """Read a folder with the first reader that succeeds; a warning names the readers that failed.
 
-    A single file is read instead of the folder under these conditions: all readers of the folder failed, the first
-    reader lacks a package, and exactly one file in the folder can be read without this package.
+    A single file is read instead of the folder if all three conditions hold: all readers of the folder failed, the
+    first reader lacks a package, and exactly one file in the folder can be read without this package.
 
     Raises
     ------

@@ -30,7 +30,7 @@ class Profiles(Mapping[str, Any]):
     read
         Kernels by path.
     failures
-        The error of each path that failed.
+        The error of each path that could not be read.
     """
 
     __module__ = "roofwidget.readers"

@@ -33,7 +33,10 @@ _MAGIC: Final = {
 
 
 def of_unknown(source: Source) -> ProfileError:
-    """Return the error for an input that no reader recognises. It says what the input looks like and what to do."""
+    """Return the error for an input that no reader recognises.
+
+    The error says what the input looks like and what to do.
+    """
     place = None
     if source.is_folder:
         held = listed(list(source.members())[:_MAX_SHOWN_MEMBERS])
@@ -57,7 +60,7 @@ def of_unknown(source: Source) -> ProfileError:
 def of_another(source: Source, module: ModuleType, others: Sequence[ModuleType]) -> ProfileError | None:
     """Return the error for a file whose content is not of the named format.
 
-    None if the content may be of this format.
+    Return None if the content may be of this format.
     """
     if source.is_folder or module.recognises(source):
         return None
@@ -68,7 +71,7 @@ def of_another(source: Source, module: ModuleType, others: Sequence[ModuleType])
     look = _look(source)
     if look is None and module.FORMAT != "table" and (columns := columns_seen(source)):
         look = f"a table with the columns {listed(columns[:_MAX_SHOWN_COLUMNS])}"
-    # For JSON, the error of the reader itself is more precise.
+    # If the named format is JSON too, the reader's own error is more precise.
     if look is None or (look.startswith("JSON") and "json" in module.EXPECTED.casefold()):
         return None
     return ProfileError(source.name, f"{look}, not {module.EXPECTED}")
@@ -95,7 +98,7 @@ def _look(source: Source) -> str | None:
 
 
 def _of_text(source: Source) -> tuple[str, str | None]:
-    """Return the reason and the place for the error: for a text, and for bytes that are not text."""
+    """Return the reason and the place for the error. The input is a text, or bytes that are not text."""
     if source.beginning.lstrip(_LEADING)[:1] in ("{", "["):
         try:
             source.json(nan=True)

@@ -68,7 +68,7 @@ def read(
 ) -> Kernels:
     """Return the applications as kernels, with the machine's chip if the machine's table is known.
 
-    A machine's table has no kernels.
+    The result is empty if `source` is a machine's table, because such a table has no kernels.
 
     Parameters
     ----------
@@ -210,9 +210,9 @@ def _lines(source: File) -> Iterator[tuple[int, list[str]]]:
 
 
 def _column(file: str, groups: list[str], units: list[str], name: str) -> int:
-    """Return the index of the column for `name`, a level or a rate.
+    """Return the index of the column in the group `name`, which is a memory level or a rate.
 
-    The group `name` also has a column of instructions per cycle, so the column is chosen by its unit.
+    The group also has a column of instructions per cycle, so the unit decides which column is used.
     """
     pairs = enumerate(zip(groups, units, strict=False))
     found = [at for at, (group, unit) in pairs if group == name and unit.casefold() in _UNITS]
@@ -257,9 +257,9 @@ def _beside(source: File) -> File | None:
 
 
 def _precisions_with_peak(words: list[str], chip: Chip | None) -> list[str | None]:
-    """Return our name for each precision.
+    """Return our name for each precision of the file, or None if the machine has no peak for it.
 
-    The name is None if the machine has no peak for the precision, because kernels of this precision have no roof.
+    Without a peak, kernels of this precision have no roof.
     """
     named = [_PRECISIONS.get(word.strip().casefold()) for word in words]
     return [word if word and (chip is None or word in chip.peak_flops) else None for word in named]

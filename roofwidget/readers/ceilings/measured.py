@@ -88,7 +88,8 @@ def measured_chip(
     capacities
         Bytes by level.
     checks, check_source
-        Figures in the file that are of another source, by the keys of `Chip`; the name of this source.
+        `checks` has the figures of the file that come from another source, by the keys of `Chip`. `check_source` is the
+        name of that source.
     vendor, kind, notes
         As for `Chip`.
 
@@ -123,12 +124,12 @@ def measured_chip(
             notes=notes,
         )
     except ValueError as error:
-        # `Chip` refuses some names of levels and precisions, and two names that differ only in case.
+        # `Chip` raises an error for some names of levels and precisions, and for two names that differ only in case.
         raise ProfileError(file, str(error)) from None
 
 
 def _distinct(ceilings: list[Ceiling], peaks: Mapping[str, float]) -> list[Ceiling]:
-    """Return the highest ceiling of each key. A ceiling with the name of a peak is renamed."""
+    """Return the highest ceiling of each key. A ceiling whose key is also the key of a peak is renamed."""
     highest: dict[str, Ceiling] = {}
     for ceiling in ceilings:
         spoken = f"measured {ceiling.name}" if ceiling.name.casefold() in peaks else ceiling.name
@@ -140,7 +141,7 @@ def _distinct(ceilings: list[Ceiling], peaks: Mapping[str, float]) -> list[Ceili
 
 
 def onto(base: Chip, measured: Chip) -> Chip:
-    """Return `base` with the figures of `measured` as ceilings; a figure that `base` lacks becomes a note.
+    """Return `base` with the figures of `measured` as ceilings. A figure without a roof in `base` becomes a note.
 
     Examples
     --------
@@ -179,7 +180,7 @@ def _lower(base: Chip, measured: Chip) -> list[Ceiling]:
 
 
 def base_key(chip: Chip, key: str) -> str:
-    """Return the key of `chip` for the units that `key` means: vendors call them matrix, tensor or matmul units."""
+    """Return the key of `chip` for the same units as `key`. Vendors call matrix units tensor or matmul units too."""
     precision, _, unit = key.partition("_")
     same = [f"{precision}_{word}" for word in ("matrix", "tensor", "matmul")] if unit == MATRIX else [key]
     return next((word for word in same if word in chip.peak_flops), key)

@@ -128,7 +128,7 @@ class _OwningStream(io.RawIOBase):
 
 
 class _CountingStream(_OwningStream):
-    """A seekable stream that reports how many bytes were read; bytes that are read again do not count."""
+    """A seekable stream that reports how many bytes were read; a byte that is read twice counts once."""
 
     def __init__(self, stream: BinaryIO, on_read: Callable[[int], object]) -> None:
         super().__init__(stream)

@@ -92,7 +92,7 @@ def described(document: object) -> str:
 
 
 def _end_of_object(text: str, nth: int) -> str:
-    """Return the place of the nth closing brace outside strings; the parser finishes objects in this order."""
+    """Return the place of the nth closing brace outside strings; the nth object that the parser finishes ends there."""
     braces = (m for m in re.finditer(r'"(?:[^"\\]|\\.)*"|\}', text) if m.group() == "}")
     end = next(m.start() for count, m in enumerate(braces, 1) if count == nth)
     return _place(text, end)

@@ -64,6 +64,6 @@ def _bar(progress: bool | None, total: int | None, unit: str, description: str) 
 
 
 def _in_notebook() -> bool:
-    """Whether this runs in a Jupyter kernel."""
+    """Whether this process is a Jupyter kernel."""
     shell = sys.modules.get("IPython")
     return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"

@@ -135,7 +135,7 @@ class Source:
         ------
         ProfileError
             If this is a folder, if the data is damaged, or if the data decompresses to more than 2 GiB and more than
-            200 times its size. Damage that is found later raises the same error while reading.
+            200 times its size. If damage is found later, reading from the stream raises this error.
         """
         if self.is_folder or self._raw is None:
             raise ProfileError(self.name, "this is a folder or an archive of several files; expected one file")

@@ -69,7 +69,7 @@ def read(source: Source, *, level: str = "DRAM") -> Kernels:
     Parameters
     ----------
     source
-        A file, or a folder of files of one program, each with one group.
+        A file, or a folder of files of one program. Each file in a folder has one group.
     level
         The memory level of likwid-bench's bytes.
 
@@ -108,7 +108,7 @@ def ceilings(source: Source, *, level: str = "DRAM") -> Chip:
     Raises
     ------
     ProfileError
-        If the output is of likwid-perfctr, or one of the two kernels is missing.
+        If the output is of likwid-perfctr, or has no ``peakflops`` kernel or no streaming kernel.
     """
     if source.is_folder or not bench.is_bench(source):
         raise ProfileError(source.name, "likwid-perfctr measures programs; ceilings are in the output of likwid-bench")

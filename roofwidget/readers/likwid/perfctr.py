@@ -1,4 +1,4 @@
-"""Read the output of likwid-perfctr (tables drawn with lines, ``-O`` cells, JSON), and add up each group."""
+"""Read the output of likwid-perfctr (tables drawn with lines, ``-O`` cells, JSON); sum each group over threads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STARTS: Final = re.compile(r"^(?:(?:Region .*, )?Group \d+: \S+\s*|TABLE,(?:Reg
 _KINDS: Final = ("Event", "Metric", "Region Info")
 _STATISTICS: Final = frozenset({"Sum", "Min", "Max", "Avg"})
 _NOTHING: Final = frozenset({"-", "", "nan", "-nan", "inf", "-inf", "nil"})
-# Larger numbers are damage: no machine counts this much.
+# A larger number means a damaged file, because no machine counts this far.
 _MAX_NUMBER: Final = 1e100
 _MAX_TEXT_BYTES: Final = 256 * 2**20
 
@@ -126,7 +126,7 @@ class _GroupReader:
         if not line.startswith("|"):
             return None
         if not line.endswith("|"):
-            # Several processes that write to one file may break a row.
+            # If several processes write to one file, a row may be broken in two.
             line += "|"
         return [cell.strip() for cell in line[1:-1].split("|")]
 
@@ -226,7 +226,10 @@ _RATE_TOLERANCE: Final = 0.01
 
 @dataclass
 class Totals:
-    """The totals over all threads, and the rule of each total. Amounts that the group does not count are missing."""
+    """The totals over all threads, and the rule of each total.
+
+    If the group does not count an amount, its total is missing.
+    """
 
     time: float
     flops: dict[str, float] = field(default_factory=dict)

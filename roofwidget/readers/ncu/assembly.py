@@ -166,8 +166,8 @@ def read_launches(files: Sequence[Source], device: int | str | None) -> Launches
 def _joined_runs(launches: Launches) -> Launches:
     """Merge passes of one program that follow each other in one file.
 
-    The processes in a file are passes if all have the same kernels in the same order, and each process has metrics that
-    the other processes lack.
+    The processes in a file are passes of one program under two conditions: all processes have the same kernels in the
+    same order, and each process has metrics that the other processes lack.
     """
     processes = list(dict.fromkeys(launches.words["process"]))
     if len(processes) < 2 or (launches.count > 1).any():  # noqa: PLR2004 - one process is one pass
@@ -244,8 +244,8 @@ def _with_given(
     if given is None:
         return parts, counts, precision, []
     is_unknown = np.array([reason is not None for reason in reasons], dtype=np.bool_)
-    # On some chips tensor counters are 0 although tensor cores worked. There the FLOPs of other units may not be all
-    # FLOPs.
+    # On some chips tensor counters are 0 although tensor cores worked. On these chips the FLOPs of the other units may
+    # be only a part of all FLOPs.
     found, messages = match_given(given, list(launches.names), is_unknown | counts.tensor.all_zero)
     rows = list(found)
     for sourced in parts.values():
@@ -291,7 +291,7 @@ def _launch_precision(parts: Mapping[str, Sourced], row: int) -> str | None:
 
 
 def _is_precision(key: str) -> bool:
-    """Whether the key of FLOPs is a precision; FLOPs of an `Op` have a class as key."""
+    """Whether a key of FLOPs is a precision. FLOPs of an `Op` have classes as keys instead."""
     return key not in {"", *FLOP_CLASSES}
 
 

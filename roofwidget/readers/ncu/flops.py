@@ -84,8 +84,8 @@ def flops_by_path(launches: Launches) -> PathFlops:
         for source, units in kinds.items()
     }
     flops: dict[str, Sourced] = {}
-    # Start with the counters of a single type. A counter that several types share is used only where the counters of
-    # these types are 0.
+    # Start with the counters of a single type. A counter that several types share is used only in launches where the
+    # counters of the single types are 0.
     for source in sorted(by_source, key=lambda word: word.count("_")):
         sourced = by_source[source]
         types = source.split("_")
@@ -99,7 +99,7 @@ def flops_by_path(launches: Launches) -> PathFlops:
 
 
 def _larger_of_whole_and_parts(parts: Mapping[str, Sourced], n: int) -> Sourced:
-    """Return the larger of the total (key ``""``) and the sum of the other parts."""
+    """Return the larger of two numbers: the total (key ``""``), and the sum of all other keys."""
     whole = parts.get("", all_unknown(n))
     others = [sourced for key, sourced in parts.items() if key]
     summed = sum_of_known([sourced.values for sourced in others], n)
@@ -201,7 +201,7 @@ def is_tensor_name(name: str) -> bool:
 
 
 def _mma_precision(name: str, end: int, kind: str | None) -> str:
-    """Return the type that is multiplied: from the operands right after the shape, or else from the whole name."""
+    """Return the type that is multiplied. If the text after the shape has no type, search the whole name."""
     if kind in _KINDS:
         return _KINDS[kind]
     if kind == "i":
@@ -244,8 +244,8 @@ class TensorWork:
     moves
         Mask: true where the tensor pipe only moved registers.
     may_move
-        Mask: true where hfma may be register moves: the pipe has no counter, and no other half-precision arithmetic was
-        counted.
+        Mask: true where the counted hfma may be register moves. This is so if the tensor pipe has no counter, and no
+        other half-precision arithmetic was counted.
     no_shape
         Mask: true where instructions were counted, but the kernel's name does not have their shape.
     sparse
@@ -423,7 +423,7 @@ def _executed(launches: Launches, word: str) -> Sourced:
     metrics = [f"{unit}__sass_thread_inst_executed_op_{word}_pred_on" for unit in ("smsp", "sm")]
     sourced = amount(launches, metrics)
     for factor in (2, 4):
-        # Only the derived sums of smsp count executed instructions; the derived sums of sm are peaks.
+        # Use smsp: its derived sums count executed instructions. The derived sums of sm are peaks.
         name = f"derived__{metrics[0]}_x{factor}"
         derived = round_counts(launches.metric(name) / factor * launches.cycles)
         rule = f"{name} / {factor} x cycles"
@@ -454,8 +454,8 @@ def match_given(
 ) -> tuple[dict[int, tuple[dict[str, float], str | None, str]], list[str]]:
     """Return the FLOPs that the user gives, by row, and warnings.
 
-    For each such row the result has the FLOPs by precision, the kernel's precision, and the rule. If several patterns
-    match a name, the first pattern counts.
+    For each row whose name matches a pattern, the result has the FLOPs by precision, the kernel's precision, and the
+    rule. If several patterns match a name, the first pattern counts.
 
     Raises
     ------
@@ -498,7 +498,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _of_launch(value: Any, pattern: str) -> tuple[dict[str, float], str | None]:
-    """Return the FLOPs of one launch by precision (by class for an `Op`), and the kernel's precision."""
+    """Return the FLOPs of one launch by precision (for an `Op`: by class), and the kernel's precision."""
     what = f"flops['{pattern}']"
     if isinstance(value, Op):
         kernel = Graph(value.name, [value], value.outputs).kernels()[0]

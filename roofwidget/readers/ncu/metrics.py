@@ -19,7 +19,7 @@ from roofwidget.readers.errors import ProfileError
 _PREFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "K": 3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _UNITS: Final = "byte|second|cycle|inst|thread|sector|warp|block|register|request|hz|bit|op|ops|FLOP|B|s"
 _PREFIXED_UNIT: Final = re.compile(rf"([numKkMGTPE]?)({_UNITS})", re.IGNORECASE)
-# No counter reaches this number. The product of three numbers below it is still finite.
+# No counter reaches this number. The product of three numbers below this limit is still finite.
 _MAX_VALUE: Final = 1e60
 _COUNT_UNITS: Final = frozenset(
     {"byte", "ns", "nsecond", "inst", "thread", "sector", "cycle", "warp", "block", "request"}
@@ -126,7 +126,7 @@ class Launches:
     names
         The kernel's name for each launch.
     words
-        By field of `LAUNCH_FIELDS`: a text or None for each launch.
+        For each field of `LAUNCH_FIELDS`: a list with a text or None for each launch.
     metrics
         Values in base units (byte, cycle, inst, seconds for ``gpu__time_*``), shape (n,); NaN where unknown.
     device
@@ -377,7 +377,7 @@ Traffic: TypeAlias = Mapping[str, Sourced]
 SECTOR_BYTES: Final = 32
 WRITEBACK_BYTES: Final = 128
 
-# L1 traffic in the sections of Nsight Compute; the name depends on the chip.
+# Metrics of L1 traffic in the sections of Nsight Compute. The metric's name depends on the chip.
 _WRITEBACKS: Final = tuple(f"l1tex__lsu_writeback_active{suffix}" for suffix in ("_mem_lgds", "_mem_lg", ""))
 
 
@@ -385,8 +385,8 @@ def traffic_by_level(launches: Launches) -> Traffic:
     """Return bytes by level, shape (n,) each; levels without metrics are left out.
 
     DRAM: ``dram__bytes``, else reads and writes, else sectors of 32 bytes. L2: ``lts__t_bytes``, else sectors, else
-    the traffic between L2 and the SMs (Nsight's own definition changed twice). L1: ``l1tex__t_bytes``, else sectors,
-    else the bytes written back to registers, else global loads and stores.
+    the traffic between L2 and the SMs (Nsight changed its definition of L2 traffic twice). L1: ``l1tex__t_bytes``, else
+    sectors, else the bytes written back to registers, else global loads and stores.
     """
     read_write = (
         "lts__t_sectors_op_read",

@@ -113,7 +113,7 @@ def read_pages(source: Source) -> Launches:
         return is_header(cells)
 
     def short(cells: Sequence[str]) -> bool:
-        # The page of details omits the columns of rules in rows without a rule.
+        # The details page ends a row before the columns of rules if the row has no rule.
         if _RULE not in names or _VALUE not in names or not cells[0].isdecimal():
             return False
         return len(cells) > names.index(_METRIC) and any(cells[names.index(_VALUE) :])
@@ -183,9 +183,8 @@ class _Long:
     ) -> list[str]:
         """Return the metrics that only the last launch of a process lacks.
 
-        They are last in the list of every other launch.
-
-        A metric that is missing in the middle is normal: not all kernels have all metrics.
+        In every other launch these metrics are last in the list. A metric that is missing in the middle of the list is
+        normal, because not all kernels have all metrics.
         """
         others = [launch for launch, number in enumerate(process[:-1]) if number == process[-1]]
         cells, last = self.rows.texts(self.value), len(process) - 1
@@ -294,14 +293,15 @@ def _words(rows: DelimitedTable, at: Sequence[int] | Rows) -> dict[str, list[str
 
 
 def _picked(cells: Sequence[str], at: Sequence[int] | Rows) -> list[str]:
-    """Return the cells of a column in the given rows. The rows are ascending; in most tables they are all rows."""
+    """Return the cells of a column in the given rows. `rows` is ascending; in most tables it has all rows."""
     return list(cells) if len(at) == len(cells) else [cells[row] for row in at]
 
 
 def _decide_notation(rows: DelimitedTable, columns: Iterable[tuple[Iterable[str], str]]) -> None:
     """Decide the decimal mark if no number proves it.
 
-    Counts have no fraction, so ``117.344`` nanoseconds are 117344.
+    Counts have no fraction. If the unit is nanoseconds, ``117.344`` is therefore 117344, and the point is not a decimal
+    mark.
     """
     if rows.decimal and not rows.decided:
         counts = (cells for cells, unit in columns if is_count_unit(unit))

@@ -69,7 +69,7 @@ def fields(data: bytes, wanted: frozenset[int] | None = None) -> Iterator[tuple[
 
 
 def first_number(data: bytes, field: int) -> int | None:
-    """Return the first field of a message if its number is `field` and it is a varint of at most two bytes.
+    """Return the value of a message's first field if its number is `field` and its value a varint of one or two bytes.
 
     Otherwise return None.
 

@@ -1,8 +1,8 @@
 """Read the report that ``ncu -o`` writes, without NVIDIA's software.
 
-NVIDIA documents the layout: the letters NVR, a file header, then blocks of protocol buffers. The header of a block has
-the number of sources and results that follow, and a table of metric names. Values are in base units and double
-precision.
+NVIDIA documents the layout: first the letters NVR, then a file header, then blocks of protocol buffers. The header of a
+block has the number of sources and results that follow, and a table of metric names. Values are in base units and
+double precision.
 """
 
 from __future__ import annotations

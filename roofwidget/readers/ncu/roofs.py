@@ -73,7 +73,7 @@ def time_weighted_mean(launches: Launches, column: Floats) -> float:
         return float("nan")
     weights = weights[known] if weights[known].any() else np.ones(int(known.sum()))
     values = column[known]
-    # Equal values must not change in the last digit.
+    # If all values are equal, return this value: a computed mean may differ in the last digit.
     return float(values[0]) if (values == values[0]).all() else float(np.average(values, weights=weights))
 
 
@@ -113,7 +113,7 @@ def peak_bandwidths(launches: Launches, traffic: Traffic) -> dict[str, Peak]:
 def _definition(level: str, rule: str) -> tuple[str, int, str]:
     """Return the metric, the bytes per count and the clock's unit for the peak of a level.
 
-    This metric also counted the level's bytes.
+    The level's bytes were counted by the same metric.
     """
     if level == "DRAM":
         return "dram__bytes", 1, "dram"
@@ -136,7 +136,7 @@ def _vector_peaks(packed: int) -> Iterator[tuple[str, str, float]]:
 def _tensor_peaks(launches: Launches) -> list[tuple[str, str, float]]:
     """Return the dense peaks of arithmetic paths.
 
-    Paths with fp32 results are first, because data sheets quote those peaks.
+    Paths with fp32 results are first, because data sheets give the peaks of these paths.
     """
     found: list[tuple[int, str, str]] = []
     for metric in launches.metrics:
@@ -210,7 +210,7 @@ class _ChipFigures:
         self.sources: dict[str, Source] = {}
 
     def operations(self, found: dict[str, Peak]) -> None:
-        """Add the report's peaks; other precisions come from the data sheet, scaled to the measured clock."""
+        """Add the report's peaks. The peaks of other precisions are the data sheet's, scaled to the measured clock."""
         sheet = self.sheet
         for precision, peak in found.items():
             self.peak_flops[precision] = peak.rate
@@ -226,7 +226,7 @@ class _ChipFigures:
             self.ceilings.append(Ceiling(_SHEET, rate, precision=precision, source=self._sheet_source))
 
     def levels(self, found: dict[str, Peak]) -> None:
-        """Add the report's bandwidths; other levels come from the data sheet."""
+        """Add the report's bandwidths. The bandwidths of levels without one come from the data sheet."""
         memories = [] if self.sheet is None else list(self.sheet.memories.values())
         main = next(iter(memories), None)
         levels = {"DRAM" if memory is main else memory.name: memory for memory in memories}
@@ -243,7 +243,7 @@ class _ChipFigures:
             elif memory is main and memory is not None:
                 self.memories[memory.name] = memory
             elif memory is not None and memory.bandwidth is not None:
-                # Caches run at about the clock of the SMs; off-chip memory does not.
+                # Scale the bandwidths of caches, which run at about the SM clock. Off-chip memory has its own clock.
                 rate = memory.bandwidth * self._share
                 self.memories[memory.name] = dataclasses.replace(memory, bandwidth=rate)
                 self.ceilings.append(Ceiling(_SHEET, memory.bandwidth, memory=memory.name, source=self._sheet_source))
@@ -296,7 +296,7 @@ class _ChipFigures:
 
 
 def _looked_up(launches: Launches) -> Chip | None:
-    """Return the catalogue's chip with the device's name; None if there is none, or several."""
+    """Return the catalogue's chip with the device's name; None unless there is exactly one."""
     name = next((name for name in launches.device if name), None)
     try:
         return None if name is None else chip_called(name)

@@ -49,7 +49,7 @@ _KIB: Final = 1024.0
 
 @dataclass(frozen=True)
 class Part:
-    """An amount per row, shape (n,), its rule, and for FLOPs the precision and the units."""
+    """An amount per row, shape (n,), with its rule. FLOPs also have a precision and units (vector or matrix)."""
 
     values: Floats
     origin: str
@@ -118,7 +118,7 @@ def flops_by_unit(counters: Counters) -> tuple[list[Part], list[str]]:
 
 
 def bytes_by_level(counters: Counters, gfx: str, lds_banks: int) -> dict[str, Part]:
-    """Return bytes at HBM, L2, L1 and LDS, as far as counters and architecture are known.
+    """Return bytes at HBM, L2, L1 and LDS. A level is missing if its counters or the architecture are unknown.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _BANKS: Final = 32
 _LEVELS: Final = {"HBM": "HBM", "MALL": "Infinity Cache", "L2": "L2", "L1": "L1", "LDS": "LDS"}
 _RATE: Final = re.compile(r"(MFMA)?(?:_FLOPs_)?(BF|FP|XF|F|I)(\d+)(F4)?(?:Flops|Ops)?")
 _KINDS: Final = {"BF": "bf", "FP": "fp", "F": "fp", "XF": "tf", "I": "int"}
-# Tolerance for a known error of the benchmark: bf16 at half or twice the rate of fp16.
+# Relative tolerance for detecting a known error of the benchmark: its bf16 rate is half or twice its fp16 rate.
 _RATIO_TOLERANCE: Final = 0.05
 
 

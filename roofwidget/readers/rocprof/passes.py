@@ -1,4 +1,4 @@
-"""Find the tables of counters in a folder, read them, and join them dispatch by dispatch."""
+"""Find the tables of counters in a folder, read these tables, and join them dispatch by dispatch."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def files(source: Source) -> Files:
 
 
 def _beside(source: Source, word: str) -> Source | None:
-    """Return the table of this kind that belongs to ``pmc_perf.csv`` or ``NAME_pmc_perf.csv``."""
+    """Return the table of the given kind that belongs to ``pmc_perf.csv`` or ``NAME_pmc_perf.csv``."""
     if source.path is None:
         return None
     stem = re.sub(r"(pmc_perf(_\w+)?|results(_\w+)?)(?=\.csv)", word, source.path.name, flags=re.IGNORECASE)
@@ -110,7 +110,7 @@ class Joined:
     counters
         The counters of all passes.
     table
-        The table of the first pass, for its other columns; None if this table has a row per counter.
+        The table of the first pass, for its other columns; None if the first pass has a row per counter.
     warnings
         Warnings.
     """
@@ -218,7 +218,7 @@ def _ids(rows: DelimitedTable) -> npt.NDArray[np.int64] | None:
 
 
 def _whole(rows: DelimitedTable, name: str) -> npt.NDArray[np.int64]:
-    """Return whole numbers exactly; nanoseconds since 1970 do not fit a double."""
+    """Return whole numbers as exact ints, because a double cannot hold nanoseconds since 1970 exactly."""
     cells = rows.texts(name)
     try:
         return np.array(cells, dtype=np.str_).astype(np.int64) if cells else np.zeros(0, dtype=np.int64)

@@ -101,7 +101,10 @@ class _Cells:
 
 @dataclass(frozen=True)
 class _Texts:
-    """Rows of a narrow table, by column. Columns are tuples of texts: the garbage collector does not track these."""
+    """Rows of a narrow table, by column.
+
+    Columns are tuples of texts: the garbage collector does not track such tuples.
+    """
 
     columns: Sequence[Sequence[str]]
 
@@ -258,7 +261,8 @@ class _Block:
     def _unquoted(self, data: Bytes, splits: Marks, quotes: Marks, odd: list[Places]) -> Marks:
         """Return a mask of the quotes to drop.
 
-        Clears quoted delimiters in `splits`, and adds the lines with unusual quotes to `odd`.
+        The method changes two arguments: quoted delimiters are cleared in `splits`, and lines with unusual quotes are
+        added to `odd`.
         """
         parity = np.cumsum(quotes.view(np.uint8), dtype=np.uint8) & 1
         before = np.append(np.uint8(0), parity)[self._starts]
@@ -268,7 +272,7 @@ class _Block:
         opens = inside[at]
         edges = np.concatenate([[True], splits | (data == _NEWLINE), [True]])
         is_quote = np.concatenate([[False], quotes, [False]])
-        # A quote inside a cell is written twice: the second quote opens where the first closed.
+        # A quote inside a cell is written twice. The second quote opens exactly where the first quote closed.
         twice = opens & is_quote[at]
         fits = np.where(opens, edges[at] | twice, edges[at + 2] | is_quote[at + 2])
         dropped = quotes.copy()
@@ -287,7 +291,7 @@ class _Block:
 
 
 def parse_row(lines: Iterator[str], delimiter: str) -> tuple[list[str], list[str]]:
-    r"""Return the first row's cells and the lines used; a quoted cell may span several lines.
+    r"""Return the first row's cells and the row's lines; a quoted cell may span several lines.
 
     Examples
     --------
@@ -472,7 +476,7 @@ class _RowReader:
             raise ProfileError(self.source.name, f"a table of more than {_MAX_CELLS:,} cells; split it")
 
     def _refuse_cut_off(self, cells: Sequence[str], used: Sequence[str], number: int) -> None:
-        """Raise an error if the last line is an incomplete row, because the file is then incomplete.
+        """Raise an error if the last line is an incomplete row, which means that the file is incomplete.
 
         A line counts as an incomplete row if it has more than half of the cells, or begins with a quote. The output of
         a program hardly ever has such a line. In the middle of the file such a line is skipped.
@@ -519,7 +523,7 @@ class DelimitedTable:
     decimal
         The decimal mark of this file, ``"."`` or ``","``. A reader that knows the mark sets it.
     decided
-        Whether some number proves the mark. If not, ``"."`` is assumed, and ``1,234`` is 1234.
+        Whether some number proves the mark. If no number proves it, ``"."`` is assumed, and ``1,234`` is 1234.
     """
 
     def __init__(
@@ -694,7 +698,7 @@ def columns_seen(source: Source) -> list[str]:
 
 
 def columns_of_text(source: Source) -> list[str]:
-    """Return the cells of the first line that looks like a header: the next line has the same number of cells."""
+    """Return the cells of the first line that looks like a header: the line after it has the same number of cells."""
     lines = [line for line in first_lines(source) if line.strip()]
     for line, following in itertools.pairwise(lines):
         for mark in DELIMITERS:

@@ -77,7 +77,7 @@ def question(meaning: _Meaning) -> str:
 
 
 def lacking(names: Sequence[str], known: Collection[str]) -> str:
-    """Return the error message for a table without the needed columns: what it has, and how to name the columns.
+    """Return the error message for a table without the needed columns. It lists the columns and says how to name them.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _meaning(name: str) -> _Meaning | None:
         if found and meant:
             field, units = meant
             unit = found["unit"]
-            # Amounts of bytes are not certain: a column "MB" may also be the memory that a kernel occupies.
+            # Units of bytes are not certain, because a column "MB" may be the memory that a kernel occupies.
             says_all = unit.casefold() in _TIME_UNITS or "flop" in unit.casefold() or unit.endswith("/s")
             is_certain = pattern is _ALONE and len(units) == 1 and says_all
             return _Meaning(field, name, units, is_certain=is_certain)
@@ -121,8 +121,8 @@ def _of_unit(unit: str, *, is_alone: bool) -> tuple[str, tuple[str, ...]] | None
 
     If the unit may be a count or a rate, the result has both spellings.
 
-    In a name with other words, such as "shared memory MB", a time or an amount of bytes may mean anything, so the
-    result is None.
+    If the column's name has other words, such as "shared memory MB", a time or an amount of bytes may mean anything.
+    The result is then None.
     """
     if is_alone and unit.casefold() in _TIME_UNITS:
         return "time", (_TIME_UNITS[unit.casefold()],)
@@ -155,7 +155,7 @@ CHIP: Final = "chip"
 
 @dataclass(frozen=True)
 class Field:
-    """The column of a table for one of our fields.
+    """The column of a table that has one of our fields, and how to convert its numbers.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ _AT_END: Final = re.compile(r"^(?P<stem>.*?)[_ ](?P<unit>s|ms|us|µs|ns|[kmgt]?f
 
 
 def _plain(names: Sequence[str]) -> dict[str, Field]:
-    """Return the fields of plain words; if two columns fit one field, the first column wins."""
+    """Return the fields of plain words; if two columns fit one field, the first column is used."""
     found: dict[str, Field] = {}
     for name in names:
         key = _key(name)

@@ -80,7 +80,7 @@ def decimal(
 def _mark_of_column(cells: Sequence[str]) -> tuple[str, int] | None:
     """Return the decimal mark of a column and the row that proves it.
 
-    None if no cell proves a mark, or the cells are text.
+    Return None if no cell proves a mark, or the cells are text.
     """
     sample = _first_different(cells)
     if not _are_numbers(sample):
@@ -128,7 +128,7 @@ def numbers(cells: Sequence[str], mark: str) -> tuple[Floats, int | None]:
         try:
             return np.array(cells, dtype=np.float64), None
         except ValueError:
-            pass  # Some cell is empty or not a number; the loop below finds it.
+            pass  # Some cell is empty or not a number. The loop below finds this cell.
     different: dict[str, float] = {}
     for row, cell in enumerate(cells):
         if cell not in different:

@@ -169,7 +169,7 @@ def _chip_of_column(
 
 
 class _NoChipError(LookupError):
-    """The cells do not name exactly one chip of the catalogue. The error has the row and the reason."""
+    """The cells do not name exactly one chip of the catalogue. The error has a row number and the reason."""
 
     def __init__(self, row: int, reason: str) -> None:
         super().__init__(reason)
@@ -178,7 +178,7 @@ class _NoChipError(LookupError):
 
 
 def _one_chip(words: Sequence[str | None]) -> Chip | None:
-    """Return the chip that all cells name, None if all cells are empty."""
+    """Return the chip that all filled cells name, or None if all cells are empty."""
     known: dict[str, Chip] = {}
     for row, word in enumerate(words):
         name = (word or "").strip()

@@ -23,7 +23,7 @@ IDLE: Final = "idle"
 _NAME: Final = "idle or not profiled"
 _ORIGIN: Final = "first event of the device to its last, less the union of their durations over all streams"
 _MICRO: Final = 1e-6
-# A share of the span. Smaller gaps between kernels come from rounded times and are not idle time.
+# Gaps below this share of the span come from rounded times and are not idle time.
 _ROUNDING: Final = 1e-6
 _OVERLAP_TOLERANCE: Final = 1e-3
 
@@ -37,7 +37,7 @@ class Spans:
     device
         Device numbers, -1 if unknown, shape (d,).
     span, idle, added
-        For each span its length, its idle time, and the sum of all durations in it, shape (d,).
+        Seconds, shape (d,): the length of each span, its idle time, and the sum of all durations in it.
     """
 
     device: Integers
@@ -305,7 +305,7 @@ def attribution_warnings(calls: Kernels, rows: Rows, collected: Collected) -> li
 
 
 def without_launches(rows: Kernels, calls: int) -> Kernels:
-    """Return the sums without the single calls, which are too many to keep."""
+    """Return the summed rows without the list of their single calls, which would need too much memory."""
     warning = f"the {calls:,} calls are too many to keep one by one"
     return rows.replace(launches=None, warnings=[*rows.warnings, warning])
 
@@ -321,7 +321,7 @@ def _cut(name: str) -> str:
 
 
 def _first_known(first: DictColumn, other: DictColumn) -> DictColumn:
-    """Return the first column; missing texts are replaced by the texts of the other column."""
+    """Return the first column. A missing text is replaced by the other column's text in the same row."""
     unknown = np.array([word is None for word in first.values])[first.codes]
     codes = np.where(unknown, other.codes + len(first.values), first.codes)
     return dict_column([*first.values, *other.values], codes)
@@ -350,7 +350,7 @@ def _with_words(column: DictColumn, replaced: Sequence[tuple[str | None, Mask]])
 
 
 def _launch_resources(collected: Collected, rows: Rows) -> dict[str, Any]:
-    """Return the resources of launches; unknown for rows of several kernels."""
+    """Return the resources of each row's launch. For a row of several kernels they are unknown."""
     given = collected.resources()
     code: Integers = collected.device.resources.integers()[rows.device]
     device = collected.device.device.integers()[rows.device]

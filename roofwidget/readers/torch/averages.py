@@ -53,7 +53,7 @@ class _Average:
     shapes
         Sizes by argument, or None if unknown.
     device, host
-        Seconds on the device and on the host, each with and without called operations.
+        Pairs of seconds, on the device and on the host: with and without called operations.
     is_kernel
         Whether the row is a kernel rather than an operation.
     is_label
@@ -162,7 +162,10 @@ class _PrintedRow:
 
 @dataclass(frozen=True)
 class _PrintedColumns:
-    """The headers by meaning. Headers of device times contain the device's name, the header of FLOPs a prefix."""
+    """The headers by meaning.
+
+    A header of device times contains the device's name. The header of FLOPs has a prefix, such as G.
+    """
 
     device_total: str | None
     device_self: str | None

@@ -123,7 +123,7 @@ class Counted(NamedTuple):
 
 
 class Collected:
-    """The columns of a trace. `calls` has each different call once; `shapes` is whether any call has shapes."""
+    """The columns of a trace. `calls` has each different call once. `shapes` says whether any call has shapes."""
 
     def __init__(self, source: str) -> None:
         self.operations = Operations()
@@ -227,7 +227,7 @@ class Collected:
         self.counted.append(Counted(_text(event["name"]), metrics))
 
 
-# Limits (microseconds; FLOPs or bytes) that no real trace reaches. They keep sums finite.
+# Limits that no real trace reaches, in microseconds, and in FLOPs or bytes. The limits keep sums finite.
 _MAX_TIME_US: Final = 1e18
 _MAX_WORK: Final = 1e30
 _AGAIN: Final = "export the trace again, or remove the event"

@@ -136,9 +136,10 @@ class OpCall:
         return total
 
     def moved(self, written: int, position: int = 0, size: int | None = None) -> int | None:
-        """Return the bytes that the call moves: the result of `read`, plus `written` elements. None if unknown.
+        """Return the bytes that the call moves: the result of `read`, plus `written` elements; None if unknown.
 
-        A written element has `size` bytes. If `size` is not given, it has the dtype of the argument at `position`.
+        A written element has `size` bytes. Without `size` it has as many bytes as an element of the argument at
+        `position`.
         """
         read, size = self.read(), size or self.itemsize(position)
         return None if read is None or size is None else read + written * size
@@ -273,7 +274,10 @@ def _convolution(
 
 
 def _elements(sides: Sequence[int]) -> int:
-    """Return the number of elements of a result. Refuse negative sizes: the product of two is positive."""
+    """Return the number of elements of a result.
+
+    Refuse negative sizes: the product of two negative sizes is positive.
+    """
     if min(sides) < 0:
         raise UnknownWork
     return prod(sides)
@@ -346,7 +350,7 @@ def _attention(
 def _attended(call: OpCall, first: int, written: int) -> int | None:
     """Return the bytes that attention moves: it reads q, k and v, and writes `written` elements.
 
-    The backward pass (`first` is 1) also reads the output and its gradient. None if the dtype is unknown.
+    The backward pass (`first` is 1) also reads the output and its gradient. The result is None if the dtype is unknown.
     """
     size = call.itemsize(first)
     if size is None:

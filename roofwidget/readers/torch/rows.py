@@ -214,7 +214,7 @@ class Rows:
     carries
         Whether the call's work counts in this row, shape (n,).
     device
-        A row of the device activity that represents the row, shape (n,).
+        The position in the device activity of one kernel of the row, shape (n,).
     kernels
         The kernels of the row, as a code into `kernel_words`, shape (n,).
     kernel_words
@@ -257,7 +257,7 @@ def _outermost_with_work(nest: Nest, has_work: Mask) -> Integers:
 
 
 def _owners(collected: Collected, table: WorkTable) -> tuple[Integers, Integers]:
-    """Return for each device row its operation, or -1; and the call of each operation."""
+    """Return two columns: the operation of each device row, or -1, and the call of each operation."""
     operations = collected.operations
     nest = Nest(operations.thread.integers(), operations.start.floats(), operations.duration.floats())
     call = operations.call.integers()
@@ -292,7 +292,7 @@ def operation_rows(collected: Collected, table: WorkTable) -> Rows:
     """Return a row per call of an operation that ran on the device, and a row per launch without operation."""
     owner, call = _owners(collected, table)
     time, name = collected.device.duration.floats(), collected.device.name.integers()
-    # Launches without operation get keys after all operations.
+    # A launch without an operation gets a key of its own, greater than the key of any operation.
     key = np.where(owner >= 0, owner, len(call) + np.arange(len(owner)))
     _, first, group, members = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     names = collected.names.values()
@@ -307,7 +307,7 @@ def operation_rows(collected: Collected, table: WorkTable) -> Rows:
         kernels[row] = words(" + ".join(names[code] for code in ran))
     total: Floats = np.bincount(group, time, len(first)).astype(np.float64)
     carries = np.ones(len(first), dtype=np.bool_)
-    # In order of start, because users read the launches one by one.
+    # Sort the rows by start time, because users read the launches one by one.
     rows = np.argsort(collected.device.start.floats()[first], kind="stable")
     return Rows(
         _calls_of(call, owner[first])[rows],

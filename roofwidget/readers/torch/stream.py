@@ -18,8 +18,9 @@ _TAIL_CHARS: Final = 2**16
 _MAX_TOKEN_CHARS: Final = 16
 _CUT_OFF: Final = "the file ends too early; export it again, or copy it whole"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
-# The end of one object and the start of the next. A match may also be inside a text or deeper in an event, but this is
-# rare. A piece that is cut at such a match is not valid JSON, so it is read event by event.
+# Matches between the end of one event and the start of the next event. A match may also be inside a text or inside an
+# event, but this is rare. If the text is cut at such a match, the piece is not valid JSON, so the piece is read event
+# by event.
 _BETWEEN: Final = re.compile(r'\}[ \t\r\n]*,[ \t\r\n]*(?=\{[ \t\r\n]*")')
 
 
@@ -189,7 +190,7 @@ class _Window:
             return False
         if len(self._text) - self._at > _MAX_VALUE_CHARS:
             raise self.error(f"not JSON, or one value of more than {_MAX_VALUE_CHARS / 2**20:.0f} MiB")
-        # The size doubles each time, so that a long value is not scanned too often.
+        # The piece doubles with each read, so that a long value is not parsed too often.
         piece = self._stream.read(max(_CHUNK_BYTES, len(self._text) - self._at))
         try:
             added = self._decoder.decode(piece, final=not piece)

@@ -105,7 +105,7 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
     idle
         Whether idle time of a device is a row.
     progress
-        None: a bar in a notebook; True: a bar; False: none; or a function of (bytes read, bytes in all).
+        None: a bar in a notebook. True: a bar. False: no bar. A function is called with (bytes read, bytes in all).
 
     Returns
     -------

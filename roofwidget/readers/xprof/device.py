@@ -16,7 +16,8 @@ from roofwidget.readers.xprof.table import GIBI, GIGA, shown
 _VENDORS: Final = {"tpu": "Google", "amd": "AMD", "nvidia": "NVIDIA"}
 # GPUs whose bf16 rate differs from the fp16 rate, or that have no bf16.
 _NO_BF16: Final = ("gfx908", "gfx906", "kepler", "maxwell", "pascal", "volta", "turing")
-# Chips of the catalogue by the architecture that XProf reports. The check uses the chip with the slowest memory.
+# Chips of the catalogue by the architecture that XProf reports. The check of the HBM peak uses the chip with the
+# slowest memory.
 _KNOWN: Final = {"gfx942": ("mi300x", "mi300a", "mi325x"), "gfx950": ("mi350x", "mi355x")}
 _MIN_SHARE_OF_SHEET: Final = 0.75
 
@@ -30,7 +31,7 @@ class Level:
     name
         The name of the level in `Kernels`.
     stem
-        The common part of the names of XProf's columns and properties for this memory.
+        The text that the names of XProf's columns and properties for this memory have in common.
     flag
         The property that is not 0 if the device has this memory.
     """
@@ -122,7 +123,7 @@ def chip_of(properties: Properties) -> Chip | None:
 
 def _precisions(properties: Properties) -> list[str]:
     """Return the precisions of XProf's single compute roof."""
-    # On TPU XProf normalises FLOPs to the bf16 peak; on GPU its single roof is the dense 16-bit rate.
+    # On TPU XProf normalises FLOPs to the bf16 peak. On GPU XProf's single roof is the dense 16-bit rate.
     if not properties.is_gpu:
         return ["bf16"]
     return ["fp16"] if any(word in properties.device.casefold() for word in _NO_BF16) else ["fp16", "bf16"]

@@ -29,9 +29,10 @@ _NARROW: Final = (
     ("s4", "int4"),
     ("u4", "int4"),
 )
-# Larger results mean that the text was not a shape.
+# If the work is larger than this, the text was not a shape.
 _MAX_WORK: Final = 10**30
-# For each call: which operands are the output and the filter of the forward convolution. None means the call's result.
+# For each call: which operands are the output and the filter of the forward convolution. None stands for the call's
+# result.
 _CONVOLUTIONS: Final[dict[str, tuple[int | None, int | None]]] = {
     "__cudnn$convForward": (None, 1),
     "__cudnn$convBiasActivationForward": (None, 1),
@@ -56,7 +57,7 @@ class ArrayShape:
     def bytes(self) -> int:
         """The size in bytes; types narrower than a byte are packed."""
         bits = re.match(r"[a-z]+(\d+)", self.dtype)
-        # Tokens and other opaque types have no data; a truth value takes a byte.
+        # A truth value takes one byte. Tokens and other opaque types have no data, so 0 bytes.
         width = int(bits[1]) if bits else 8 * (self.dtype == "pred")
         return -(-self.elements * width // 8)
 
@@ -143,7 +144,7 @@ def call_work(of: Instruction) -> CallWork | None:
     """Return the work of an opaque call if it is a matrix product or a convolution with known shapes.
 
     A matrix product of M x K by K x N does 2 M N K FLOPs, a convolution 2 x outputs x filter elements / output channels
-    (padding included). Scales, biases and activations count no FLOPs. Bytes are those of all operands and outputs.
+    (padding included). Scales, biases and activations count no FLOPs. Bytes are the bytes of all operands and outputs.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def call_work(of: Instruction) -> CallWork | None:
 
 def _product(of: Instruction) -> tuple[int, int, str] | None:
     name = of.target.casefold()
-    # The sizes of a grouped product are data; shapes only have their sum.
+    # Skip grouped products: the sizes of the groups are data, and the shapes have only the sum of these sizes.
     if not ("gemm" in name or "matmul" in name) or "group" in name:
         return None
     left, right, out = of.operands[0], of.operands[1], of.outputs[0]
@@ -181,7 +182,7 @@ def _stated_depth(left: ArrayShape, dims: str) -> int | None:
 
 
 def _inferred_depth(left: ArrayShape, right: ArrayShape, out: ArrayShape) -> int | None:
-    """Return K from the sizes alone.
+    """Return the depth K of a matrix product, computed from the sizes of factors and result.
 
     With a batch of b, (b M K) x (b K N) / (b M N) is b K^2 for every layout of the factors.
     """

@@ -1,8 +1,9 @@
 """XProf's HLO Stats: the JSON of its tool ``hlo_stats``. It has the HLO text, and so the shapes, of every operation.
 
 To get the file, open the profile in XProf with the tool "HLO Op Stats", and save the response of
-``/data?run=<run>&tag=hlo_stats``; or use the code for ``roofline_model`` with this name. In the same folder, it adds
-shapes to a ``roofline_model``. On its own it gives the same operations, but it has no peaks: choose a chip.
+``/data?run=<run>&tag=hlo_stats``; or use the code for ``roofline_model`` with the tool name ``hlo_stats``. If the
+file is in the folder of a ``roofline_model`` file, it adds shapes to those operations. Read on its own, the file gives
+the same operations but no peaks: choose a chip.
 
 The rules. The file is one table, and the reader finds columns by their ``id``. Shares are percentages, not fractions as
 in ``roofline_model``.
@@ -77,8 +78,8 @@ def stats_beside(source: Source, shapes: Any) -> tuple[XProfTable | None, list[s
     source
         The profile.
     shapes
-        The table: a path or buffer. None uses the file in the profile's folder with the same name except for the
-        tool, if it exists. False uses none.
+        The table: a path or buffer. None uses the ``hlo_stats`` file in the profile's folder if it exists: for
+        ``run.roofline_model.json`` the file ``run.hlo_stats.json``. False uses no table.
     """
     if shapes is False:
         return None, []
@@ -189,7 +190,7 @@ def _program_time(draft: Draft) -> float:
     """Return the program's seconds from self time / share of self time; 0 if no share is known."""
     shares = draft.extra.get("share of self time", np.zeros(len(draft)))
     known = shares > 0
-    # The largest share has the smallest relative rounding error.
+    # Use the operation with the largest share, because its relative rounding error is the smallest.
     most = int(np.argmax(shares)) if known.any() else 0
     return float(draft.self_time[most] / shares[most]) if known.any() else 0.0
 

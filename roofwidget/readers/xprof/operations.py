@@ -141,7 +141,7 @@ def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None,
         Executions by pattern of operation names; these override inferred counts.
     infer
         Whether to infer executions (on GPUs). If all other operations of a program ran equally often, and the
-        occurrences of a library call are a multiple of this number, then the call ran this number of times.
+        occurrences of a library call are a multiple of that number, then the call ran as often as these operations.
 
     Raises
     ------
@@ -353,7 +353,7 @@ class _Added:
 
 
 def _raised(total: Floats, by: float) -> Floats:
-    """Return the total plus `by`; unknown if the result is negative."""
+    """Return the total plus `by`, or NaN if the sum is negative. An unknown total counts as 0."""
     raised = np.where(np.isnan(total), 0.0, total) + by
     return np.where(raised < 0, np.nan, raised)
 
@@ -373,7 +373,7 @@ def with_unknowns(flops: Floats, moved: Mapping[str, Floats]) -> tuple[Floats, d
 
 
 def is_infeed(category: str) -> bool:
-    """Whether a category feeds the device, by XProf's own rule."""
+    """Whether operations of a category feed data to the device, by XProf's own rule."""
     return "infeed" in category or "outfeed" in category
 
 

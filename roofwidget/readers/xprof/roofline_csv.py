@@ -54,7 +54,7 @@ def read(
     or no HBM bandwidth.
     """
     rows = read_table(source, header=_is_header)
-    # XProf writes only rows into this file, so other lines mean damage.
+    # XProf writes only rows into this file, so any other line means that the file is damaged.
     if rows.skipped:
         raise ProfileError(
             source.name, f"{rows.skipped} lines are not rows of the table; the file is damaged, export it again"
@@ -131,7 +131,7 @@ def _implied(table: XProfTable, *, is_gpu: bool) -> Properties:
 
 
 def _peak(rates: Floats, shares: Floats, rows: npt.NDArray[np.bool_]) -> str:
-    """Return the peak if the rows agree on one, else ``"0"``."""
+    """Return the peak if all rows imply the same peak, else ``"0"``."""
     rows = rows & (shares > 0) & (rates > 0)
     if not rows.any():
         return "0"

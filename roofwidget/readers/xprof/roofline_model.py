@@ -187,7 +187,7 @@ def _every_row(table: XProfTable, properties: Properties) -> Draft:
     why = {"HBM": "hbm_bw x total_time"}
     for level in properties.levels():
         amount = table.totals(f"{level.stem}_bw", GIBI, time)
-        # If all rows are 0, the level was not counted. If only some are, 0 is a count.
+        # If all rows are 0, the level was not counted. If only some rows are 0, their 0 is a count.
         if amount.any():
             moved[level.name], why[level.name] = amount, f"{level.stem}_bw x total_time"
     flops, moved = with_unknowns(flops, moved)

@@ -39,7 +39,7 @@ class XProfTable:
         Raises
         ------
         ProfileError
-            If it is not a table, two columns have the same id, or a row does not have one cell per column.
+            If the value is not a DataTable, two columns have the same id, or a row does not have one cell per column.
         """
         columns, rows = (given.get("cols"), given.get("rows")) if isinstance(given, dict) else (None, None)
         if not isinstance(columns, list) or not isinstance(rows, list):

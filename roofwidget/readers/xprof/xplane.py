@@ -4,8 +4,8 @@ To get the file: ``jax.profiler.trace("logs")`` or TensorFlow's and PyTorch/XLA'
 ``logs/plugins/profile/<run>/<host>.xplane.pb``. From the folder of a run, all hosts are read together.
 
 XProf converts the trace to ``roofline_model`` and ``hlo_stats``; the rules are those of these two formats, so opaque
-calls get FLOPs from their shapes. XProf writes intermediate results into the folder of a trace, so it gets a copy in a
-temporary folder.
+calls get FLOPs from their shapes. XProf writes intermediate results into the folder of a trace, so XProf gets a copy of
+the trace in a temporary folder.
 """
 
 from __future__ import annotations
