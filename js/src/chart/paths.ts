@@ -18,7 +18,10 @@ export interface LabelledArrow extends BentLine {
   readonly text: string;
   /** The radius of the point at the arrow's head, px. The arrow ends at the rim of this point. */
   readonly rim: number;
-  /** Whether the arrow is drawn stronger, for a marked kernel or for the roof itself. */
+  /**
+   * Whether the arrow is drawn stronger. True for marked kernels, for changes of the roof itself, and for the trails of
+   * merged kernels.
+   */
   readonly isMarked: boolean;
 }
 
@@ -81,7 +84,10 @@ export function circlePath([x, y]: Spot, radius: number): string {
   return `M${px(x - radius)},${px(y)}${arc}${2 * radius},0${arc}${-2 * radius},0`;
 }
 
-/** Returns the control point of a bent line. It is beside the middle of the line, on the line's lower side. */
+/**
+ * Returns the control point of a bent line. The control point is beside the middle of the line, on the line's lower
+ * side.
+ */
 export function bendOf([x0, y0]: Spot, [x1, y1]: Spot): Spot {
   const [dx, dy] = [x1 - x0, y1 - y0];
   const length = Math.hypot(dx, dy) || 1;

@@ -36,8 +36,8 @@ export interface Scales extends Size {
 }
 
 /**
- * Returns the `last` scales if the `next` scales are equal. Layers that are drawn with the `last` scales are then not
- * redrawn.
+ * Returns the `last` scales if the `next` scales are equal. Otherwise returns the `next` scales. Layers that are drawn
+ * with the `last` scales need not be redrawn.
  */
 export const stableScales = <S extends Scales>(last: S | undefined, next: S): S =>
   last && keyOf(last) === keyOf(next) ? last : next;

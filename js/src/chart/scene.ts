@@ -46,8 +46,8 @@ const MAX_MARKED_KERNELS = 50;
 const MAX_POINTS_WITH_TIES = 400;
 
 /**
- * Returns the rows to name where there is room. They are taken from the drawn rows, which are in drawing order. Totals
- * are first, then the heaviest kernels.
+ * Returns the rows to name where there is room: totals first, then the heaviest kernels. `rows` are the drawn rows, in
+ * drawing order.
  */
 export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
   const totals: number[] = [];

@@ -22,7 +22,9 @@ export interface PlaneProps {
   readonly theme: Theme;
   /** How far the widget extends below the chart, px. The host page hides what is outside the widget. */
   readonly below: number;
-  /** The stage sets this signal: the chip on whose roof the user points at an unmeasured kernel. */
+  /**
+   * The chip of the hovered mark. An unmeasured kernel has a mark on the roof of each chip. The stage sets the signal.
+   */
   readonly pointedChip: Signal<string | undefined>;
 }
 

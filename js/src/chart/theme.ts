@@ -14,7 +14,7 @@ export interface Theme {
   readonly memoryWash: string;
   readonly computeWash: string;
   /**
-   * The hues of chips or vendors. They are similar to Okabe and Ito's colours, with a lightness that makes text
+   * The hues of chips or vendors. The hues are similar to the colours of Okabe and Ito, but their lightness makes text
    * legible.
    */
   readonly chips: readonly string[];

@@ -10,8 +10,8 @@ export interface Tick {
 }
 
 /**
- * How an axis converts its values. `fromBase` converts from base units, `toBase` converts to base units. For a
- * reciprocal axis `fromBase` and `toBase` are decreasing functions.
+ * How an axis converts its values. `fromBase` converts from base units, and `toBase` converts to base units. For a
+ * reciprocal axis such as the balance (B/FLOP), both functions are decreasing.
  */
 export interface Counting {
   readonly fromBase: (base: number) => number;

@@ -130,7 +130,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
             {...own("outside")}
             onClick={() => {
               navigation.fit();
-              // The hint disappears after its click. Move the focus to another button of the toolbar.
+              // The hint disappears when the user clicks it. Move the focus to another button of the toolbar.
               opener.current?.focus();
             }}
           >

@@ -73,8 +73,8 @@ export function zoomToBox(scales: Scales, { left, right, top, bottom }: Box, lin
 }
 
 /**
- * Returns the zoom to the part between the ends `across` and `up`, within the limits. Returns null if the zoom would
- * show the whole plane.
+ * Returns the zoom to a part of the plane, within the limits. The part is between the ends `across` (horizontal) and
+ * `up` (vertical). Returns null if the zoom would show the whole plane.
  */
 function shown(scales: Scales, across: Ends, up: Ends): Zoom | null {
   const limits = LIMITS["outer" in scales ? "times" : "rates"];

@@ -19,7 +19,7 @@ export function textWidth(text: string, bold = false, size = FONT_PX): number {
   return width * size * (bold ? 1.07 : 1);
 }
 
-/** Breaks a text at spaces into lines of at most this width, px. */
+/** Returns the lines of a text. The text is broken at spaces into lines of at most `width` px. */
 export function linesOf(text: string, width: number, size = FONT_PX): string[] {
   const lines: string[] = [];
   for (const word of text.split(/ +/)) {

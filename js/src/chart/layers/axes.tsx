@@ -1,4 +1,5 @@
-// The axes of both planes: the grid, the ticks, the titles, and the strip for kernels without FLOPs.
+// The axes of the roofline plane and of the time view: the grid, the ticks, the titles, and the strip for kernels
+// without FLOPs.
 
 import type { ComponentChildren } from "preact";
 import { formatTick } from "../../text/numbers.ts";

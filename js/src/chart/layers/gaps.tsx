@@ -1,4 +1,4 @@
-// Gap arrows from measured points up to the focus chip's roof. Also the lines between the points of a kernel.
+// Draws gap arrows from measured points up to the focus chip's roof, and the lines between the points of a kernel.
 
 import { judge } from "../../roofline/bound.ts";
 import { roofElsewhere } from "../../roofline/roofline.ts";

@@ -68,7 +68,7 @@ export function ghostsOf(
   });
 }
 
-/** The box of the mark, which labels avoid. */
+/** Returns the box of a moved kernel's mark. Labels avoid this box. */
 export const ghostBox = ({ to: [x, y], radius }: Ghost): Box => squareAround(x, y, radius + 1);
 
 /** Draws the points of moved kernels as outlines. */
@@ -127,8 +127,8 @@ export function MovedKernels({ ghosts, looks: { colours, colour }, dragged, them
 const between = (from: Spot, to: Spot): Spot => [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
 
 /**
- * Returns the same shape as on the canvas. A circle: memory bounds the kernel. A square: compute bounds the kernel. A
- * diamond: neither.
+ * Returns the shape that the kernel's point has on the canvas: a circle if memory bounds the kernel, a square if
+ * compute bounds the kernel, otherwise a diamond.
  */
 function shape([x, y]: Spot, radius: number, side: number): string {
   if (side === SIDES.memory) return circlePath([x, y], radius);

@@ -90,7 +90,8 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): LabelledAr
   }
   const first = Math.max(low, y.domain[0] / Math.min(before.bandwidth, now.bandwidth));
   const last = Math.min(high, before.peak / before.bandwidth, now.peak / now.bandwidth);
-  // The bandwidth also differs if the user has chosen another memory level. The roof itself has then not changed.
+  // If the user has chosen another memory level, the bandwidth differs, but the roof itself has not changed. The
+  // bandwidth then has no arrow.
   const isOther = before.chip === now.chip.id && before.memory !== memoryOf(now);
   if (hasMoved(now.bandwidth / before.bandwidth) && first < last && !isOther) {
     const text = words.bandwidth(now.level, formatFactor(now.bandwidth / before.bandwidth));

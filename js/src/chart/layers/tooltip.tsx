@@ -16,7 +16,7 @@ interface TooltipContent {
   /** The roofs on the chart. */
   readonly roofs?: readonly Roof[];
   readonly view?: View;
-  /** Rows above the standard rows. */
+  /** Additional rows of the tooltip, above the standard rows. */
   readonly more?: readonly TooltipRow[];
   readonly x: number;
   readonly y: number;
@@ -104,9 +104,10 @@ export function cardOf({
 const isHalfHidden = ({ width }: Size) => width < 2 * WIDTH_PX;
 
 /**
- * Returns boxes beside the point or beside its `own` labels. Boxes over the chart are better than boxes that cover what
- * is below the chart. If a tooltip beside the point would hide half of the chart, the box is below the chart. If there
- * is no room below the chart, the box is below or above the point. All boxes are inside the widget.
+ * Returns the possible boxes of the tooltip, best first. The boxes are beside the point or beside the point's `own`
+ * labels. A box over the chart is better than a box over the content below the chart. If a tooltip beside the point
+ * would hide half of the chart, the box is below the chart. If there is no room below the chart, the box is below or
+ * above the point. All boxes are inside the widget.
  */
 export function placesFor(
   { x, y }: { x: number; y: number },

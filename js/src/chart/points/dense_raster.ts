@@ -75,8 +75,8 @@ export function paintDenseRaster(context: CanvasRenderingContext2D, dense: Dense
 
 /**
  * Returns the indices of points from front to back. Unfaded points are in front of faded points, and later points are
- * in front of earlier points. Leaves out a point if a point in front of it has the same centre pixel and is at least as
- * large. `largest` is scratch memory with a number for each pixel.
+ * in front of earlier points. Leaves out a point if a filled point in front of it has the same centre pixel and is at
+ * least as large. `largest` is scratch memory with a number for each pixel.
  */
 export function visibleFrontToBack(
   dense: DensePoints,

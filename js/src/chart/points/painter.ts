@@ -1,5 +1,5 @@
-// Paints kernels on a canvas. Memory bounds the kernel: a circle. Compute bounds the kernel: a square. The program: a
-// star. Otherwise: a diamond. Repaints only what has changed.
+// Paints kernels on a canvas. The shape of a point says what bounds the kernel: memory (a circle), compute (a square)
+// or something else (a diamond). The point of a program is a star. Only the changed parts of the canvas are repainted.
 
 import { MEASURED, type Points, SIDES } from "../../roofline/points.ts";
 import { MIN_RADIUS_PX } from "../../roofline/positions.ts";
@@ -78,7 +78,8 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
       const regions = [...regionsOf(before), ...regionsOf(next)];
       context.save();
       context.beginPath();
-      // Rounded to device pixels. A pixel that is only partly cleared would show a trace of the old point.
+      // Returns a position rounded to device pixels, px. A pixel that is only partly cleared would show a trace of the
+      // old point.
       const whole = (place: number) => Math.round(place * ratio) / ratio;
       for (const [x, y, reach] of regions) {
         const [left, top] = [whole(x - reach), whole(y - reach)];
@@ -106,7 +107,10 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
   };
 }
 
-/** Returns the radius of points whose size has no meaning, px. The more points there are, the smaller the radius is. */
+/**
+ * Returns the radius of all points, px, if the size of a point has no meaning. The more points there are, the smaller
+ * the radius is.
+ */
 export function radiusOf(points: Points): number {
   return points.n > 20_000 ? 2 : points.n > 2000 ? 2.5 : points.n > 200 ? 3.5 : 5;
 }
@@ -192,7 +196,7 @@ function drawSprite(
   ratio: number,
 ) {
   const half = sprite.width / 2;
-  // Rounded to device pixels. Otherwise the copy of the sprite would be blurred.
+  // The position is rounded to device pixels. Otherwise the copy of the sprite would be blurred.
   const left = (Math.round((at.x[index] as number) * ratio) - half) / ratio;
   const top = (Math.round((at.y[index] as number) * ratio) - half) / ratio;
   context.drawImage(sprite, left, top, sprite.width / ratio, sprite.height / ratio);

@@ -194,7 +194,7 @@ function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
   return at;
 }
 
-/** The scene with other kernels. */
+/** Returns the scene with the kernels and points of `after` instead of its own kernels and points. */
 export const sceneWith = <T extends PlacedKernels>(scene: TimeScene, after: T): TimeScene & T => ({
   ...{ ...scene, ...after },
   at: place(after.points, scene.scales),

@@ -87,7 +87,7 @@ export interface SheetRow {
   readonly value: string;
   /** True if the figure was measured (a ceiling). False if the figure is from the data sheet. */
   readonly measured: boolean;
-  /** The values of other sources that differ from this value. */
+  /** Values from other sources, if they differ from this value. */
   readonly others: readonly { readonly text: string; readonly source: string }[];
 }
 

@@ -97,8 +97,8 @@ function counted(store: Store): string {
 function Controls({ store }: { store: Store }) {
   const { n, precision, totalTime } = store.kernels.value;
   const categories = store.byCategory.value;
-  // Whether what binds some kernel is unknown. Uses the roof from before the drag, because with very many kernels this
-  // takes too long for each frame of a drag.
+  // Whether the limit that binds a kernel is unknown for some kernel. Uses the roof from before the drag. With very
+  // many kernels, the computation takes too long for each frame of a drag.
   const isUnknown = useComputed(() => boundsOf(store.kernels.value, store.restedRoof.value).values.includes("unknown"));
   // The options are joined into one text. While a roof is dragged, the text stays equal, so the select is not redrawn.
   const answers = useComputed(() => answersOf(store, isUnknown.value ? ["unknown"] : []).join("\n"));
