@@ -203,7 +203,7 @@ def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
 
 
 def bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:
-    """Return the bytes, shape (n,), by level: each level of `chip` with a known bandwidth and bytes of some kernel."""
+    """Return the kernels' bytes by level of `chip`, for levels that have a known bandwidth and a column of bytes."""
     by_level = {name.casefold(): column for name, column in table.bytes_by_level.items()}
     known = [level for level, memory in chip.memories.items() if memory.bandwidth is not None]
     return {

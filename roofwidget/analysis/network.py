@@ -2,7 +2,8 @@
 
 Conventions: `size` is always V, the bytes of the **full array** over all ranks, not of the part that one rank holds.
 Bandwidths are **one way**: what a rank sends in one direction of a ring, or into a switch. Mixing up one way and both
-ways is a common mistake, and the result is wrong by a factor of two. Formulas, with n ranks and bandwidth W:
+ways is a common mistake, and the result is wrong by a factor of two. Formulas, with n ranks and bandwidth W (a formula
+after ":" is the simpler form for an even n):
 
 ============== ======================= ================================= =======================
 kind           ring                    ring-both-ways                    switch
@@ -15,10 +16,11 @@ broadcast      V/W                     V/2W                              as ring
 permute        V/nW                    refused: it has one direction     as ring
 ============== ======================= ================================= =======================
 
-The ring formulas are those of bandwidth-optimal rings (Patarasu and Yuan, JPDC 69(2), 2009). Both ways, each shard
-travels half of a ring that wraps around in each direction; with an even n one direction is idle in the last step. On a
-switch each rank holds V/n and sends all of it except its own n-th part. Each hop costs `latency`, and the hops of a
-collective run one after the other. Scalars may be text with a unit, such as ``"450 GB/s"`` or ``"1 us"``.
+The ring formulas are those of bandwidth-optimal rings (Patarasu and Yuan, JPDC 69(2), 2009). With "ring-both-ways" the
+ring wraps around: each shard travels in both directions, half of the ring in each. With an even n, one direction is
+idle in the last step. On a switch each rank holds V/n and sends all of it except its own n-th part. Each hop costs
+`latency`, and the hops of a collective run one after the other. Scalars may be text with a unit, such as ``"450 GB/s"``
+or ``"1 us"``.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ TOPOLOGIES: Final = ("ring", "ring-both-ways", "switch")
 """The supported topologies of the ranks."""
 
 _BOTH_WAYS: Final = "ring-both-ways"
-# Collectives that pass whole shards from rank to rank, and how many times the shards go round the ring.
+# Maps each collective that passes whole shards from rank to rank to the number of times the shards go round the ring.
 _IN_STEPS: Final = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
 
 
@@ -60,7 +62,7 @@ def collective_time(
     kind
         One of `COLLECTIVES`.
     size
-        Bytes of the full array over all ranks. In an all-to-all on a switch one rank holds ``size / ranks``.
+        Bytes of the full array over all ranks. In an all-to-all each rank holds ``size / ranks`` of these bytes.
     ranks
         The number of chips that take part, whole numbers from 1; a single chip has nothing to send.
     bandwidth
@@ -151,7 +153,8 @@ def _bytes_sent(kind: str, n: Floats, topology: str) -> Floats:
     gathered = (n - 1) / n
     to_all = {
         "ring": gathered / 2,
-        # Each rank has V/n^2 bytes for each other rank. Between ranks that are d hops apart, bytes cross d links.
+        # Each rank has V/n^2 bytes for each other rank. If two ranks are d hops apart, these bytes cross d links, so d
+        # ranks send them in turn.
         _BOTH_WAYS: np.floor(n * n / 4) / (n * n),
         "switch": gathered / n,
     }
@@ -169,7 +172,7 @@ def _bytes_sent(kind: str, n: Floats, topology: str) -> Floats:
 def _link_capacity(kind: str, n: Floats, topology: str) -> Floats:
     """Return the bytes that a rank's links could send during a collective, as a multiple of the full array's bytes."""
     if topology == _BOTH_WAYS and kind in _IN_STEPS:
-        # Each step sends one shard per direction. The number of steps is the number of hops to the farthest rank.
+        # In each step a rank can send one shard per direction. There are as many steps as hops to the farthest rank.
         return _IN_STEPS[kind] * 2 * np.floor(n / 2) / n
     return _bytes_sent(kind, n, topology)
 

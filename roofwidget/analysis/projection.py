@@ -41,13 +41,14 @@ class Projection:
     chip, source
         The new chip (with the new clock if a clock was given), and the chip that the kernels ran on.
     precision
-        The precision, on the new chip, of kernels that name none.
+        The precision on the new chip for kernels that have no precision of their own.
     measured
         Seconds on the chip that the kernels ran on, shape (n,); NaN where not measured.
     by_kernel
         Seconds on the new chip, shape (n,); NaN where not measured.
     scaled
-        Whether the time of a measured kernel was scaled, shape (n,). Without a known bound the time stays the same.
+        Whether the time of a measured kernel was scaled, shape (n,). If a bound that the new time needs is unknown, the
+        time stays the same.
     is_far
         Whether a scaled kernel has a utilization below 10 %, shape (n,). The roof does not explain the time of such a
         kernel, so a new chip may not change it.
@@ -123,7 +124,7 @@ class Projection:
         return (*self.remarks, *found)
 
     def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame, one row per kernel: name, seconds before and after, and whether it was scaled."""
+        """Return a pandas DataFrame, one row per kernel: name, old and new seconds, and whether the time was scaled."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
         columns = {"name": self.names, "before": self.measured, "after": self.by_kernel, "scaled": self.scaled}
@@ -169,8 +170,8 @@ def project(
     """Return the times that measured kernels would have on another chip, clock or precision, or at their roof.
 
     A kernel keeps its utilization: new time = time × bound on the new chip / bound on the chip that it ran on. For a
-    kernel at its roof the new time is the bound on the new chip. Self time scales by the same factor as time. If one of
-    the two bounds is unknown or zero, the time stays the same.
+    kernel in `at_roof` the new time is the bound on the new chip. Self time scales by the same factor as time. If one
+    of the two bounds is unknown or zero, the time stays the same.
 
     Parameters
     ----------
@@ -184,23 +185,24 @@ def project(
         A factor on the new chip's peaks, such as 0.8; or the new clock as text, such as ``"1.2 GHz"``. Text requires
         that the chip has a clock. Bandwidths do not change.
     precision
-        The precision, on the new chip, of kernels that name none: a name, or ``"auto"`` for the chip's default. If it
-        is not given, these kernels keep their precision on the chip they ran on. Bytes do not change.
+        The precision on the new chip for kernels that have no precision of their own: a name, or ``"auto"`` for the new
+        chip's default. If it is None, these kernels get the default precision of the chip that they ran on. Bytes do
+        not change.
     memory
         The level whose bytes count, on both chips, as in `roofwidget.bound`.
     at_roof
         Rows of kernels that reach their roof on the new chip.
     recast
         A precision for all FLOPs on the new chip, whatever precision the kernels name. FLOPs of a class, such as
-        vector, stay in their class. Bytes do not change.
+        ``vector``, stay in their class. Bytes do not change.
 
     Raises
     ------
     MissingFigureError
-        If a chip lacks the precision, the bandwidth or the clock that is asked for. A kernel whose own precision a chip
-        lacks keeps its time.
+        If a chip lacks the precision, the bandwidth or the clock that the options need. If a chip lacks a kernel's own
+        precision, there is no error: this kernel keeps its time.
     TypeError, ValueError
-        If the chip that the kernels ran on is unknown, or a clock or row is invalid.
+        If the chip that the kernels ran on is unknown, or `clock` or a row of `at_roof` is invalid.
 
     Examples
     --------
@@ -268,7 +270,7 @@ def _rows(given: Iterable[int], n: int) -> Bools:
 
 
 def _recast(kernels: Kernels) -> Kernels:
-    """Return the same kernels without precisions. FLOPs of a class, such as ``vector``, stay in this class."""
+    """Return the kernels without their precisions. FLOPs of a class, such as ``vector``, stay in their class."""
     flops = kernels.flops_by_precision
     plain = [column for key, column in flops.items() if key not in FLOP_CLASSES]
     return kernels.replace(

@@ -37,7 +37,7 @@ def html(bound: Bound) -> str:
 
 
 def above_roof(bound: Bound) -> Iterator[str]:
-    """Yield why the first kernels above their roof cannot be that fast, then the number of the other kernels."""
+    """Yield sentences: why the first kernels above their roof cannot be so fast, then how many more are above it."""
     rows = np.flatnonzero(bound.above_roof)
     for row in rows[:_MAX_EXPLAINED]:
         yield f"'{_name(bound, row)}' {_reason(bound, int(row))}."
@@ -47,7 +47,7 @@ def above_roof(bound: Bound) -> Iterator[str]:
 
 
 def _conditions(bound: Bound) -> str:
-    """Return chip, precision, memory, options that differ from their defaults, and the source of the kernels."""
+    """Return a text: chip, precision, memory, options that are not the defaults, and the source of the kernels."""
     words = [one_line(bound.chip.name), bound.precision, "all levels" if bound.memory == "all" else bound.memory]
     if bound.overlap != 1:
         words.append(f"{percent(bound.overlap)} overlap")
@@ -61,7 +61,7 @@ def _conditions(bound: Bound) -> str:
 
 
 def _intensity(bound: Bound, row: int) -> str:
-    """Return the intensity at the given level as text. For ``all`` the text is for the slowest level and names it."""
+    """Return the intensity at the level `bound.memory` as text. For ``all``, use and name the slowest level."""
     if bound.memory != "all":
         return format_intensity(float(bound.ai[bound.memory][row]) if bound.memory in bound.ai else math.nan)
     level, _ = _slowest(bound, row)
@@ -69,7 +69,7 @@ def _intensity(bound: Bound, row: int) -> str:
 
 
 def _slowest(bound: Bound, row: int) -> tuple[str, float]:
-    """Return the level with the largest known memory time, and this time. The name is empty if no time is known."""
+    """Return the level with the largest known memory time, and its seconds. If no time is known, return "" and 0."""
     times = {level: float(seconds[row]) for level, seconds in bound.judged_memory_time.items()}
     known = {level: seconds for level, seconds in times.items() if not math.isnan(seconds)}
     level = max(known, key=known.__getitem__, default="")
@@ -111,7 +111,7 @@ def _name(bound: Bound, row: int) -> str:
 
 
 def _reason(bound: Bound, row: int) -> str:
-    """Return why the measured time is impossible: a single resource needs longer, or several resources together do."""
+    """Return why the measured time is too short: one resource alone, or several resources in turn, need longer."""
     measured = float(bound.measured[row])
     ran = format_quantity(measured, "s")
     for seconds, describe in (

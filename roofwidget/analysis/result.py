@@ -57,13 +57,13 @@ class Bound:
     chip
         The chip.
     precision, memory
-        The options of `roofwidget.bound`, with the chip's own names; ``all`` means every level.
+        The options of `roofwidget.bound`, spelled as in `chip`. The memory ``all`` means every level.
     overlap, exposed_comm, launch_overhead
         The other options of `roofwidget.bound`: two shares from 0 to 1, and seconds.
     judged
         The memory levels whose bytes count.
     flops, measured
-        FLOPs over all precisions and launches, and measured seconds; a measured zero counts as unknown.
+        FLOPs over all precisions and launches, and measured seconds. A measured time of zero counts as unknown.
     bytes
         Bytes by memory level. If a kernel has bytes over the link, they are under ``network``.
     compute_time, memory_time, network_time, overhead_time
@@ -194,7 +194,7 @@ class Bound:
     @cached_property
     @_formula
     def above_roof(self) -> Bools:
-        """Whether a kernel is faster than its bound: its counts, its time or the peaks must be wrong."""
+        """Whether a kernel is faster than its bound. Then its FLOPs, its bytes, its time or the peaks must be wrong."""
         return self.utilization > ABOVE_ROOF_FROM
 
     @cached_property
@@ -202,7 +202,8 @@ class Bound:
     def exposed_fraction(self) -> Floats:
         """The share of the bound time in which only the link works.
 
-        It is `exposed_comm` if no kernel has network bytes. Otherwise it is ``max(0, network_time - body) / time``.
+        If no kernel has network bytes, it is `exposed_comm`. For a kernel with network bytes it is ``max(0,
+        network_time - body_time) / time``, and otherwise 0.
         """
         if not self.network_time.any():
             return np.full(len(self), self.exposed_comm)
@@ -212,7 +213,7 @@ class Bound:
     @cached_property
     @_formula
     def energy(self) -> Floats:
-        """Joules for FLOPs, bytes of main memory, and constant power. Without a measured time the bound is the time.
+        """Joules for FLOPs, bytes of main memory, and constant power over the measured time, or else the bound time.
 
         All NaN on a chip without `Chip.energy`. Choi, Bedard, Fowler and Vuduc, IPDPS 2013: times overlap,
         energies add up.
@@ -233,14 +234,14 @@ class Bound:
     @cached_property
     @_formula
     def regime(self) -> Texts:
-        """`bound_by` with ``memory`` for every memory level."""
+        """As `bound_by`, but ``memory`` stands for each of the memory levels."""
         of_levels = ["memory" for _ in self.judged]
         return np.array([*of_levels, NETWORK, "overhead", "compute", "unknown"], dtype=object)[self._binding]
 
     @cached_property
     @_formula
     def _binding(self) -> npt.NDArray[np.int8]:
-        """For each kernel, the position of `bound_by` in: levels of `judged`, network, overhead, compute, unknown."""
+        """The position of `bound_by` in this list: the levels of `judged`, network, overhead, compute, unknown."""
         network, overhead, compute, unknown = range(len(self.judged), len(self.judged) + 4)
         memory_time, level = slowest_level(self.memory_time, self.judged, len(self))
         index = np.where(self.compute_time * (1 + TIE_TOLERANCE) >= memory_time, compute, level)

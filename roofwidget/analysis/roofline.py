@@ -1,9 +1,9 @@
-"""The roofline arithmetic: the least time that a kernel can take on a chip. Arrays in, arrays out.
+"""The roofline arithmetic: the least time that a kernel can take on a chip. The functions take and return arrays.
 
-The roofline (Williams, Waterman and Patterson, CACM 52(4), 2009) is written as times: a kernel needs
-``compute_time = sum of FLOPs / peak`` and ``memory_time = max over levels of bytes / bandwidth``. The bound is the
-larger of the two, unless the kernel's bytes over the link or its launches need longer. All other quantities follow from
-these times (see `roofwidget.analysis.result`), and zero FLOPs or zero bytes need no special case.
+The roofline (Williams, Waterman and Patterson, CACM 52(4), 2009) is written as times: a kernel needs ``compute_time =
+sum of FLOPs / peak`` and ``memory_time = max over levels of bytes / bandwidth``. The bound is the larger of the two
+times. If the kernel's bytes over the link or its launches need longer, the bound is their time. All other quantities
+follow from these times (see `roofwidget.analysis.result`), and zero FLOPs or zero bytes need no special case.
 
 `js/src/roofline/roofline.ts` has the same formulas, for use during drags. The tests compare both with
 `tests/golden/roofline.json`.
@@ -81,7 +81,8 @@ def join_times(
     """Return the body (seconds of compute and memory combined), and the bound (body, link and launches combined)."""
     body = np.maximum(compute, memory)
     if overlap < 1:
-        # Written as a sum on top of the larger time, so that an overlap of 1 gives exactly the larger time.
+        # Adding to the larger time makes the result exactly the larger time at an overlap of 1, without a rounding
+        # error.
         body = body + (1 - overlap) * np.minimum(compute, memory)
     time = body / (1 - exposed) if exposed else body
     for outside in (network, overhead):

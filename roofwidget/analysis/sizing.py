@@ -69,15 +69,16 @@ def critical_batch(
 ) -> float:
     """Return the smallest batch B at which a layer, ``[B, D] x [D, F]``, is compute-bound.
 
-    R is the ridge point. At the crossing ``2 B D F = R (B D e + D F w + B F o)``, so
-    ``B = R D F w / (2 D F - R (D e + F o))``. For layers much larger than the batch, B is ``R w / 2``.
+    R is the ridge point; e, w and o are bytes per element of input, weights and output. Compute and memory take the
+    same time if ``2 B D F = R (B D e + D F w + B F o)``, so ``B = R D F w / (2 D F - R (D e + F o))``. For layers much
+    larger than the batch, B is ``R w / 2``.
 
     Parameters
     ----------
     chip
         A chip, or its name in the catalogue.
     d, f
-        Rows and columns of the weights; None for both gives the limit of large layers.
+        Rows and columns of the weights. If both are None, the result is for layers much larger than the batch.
     precision
         The precision of the arithmetic, which may be wider than the weights; ``"auto"`` for the chip's default.
     memory
@@ -124,9 +125,10 @@ def critical_batch_per_chip(
 ) -> float:
     """Return the smallest batch B per chip at which data-parallel training hides the exchange of its gradients.
 
-    The backward pass of a layer with D by F weights does ``4 B D F`` FLOPs per chip. The all-reduce of its gradients,
-    ``g D F`` bytes, makes the chip send twice that many bytes. Compute takes longer from ``B = g P / (2 W)`` on, with
-    the peak P and the bandwidth W. For 2-byte gradients this B is P / W, the network's ridge point.
+    The backward pass of a layer with D by F weights does ``4 B D F`` FLOPs per chip. Its gradients are ``g D F`` bytes,
+    with g bytes per element. To all-reduce these gradients, the chip sends ``2 g D F`` bytes. From ``B = g P / (2 W)``
+    on, compute takes longer than the all-reduce; P is the peak and W the bandwidth. For 2-byte gradients this B is P /
+    W, the network's ridge point.
 
     Parameters
     ----------
@@ -136,7 +138,7 @@ def critical_batch_per_chip(
         The precision of the peak; ``"auto"`` for the chip's default.
     bandwidth
         bytes/s that a chip sends over all links that transport the gradients, or text such as ``"180 GB/s"``; None for
-        all links of the chip. Along one axis of a torus it is twice the bandwidth of one link, because there is one
+        all links of the chip. Along one axis of a torus give twice the bandwidth of one link, because the axis has one
         link per direction.
     gradient_bytes
         Bytes per element of the gradients (g).

@@ -35,8 +35,9 @@ class Snapshot:
     peak_flops, bandwidth
         FLOP/s and bytes/s, finite and above zero.
     kernels
-        ``(name, FLOP/byte, FLOP/s)`` of at most 200 kernels: the longest ones, and only the longest of each name. The
-        intensity is infinite without bytes and 0 without FLOPs. Without FLOPs the rate is in bytes/s.
+        ``(name, FLOP/byte, FLOP/s)`` of at most the 200 longest kernels. If several kernels share a name, only the
+        longest of these is kept. The intensity of a kernel without bytes is infinite. A kernel without FLOPs has
+        intensity 0 and a rate in bytes/s.
     hidden
         Whether the chart hides the snapshot.
 

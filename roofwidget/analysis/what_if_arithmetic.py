@@ -20,19 +20,19 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], b
     """Return the kernels with what-ifs applied.
 
     The factor ``bytes`` multiplies a kernel's bytes at every memory level, but not its bytes over the link. The kernel
-    keeps its utilization, so its new time is ``time * bound time after / bound time before``. The factor ``time``
-    multiplies the result. No kernel goes above its roof, so the time factor is at least the utilization. For a kernel
-    that is above its roof already, the time factor is at least 1. The self time changes by the same factor as the time.
-    A new time is NaN if the bytes change and the bound is unknown.
+    keeps its utilization, so its new time is ``time * new bound / old bound``. The factor ``time`` multiplies this new
+    time. No kernel goes above its roof, so the time factor is at least the utilization. For a kernel that is above its
+    roof already, the time factor is at least 1. The self time changes by the same factor as the time. A new time is NaN
+    if the bytes change and the bound is unknown.
 
     Parameters
     ----------
     kernels
         The n kernels as they are.
     moves
-        By row, the factors ``"bytes"`` and ``"time"``, above 0; a missing factor is 1.
+        Maps a row to its factors: a dict with ``"bytes"`` and ``"time"``, both above 0. A missing factor is 1.
     bound_of
-        Returns the bound of some of the kernels.
+        A function that takes some of the kernels and returns their `Bound`.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], b
     by_bytes, by_time = (np.array([move.get(key, 1.0) for move in moves.values()]) for key in ("bytes", "time"))
     after = _with_bytes(before, by_bytes)
     bound = bound_of(before)
-    # With unchanged bytes the time is known even if the bound is not.
+    # A kernel with unchanged bytes keeps its time, so its bound need not be known.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         follows = np.where(by_bytes == 1, 1.0, bound_of(after).time / bound.time)
     factor = follows * np.fmax(by_time, least_time(bound))
