@@ -132,7 +132,7 @@ def _reason(bound: Bound, row: int) -> str:
 
 
 def _of_bytes(bound: Bound, row: int) -> tuple[str, str, str]:
-    """Return texts for a memory level: the work, its rate, and possible causes if the measured time is too short."""
+    """Return texts for the slowest level: its bytes, its bandwidth, and why the measured time can be too short."""
     level, _ = _slowest(bound, row)
     bandwidth, measured, flops = bound.chip.bandwidth(level), float(bound.measured[row]), float(bound.flops[row])
     moved = float(bound.bytes[level][row])

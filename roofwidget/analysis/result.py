@@ -136,7 +136,7 @@ class Bound:
     @cached_property
     @_formula
     def peak(self) -> Floats:
-        """The peak of each kernel, FLOP/s: its FLOPs over its compute time. At zero FLOPs: the peak of `precision`."""
+        """The peak of each kernel, FLOP/s: FLOPs over compute time. For zero FLOPs it is the peak of `precision`."""
         return np.where(self.flops > 0, self.flops / self.compute_time, self.chip.peak(self.precision))
 
     @cached_property

@@ -127,8 +127,8 @@ def critical_batch_per_chip(
 
     The backward pass of a layer with D by F weights does ``4 B D F`` FLOPs per chip. Its gradients are ``g D F`` bytes,
     with g bytes per element. To all-reduce these gradients, the chip sends ``2 g D F`` bytes. From ``B = g P / (2 W)``
-    on, compute takes longer than the all-reduce; P is the peak and W the bandwidth. For 2-byte gradients this B is P /
-    W, the network's ridge point.
+    on, compute takes longer than the all-reduce; P is the peak and W the bandwidth. For 2-byte gradients this B is ``P
+    / W``, the ridge point of the network.
 
     Parameters
     ----------

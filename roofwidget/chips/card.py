@@ -1,4 +1,4 @@
-"""The card of a chip: every figure with its source, and with the sources that disagree."""
+"""The card of a chip: every figure with its source, and with other sources that give a different value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def figures(chip: Chip) -> tuple[Figure, ...]:
         checks.setdefault(check.figure, []).append(check)
     rows: list[Figure] = []
     for key, label, value, unit in _plain_rows(chip):
-        # If a link's bandwidth cannot be derived from the printed figure, name the source of the printed figure.
+        # If a link's bandwidth has no source of its own, use the source of the printed figure.
         source = chip.sources.get(key) or chip.sources.get(re.sub(r"^(links\..*)\.bandwidth$", r"\1.printed", key))
         rows.append(Figure(key, label, value, unit, source, tuple(checks.get(key, ()))))
     return (*rows, *(_ceiling_row(ceiling) for ceiling in chip.ceilings))
@@ -41,7 +41,7 @@ def units_by_figure(chip: Chip) -> dict[str, str]:
 
 
 def figures_with_sources(chip: Chip) -> list[str]:
-    """Return the keys of all figures that may have a source: figures with a value, and the printed figures of links."""
+    """Return the keys of all figures that may have a source: figures with a value, and the printed texts of links."""
     printed = [f"links.{link.name}.printed" for link in chip.links.values() if link.printed]
     return [key for key, _, value, _ in _plain_rows(chip) if value is not None] + printed
 

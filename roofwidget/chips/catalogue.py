@@ -38,8 +38,8 @@ def chip(name: str | Chip) -> Chip:
     Parameters
     ----------
     name
-        An id, a name, an alias or a short name; case, spaces, hyphens and underscores are ignored.
-        A `Chip` is returned as it is.
+        An id, a name, an alias or a short name; case, spaces, hyphens and underscores are ignored. If `name` is a
+        `Chip`, the result is this chip.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def chip(name: str | Chip) -> Chip:
     UnknownChipError
         If no chip has this name; the message lists the nearest names.
     AmbiguousChipError
-        If several chips share this name and it is not the id of a chip; the message lists the ids of these chips.
+        If several chips share `name`, and `name` is not the id of a chip. The message lists the ids of these chips.
     TypeError
         If `name` is neither text nor a `Chip`.
 
@@ -89,7 +89,7 @@ def chips(vendor: str | None = None, family: str | None = None) -> tuple[Chip, .
     Parameters
     ----------
     vendor, family
-        Only the chips of this vendor and of this family; case is ignored.
+        If a vendor or a family is given, only its chips are returned; case is ignored.
 
     Raises
     ------
@@ -137,14 +137,14 @@ class _Entry:
 
 @functools.cache
 def _entries() -> dict[str, _Entry]:
-    """Return the entries by id. Parses only the first paragraph of each entry: whole entries take ten times as long."""
+    """Return the entries by id. To save time, it parses only the first paragraph of each."""
     entries = [text.lstrip() for text in toml.packaged(__file__, "catalogue.toml").split("\n[[chips]]\n")[1:]]
     heads = [toml.parse(text.split("\n\n", 1)[0]) for text in entries]
     return {head["id"]: _Entry(head, text) for head, text in zip(heads, entries, strict=True)}
 
 
 def _names(entry: str) -> dict[str, str]:
-    """Map look-up keys to names of one chip. Of several spellings with the same key it keeps the first."""
+    """Map look-up keys to names of one chip. If several names have the same key, the first name is kept."""
     head = _entries()[entry].head
     by_key: dict[str, str] = {}
     for name in (head["name"], *head["aliases"], *head["short"]):
@@ -159,7 +159,7 @@ def _documents() -> Mapping[str, Source]:
 
 @functools.cache
 def _made(entry: str) -> Chip:
-    """Return the chip of an entry. Its aliases exclude names that several chips share."""
+    """Return the chip of an entry. The aliases of the chip do not include names that several chips share."""
     record = toml.parse("[chips]\n" + _entries()[entry].text)["chips"]
     by_name = _catalogue().by_name
     del record["short"]

@@ -31,7 +31,7 @@ _NEAREST_MEMORIES: Final = ("vmem", "smem", "sbuf", "lds", "l1")
 
 @dataclasses.dataclass(frozen=True, init=False, repr=False)
 class Chip:
-    """One accelerator or CPU package as a kernel sees it. Immutable.
+    """The figures of one accelerator or CPU package. Immutable.
 
     Parameters
     ----------
@@ -48,9 +48,10 @@ class Chip:
     vendor, family, generation
         For grouping; `generation` orders the chips of a vendor.
     kind, year
-        ``gpu``, ``tpu``, ``npu`` or ``cpu``; the year of release.
+        The kind is ``gpu``, ``tpu``, ``npu`` or ``cpu``. The year is the year of release.
     status
-        ``cross-checked`` if a second source was compared, ``single-source``, or ``given``.
+        ``cross-checked`` if figures were compared with a second source, ``single-source`` if not, or ``given`` for a
+        chip that is not from the catalogue.
     default_precision
         The precision that ``"auto"`` means; by default the first of bf16, fp16, tf32, fp32, fp64 that the chip has.
     aliases
@@ -62,13 +63,14 @@ class Chip:
     ceilings
         Roofs below the peaks, see `with_measured` and `with_ceiling`.
     checks
-        Values that other sources give, see `disputed`.
+        Values that other sources give for the same figures, see `disputed`.
     clock, units, power
-        Hz, or text such as ``"1.98 GHz"``; number and kind of compute units, such as ``"132 SM"``; W.
+        The clock in Hz, or as text such as ``"1.98 GHz"``; the number and kind of compute units, such as ``"132 SM"``;
+        the power in W.
     energy
         The energy per FLOP and per byte, for an energy roofline.
     notes
-        What a reader of the figures should know.
+        Remarks for readers of the figures.
 
     Raises
     ------
@@ -169,7 +171,7 @@ class Chip:
         return hash((self.id, self.name))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A mapping proxy cannot be pickled.
+        # Mapping proxies cannot be pickled, so they become dicts.
         values: dict[str, Any] = {field: getattr(self, field) for field in _FIELDS}
         plain: dict[str, Any] = {
             key: dict(value) if isinstance(value, MappingProxyType) else value for key, value in values.items()
@@ -218,8 +220,8 @@ class Chip:
     def peak_of(self, flop_class: str, precision: str = "auto") -> tuple[float, bool]:
         """Return the peak that applies to a class of FLOPs, FLOP/s, and whether the class has a peak of its own.
 
-        Tries, in this order: the class at that precision, such as ``fp16_vector`` (for ``matmul`` also
-        ``fp16_tensor`` and ``fp16_matrix``); the class alone, such as ``vector``; the peak of the precision.
+        Tries, in this order: the class at this precision, such as ``fp16_vector`` (for ``matmul`` also ``fp16_tensor``
+        and ``fp16_matrix``); the class alone, such as ``vector``; the peak of the precision.
 
         Raises
         ------
@@ -260,7 +262,7 @@ class Chip:
     def link(self, name: str | None = None) -> Link:
         """Return the link called `name` (any case), or by default the first link.
 
-        The first link connects chips if any link of the chip does.
+        If the chip has links to other chips, the first link is such a link, not a link to the host.
 
         Raises
         ------
@@ -276,7 +278,7 @@ class Chip:
         )
 
     def link_bandwidth(self, name: str | None = None) -> float:
-        """Return the one-way bandwidth of a kind of link, summed over the chip's links of that kind, bytes/s.
+        """Return the one-way bandwidth of all links of one kind together, bytes/s; by default of the first kind.
 
         Raises
         ------
@@ -323,15 +325,16 @@ class Chip:
     def replace(self, **changes: Any) -> Chip:
         """Return this chip with other fields; the keywords are those of `Chip`.
 
-        `peak_flops`, `memories`, `links` and `sources` are merged into those of this chip by name, in any case;
-        ``"main"`` is the main memory. Other fields are replaced. A figure that changes loses its source and its
-        checks. The ceilings under it are dropped unless `ceilings` are given. A ceiling under all peaks is dropped if
-        the peak of the default precision changes. The status becomes ``given``. A new name without an id gets a new id.
+        `peak_flops`, `memories`, `links` and `sources` are merged by name (any case) into the fields of this chip; the
+        name ``"main"`` means the main memory. Other fields are replaced. If a figure changes, its source and checks are
+        dropped. Ceilings under a changed figure are dropped too, unless `ceilings` are given. A ceiling for all
+        precisions is dropped if the peak of the default precision changes. The status becomes ``given``. A new name
+        without an id gets a new id.
 
         Raises
         ------
         TypeError
-            If a keyword is unknown; the message names the nearest.
+            If a keyword is unknown; the message names the nearest keyword.
 
         Examples
         --------
@@ -348,7 +351,7 @@ class Chip:
             values["id"] = None
         merges = {"peak_flops": self._merged_peaks, "memories": self._merged_memories, "links": self._merged_links}
         for field, merged in merges.items():
-            # `Chip` refuses a value that is no mapping, and names the field.
+            # Other values stay: the constructor refuses a value that is no mapping, and names the field.
             if isinstance(changes.get(field), Mapping):
                 values[field] = merged(changes[field])
         bare = Chip(**{**values, "ceilings": (), "sources": {}, "checks": ()})
@@ -384,7 +387,7 @@ class Chip:
         merged: dict[str, Any] = dict(self.links)
         for key, value in changes.items():
             name = next((known for known in self.links if known.casefold() == str(key).casefold()), key)
-            # The printed figure and the figure per link describe the old bandwidth; the latency stays.
+            # Keep only the latency: the printed figure and the figure per link describe the old bandwidth.
             latency = self.links[name].latency if name in self.links else None
             merged[name] = value if isinstance(value, Link) else Link(name, value, latency=latency)
         return merged
@@ -421,7 +424,7 @@ class Chip:
         peak_flops, bandwidth
             FLOP/s by precision and bytes/s by memory level. Earlier measurements of these figures are replaced.
         source
-            Who measured it, and how.
+            Who measured the rates, and how.
 
         Examples
         --------
@@ -452,14 +455,14 @@ class Chip:
         memory: str | None = None,
         source: Source | None = None,
     ) -> Chip:
-        """Return this chip with one more roof below a peak or a bandwidth: ``no FMA``, ``no prefetch``.
+        """Return this chip with one more roof below a peak or a bandwidth, such as ``no FMA`` or ``no prefetch``.
 
         Parameters
         ----------
         name
             The display name. A ceiling of this name under the same roof is replaced.
         peak_flops, bandwidth
-            FLOP/s or bytes/s: exactly one of the two.
+            The rate, FLOP/s or bytes/s. Exactly one of these two arguments must be given.
         precision
             The precision whose peak is above the ceiling; None for all precisions.
         memory

@@ -14,7 +14,7 @@ _OFF_CHIP: Final = re.compile(r"main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified mem
 
 
 class MissingFigureError(LookupError):
-    """A chip lacks the figure that was asked for; the message lists the figures that it has."""
+    """A chip lacks a requested figure; the message lists the figures that the chip has."""
 
     __module__ = "roofwidget"
 
@@ -39,8 +39,8 @@ class Source:
     title, url
         The document.
     confidence
-        ``datasheet``, ``vendor doc``, ``source code``, ``derived``, ``measured``, ``secondary``, ``illustrative``
-        (an example value that belongs to no real chip) or ``given``.
+        ``datasheet``, ``vendor doc``, ``source code``, ``derived``, ``measured``, ``secondary``, ``illustrative`` (an
+        example value that belongs to no real chip) or ``given`` (by the user, without a document).
     """
 
     __module__ = "roofwidget"
@@ -89,7 +89,8 @@ class Link:
     latency
         Seconds per hop, or None when unknown.
     printed
-        The figure as its source prints it. Some vendors count one direction, some both, and some do not say.
+        The figure as its source prints it. Some vendors count one direction, some count both directions, and some do
+        not say.
     """
 
     __module__ = "roofwidget"
@@ -110,15 +111,13 @@ class Ceiling:
     name
         Display name: ``no FMA``, ``STREAM``, ``measured``.
     rate
-        FLOP/s, or bytes/s where `memory` is given.
+        FLOP/s, or bytes/s if `memory` is given.
     memory
         The level whose bandwidth is above the ceiling; None for a ceiling of compute.
     precision
         The precision whose peak is above a ceiling of compute; None for all precisions.
     measured
-        Whether the rate was measured; False for a rate from a data sheet or a model.
-    source
-        Where it comes from.
+        Whether the rate was measured; False for a rate from a data sheet or a model. source The source of the rate.
     """
 
     __module__ = "roofwidget"
@@ -139,7 +138,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Check:
-    """The value that another source gives for a figure. It may be wrong.
+    """The value that another source gives for a figure. The value may be wrong.
 
     Parameters
     ----------
@@ -190,11 +189,11 @@ class Figure:
     label
         Display text.
     value
-        The value in base units; None if the chip has the level or link but the figure is unknown.
+        The value in base units; None if the figure of a level or link is unknown.
     unit
         ``FLOP/s``, ``B/s``, ``B``, ``s``, ``Hz``, ``W``, ``J/FLOP``, ``J/B``, a word such as ``SM``, or empty.
     source
-        Where it comes from; None if not stated.
+        The source of the value; None if not stated.
     checks
         Values from other sources.
     """

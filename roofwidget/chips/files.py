@@ -15,13 +15,13 @@ from roofwidget.chips.chip import Chip
 from roofwidget.support.did_you_mean import did_you_mean
 
 # No rate of a chip is below `_MIN_RATE`, and no capacity is below `_MIN_CAPACITY_BYTES`. If a number without a unit is
-# smaller, it was meant in TFLOP/s, GB/s or GB.
+# smaller, the user meant TFLOP/s, GB/s or GB.
 _MIN_RATE: Final = 1e9  # FLOP/s or bytes/s
 _MIN_CAPACITY_BYTES: Final = 1e3
 _RATE_KEYS: Final = {"memories": ("bandwidth",), "links": ("bandwidth", "per_link")}
 _EXAMPLES: Final = {"FLOP/s": "989.5 TFLOP/s", "B/s": "3.35 TB/s", "B": "80 GB"}
 _PRECISION: Final = re.compile(r"(?:fp|bf|tf|int)(\d+)")
-# The units of figures in checks. The values are compared with `_MIN_RATE` or `_MIN_CAPACITY_BYTES`.
+# The units of figures in checks. A check's value without a unit must reach `_MIN_RATE` or `_MIN_CAPACITY_BYTES`.
 _CHECK_UNITS: Final = (
     (re.compile(r"peak_flops\..+"), "FLOP/s"),
     (re.compile(r"memories\..+\.bandwidth|links\..+\.(?:bandwidth|per_link)"), "B/s"),
@@ -34,7 +34,7 @@ peak_flops.bf16 = "400 TFLOP/s"
 memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GB" }"""
 # Maps a width in bits to the double width. tf32 is stored in 32 bits, so its width is 32.
 _TWICE_AS_WIDE: Final = {32: 64, 16: 32, 8: 16, 4: 8}
-# Slightly more than 2, because data sheets round: 989 and 1979 TFLOP/s are meant as a factor of 2.
+# Slightly more than 2, because data sheets round: 1979 TFLOP/s at fp8 and 989 TFLOP/s at bf16 mean a factor of 2.
 _MAX_SPEEDUP: Final = 2.02
 
 
@@ -63,8 +63,8 @@ def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
     Warns
     -----
     UserWarning
-        If a precision is more than twice as fast as the fastest precision of twice its width. Such a figure often
-        includes sparsity, but is correct for some chips. Also if a ceiling that was not measured lies above its roof.
+        If a peak is more than twice the fastest peak at double width, such as fp8 compared with bf16. Such a peak often
+        includes sparsity, but it is correct for some chips. Also if a ceiling that was not measured is above its roof.
 
     Examples
     --------
@@ -222,7 +222,8 @@ def _number(value: object) -> float | None:
 def _too_fast(chip: Chip) -> Iterator[tuple[str, str]]:
     """Yield a precision and a warning for each peak that is too fast.
 
-    A peak is too fast if it is more than twice the fastest peak at double width: fp8 is compared with 16-bit peaks.
+    A peak is too fast if it is more than twice the fastest peak at double width. For example, the fp8 peak is compared
+    with the fastest 16-bit peak.
     """
     width = {precision: int(match[1]) for precision in chip.peak_flops if (match := _PRECISION.fullmatch(precision))}
     for precision, bits in width.items():

@@ -111,7 +111,7 @@ class _Reader:
         return replace(made, checks=tuple(checks)) if checks else made
 
     def check_each(self, values: Mapping[str, Any], ceilings: list[Ceiling]) -> None:
-        """Validate the fields one by one, before the chip is made, so that an error names the place in the record."""
+        """Validate each field before the chip is made, so that an error names the place in the record."""
         with _at(("peak_flops",)):
             rates = validation.peaks(self.name, values["peak_flops"])
         with _at(("memories",)):
@@ -288,7 +288,7 @@ class _Writer:
         return value if source is None else {"value": value, **self.source(source)}
 
     def parts(self, key: str, part: object, words: Any) -> dict[str, Any]:
-        """Return the known fields of a level, a link or the energy costs."""
+        """Return the fields of a level, a link or the energy costs that have a value."""
         known = {word: getattr(part, word) for word in words}
         return {word: self.figure(f"{key}.{word}", value) for word, value in known.items() if value not in (None, "")}
 

@@ -14,7 +14,7 @@ Path: TypeAlias = tuple["str | int", ...]
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE: Final = re.compile(r"[ \t]*")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
-# Triple quotes first: a single quote would also match their first character.
+# The pattern tries triple quotes first, because a single quote would also match the first of three.
 _STRING: Final = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}|' + r"'''.*?'{3,5}|" + r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'",
     re.DOTALL,
@@ -80,7 +80,7 @@ class _LineScanner:
         return match.group()
 
     def note(self, where: Path, start: int) -> None:
-        """Record the line of a key and of the tables around it. A line that is already recorded stays."""
+        """Record the line of a key, and of each table around the key that has no recorded line yet."""
         line = bisect.bisect_left(self.ends, start) + 1
         for size in range(1, len(where) + 1):
             self.found.setdefault(where[:size], line)
@@ -102,7 +102,7 @@ class _LineScanner:
         return where
 
     def into(self, where: Path) -> Path:
-        """Return the path. If the path names an array of tables, append the index of the latest element."""
+        """Return the path `where`. If it names an array of tables, append the index of the latest element."""
         return (*where, self.elements[where]) if where in self.elements else where
 
     def key(self) -> list[str]:

@@ -17,7 +17,7 @@ ENERGY_UNITS: Final = {"per_flop": "J/FLOP", "per_byte": "J/B", "constant_power"
 # The default precision is the first of these that the chip has.
 _DEFAULT_PRECISIONS: Final = ("bf16", "fp16", "tf32", "fp32", "fp64")
 _UNIT_COUNT: Final = re.compile(r"[1-9]\d* \S.*")
-# Names with a fixed meaning wherever a precision, a level or a bound is named.
+# Names that options and results use with a fixed meaning, so a precision or a level must not have them.
 _RESERVED_PRECISIONS: Final = frozenset({"auto"})
 _RESERVED_LEVELS: Final = frozenset({"main", "all", "network", "compute", "overhead", "unknown"})
 
@@ -92,8 +92,7 @@ def ceilings(
             raise TypeError(f"ceilings of chip '{name}' must be Ceiling objects, got {ceiling!r}")
         _nonempty(ceiling.name, f"the name of a ceiling of chip '{name}'")
         checked = _ceiling(name, ceiling, rates, levels)
-        # A ceiling is selected by its key, in any case. The keys share one list with the names of the peaks, so they
-        # must be unique.
+        # Users select a ceiling or a peak by its name, in any case. So a ceiling must not have the name of a peak.
         for taken in (ceiling.name.casefold(), checked.key.casefold()):
             if taken in rates:
                 raise ValueError(
@@ -153,7 +152,7 @@ def figure(key: str, known: Iterable[str], what: str) -> str:
 
 
 def energy(name: str, given: Energy | None) -> Energy | None:
-    """Return the validated energy costs. Costs per FLOP and per byte must be above zero, constant power may be zero."""
+    """Return the validated energy costs. Only the constant power may be zero."""
     if given is None:
         return None
     if not isinstance(given, Energy):
@@ -197,16 +196,16 @@ def default_precision(name: str, rates: Mapping[str, float], given: str | None) 
 
 
 def find_precision(chip: str, rates: Mapping[str, float], name: str) -> str:
-    """Return the precision called `name` (any case), else raise `MissingFigureError`."""
+    """Return the precision called `name` (any case). If there is none, raise `MissingFigureError`."""
     if name.casefold() in rates:
         return name.casefold()
     raise MissingFigureError(f"{chip} has no peak for precision '{name}'; it has {listed(rates)}")
 
 
 def find_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
-    """Return the memory level called `name` (any case), else raise `MissingFigureError`.
+    """Return the memory level called `name` (any case). If there is none, raise `MissingFigureError`.
 
-    A usual name of off-chip memory, such as "DRAM", means the main memory unless a level has this name.
+    If no level has this name, but it is a usual name of off-chip memory such as "DRAM", return the main memory.
     """
     main = next(iter(levels))
     if level_called(levels, name) is None and is_off_chip(name) and is_off_chip(main):
@@ -215,7 +214,7 @@ def find_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
 
 
 def own_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
-    """Return the level called `name` (any case), or the main memory for ``"main"``, else raise `MissingFigureError`."""
+    """Return the level called `name` (any case; ``"main"`` is the main memory), or raise a `MissingFigureError`."""
     level = level_called(levels, name)
     if level is None:
         raise MissingFigureError(f"{chip} has no memory '{name}'; it has {listed(levels)}")
@@ -223,7 +222,7 @@ def own_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
 
 
 def level_called(levels: Mapping[str, Memory], name: object) -> str | None:
-    """Return the level called `name` (any case), or the main memory for ``"main"``, else None."""
+    """Return the level called `name` (any case; ``"main"`` is the main memory), or None if there is no such level."""
     word = str(name).casefold()
     if word == "main":
         return next(iter(levels))
@@ -241,14 +240,14 @@ def level_name(chip: str, word: object) -> str:
 
 
 def many(given: Any, what: str) -> tuple[Any, ...]:
-    """Return the elements of a list, else raise `TypeError`."""
+    """Return the elements of a list. Raise a `TypeError` for anything that is not a list."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise TypeError(f"{what} must be a list, got {given!r}")
     return tuple(given)
 
 
 def texts(given: Any, what: str) -> tuple[str, ...]:
-    """Return a list of texts; a single text may be given without a list."""
+    """Return the given texts. A single text may be given without a list."""
     return tuple(_text(line, what) for line in ((given,) if isinstance(given, str) else many(given, what)))
 
 
@@ -283,6 +282,6 @@ def _text(value: object, what: str) -> str:
 
 
 def _refuse_duplicate(key: str, others: Iterable[str], what: str) -> None:
-    """Refuse a name that differs from another only in case: look-ups ignore case."""
+    """Raise an error if two names differ only in case, because look-ups ignore case."""
     if any(key.casefold() == other.casefold() for other in others):
         raise ValueError(f"{what}: '{key}' is there twice")
