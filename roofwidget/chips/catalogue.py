@@ -137,7 +137,7 @@ class _Entry:
 
 @functools.cache
 def _entries() -> dict[str, _Entry]:
-    """Return the entries by id. To save time, it parses only the first paragraph of each."""
+    """Return the entries by id. To save time, only the first paragraph of each entry is parsed."""
     entries = [text.lstrip() for text in toml.packaged(__file__, "catalogue.toml").split("\n[[chips]]\n")[1:]]
     heads = [toml.parse(text.split("\n\n", 1)[0]) for text in entries]
     return {head["id"]: _Entry(head, text) for head, text in zip(heads, entries, strict=True)}

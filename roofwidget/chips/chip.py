@@ -393,7 +393,7 @@ class Chip:
         return merged
 
     def _figures_changed_in(self, new: Chip) -> set[str]:
-        """Return the keys of the figures that this chip has, and that `new` lacks or has with a different value."""
+        """Return the keys of this chip's figures that the chip `new` does not have, or has with another value."""
         after = {row.key: (row.value, row.unit) for row in new.figures}
         before = {row.key: (row.value, row.unit) for row in self.figures if row.value is not None}
         changed = {

@@ -117,7 +117,9 @@ class Ceiling:
     precision
         The precision whose peak is above a ceiling of compute; None for all precisions.
     measured
-        Whether the rate was measured; False for a rate from a data sheet or a model. source The source of the rate.
+        Whether the rate was measured; False for a rate from a data sheet or a model.
+    source
+        The source of the rate.
     """
 
     __module__ = "roofwidget"

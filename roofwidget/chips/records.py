@@ -200,7 +200,7 @@ class _Reader:
             return validation.checks(self.name, [Check(key, table["value"], source)], known)[0]
 
     def parts(self, path: Path, value: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
-        """Return the table of a level or link. A plain value becomes a table with this bandwidth."""
+        """Return the table of a level or link. A plain value is the bandwidth, so it becomes a table."""
         if not isinstance(value, Mapping) or "value" in value:
             return {"bandwidth": value}
         return _table(value, path, f"{path[0]}['{path[1]}'] {self.of}", known)
@@ -218,7 +218,7 @@ class _Reader:
             return units.positive(units.parse(value, unit, what), what)
 
     def plain(self, path: Path, given: Any, unit: str) -> float:
-        """Return a figure of the chip itself, such as its clock, not of a precision, a level or a link."""
+        """Return a figure of the whole chip, such as the clock, not a figure of a precision, a level or a link."""
         value = self.sourced(".".join(str(part) for part in path), path, given)
         what = f"{path[-1]} {self.of}"
         with _at(path):
@@ -318,7 +318,7 @@ def _at(path: Path) -> Iterator[None]:
 
 
 def documents(given: Any) -> dict[str, Source]:
-    """Return the documents of a `sources` table by key. A document's confidence applies to figures that state none."""
+    """Return the documents of a `sources` table by key. A document's confidence is for figures that state no confidence."""
     found = {}
     for key, value in _table(given, ("sources",), "sources", None).items():
         path: Path = ("sources", key)
