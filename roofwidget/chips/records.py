@@ -318,7 +318,7 @@ def _at(path: Path) -> Iterator[None]:
 
 
 def documents(given: Any) -> dict[str, Source]:
-    """Return the documents of a `sources` table by key. A document's confidence is for figures that state no confidence."""
+    """Return documents of a `sources` table by key. Figures that state no confidence get the document's confidence."""
     found = {}
     for key, value in _table(given, ("sources",), "sources", None).items():
         path: Path = ("sources", key)

@@ -39,8 +39,8 @@ class DictColumn:
     Parameters
     ----------
     values
-        The unique values in order of first appearance; None means "no value". A slice of a column keeps all values
-        of the column, so some values may be unused.
+        The unique values in order of first appearance; None means "no value". A slice keeps all values of the whole
+        column, so some values of the slice may be unused.
     codes
         Positions in `values`, shape (n,), read-only.
     """
@@ -69,9 +69,9 @@ class DictColumn:
 def dict_column(
     given: Iterable[str | None] | DictColumn | None, field: str, n: int, *, casefold: bool = False
 ) -> DictColumn:
-    """Return a checked column of n texts. For None it is a column without values.
+    """Return a checked column of n texts. If `given` is None, no row of the column has a value.
 
-    With `casefold` the texts are precisions (see `folded`), and an empty text becomes None.
+    With `casefold` the texts are precisions: each text is normalized by `folded`, and an empty text becomes None.
     """
     if isinstance(given, DictColumn):
         column = given
@@ -79,7 +79,7 @@ def dict_column(
         column = DictColumn((None,), np.zeros(n, dtype=np.int32))
     else:
         values = list(given)
-        # Only the unique values are checked: a table of a million rows has few of them.
+        # Check only the unique values: a table of a million rows has few unique values.
         if not set(map(type, values)) <= {str, type(None)}:
             values = [_checked_text(value, field, row, casefold=False) for row, value in enumerate(values)]
         if casefold:
@@ -110,7 +110,7 @@ def _checked_text(value: Any, field: str, row: int, *, casefold: bool) -> str | 
 
 
 def folded(precision: str) -> str:
-    """Return a precision in lower case, and `ASKED_PRECISION` for ``"auto"``.
+    """Return a precision in lower case. For ``"auto"`` return `ASKED_PRECISION`, the empty text.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 
 def by_key_of_rows(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
-    """Return columns by precision or level, made from one amount per row."""
+    """Return columns by precision or level. Each row gives a number or a mapping by precision or level."""
     columns: dict[str, Floats] = {}
     for row, amount in enumerate(amounts):
         parts: Mapping[str, float] = (
@@ -147,7 +147,7 @@ def by_key_of_rows(amounts: list[float | Mapping[str, float] | None], plain: str
 def by_key(
     given: npt.ArrayLike | Mapping[str, npt.ArrayLike], plain: str, field: str, n: int, *, casefold: bool = False
 ) -> Mapping[str, Floats]:
-    """Return checked columns by precision or level, from one column (under `plain`) or a mapping of them.
+    """Return checked columns by precision or level. A single column is returned under the key `plain`.
 
     Keys that differ only in case become one column under the first spelling. With `casefold` the keys are precisions
     and are normalized by `folded`.
@@ -169,7 +169,7 @@ def by_key(
 
 
 def float_column(given: npt.ArrayLike, field: str, n: int) -> Floats:
-    """Return a read-only float64 column of n rows. Raise a ValueError for a bad cell or another length."""
+    """Return a read-only float64 column. Raise a ValueError for a bad cell, or if there are not n rows."""
     try:
         column = np.array(given, dtype=np.float64)
     except (OverflowError, TypeError, ValueError):
@@ -196,7 +196,7 @@ def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
 
 
 def real(given: npt.ArrayLike, unit: str, what: str) -> Floats:
-    """Return numbers, or one text such as ``"450 GB/s"``, as float64. An empty `unit` allows no text.
+    """Return numbers, or a single text such as ``"450 GB/s"``, as float64. If `unit` is empty, text is an error.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def real(given: npt.ArrayLike, unit: str, what: str) -> Floats:
 
 
 def quantity(given: npt.ArrayLike, unit: str, what: str, *, above_zero: bool = False) -> Floats:
-    """Return what `real` reads; numbers must be finite and not negative, and with `above_zero` not zero.
+    """Return the numbers that `real` reads. They must be finite and at least zero; with `above_zero`, above zero.
 
     Raises
     ------
@@ -304,7 +304,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def at_rows(column: Any, rows: Any) -> Any:
-    """Return the given rows of a column, or of each column in a mapping, as read-only arrays. None stays None."""
+    """Return the given rows of a column, or of each column in a mapping. Arrays are read-only; None stays None."""
     if isinstance(column, Mapping):
         return MappingProxyType({name: at_rows(part, rows) for name, part in column.items()})
     if isinstance(column, np.ndarray):
@@ -329,6 +329,6 @@ def from_plain(value: Any) -> Any:
 
 
 def at_row(columns: Mapping[str, Floats], row: int, plain: str) -> float | dict[str, float] | None:
-    """Return the amount of one row: a number, a dict by key, or None if unknown."""
+    """Return the amount of one row: a number, a dict by precision or level, or None if the amount is unknown."""
     parts = {key: float(column[row]) for key, column in columns.items() if not np.isnan(column[row])}
     return parts.get(plain) if parts.keys() <= {plain} else parts

@@ -12,7 +12,7 @@ from roofwidget.kernels.table import Kernels
 
 
 def concat(tables: Mapping[str, Kernels]) -> Kernels:
-    """Return one table with the rows of all these tables. The name of a table becomes the category of its rows.
+    """Return one table with the rows of all `tables`. The key of each table becomes the category of its rows.
 
     If a table lacks a column, the column is unknown in the rows of this table. A column of `Kernels.extra` is left out
     if it contains texts in one table and numbers in another table.

@@ -55,7 +55,7 @@ def from_frame(frame: Any) -> dict[str, Any]:
 
 
 def _is_field(name: str, absent: Collection[str]) -> bool:
-    """Return whether a column is a field. Raise an error for a name that looks like a missing field, misspelt."""
+    """Return whether a column is a field. Raise an error if the name looks like a misspelt field that is missing."""
     field, colon, _ = name.partition(":")
     if field in _KEYED and (colon or field in FIELDS):
         return True
@@ -74,7 +74,7 @@ def _alike(name: str, fields: Collection[str]) -> list[str]:
 
 
 def _is_another(name: str, field: str) -> bool:
-    """Return whether a name contains the field as a word, such as ``"time min (s)"`` for "time": not misspelt then."""
+    """Return whether a name has the field as a word, so is not misspelt: ``"time min (s)"`` has "time"."""
     return field in name.casefold().split()
 
 

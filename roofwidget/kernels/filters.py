@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RESOURCES: Final = ("compute", "network", "overhead", "unknown")
 """The resources that can bind a kernel, apart from memory levels."""
 
-# Lists each character, because Python and JavaScript disagree on which characters are white space.
+# All characters are listed, because Python and JavaScript disagree on which characters are white space.
 _BLANKS: Final = re.compile("[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
 
 
@@ -47,8 +47,8 @@ class Filters:
         in the table's order. 1 keeps all kernels, also those that were not measured. In a table without times all
         kernels pass.
     top
-        Keep this many of the kernels that pass all other filters: the longest by self time, then kernels that were not
-        measured. Equally long kernels are taken in the table's order. None means no limit.
+        How many of the kernels that pass all other filters to keep: first the longest by self time, then kernels that
+        were not measured. Equally long kernels are taken in the table's order. None means no limit.
     infeed
         Whether to keep kernels whose category contains "infeed" or "outfeed", in any case.
 
@@ -71,7 +71,8 @@ class Filters:
     def rows(self, kernels: Kernels, bound_by: Callable[[], Texts] | None = None) -> Rows:
         """Return the rows that pass, in the table's order.
 
-        `bound_by` returns the resource that binds each kernel. It is required for `bounds`, and not called otherwise.
+        `bound_by` returns the resource that binds each kernel. It is required if `bounds` is set; otherwise it is not
+        called.
         """
         passes = _longest(kernels.self_time, self.time_share)
         if self.search:
@@ -177,8 +178,8 @@ def share_of_time(kernels: Kernels, rows: Rows) -> float:
 def small(text: str) -> str:
     """Return a text in lower case, in the form that a search compares.
 
-    A final sigma becomes a plain sigma, and a combining dot on an i is dropped. So the lower case of a letter is one
-    character and does not depend on its neighbours.
+    A final sigma becomes a plain sigma, and a combining dot on an i is dropped. So each letter becomes a lower case
+    that is one character and does not depend on the letters beside it.
 
     Examples
     --------
@@ -212,7 +213,7 @@ def _search(search: str) -> Callable[[str], bool]:
 
 
 def _occurs(parts: list[str], text: str) -> bool:
-    """Return whether the parts of a word occur in the text in this order."""
+    """Return whether all given parts of a word occur in the text, one after the other."""
     at = 0
     for part in parts:
         at = text.find(part, at)

@@ -26,7 +26,7 @@ Codes = npt.NDArray[np.int32]
 
 
 def grouped(kernels: Kernels, by: Sequence[str]) -> Kernels:
-    """Return one row per group of equal values in these columns, in order of appearance; see `Kernels.groupby`."""
+    """Return a table with one row per unique combination of values in the columns `by`; see `Kernels.groupby`."""
     groups = _Groups.of([_keys(column_of(kernels, name, "groupby: the table")) for name in by], len(kernels))
     flops, unknown_flops = _summed_flops(kernels, groups)
     moved, unknown_bytes = _summed_bytes(kernels, groups)
@@ -61,7 +61,7 @@ class _Groups:
     group
         The group of each row, shape (n,).
     order
-        The rows, group by group, within a group in the order of the table, shape (n,).
+        The rows, group by group, shape (n,). Within a group they keep the order of the table.
     start
         The start of each group in `order`, shape (groups,).
     """
@@ -127,7 +127,7 @@ class _Groups:
         return found
 
     def shared(self, column: Floats | DictColumn) -> Floats | DictColumn:
-        """Return for each group the value that all its rows share, or NaN or None if the values differ."""
+        """Return for each group the value that all its rows share. If they differ: NaN for numbers, None for texts."""
         if isinstance(column, DictColumn):
             return self.shared_words(column)
         return np.where(self.is_shared(column), column[self.first], np.nan)
@@ -137,7 +137,7 @@ class _Groups:
         return DictColumn((*column.values, None), codes.astype(np.int32))
 
     def joined(self, column: DictColumn) -> DictColumn:
-        """Return a text for each group: the text that its rows share, or a list of the first few different texts."""
+        """Return a text for each group: the text that its rows share, or else the first few of its different texts."""
         words: dict[str | None, int] = {word: code for code, word in enumerate(column.values)}
         codes = column.codes[self.first].astype(np.int32)
         for group in np.flatnonzero(~self.is_shared(column.codes)):
@@ -150,7 +150,7 @@ class _Groups:
 
 
 def column_of(kernels: Kernels, name: str, where: str) -> Floats | DictColumn:
-    """Return a column for groups or matches: ``name``, ``precision``, ``category`` or a column of `Kernels.extra`."""
+    """Return the column called `name`: ``name``, ``precision``, ``category`` or a column of `Kernels.extra`."""
     extra = kernels.extra_columns
     if name in extra:
         return extra[name]
@@ -162,7 +162,7 @@ def column_of(kernels: Kernels, name: str, where: str) -> Floats | DictColumn:
 
 def _keys(column: Floats | DictColumn) -> Codes:
     if isinstance(column, DictColumn):
-        # A slice of a column keeps all values of the column, and a value may occur twice.
+        # Equal values get the same code: the values of a column that a caller made need not be unique.
         same: dict[str | None, int] = {}
         return np.array([same.setdefault(word, len(same)) for word in column.values], dtype=np.int32)[column.codes]
     _, codes = np.unique(column, return_inverse=True, equal_nan=True)
@@ -185,9 +185,9 @@ def _shown(value: object) -> str:
 
 
 def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
-    """Return the sums by precision, and a mask of sums that are unknown although a part is known.
+    """Return the sums by precision, and a mask of groups whose sums are unknown although some rows are known.
 
-    If the rows of a group differ in precision, FLOPs given as plain numbers count for the precision of the row.
+    If the rows of a group differ in precision, plain FLOPs of a row are added to the FLOPs of the row's precision.
     """
     unknown = np.isnan(kernels.flops)
     columns = dict(kernels.flops_by_precision)
@@ -210,11 +210,11 @@ def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
 
 
 def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
-    """Return the sums by level, and a mask of main-memory sums that are unknown although a part is known.
+    """Return the sums by level, and a mask of groups whose main memory is unknown although some rows are known.
 
-    The names of off-chip memory are alternatives, so a row needs bytes under only one name. At any other level a
-    missing amount is unknown. For the network a missing amount is zero: if no bytes cross the link, readers give no
-    amount.
+    The names of off-chip memory are alternatives, so a row needs bytes under only one name. At any other memory level a
+    missing amount is unknown. For the network a missing amount counts as zero, because readers give no amount if no
+    bytes cross the link.
     """
     columns = kernels.bytes_by_level
     outside = [column for level, column in columns.items() if is_off_chip(level)]
@@ -232,13 +232,13 @@ def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
 
 
 def _launches(kernels: Kernels, groups: _Groups) -> tuple[Kernels, Rows]:
-    """Return the rows that are added (the table's launches if it has any), and the group of each row."""
+    """Return the rows to add up, and the group of each row. The rows are the table's launches if it has launches."""
     before, owner = kernels.launches_with_rows()
     return (kernels, groups.group) if before is None else (before, groups.group[owner])
 
 
 def _per_launch(launches: Kernels, owner: Rows, count: int) -> dict[str, Floats]:
-    """Return the shortest, median and longest launch of each group, seconds; NaN if the time of a launch is unknown."""
+    """Return the shortest, median and longest launch of each group, seconds. If a launch has no time, they are NaN."""
     each = launches.time / launches.count
     inner = _Groups.numbered(owner, count)
     order = np.lexsort((each, owner))

@@ -51,7 +51,7 @@ class Kernel:
     ValueError
         If a number is negative, NaN or infinite, a mapping is empty, or count is below 1.
     TypeError
-        If a number is not a number, or a keyword is unknown.
+        If an argument for a number is no number, or a keyword is unknown.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Kernel:
             object.__setattr__(self, field, value)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Mapping proxies cannot be pickled.
+        # Mapping proxies cannot be pickled, so they become dicts.
         fields: dict[str, Any] = {name: dict(v) if isinstance(v, Mapping) else v for name, v in vars(self).items()}
         return partial(Kernel, **fields), ()
 
@@ -113,7 +113,7 @@ class Kernel:
 
     @property
     def arithmetic_intensity(self) -> float:
-        """FLOPs per byte of main memory; NaN when either is unknown, infinite for zero bytes."""
+        """FLOPs per byte of main memory. NaN if the FLOPs or the bytes are unknown; infinite for zero bytes."""
         moved = self.bytes
         if isinstance(moved, Mapping):
             main = [amount for level, amount in moved.items() if is_off_chip(level)]
@@ -125,7 +125,7 @@ class Kernel:
 
 
 def as_kernel(record: Any, row: int) -> Kernel:
-    """Return a record as a kernel. It is a `Kernel`, ``(name, flops, bytes[, time])`` or a dict of keywords.
+    """Return a kernel. `record` is a `Kernel`, ``(name, flops, bytes[, time])`` or a dict of `Kernel`'s keywords.
 
     Raises
     ------

@@ -21,12 +21,12 @@ Keys = npt.NDArray[np.int64]
 
 
 def match_rows(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple[Rows, Rows]:
-    """Return the matching rows of two runs, in the order of the first run; see `roofwidget.compare_runs`.
+    """Return two arrays: the matched rows of `before` in table order, and their matches in `after`.
 
     Raises
     ------
     ValueError
-        If no column is given, or a run does not have it.
+        If no column is given, or a run lacks one of the columns.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def match_rows(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple
 
 
 def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
-    """Return a mask of rows whose FLOPs differ, per launch and in total. Their times cannot be compared.
+    """Return a mask of rows whose total FLOPs and FLOPs per launch both differ, so that times cannot be compared.
 
     Bytes may differ: moving fewer bytes is a way to make a kernel faster.
 
@@ -79,7 +79,7 @@ def _differ(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
 
 
 def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
-    """Return pairs of rows with equal keys. For each key, the first rows of the two runs are a pair, and so on."""
+    """Return pairs of rows with equal keys. The i-th rows with the same key in the two runs are a pair."""
     keys = _combine(np.concatenate([before, after]), np.concatenate([_occurrence(before), _occurrence(after)]))
     n = len(before)
     _, rows_before, rows_after = np.intersect1d(keys[:n], keys[n:], assume_unique=True, return_indices=True)
@@ -101,7 +101,7 @@ def _combine(keys: Keys, codes: Keys) -> Keys:
 
 
 def _is_repeated(keys: Keys, n: int) -> npt.NDArray[np.bool_]:
-    """Return a mask of the rows whose key occurs several times in one run."""
+    """Return a mask of the rows whose key occurs several times in at least one of the runs."""
     most = int(keys.max(initial=0)) + 1
     several = (np.bincount(keys[:n], minlength=most) > 1) | (np.bincount(keys[n:], minlength=most) > 1)
     found: npt.NDArray[np.bool_] = several[keys]
@@ -118,7 +118,7 @@ def _occurrence(keys: Keys) -> Keys:
 
 
 def _column_keys(before: Kernels, after: Kernels, name: str) -> Keys:
-    """Return keys for the rows of both runs. Rows with equal or unknown values in the column have equal keys."""
+    """Return keys for the rows of both runs. Rows with equal values have equal keys; so have all unknowns."""
     first = column_of(before, name, "compare_runs: the run before")
     second = column_of(after, name, "compare_runs: the run after")
     if isinstance(first, DictColumn) and isinstance(second, DictColumn):

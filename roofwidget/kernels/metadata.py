@@ -94,9 +94,9 @@ class Launches:
     kernels
         All m launches.
     owner
-        For each launch, the row of the whole aggregated table that contains it, shape (m,).
+        For each launch, the row of the whole aggregated table that contains the launch, shape (m,).
     rows
-        The rows of the whole table that are in this slice of it, shape (n,).
+        A slice of the table keeps all launches. These are the rows of the whole table that the slice has, shape (n,).
     """
 
     kernels: Kernels
@@ -123,12 +123,12 @@ class Launches:
         return self.of_rows(self.rows)
 
     def of_rows(self, rows: Any) -> Kernels:
-        """Return the launches of these rows of the whole table."""
+        """Return the launches of the given rows of the whole table."""
         is_of_rows = np.isin(self.owner, rows)
         return self.kernels if is_of_rows.all() else self.kernels[is_of_rows]
 
     def owners_here(self) -> Rows:
-        """Return for each launch of `here` its row in this slice."""
+        """Return for each launch that `here` returns the row of this slice that contains the launch."""
         row_here = np.full(max(self.owner.max(initial=-1), self.rows.max(initial=-1)) + 1, -1, dtype=np.intp)
         row_here[self.rows] = np.arange(len(self.rows))
         owners = row_here[self.owner]

@@ -1,8 +1,8 @@
 """Short kernel names for charts: the parts that distinguish kernels, without the boilerplate of C++.
 
 A short name drops return types, parameters, namespaces, booleans and container types. It keeps tile shapes, element
-types and functors. Some names of CUTLASS, cuBLAS, Triton and Tensile encode all shapes in one word. Then the short
-name is this word without suffixes.
+types and functors. Some names of CUTLASS, cuBLAS, Triton and Tensile are one word with all shapes in it. The short name
+of such a name is the word without suffixes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MAX_CHARACTERS: Final = 72
 _MAX_ARGUMENTS: Final = 6
 _MAX_PARSED_CHARACTERS: Final = 4000
 _MAX_DEPTH: Final = 60
-# Kernels that only call a functor. The functor is the first template argument, and the short name names it.
+# Kernels that only call a functor. The functor is a template argument, and the short name is made from the functor.
 _WRAPPERS: Final = frozenset(
     {
         *("Kernel", "Kernel2", "device_kernel", "kernel", "kernel_wrapper", "_kernel_agent", "static_kernel"),
@@ -63,7 +63,8 @@ _INTEGER: Final = re.compile(
     r"^\(?(?:\((?:unsigned |signed )?(?:int|long|bool|char|short|size_t)\))?(-?\d+)[uUlL]*\)?$"
 )
 _CUTE: Final = re.compile(r"^(?:C|_|Int)?<?_?(\d+)>?$")
-# Matches C++ names. They have a return type or a namespace before a template or parameters, or types as parameters.
+# Matches C++ names. Such a name begins with a return type or a namespace, as in "void f(" and "a::f<", or ends with
+# template arguments or with parameters that contain types, as in "f<4>" and "f(int)".
 _CPP: Final = re.compile(
     r"void .*[<(]|[\w:<>, ]*::.*[<(]|(\(anonymous namespace\)|<?unnamed>)::|[A-Za-z_]\w*<.*>$"
     r"|[A-Za-z_]\w*(<.*>)?\((\s*\)|.*(\b(int|float|double|char|long|unsigned|void|bool|half|size_t|const)\b|[*&]|(Params|Args|Storage)\b))"
@@ -99,7 +100,7 @@ def shortened(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Name:
-    """A name without namespaces, its template arguments, and its innermost namespace."""
+    """A parsed C++ name: the name without namespaces, the template arguments, and the innermost namespace."""
 
     base: str
     arguments: tuple[_Name, ...]
@@ -115,7 +116,7 @@ def _of_cpp(text: str) -> str:
 
 
 class _Parser:
-    """Reads a name from C++ tokens, up to the first token that does not fit."""
+    """Reads a C++ name from tokens and stops at the first token that cannot be a part of the name."""
 
     def __init__(self, pieces: list[str]) -> None:
         self._pieces = pieces
@@ -125,7 +126,7 @@ class _Parser:
         return self._pieces[self._at] if self._at < len(self._pieces) else ""
 
     def name(self, depth: int) -> _Name:
-        """Read and return the name up to the next ``,`` or ``>`` of this level. ``a::b<c>::d`` becomes ``d``."""
+        """Read one name, up to a ``,`` or ``>`` outside its own brackets. ``a::b<c>::d`` becomes ``d``."""
         base, scope = "", ""
         arguments: tuple[_Name, ...] = ()
         while (piece := self._peek()) and piece not in {",", ">", ")"}:
@@ -149,7 +150,7 @@ class _Parser:
         word = piece.strip().rstrip("*& ").removesuffix(" const").removeprefix("const ")
         if word in {"const", "", "operator"} or (base and self._peek() != "<" and word.startswith("operator")):
             return base, arguments
-        # A return type precedes the name and is separated by a space.
+        # A space before this piece means that the earlier piece was a return type, not a part of the name.
         if base and not piece.startswith(" ") and not base.startswith("("):
             return base + word, arguments
         return (base + word, arguments) if base.startswith("(") else (word.split(" ")[-1], ())
@@ -163,7 +164,7 @@ class _Parser:
         return tuple(found)
 
     def _parenthesis(self) -> str:
-        """Skip the tokens in parentheses and return their text, which may be a cast such as ``(int)``."""
+        """Read up to the closing parenthesis and return the text in parentheses, often a cast such as ``(int)``."""
         depth, inside = 1, []
         while depth and (piece := self._peek()):
             self._at += 1
@@ -217,7 +218,7 @@ def _written(name: _Name, depth: int = 0) -> str:
 
 
 def _inlined(names: tuple[_Name, ...]) -> list[_Name]:
-    """Return the names. A name that matches `_INLINED` is replaced by its own template arguments, one level deep."""
+    """Return the names. A name that matches `_INLINED` is replaced by its template arguments, but not those in turn."""
     found: list[_Name] = []
     for name in names:
         if not (name.arguments and _INLINED.search(name.base)):
@@ -250,7 +251,7 @@ def _cute_size(name: _Name) -> str:
 
 
 def _demangled(text: str) -> str:
-    """Return the last word of a mangled C++ name. There the length of each word precedes it: ``3foo``."""
+    """Return the last word of a mangled C++ name. In such names each word follows its length, as in ``3foo``."""
     at = re.match(r"_ZN?K?L?", text)
     position, word = at.end() if at else 0, ""
     while found := re.match(r"(?:12_GLOBAL__N_1|S[a-z0-9_]?_?)?L?(\d{1,4})", text[position:]):

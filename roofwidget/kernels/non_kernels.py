@@ -22,7 +22,7 @@ _LINKS: Final = ("host", "peer")
 
 
 def non_kernels(kernels: Kernels) -> Texts:
-    """Return for each row its kind, such as idle time, or None if it is a kernel; shape (n,).
+    """Return the kind of each row that is not a kernel, such as idle time, and None for kernels; shape (n,).
 
     Examples
     --------

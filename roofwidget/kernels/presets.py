@@ -1,6 +1,6 @@
 """Published tables of chips and kernels, exactly as printed.
 
-The tables are in `presets.toml` and not in the catalogue: a widget with a preset does not have to read all chips.
+The tables are in `presets.toml` and not in the catalogue, so that a widget with a preset need not read all chips.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Preset:
     Parameters
     ----------
     name
-        The name that `preset` takes.
+        The name of the table, the argument of the function `preset`.
     title
         The title for readers.
     chips
@@ -98,6 +98,6 @@ def _preset(name: str) -> Preset:
 
 
 def _chip(record: Mapping[str, Any], documents: Mapping[str, Source], source: Source) -> Chip:
-    """Return the chip of a row. The table's document is the source of each figure that states no other source."""
+    """Return the chip of a row. The source of a figure is the table's document, unless the figure states another."""
     made = records.from_record(Chip, record, documents)
     return made.replace(sources={figure.key: source for figure in made.figures if figure.source is None})

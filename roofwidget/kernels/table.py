@@ -49,10 +49,10 @@ class Kernels:
     names
         One text per kernel.
     flops, bytes
-        FLOPs and bytes, shape (n,), or a mapping from precision or memory level to such an array. NaN means unknown;
-        in a mapping NaN means that the kernel has no FLOPs of this precision or no bytes of this level. The keys for
-        FLOPs are precisions and classes of FLOPs. The keys for bytes are memory levels and ``"network"``, for bytes
-        that cross the chip's link.
+        FLOPs and bytes, shape (n,), or a mapping from precision or memory level to such an array. In an array NaN means
+        unknown. In a mapping NaN means that the kernel has no FLOPs of this precision, or no bytes of this level. The
+        keys for FLOPs are precisions and classes of FLOPs. The keys for bytes are memory levels and ``"network"``, for
+        bytes that cross the chip's link.
     time
         Seconds, shape (n,); NaN means not measured.
     precision, category
@@ -60,15 +60,15 @@ class Kernels:
     count
         The number of launches, shape (n,).
     self_time
-        Seconds without the time of nested rows, shape (n,); None if no row's `time` includes the time of other rows.
+        Seconds without the time of nested rows, shape (n,). None if no row's `time` includes the time of other rows.
     origin
         How each field was measured or computed: the metric and the rule, by field (``"flops"``, ``"flops:fp16"``,
         ``"bytes:L2"``, ``"time"`` …). One text for all rows, or one text per row.
     extra
         Further columns by name, with the unit in the name: numbers or texts, one per row or one for all rows.
     launches, launch_rows
-        If the rows are sums: the m rows that were added, and for each of them the row of this table that contains it,
-        shape (m,).
+        Only for a table whose rows are sums: the m rows that were added, and for each added row the row of this table
+        that contains it, shape (m,).
     chip
         The chip that the kernels ran on, if the source names it.
     program, steps
@@ -187,12 +187,12 @@ class Kernels:
 
     @property
     def flops_by_precision(self) -> Mapping[str, Floats]:
-        """FLOPs by precision or class, each of shape (n,); NaN means none. The key ``""`` is for plain numbers."""
+        """FLOPs by precision or class, each of shape (n,); NaN means no FLOPs. The key ``""`` is for plain numbers."""
         return self._flops
 
     @property
     def bytes(self) -> Floats:
-        """Bytes of the main memory (of `chip` if the chip is known), shape (n,); NaN where unknown."""
+        """Bytes of the main memory, shape (n,); NaN where unknown. If `chip` is known, it says which memory that is."""
         if self.chip is not None:
             return self.bytes_on(self.chip)
         return columns.sum_of_known([c for level, c in self._bytes.items() if is_off_chip(level)], len(self))
@@ -201,7 +201,8 @@ class Kernels:
         """Return bytes of the main memory of `chip`, shape (n,); NaN where unknown.
 
         Bytes under the name of the chip's main memory have priority. Without such bytes, plain numbers count, and bytes
-        under other names of off-chip memory, such as ``"DRAM"``. A name of another level of `chip` does not count.
+        under other names of off-chip memory, such as ``"DRAM"``. Bytes under the name of another level of `chip` do not
+        count.
 
         Examples
         --------
@@ -306,7 +307,7 @@ class Kernels:
     __hash__ = None  # type: ignore[assignment]  # equality looks into arrays
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A pickle names only the package, not this file: old pickles can be read after this file was renamed.
+        # A pickle must not name this file, so that old pickles can still be read if this file is renamed.
         return Kernels._unpickled, ({name: columns.to_plain(value) for name, value in self._arguments().items()},)
 
     @classmethod
@@ -320,7 +321,7 @@ class Kernels:
         return {name: kept[name] for name in _ARGUMENTS}
 
     def _content(self) -> dict[str, Any]:
-        """Return what `==` compares: the columns, but not the facts about the whole table."""
+        """Return what `==` compares: the columns, but not the facts about the whole table, such as `source`."""
         columns_ = {name: value for name, value in self._arguments().items() if name not in _OF_TABLE | {"launch_rows"}}
         return {**columns_, "self_time": self.self_time}
 
@@ -358,7 +359,7 @@ class Kernels:
 
     @property
     def self_time(self) -> Floats:
-        """Measured seconds without the time of nested rows, shape (n,). These seconds can be added up."""
+        """Measured seconds without the time of nested rows, shape (n,). The sum over all rows counts no time twice."""
         return self._time if self._self_time is None else self._self_time
 
     @property
@@ -409,15 +410,16 @@ class Kernels:
     def groupby(self, *by: str) -> Kernels:
         """Return one row per unique combination of ``name``, ``precision``, ``category`` or columns of `extra`.
 
-        FLOPs, bytes, seconds and launches are added, so intensity and rate of a group are ratios of sums. A sum with an
-        unknown part is unknown, and a warning says how many groups have unknown sums. `extra` gains ``"time min (s)"``,
-        ``"time median (s)"`` and ``"time max (s)"`` per launch. Other columns of `extra`, `origin`, `precision` and
-        `category` keep a value only if all rows of a group share it. `launches` are the rows that were added.
+        FLOPs, bytes, seconds and launches of a group are added, so its intensity and its rate are ratios of sums. If a
+        part of a sum is unknown, the sum is unknown. A warning says how many groups have unknown sums. `extra` gains
+        the shortest, median and longest launch: ``"time min (s)"``, ``"time median (s)"``, ``"time max (s)"``. Other
+        columns of `extra`, `origin`, `precision` and `category` keep a value only if all rows of a group share it.
+        `launches` are the rows that were added.
 
         Raises
         ------
         ValueError
-            If there is no such column: the message names the nearest column.
+            If the table has no column of a given name: the message names the nearest column.
 
         Examples
         --------
@@ -435,9 +437,9 @@ class Kernels:
 
         The keys are ``"flops"``, ``"bytes"`` (main memory), ``"time"`` (self time, seconds) and ``"launches"``. Also,
         ``"time without flops"`` and ``"time without bytes"`` are the seconds of rows with an unknown amount, such as
-        opaque calls and idle time. A single row with unknown FLOPs makes `flops.sum()` NaN. A sum here is NaN only if
-        all its parts are unknown. The bound of a whole program is the sum of its kernels' bounds, not the bound of
-        these sums.
+        opaque calls and idle time. A single row with unknown FLOPs makes `flops.sum()` NaN. A sum of `totals` is NaN
+        only if all its parts are unknown. These sums do not give the bound of a whole program, which is the sum of its
+        kernels' bounds.
 
         Examples
         --------
@@ -483,9 +485,9 @@ class Kernels:
 
     @keywords("Kernels.top")
     def top(self, n: int = 5, by: str = "headroom", chip: Chip | str | None = None) -> Kernels:
-        """Return the n kernels that lead a ranking, largest first.
+        """Return the n kernels with the largest values of `by`, largest first.
 
-        Equal kernels keep the table's order. Kernels with an unknown value are last.
+        Kernels with equal values keep the table's order. Kernels with an unknown value are last.
 
         Parameters
         ----------
@@ -496,14 +498,14 @@ class Kernels:
             ``"attainable"``, as `roofwidget.bound` computes them on `chip`; ``"time"``, ``"self_time"``, ``"flops"``,
             ``"bytes"``, ``"count"``, ``"arithmetic_intensity"`` or ``"achieved"``; or a numeric column of `extra`.
         chip
-            A chip or its name; by default the chip that the kernels ran on. Kernels that need a figure the chip lacks
-            are last.
+            A chip or its name; by default the chip that the kernels ran on. If a kernel needs a figure that the chip
+            lacks, it is last.
 
         Raises
         ------
         TypeError, ValueError
-            If n is not a positive whole number, `by` is unknown (the message names the nearest), or a chip is needed
-            and none is known.
+            If n is not a positive whole number, `by` is unknown (the message names the nearest), or `by` needs a chip
+            and no chip is known.
 
         Examples
         --------
@@ -543,7 +545,7 @@ class Kernels:
         time_share
             Keep the longest kernels that together reach this share of the table's self time, such as 0.9.
         top
-            Keep this many of the kernels that pass all other filters, by self time.
+            How many of the kernels that pass all other filters to keep: the longest by self time.
         infeed
             Whether to keep kernels whose category contains "infeed" or "outfeed".
         chip
@@ -601,7 +603,7 @@ class Kernels:
         return self.chip
 
     def roofline(self, **traits: Any) -> RooflineWidget:
-        """Return a `RooflineWidget` that shows these kernels, on the chip that they ran on if it is known."""
+        """Return a `RooflineWidget` with these kernels. It shows the chip that they ran on, if this chip is known."""
         from roofwidget.widget import RooflineWidget  # noqa: PLC0415 - it imports this module
 
         return RooflineWidget(kernels=self, **traits)
@@ -628,7 +630,7 @@ def _sum_of_known(column: Floats) -> float:
 
 
 def as_kernels(value: Any) -> Kernels:
-    """Return `value` as `Kernels`. It may be `Kernels`, one `Kernel`, a list of records, or a data frame."""
+    """Return `value` as `Kernels`. The value may be `Kernels`, one `Kernel`, a list of records, or a data frame."""
     if isinstance(value, Kernels):
         return value
     if isinstance(value, Kernel):
