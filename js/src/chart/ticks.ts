@@ -42,8 +42,8 @@ function evenTicks(scale: Scale, room: number): Tick[] {
 }
 
 /**
- * Returns ticks that are at least `room` px apart. On a logarithmic axis the ticks are powers. If there are fewer than
- * MIN_TICKS ticks, multiples of powers are added.
+ * Returns ticks that are at least `room` px apart. On a logarithmic axis the ticks are powers of `base`. If there are
+ * fewer than MIN_TICKS such ticks, multiples of the powers are added.
  */
 export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting: Counting = PLAIN): Tick[] {
   if (scale.isLinear) return evenTicks(scale, room);

@@ -1,4 +1,5 @@
-// A button for a kernel in a panel. Hovering or clicking the button hovers or selects the kernel's point.
+// A button for a kernel in a panel. Hovering over the button hovers the kernel's point. A click selects the kernel's
+// point.
 
 import type { Store } from "../state/store.ts";
 import { nameOf, shortNameOf } from "../text/describe.ts";

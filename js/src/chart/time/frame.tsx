@@ -9,7 +9,10 @@ import type { Theme } from "../theme.ts";
 import { ticksOf } from "../ticks.ts";
 import { roomOf, type TimeGap, type TimeScales, type TimeScene, tickText } from "./scene.ts";
 
-/** Draws the axes, with one edge for kernels without FLOPs and one edge for kernels without bytes. */
+/**
+ * Draws the axes of the time view. One edge of the plot is for kernels without FLOPs, and one edge is for kernels
+ * without bytes.
+ */
 export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }) {
   const { plot, outer, x, y } = scales;
   const [column, row] = [plot.left - outer.left, outer.bottom - plot.bottom];

@@ -1,4 +1,4 @@
-// Builds the scene of the time view from the state. All its layers draw from the scene.
+// Builds the scene of the time view from the state. All layers of the time view draw from the scene.
 
 import type { Points } from "../../roofline/points.ts";
 import { type Roof, roofElsewhere } from "../../roofline/roofline.ts";

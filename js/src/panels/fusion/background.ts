@@ -14,7 +14,7 @@ import { type Flow, flowing } from "./flow.ts";
 
 /** If the graph has more ops than this, the search runs only when the user asks for it. */
 const MAX_SEARCHED_OPS = 2000;
-/** The search starts when its input has not changed for this long. */
+/** The search starts when its input has not changed for this time, ms. */
 const SEARCH_DELAY_MS = 200;
 
 interface FusionInput {

@@ -79,8 +79,8 @@ export function opAt({ boxes }: Flow, point: Point): number | undefined {
 
 /**
  * Returns the op that a key selects, starting at `op`. Left and right arrows: the next op in the layer. Up and down
- * arrows: the nearest op in the next layer. Home and End: the first and the last op. If there is no such op, returns
- * `op`.
+ * arrows: the nearest op in the layer above or below. Home and End: the first and the last op. If there is no such op,
+ * returns `op`.
  */
 export function stepFrom({ layers, boxes }: Flow, op: number, key: string): number {
   const row = layers.findIndex((layer) => layer.includes(op));
@@ -103,7 +103,7 @@ export const isOut = ({ boxes }: Flow, group: readonly number[], point: Point) =
 
 /**
  * Returns the graph inputs that an op reads and the graph outputs that it writes. `shared` says for each side of the
- * box whether edges end there too.
+ * op's box whether edges also end at this side.
  */
 export function endsOf({ before, after, reads, makes, producer, consumers, isOutput }: Graph, op: number) {
   const read = reads[op]?.filter((tensor) => (producer[tensor] as number) < 0) ?? [];

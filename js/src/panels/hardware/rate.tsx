@@ -24,11 +24,11 @@ interface RateProps {
   readonly spoken: string;
   readonly value: number;
   readonly sheet: number;
-  /** The values of the shown chips, with the chips' names. */
+  /** The rates of the shown chips, with the chips' names. */
   readonly marks: readonly (readonly [chip: string, rate: number])[];
   /**
-   * The values of this rate for all chips. The track ends a decade beyond these values, so the track does not depend on
-   * which chips are shown.
+   * The rates of all chips. The track ends a decade beyond these rates, so the track does not depend on which chips are
+   * shown.
    */
   readonly reach: readonly number[];
 }
