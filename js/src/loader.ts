@@ -75,8 +75,8 @@ async function codeOf(model: LoaderContext["model"], language: string): Promise<
 }
 
 /**
- * Returns the module of a key. The page imports the module only once: a global variable of the page keeps all imported
- * modules, because each widget runs its own copy of this loader.
+ * Returns the module of a key. Each widget runs its own copy of this loader. All copies share one global map of the
+ * modules, so that the page imports each module only once.
  */
 function imported(key: string, script: string): Imported {
   const page = globalThis as unknown as { [REGISTRY]?: Map<string, Imported> };
@@ -87,14 +87,14 @@ function imported(key: string, script: string): Imported {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const module: Imported = import(/* @vite-ignore */ url).finally(() => URL.revokeObjectURL(url));
   registry.set(key, module);
-  // Remove the failed import, so that the next widget tries again.
+  // Remove a failed import, so that the next widget tries to import the module again.
   module.catch(() => registry.delete(key));
   return module;
 }
 
 /**
- * Adds the style now, before the view is drawn. If the view is not in the page yet, its shadow root is unknown. In this
- * case, this function adds the style again in the next frame.
+ * Adds the style now, before the view is drawn. If the view is not in the page yet, the view's shadow root is unknown.
+ * In this case, this function adds the style again in the next frame.
  */
 function addStyle(el: HTMLElement, code: FrontEnd) {
   insertStyle(el, code);

@@ -1,4 +1,5 @@
-// Groups of ops with their totals. The totals of two merged groups are computed without counting their ops again.
+// Groups of ops with their totals. The totals of a merged group are computed from the totals of its two parts, without
+// counting the ops again.
 
 import type { Work } from "../ui/slices.ts";
 import type { Graph, GraphValues, Ops } from "./graph.ts";
@@ -114,8 +115,8 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
   const isMadeIn = ({ inside }: MergeGroup, tensor: number) =>
     (graph.producer[tensor] as number) >= 0 && hasBit(inside, graph.producer[tensor] as number);
   /**
-   * Returns the bytes that two groups move once they are merged. A tensor that the two groups share is moved once. If
-   * nothing outside the merged group needs the tensor, it is not moved.
+   * Returns the bytes that two groups move after they are merged. A tensor that the two groups share is moved once. A
+   * tensor that nothing outside the merged group needs is not moved.
    */
   function bytesOf(a: MergeGroup, b: MergeGroup): number {
     const [few, many] = a.open.size < b.open.size ? [a, b] : [b, a];

@@ -75,7 +75,8 @@ export function* searchPartition(
 }
 
 /**
- * A set of finished ops, and the fastest sequence of groups found for this set. The set contains all inputs of its ops.
+ * A set of finished ops, and the fastest sequence of groups found for this set. For each op in the set, the set also
+ * contains all ops that the op depends on.
  */
 interface SearchState {
   /** The ops that can run next. They identify the set of finished ops. */

@@ -14,8 +14,8 @@ const [PROGRAM_COLUMN, RANK_COLUMN] = [/\bprogram\b/i, /^rank$/i];
 type RowText = (row: number) => string;
 
 /**
- * Returns a text for each row. The text distinguishes the row from other rows with the same short name. It is empty if
- * no other row has this short name.
+ * Returns a text for each row. The text distinguishes the row from other rows with the same short name. The text is
+ * empty if no other row has this short name.
  */
 export function distinctionsOf(kernels: Kernels, rows: readonly number[]): string[] {
   const names = rows.map((row) => shortNameOf(kernels, row));

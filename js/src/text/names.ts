@@ -38,8 +38,8 @@ export const briefNamesOf = (roofs: readonly Roof[], names: ReadonlyMap<string, 
   });
 
 /**
- * Matches a word that makes another model if it follows a number, such as "Ti" in "RTX 2080 Ti". Does not match form
- * factors such as "SXM", because a form factor does not make another model.
+ * Matches a word that belongs to the model if the word follows a number, such as "Ti" in "RTX 2080 Ti". Does not match
+ * form factors such as "SXM", because a form factor does not make another model.
  */
 const MODEL = /^(?!(?:SXM|PCIe)$)\p{L}+$/u;
 
@@ -62,8 +62,9 @@ export function briefNames(names: readonly string[]): string[] {
 }
 
 /**
- * Returns the fewest first words of a name that contain a number and that no other name starts with. Adds the following
- * words if they belong to the model, such as "Ti" in "RTX 2080 Ti". If no first words are unique, returns all words.
+ * Returns the shortest beginning of a name, in words, that contains a number and that no other name has. Adds the
+ * following words if they belong to the model, such as "Ti" in "RTX 2080 Ti", or if they close a bracket. If there is
+ * no such beginning, returns all words.
  */
 function headOf(words: readonly string[], all: readonly (readonly string[])[]): readonly string[] {
   const heads = words.map((_, count) => words.slice(0, count + 1));
@@ -71,7 +72,8 @@ function headOf(words: readonly string[], all: readonly (readonly string[])[]): 
   const alone = (head: readonly string[]) => all.filter((other) => startsWith(other, head)).length === 1;
   const found = heads.findIndex((head) => /\d/.test(head.join("")) && alone(head));
   if (found < 0) return words;
-  // Include the following words that belong to the model, such as "Ti" in "RTX 2080 Ti".
+  // Include the following words that belong to the model, such as "Ti" in "RTX 2080 Ti", and the words up to the end of
+  // an open bracket.
   const isOpen = (head = "") => head.lastIndexOf("(") > head.lastIndexOf(")");
   const goesOn = (word: string, at: number) => MODEL.test(word) || isOpen(heads[at - 1]?.join(" "));
   const end = words.findIndex((word, at) => at > found && !goesOn(word, at));

@@ -92,14 +92,14 @@ export function formatTick(value: number): string {
 }
 
 /**
- * If a number without a unit is smaller than this, it was meant in the displayed unit, because no chip has so low a
- * rate.
+ * A number without a unit that is smaller than this is rejected. The user probably meant another unit such as TB/s,
+ * because no chip has so low a rate in base units.
  */
 const MIN_BARE_RATE = 1e6;
 
 /**
- * Reads a typed rate: a number in base units, a number with a unit, or a multiple of `current` such as "×1.5". Returns
- * an error sentence if it cannot read the text.
+ * Reads a typed rate: a number in base units, a number with a unit, or a multiple of `current` such as "×1.5". If the
+ * text is not valid, returns a sentence that says so, with an example.
  */
 export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number): number | string {
   const example = unit === "FLOP/s" ? formatQuantity(2e15, unit) : formatQuantity(3.35e12, unit);

@@ -1,4 +1,4 @@
-// Texts about a kernel's what-if: the note next to its point, the sentence, and the row of the tooltip.
+// Texts about a kernel's what-if: the note next to the kernel's point, the sentence, and the row of the tooltip.
 
 import { judge } from "../roofline/bound.ts";
 import type { Roof } from "../roofline/roofline.ts";
@@ -9,7 +9,7 @@ import { shortNameOf, type TooltipRow } from "./describe.ts";
 import { ofChip } from "./names.ts";
 import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
 
-/** If a factor or share differs from 1 by less than this, it counts as 1. */
+/** A factor or share counts as 1 if the difference from 1 is less than this. */
 const FACTOR_TOLERANCE = 1e-9;
 const seconds = (time: number) => formatQuantity(time, "s");
 const line = (parts: readonly string[]) => parts.join(" · ");
@@ -116,7 +116,7 @@ export function possibleWhatIfs(
   return { bytes: hasPlace && bound.regime !== "unknown", time: (kernels.time[row] as number) > 0 };
 }
 
-/** Returns the sentence of the dragged kernel. Until the kernel has moved, the sentence says how to move it. */
+/** Returns the sentence of the dragged kernel. Until the kernel has moved, the sentence says how to move the kernel. */
 function sentenceOfCarried(whatIfs: KernelWhatIfs, row: number, byKeys: boolean): string {
   const name = shortNameOf(whatIfs.kernels, row);
   const note = noteOf(whatIfs, row);

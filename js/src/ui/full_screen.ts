@@ -10,6 +10,6 @@ export function toggleFullscreen(within: Element): void {
   change?.catch(() => undefined);
 }
 
-// For an element in a shadow root, `document.fullscreenElement` is the host of the shadow root. Therefore it is not
-// used here.
+// For an element in a shadow root, `document.fullscreenElement` is the host of the shadow root, not the element.
+// Therefore `document.fullscreenElement` is not used here.
 export const isFullscreen = (root: Element) => root.matches(":fullscreen");

@@ -17,7 +17,7 @@ export function throttled<T extends Readonly<Record<string, ReadonlySignal<unkno
   const beat = signal(0);
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
-    // If nothing is dragged, the signals may have no reader, so they are not computed here.
+    // Without a drag, the sources may have no reader. Therefore this effect computes the sources only during a drag.
     if (!dragging.value) return;
     for (const source of Object.values(sources)) void source.value;
     if (timer !== undefined) return;

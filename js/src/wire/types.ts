@@ -88,7 +88,10 @@ export interface Snapshot {
   readonly kernels: readonly (readonly [name: string, ai: number, rate: number])[];
 }
 
-/** The what-if rates. The keys are the chip id, then the quantity, then the precision or the memory level. */
+/**
+ * The what-if rates by chip id, by quantity, and by precision or memory level. For example, {"h100": {"peak_flops":
+ * {"fp16": 1e15}}} gives one chip another peak.
+ */
 export type WhatIf = Readonly<Record<string, Readonly<Partial<Record<Quantity, Readonly<Record<string, number>>>>>>>;
 export type Quantity = "peak_flops" | "bandwidth";
 

@@ -23,8 +23,8 @@ export const catalogue = {
     /** Returns a typed number with a point as decimal mark. */
     read: (typed: string) => typed,
     /**
-     * Returns a typed size with a point as decimal mark. In German, "4.096" is 4096, because the point separates
-     * thousands there; "1,5k" and "1.5k" are both 1500.
+     * Returns a typed size with a point as decimal mark. In German, a point before exactly three digits separates
+     * thousands: "4.096" is 4096. Both "1,5k" and "1.5k" are 1500.
      */
     readWhole: (typed: string) => typed,
     /** Returns a rate as screen readers speak it. */
@@ -302,8 +302,8 @@ export const catalogue = {
     toBest: "Best",
     times: (ratio: string) => (ratio === "1" ? "as fast" : `${ratio}×`),
     /**
-     * Label next to a merged kernel on the chart. The ratio is the kernel's intensity divided by the intensity of its
-     * parts before the merge.
+     * Label next to a merged kernel on the chart. `ratio` is the intensity after the merge divided by the intensity
+     * before the merge.
      */
     trail: (ratio: string) => `this merge ${ratio}× · same FLOPs`,
     faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
@@ -502,7 +502,7 @@ export const catalogue = {
     zeroFlops: (unit: string) => `0 FLOP, ${unit}`,
     noFlops: "0 FLOP",
     menu: "Axes",
-    /** Note for the chart. It says that the axes may have other units than the sentences, tooltips and tables. */
+    /** Note about the units of the chart. The axes may have other units than the sentences, tooltips and tables. */
     note: "Units of the chart. Sentences, tooltips and tables stay in FLOP/s and bytes.",
     rate: "Rate",
     rates: { "FLOP/s": "per second", "FLOP/cycle": "per clock cycle" },

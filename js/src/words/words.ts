@@ -1,6 +1,6 @@
-// All texts that a user reads, in the widget's language. The build makes one script per language that declares
-// `roofwidgetWords`. It joins each of these scripts with the code to one module; the script comes first. To add a text,
-// add it in en.ts, and its translation with the same key in de.ts.
+// All texts that a user reads, in the widget's language. The build makes one script per language, which declares
+// `roofwidgetWords`. The build then joins the script and the code to one module; the script comes first. A new text is
+// added in en.ts, and its translation is added in de.ts with the same key.
 
 import type { catalogue } from "./en.ts";
 
