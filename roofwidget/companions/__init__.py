@@ -1,8 +1,9 @@
-"""bqplot figures that follow a model, for dashboards built from bqplot parts.
+"""Functions that return bqplot figures of a model, for dashboards. A figure is drawn again when its model changes.
 
-Each figure is an ordinary `bqplot.Figure`: append your own marks to its ``marks``, set its ``layout``, or put it into
-an ``HBox`` with other widgets. The figure updates with its model until you close it. Closing it also closes its own
-marks, axes and scales. The figure no longer changes a scale limit that you set or that a user drags.
+Each figure is an ordinary `bqplot.Figure`. You can append your own marks to its ``marks``, set its ``layout``, or put
+it into an ``HBox`` with other widgets. The figure follows its model until you close the figure. Closing a figure also
+closes the marks, axes and scales that were created for it. A figure sets the limits of its scales. If you set a limit,
+or if a user drags it, the figure does not change this limit again.
 
 >>> import roofwidget as rw
 >>> figure = rw.companions.roofline_figure(rw.RooflineModel(["v5p"]))

@@ -1,4 +1,4 @@
-"""Evaluate counts of a graph for many sizes at once, as float64 arrays (exact up to 2^53)."""
+"""Evaluates the counts of a graph for many sizes at once, as float64 arrays. Whole numbers up to 2^53 are exact."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from roofwidget.workloads import Dim, Graph
     from roofwidget.workloads.expressions import Count
 
-# If the largest value is at least this many times the smallest, the sizes of a dimension are powers of two.
+# If the highest size of a dimension is at least this many times the lowest size, use powers of two.
 _MIN_RATIO_FOR_POWERS: Final = 16
 
 
 def evaluate_arrays(count: Count, env: Mapping[str, Any]) -> Floats:
-    """Evaluate a count with arrays as values of its symbols; the result has the arrays' broadcast shape.
+    """Return the values of a count. `env` maps the name of each symbol in the count to a number or an array.
+
+    The shapes of the arrays are broadcast as in numpy. The result has the broadcast shape.
 
     Examples
     --------
@@ -52,7 +54,7 @@ def _atom(atom: Symbol | Call, env: Mapping[str, Any]) -> Floats:
 
 
 def allowed(graph: Graph, env: Mapping[str, Any], n: int) -> Bools:
-    """Return a mask, shape (n,): true where all conditions of a graph on its dimensions hold."""
+    """Return a mask, shape (n,): true where the sizes in `env` meet all conditions of the graph."""
     fine = np.ones(n, dtype=np.bool_)
     for count, divisor in graph.conditions:
         whole = evaluate_arrays(count, env)
@@ -65,10 +67,10 @@ def allowed(graph: Graph, env: Mapping[str, Any], n: int) -> Bools:
 
 
 def swept(where: str, given: Any, graph: Graph) -> tuple[str, Floats]:
-    """Return the dimension of a sweep and its sizes, ascending.
+    """Return the name of the dimension to sweep, and its sizes in ascending order.
 
-    `given` is the dimension's name (for its whole range) or ``{name: sizes}``. Sizes without a name work if the graph
-    has one dimension.
+    `given` is ``{name: sizes}``, or only a name for the whole range of the dimension. If the graph has exactly one
+    dimension, `given` can also be only the sizes. Error messages begin with `where`.
     """
     dims = {dim.name: dim for dim in graph.dims}
     if isinstance(given, Mapping) and len(given) == 1:
@@ -89,9 +91,10 @@ def swept(where: str, given: Any, graph: Graph) -> tuple[str, Floats]:
 
 
 def whole_range(dim: Dim, max_steps: int = 24) -> Floats:
-    """Return sizes over the range of a dimension.
+    """Return ascending sizes from the lowest to the highest size of a dimension.
 
-    For a wide range they are powers of two and the two ends; otherwise they are at most `max_steps` equal steps.
+    For a wide range the sizes are the two ends and the powers of two between the ends. Otherwise they are at most
+    `max_steps` whole numbers with nearly equal distances.
     """
     if dim.high >= _MIN_RATIO_FOR_POWERS * dim.low:
         powers = 2.0 ** np.arange(np.ceil(np.log2(dim.low)), np.floor(np.log2(dim.high)) + 1)
@@ -100,7 +103,11 @@ def whole_range(dim: Dim, max_steps: int = 24) -> Floats:
 
 
 def whole_numbers(what: str, sizes: Any, low: int = 1, high: int = 2**53) -> Floats:
-    """Return sizes as float64, ascending and unique; raise unless all are whole numbers from `low` to `high`."""
+    """Return sizes as a float64 array, in ascending order and without duplicates.
+
+    Raises `TypeError` or `ValueError` unless all sizes are whole numbers from `low` to `high`. The message begins with
+    `what`.
+    """
     try:
         found = sorted({index(size) for size in sizes if not isinstance(size, (bool, np.bool_)) or _refused(size)})
     except TypeError:

@@ -1,4 +1,4 @@
-"""How ridge points moved over the years, family by family."""
+"""Draws how the ridge points of chips changed over the years, with one line per chip family."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ from roofwidget.state.rates import one_level
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.wire import text_to_wire
 
-# -- labels that have room -----------------------------------------------------------------------------------------
+# -- points with a label -------------------------------------------------------------------------------------------
 
-# Sizes as shares of the narrowest plot, 664 by 380 px. Wider plots have more space.
+# Sizes of texts as shares of the narrowest plot, which is 664 px wide and 380 px high.
 _LETTER_WIDTH: Final = 6.6 / 664
 _LINE_HEIGHT: Final = 15 / 380
 _LABEL_OFFSET: Final = 8 / 664
-# A label is above and to the right of its point. The middle of the label is this far above the point, and the distance
-# from the middle to any other point must be larger.
+# A label is above and to the right of its point. `_LABEL_RISE` is the height of the label's middle above the point.
+# `_POINT_CLEARANCE` is the minimum vertical distance from the label's middle to any other point below or above it.
 _LABEL_RISE: Final = 10 / 380
 _POINT_CLEARANCE: Final = 9 / 380
 
 
 def named_points(places: Sequence[tuple[float, float]], texts: Sequence[str]) -> list[int]:
-    """Return the points that get a label.
+    """Return the indices of the points that get a label.
 
-    Earlier points have priority. No label overlaps another label, a point or an edge.
+    A point gets no label if the label would overlap a point, the right edge, or the label of an earlier point.
 
     Parameters
     ----------
     places
-        Positions of the points, from 0 to 1 horizontally and vertically.
+        The positions (x, y) of the points. The plot goes from 0 to 1 in both directions.
     texts
         The labels of the points.
 
@@ -81,7 +81,7 @@ def named_points(places: Sequence[tuple[float, float]], texts: Sequence[str]) ->
 
 _EMPTY: Final = (1.0, 1e3)
 _FREE_SPACE: Final = 1.6
-# With more families a legend would cover the plot.
+# With more families than this, the legend would cover the plot, so it is not shown.
 _MAX_LEGEND_FAMILIES: Final = 10
 
 
@@ -100,32 +100,32 @@ class _Point:
 def ridge_history(
     chips: RooflineModel | Preset | Iterable[Chip | str], *, precision: str = "auto", memory: str = "main"
 ) -> bqplot.Figure:
-    """Return a figure of chips' ridge points by release year, with a line per family.
+    """Return a figure of the ridge points of chips by release year, with one line per chip family.
 
-    A ridge point is ``peak / bandwidth``, FLOP/byte: the intensity that a kernel needs to be compute-bound. The year
-    and the family are fields of `Chip`.
+    A ridge point is ``peak / bandwidth`` in FLOP/byte. It is the lowest intensity at which a kernel is compute-bound.
+    The year and the family are fields of `Chip`.
 
     Parameters
     ----------
     chips
-        Chips and names of catalogue chips; or a model, whose shown chips, what-if values, precision and memory the
-        figure follows.
+        A list of `Chip` objects and names of catalogue chips, or a `Preset`, or a model. The figure of a model follows
+        the model's shown chips, what-if rates, precision and memory.
     precision, memory
-        As in `Chip.ridge_point`. They are not allowed if `chips` is a model, because a model has a precision and a
-        memory.
+        The same as for `Chip.ridge_point`. If `chips` is a model, they are not allowed, because the model has its own
+        precision and memory.
 
     Returns
     -------
     bqplot.Figure
-        Its marks are a ``Lines`` (one per family, through the geometric mean of each year), a ``Scatter`` (one point
-        per chip) and a ``Label`` (names of chips if there is space, with priority for the newest chip of a family; the
-        other names are tooltips). The title states how many chips are left out because they lack a year, the precision
-        or the memory.
+        The figure has three marks. A ``Lines`` has one line per family, through the geometric mean of each year. A
+        ``Scatter`` has one point per chip, with the name as tooltip. A ``Label`` has the names for which there is
+        space; the newest chip of each family has priority. The title states how many chips are left out because they
+        lack a year, the precision or the memory.
 
     Raises
     ------
     TypeError, ValueError
-        If something is not a chip, or a precision or memory is given for a model.
+        If an entry of `chips` is not a chip, or if a precision or memory is given for a model.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def ridge_history(
         named = count if 1 < count <= _MAX_LEGEND_FAMILIES else 0
         low, high = limits.span([point.ridge for point in known], legend_share(named) if named else 0.0)
         first, last = (min(years), max(years)) if years else (2010, 2030)
-        # Half a year of space on the left, and space for a label on the right.
+        # Leave half a year of space on the left, and space for a label on the right.
         left, right = first - 0.5, last + max(1.0, 0.25 * (last - first))
         years_limits.set(left, right)
         axes[0].tick_values = np.arange(first, last + 1, max(1, (last - first) // 8))
@@ -176,7 +176,10 @@ def ridge_history(
 def _chosen(
     chips: Any, precision: str, memory: str
 ) -> tuple[RooflineModel | None, Callable[[], tuple[Sequence[Chip], str, str]]]:
-    """Return the model to follow (or None), and a function that returns chips, precision and memory."""
+    """Return the model to follow, and a function that returns the current chips, precision and memory.
+
+    The model is None if `chips` is not a model.
+    """
     if isinstance(chips, RooflineModel):
         if (precision, memory) != ("auto", "main"):
             msg = "ridge_history: a model has its own precision and memory; set these on the model"
@@ -198,7 +201,10 @@ def _chosen(
 
 
 def _points(chips: Sequence[Chip], precision: str, memory: str) -> list[_Point]:
-    """Return the chips with known year and ridge point, grouped by family and oldest first."""
+    """Return a point for each chip with a known year and ridge point.
+
+    The points are grouped by family. In each family the oldest chip is first.
+    """
     found = []
     for chip in chips:
         with contextlib.suppress(MissingFigureError):
@@ -218,7 +224,7 @@ def _by_family(known: list[_Point]) -> dict[str, list[_Point]]:
 def _draw(families: bqplot.Lines, points: bqplot.Scatter, known: list[_Point]) -> None:
     grouped = _by_family(known)
     means = [_by_year(row) for row in grouped.values()]
-    # All lines of a mark need the same length of at least 2, so the last point of short lines is repeated.
+    # All lines of a bqplot mark need the same number of points, at least 2. So repeat the last point of short lines.
     longest = max(2, *map(len, means), 2)
     padded = [[*row, *([row[-1]] * (longest - len(row)))] for row in means]
     hues = {family: PALETTE[i % len(PALETTE)] for i, family in enumerate(grouped)}
@@ -235,7 +241,7 @@ def _draw(families: bqplot.Lines, points: bqplot.Scatter, known: list[_Point]) -
 
 
 def _by_year(family: list[_Point]) -> list[tuple[float, float]]:
-    """Return the geometric mean of a family's ridge points per year (the middle on a log scale)."""
+    """Return each year of a family, with the geometric mean of its ridge points (the middle on a log scale)."""
     years = dict.fromkeys(point.year for point in family)
     return [
         (float(year), float(np.exp(np.mean([np.log(point.ridge) for point in family if point.year == year]))))
@@ -244,7 +250,7 @@ def _by_year(family: list[_Point]) -> list[tuple[float, float]]:
 
 
 def _name(names: Any, known: list[_Point], x_span: tuple[float, float], y_span: tuple[float, float]) -> None:
-    """Set the texts of the labels: only points with enough space get a label."""
+    """Set the labels of the points that have enough space for a label."""
     newest = {id(row[-1]) for row in _by_family(known).values()}
     ranked = sorted(known, key=lambda point: (id(point) not in newest, -point.year))
     width, height = x_span[1] - x_span[0], np.log(y_span[1] / y_span[0])

@@ -1,4 +1,4 @@
-"""Parts of all figures: the import of bqplot, colours, limits of scales, and following a model."""
+"""What all figures of this package share: the import of bqplot, colours, axes, limits of scales, and updates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roofwidget.chips import Chip
 from roofwidget.wire import text_to_wire
 
 with warnings.catch_warnings():
-    # bqplot declares traits in a deprecated way; with "-W error" its import would fail.
+    # bqplot declares traits in a deprecated way. With the option "-W error" of Python, the import of bqplot would fail.
     warnings.filterwarnings("ignore", "metadata .* was set from the constructor", DeprecationWarning)
     import bqplot
 
@@ -51,8 +51,8 @@ PALETTE: Final = ("#0072b2", "#d55e00", "#0f9d74", "#c2569b", "#a87800", "#6b74e
 GREY: Final = "#7f868e"
 """The colour of items without a colour of their own. Its contrast is also at least 3:1."""
 
-# A logarithmic scale accepts finite numbers above zero only. A value outside these two limits is drawn at the nearer
-# limit.
+# A logarithmic scale accepts only finite numbers above zero. A smaller value is drawn at `_SMALLEST`, a larger value at
+# `_LARGEST`.
 _SMALLEST: Final = 1e-300
 _LARGEST: Final = 1e300
 _LEGEND_ENTRY_PX: Final = 16
@@ -63,7 +63,7 @@ _LEGEND: Final = {"font-size": "12px", "fill": INK, "stroke": "none"}
 
 
 def figure(marks: Sequence[Any], axes: Sequence[Any], **traits: Any) -> Any:
-    """Return a bqplot figure in the host's colours, with margins for the axis labels."""
+    """Return a bqplot figure with the text colour of the host (such as JupyterLab) and margins for axis labels."""
     margin = {"top": 40, "bottom": 52, "left": 72, "right": 24} | traits.pop("margin", {})
     traits.setdefault("legend_text", dict(_LEGEND))
     traits.setdefault("legend_style", {"fill": "var(--jp-layout-color0, #fff)", "stroke": "none", "opacity": "0.85"})
@@ -77,22 +77,23 @@ def figure(marks: Sequence[Any], axes: Sequence[Any], **traits: Any) -> Any:
 
 
 def axis(scale: Any, side: str, label: str = "", **traits: Any) -> Any:
-    """Return an axis with a label in the host's colour that does not overlap the ticks."""
+    """Return an axis. Its label has the text colour of the host and does not overlap the ticks."""
     away = {"label_offset": "4em"} if side == "left" else {}
     return bqplot.Axis(scale=scale, side=side, label=label, label_color=INK, **away, **traits)
 
 
 def labels(scales: dict[str, Any], **traits: Any) -> Any:
-    """Return a mark that draws texts in the host's text colour."""
+    """Return a bqplot mark that draws texts in the text colour of the host. It has no texts yet."""
     return bqplot.Label(
         x=[], y=[], text=[], scales=scales, colors=[INK], default_size=12, font_weight="normal", **traits
     )
 
 
 def follow(shown: Any, model: RooflineModel, traits: Iterable[str], draw: Callable[[], None]) -> Any:
-    """Draw now and on each change of the model's traits, until the figure is closed; return the figure.
+    """Call `draw` now and whenever one of the `traits` of the model changes. Return the figure `shown`.
 
-    The model references only the callback, not the figure. Closing the figure removes all references between them.
+    When the figure is closed, the model stops calling `draw`. The marks, axes, scales and layouts of the figure are
+    closed too.
     """
     names = list(traits)
     own = [*shown.marks, *shown.axes, shown.scale_x, shown.scale_y, shown.layout]
@@ -107,13 +108,13 @@ def follow(shown: Any, model: RooflineModel, traits: Iterable[str], draw: Callab
             shown.unobserve(stop, "comm")
             for part in own:
                 part.close()
-                # Tooltips have a layout of their own.
+                # A tooltip has its own layout, which must be closed too.
                 if hasattr(part, "layout"):
                     part.layout.close()
 
     draw()
     model.observe(changed, names)
-    # Closing a widget sets its comm to None.
+    # When a widget is closed, its trait `comm` becomes None.
     shown.observe(stop, "comm")
     return shown
 
@@ -124,11 +125,11 @@ class Limits:
     Parameters
     ----------
     scale
-        A `LogScale`. Its method `set` also works with other scales.
+        The bqplot scale. For the method `span` it must be a `LogScale`. The method `set` works with all scales.
     empty
-        The limits without data.
+        The limits if there is no data.
     room
-        The factor of free space beyond the data on each side.
+        The limits are the smallest value / `room` and the largest value x `room`.
     """
 
     def __init__(self, scale: Any, empty: tuple[float, float], *, room: float = 10.0) -> None:
@@ -136,7 +137,10 @@ class Limits:
         self._set: tuple[float | None, float | None] = (scale.min, scale.max)
 
     def span(self, values: npt.ArrayLike, above: float = 0.0) -> tuple[float, float]:
-        """Set limits around the values, with the share `above` of the height free, and return them."""
+        """Set the limits so that all values are inside, and return the limits.
+
+        The share `above` of the height, from 0 to 1, stays free above the values.
+        """
         given = np.asarray(values, dtype=np.float64)
         known = given[np.isfinite(given)]
         low, high = self._empty
@@ -150,7 +154,7 @@ class Limits:
         return low, high
 
     def set(self, low: float, high: float) -> None:
-        """Set both limits, unless other code or a user has set them."""
+        """Set both limits of the scale, unless other code or a user has set a limit since the last call."""
         if (self._scale.min, self._scale.max) == self._set:
             self._set = (low, high)
             with self._scale.hold_sync():
@@ -158,27 +162,30 @@ class Limits:
 
 
 def legend_share(entries: int) -> float:
-    """Return the share of a plot's usual height that a legend needs, at most 0.6."""
+    """Return the share of the height of a plot that a legend with this number of entries needs, at most 0.6."""
     return min(0.6, _LEGEND_ENTRY_PX * (entries + 2) / _PLOT_HEIGHT_PX)
 
 
 def within(values: npt.ArrayLike) -> Floats:
-    """Clip values to the range that a logarithmic scale accepts."""
+    """Return values, clipped to the range that a logarithmic scale can draw."""
     return np.clip(np.asarray(values, dtype=np.float64), _SMALLEST, _LARGEST)
 
 
 def colours(model: RooflineModel) -> dict[str, str]:
-    """Return a colour by chip id. With few chips, colours are fixed. With many, only shown chips have a colour."""
+    """Return the colour of each chip by its id.
+
+    If the model has more chips than `PALETTE` has colours, only shown chips have a colour. The other chips are grey.
+    """
     ids = [chip.id for chip in model.chips]
     pool = ids if len(ids) <= len(PALETTE) else list(model.shown)
     return {name: PALETTE[pool.index(name) % len(PALETTE)] if name in pool else GREY for name in ids}
 
 
 def shown_chips(model: RooflineModel) -> list[Chip]:
-    """Return the shown chips with their what-if values."""
+    """Return the chips that the model shows, with their what-if rates."""
     return [model.resolved_chip(name) for name in model.shown]
 
 
 def sendable_name(chip: Chip) -> str:
-    """Return a chip's name as text that can be sent to the front end."""
+    """Return the name of a chip without characters that a message to the front end cannot contain."""
     return text_to_wire(chip.name)

@@ -1,4 +1,4 @@
-"""The roofline as a bqplot figure: roofs, measured kernels, and the bounds of kernels without measurement."""
+"""Draws a roofline as a bqplot figure: roofs, measured kernels, and the attainable rates of other kernels."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
     from roofwidget.model import RooflineModel
 
-# The limits of the axes without data.
+# The limits of the axes if there is no data.
 _EMPTY_X: Final = (0.1, 1e4)
 _EMPTY_Y: Final = (1e9, 1e15)
 
 
 def roofline_figure(model: RooflineModel) -> bqplot.Figure:
-    """Return a log-log bqplot figure of a model's roofs and kernels that follows the model.
+    """Return a bqplot figure of the roofs and kernels of a model. Both axes are logarithmic.
 
     Parameters
     ----------
     model
-        A `RooflineModel` or `RooflineWidget`. Each shown chip has a roof with its what-if values, ``min(peak, intensity
-        x bandwidth)``. A chip without the selected precision or memory has no roof. The kernels are the model's shown
-        kernels; with a graph these are the kernels of its partition.
+        A `RooflineModel` or `RooflineWidget`, which the figure follows. Each shown chip has the roof ``min(peak,
+        intensity x bandwidth)`` with its what-if rates. A chip without the selected precision or memory has no roof.
+        The kernels are `RooflineModel.shown_kernels`.
 
     Returns
     -------
     bqplot.Figure
-        Its marks are a ``Lines`` (attainable FLOP/s over arithmetic intensity in FLOP/B, one line per chip), a second
-        ``Lines`` (the focus chip's line again, thicker), a ``Scatter`` (achieved FLOP/s of kernels whose FLOPs, bytes
-        and time are known and above zero) and a hollow ``Scatter`` (attainable FLOP/s on the focus chip of kernels
-        without a time). Marks that you append to ``figure.marks`` stay; with ``scales=figure.marks[0].scales`` they
-        share the axes.
+        The figure has four marks. The x values of all marks are arithmetic intensities in FLOP/B. The first ``Lines``
+        has the attainable FLOP/s, one line per chip. The second ``Lines`` has a thicker line for the focus chip. The
+        first ``Scatter`` has the achieved FLOP/s of kernels whose FLOPs, bytes and time are known and above zero. The
+        second ``Scatter``, with hollow points, has the attainable FLOP/s on the focus chip of kernels without a time.
+        To draw your own marks on the same axes, use ``scales=figure.marks[0].scales``.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
     left: float,
     right: float,
 ) -> Floats:
-    """Draw one line per chip, and draw the focus chip's line a second time. Return the rates of all lines."""
+    """Draw a line per chip in `roofs`, and the line of the focus chip in `focus`. Return the rates of all lines."""
     x = np.array([[left, within(peak / bandwidth), right] for _, peak, bandwidth in peaks])
     with np.errstate(over="ignore", under="ignore"):
         y = np.array(
@@ -122,7 +122,7 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
 
 
 def _peaks(model: RooflineModel) -> list[tuple[Chip, float, float]]:
-    """Return peak and bandwidth of each shown chip that has the selected precision and memory."""
+    """Return each shown chip that has the selected precision and memory, with its peak and bandwidth."""
     found = []
     for chip in shown_chips(model):
         with contextlib.suppress(MissingFigureError):
@@ -134,7 +134,7 @@ _Points = tuple["Floats", "Floats", npt.NDArray[np.str_]]
 
 
 def _measured(model: RooflineModel) -> _Points:
-    """Return intensity, achieved rate and name of the kernels that a logarithmic chart can show."""
+    """Return the intensities, achieved rates and names of the kernels that have both values above zero."""
     kernels = model.shown_kernels
     moved = np.full(len(kernels), np.nan)
     if model.chips:
@@ -147,7 +147,7 @@ def _measured(model: RooflineModel) -> _Points:
 
 
 def _expected(model: RooflineModel) -> _Points:
-    """Return intensity, attainable rate on the focus chip and name of the kernels without a time."""
+    """Return the intensities, attainable rates on the focus chip and names of the kernels without a time."""
     kernels = model.shown_kernels
     intensity = rate = np.full(len(kernels), np.nan)
     if model.chips:
@@ -161,6 +161,6 @@ def _expected(model: RooflineModel) -> _Points:
 
 def _visible(kernels: Kernels, intensity: Floats, rate: Floats) -> _Points:
     visible = np.logical_and.reduce([np.isfinite(column) & (column > 0) for column in (intensity, rate)])
-    # A name from a file may contain lone surrogates; a message to the front end must not.
+    # A name from a file may contain lone surrogates (invalid Unicode characters). A message cannot contain them.
     names = [text_to_wire(name) for name in kernels.names[visible]]
     return intensity[visible], rate[visible], np.array(names, dtype=np.str_)

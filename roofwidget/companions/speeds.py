@@ -1,4 +1,4 @@
-"""Which chip is fastest: a heat map over two dimensions of a graph."""
+"""Draws which chip is fastest, as a heat map over the sizes of two dimensions of a graph."""
 
 from __future__ import annotations
 
@@ -46,14 +46,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _GroupCounts:
-    """Everything that a kernel's time depends on. Equal kernels, as in a model's layers, are computed only once."""
+    """The counts of a kernel from which its time is computed.
+
+    Two kernels with equal counts, such as the same kernel in two layers, are computed only once.
+    """
 
     flops: tuple[tuple[str, Count], ...]
     bytes: Count
     precisions: tuple[tuple[Count, str], ...]
 
     def kernels(self, env: Mapping[str, Any], n: int) -> Kernels:
-        """Return `Kernels` with this kernel at each of the n sizes."""
+        """Return a `Kernels` table with n rows: this kernel at each of the n sizes in `env`."""
         return Kernels(
             [""] * n,
             {word: np.broadcast_to(evaluate_arrays(count, env), n) for word, count in self.flops} or np.zeros(n),
@@ -65,7 +68,7 @@ class _GroupCounts:
         words = tuple(dict.fromkeys(word for _, word in self.precisions))
         if not words:
             return None
-        # The first of equal weights wins (argmax), as in `Structure.precision` for a single size.
+        # If several weights are the largest, `argmax` takes the first, as `Structure.precision` does for a single size.
         weights = np.stack([np.broadcast_to(evaluate_arrays(count, env), n) for count, _ in self.precisions])
         of_weight = np.array([words.index(word) for _, word in self.precisions], dtype=np.int32)
         return DictColumn(words, of_weight[weights.argmax(axis=0)])
@@ -81,18 +84,21 @@ def times_over(
     memory: str,
     launch_overhead: float,
 ) -> Floats:
-    """Return the bound time of a partition on each chip (the sum over its kernels), s, shape (chips, n).
+    """Return the time of a partition on each chip at n sizes, in seconds, shape (chips, n).
+
+    The time of a partition is the sum of the bounds of its kernels.
 
     Parameters
     ----------
     partition
-        Which ops of a graph run as one kernel.
+        A `Partition`: which ops of a graph run as one kernel.
     env
-        One value or n values for each symbol of the graph.
+        For each symbol of the graph, one value or an array of n values.
     n
         The number of sizes.
     chips, precision, memory, launch_overhead
-        As in `roofwidget.bound`. The time is NaN where a chip lacks a figure or the graph does not allow a size.
+        The same as for `roofwidget.bound`. If a chip lacks a figure, or if the graph does not allow a size, the time is
+        NaN.
     """
     structure = Structure(partition.graph)
     groups = Counter(_group(structure, sum(1 << op for op in group)) for group in partition.indices)
@@ -124,9 +130,10 @@ def _group(structure: Structure, group: Mask) -> _GroupCounts:
 
 
 def _precisions(structure: Structure, group: Mask) -> tuple[tuple[Count, str], ...]:
-    """Return the possible precisions of a group, each with its FLOPs or bytes.
+    """Return pairs of an amount and a precision for a group of ops.
 
-    The precision with the largest amount applies.
+    The kernel of the group has the precision with the largest amount. The amounts are FLOPs of the ops
+    that state a precision. If no op states a precision, the amounts are bytes of tensors.
     """
     counts = structure.counts
     stated = [
@@ -141,10 +148,10 @@ def _precisions(structure: Structure, group: Mask) -> tuple[tuple[Count, str], .
 
 # -- figure --------------------------------------------------------------------------------------------------------
 
-# Times closer than this (relative) are a tie.
+# If two times differ by at most this share of the shorter time, they are a tie.
 _TIE: Final = 1e-9
-# A cell has a stronger shade from the first of these speed-ups on, and the strongest shade from the second on. Text
-# stays readable on all shades.
+# Cells with a speed-up below the first step have the lightest shade in `_SHADES`. Cells from the first step on have the
+# second shade, and cells from the second step on have the third shade. Text is readable on all three shades.
 _SHADE_STEPS: Final = (1.1, 2.0)
 _SHADES: Final = (0.25, 0.4, 0.55)
 _TIED, _UNKNOWN = "=", "?"
@@ -156,10 +163,11 @@ _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class _Map:
-    """The content of the heat map: the fastest of m chips for each pair of sizes.
+    """The content of a heat map: the fastest of m chips for each pair of sizes.
 
-    `winner` is the index of the fastest chip: m means a tie, and -1 means unknown. `speedup` is the second-best time
-    over the best time; it is NaN without a second chip. `winner` and `speedup` have the shape (y sizes, x sizes).
+    `winner` and `speedup` have the shape (y sizes, x sizes). `winner` is the index of the fastest chip; m means a tie,
+    and -1 means unknown. `speedup` is the second-best time / the best time. If there is no second-best time, `speedup`
+    is NaN.
     """
 
     x_sizes: Floats
@@ -172,32 +180,34 @@ class _Map:
 
 @keywords("speed_map")
 def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str] | None = None) -> bqplot.Figure:
-    """Return a heat map of the fastest chip and its speed-up, over two dimensions of the model's graph.
+    """Return a heat map of the fastest chip and its speed-up, for sizes of two dimensions of the model's graph.
 
-    A chip's time is the sum of the bounds of the partition's kernels at these sizes. The speed-up is the second-best
-    time over the best time. Times and speed-ups are computed for all cells at once.
+    A cell is a pair of sizes. In a cell, the time of a chip is the sum of the bounds of the partition's kernels at
+    these sizes. The speed-up is the second-best time / the best time.
 
     Parameters
     ----------
     model
-        A `RooflineModel` or `RooflineWidget` with a graph: its partition, precision, memory, launch overhead and
-        what-if values apply. Dimensions that are not on an axis have the model's values.
+        A `RooflineModel` or `RooflineWidget` with a graph. The figure follows the model's partition,
+        precision, memory, launch overhead and what-if rates. The other dimensions have the model's sizes.
     x_dim, y_dim
-        Names of two dimensions of the graph, for their whole range, or ``{name: sizes}``.
+        Two dimensions of the graph, each as ``{name: sizes}``, or only as a name for the whole range.
     chips
-        Ids or names of chips of the model, at most 26; the model's shown chips by default.
+        Ids or names of chips of the model, at most 26. By default these are the chips that the model shows.
 
     Returns
     -------
     bqplot.Figure
-        Its marks are a ``GridHeatMap`` (a colour per chip, stronger for a larger speed-up) and a ``Label`` (in each
-        cell the chip's letter and its speed-up, ``=`` for a tie, and ``?`` if a bound is unknown or the graph does not
-        allow the sizes). The title explains the letters and states how many cells each chip wins.
+        The figure has two marks. A ``GridHeatMap`` has in each cell the colour of the fastest chip, stronger for a
+        larger speed-up. A ``Label`` has in each cell the letter and the speed-up of the fastest chip, or ``=`` for a
+        tie. ``?`` means that a bound is unknown or that the graph does not allow the sizes. The title explains the
+        letters and states in how many cells each chip is fastest.
 
     Raises
     ------
     TypeError, ValueError
-        If the model has no graph, a dimension does not exist, both dimensions are the same, or an axis has one size.
+        If the model has no graph, if a dimension does not exist, if both dimensions are the same, or if an axis has
+        only one size.
     traitlets.TraitError
         If a chip is not in the model.
 
@@ -239,7 +249,7 @@ _Axes = tuple[tuple[str, "Floats"], tuple[str, "Floats"]]
 
 
 def _named(model: RooflineModel, chips: Any) -> tuple[str, ...]:
-    """Return the ids of the given chips of the model."""
+    """Return the ids of the given chips. Raise an error unless the model has each chip and there are 1 to 26 chips."""
     given = [chips] if isinstance(chips, str) else list(chips)
     found = tuple(dict.fromkeys(model.chip(getattr(one, "id", one)).id for one in given))
     if not 0 < len(found) <= len(_LETTERS):
@@ -258,7 +268,7 @@ def _axes(graph: Graph, x_dim: Any, y_dim: Any) -> _Axes:
         msg = f"speed_map: x_dim and y_dim are both '{x[0]}'; the graph has {listed(dim.name for dim in graph.dims)}"
         raise ValueError(msg)
     for name, sizes in (x, y):
-        # bqplot treats a grid with one row as a plain list.
+        # bqplot cannot draw a grid with one row: it treats this grid as a plain list.
         if len(sizes) < _MIN_SIZES:
             msg = f"speed_map: '{name}' needs at least {_MIN_SIZES} sizes for a map, got {sizes[0]:.0f} alone"
             raise ValueError(msg)
@@ -295,7 +305,7 @@ def _map(model: RooflineModel, axes: _Axes, named: tuple[str, ...] | None) -> _M
 
 
 def _winner_and_speedup(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Return `winner` and `speedup` of `_Map`, computed from times of shape (chips, …)."""
+    """Return `winner` and `speedup` of `_Map`. `times` has the shape (chips, y sizes, x sizes)."""
     m = len(times)
     if not m:
         return np.full(times.shape[1:], -1, dtype=np.intp), np.full(times.shape[1:], np.nan)
@@ -310,7 +320,7 @@ def _winner_and_speedup(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
 
 def _paint(cells: bqplot.GridHeatMap, colour: bqplot.OrdinalColorScale, texts: bqplot.Label, found: _Map) -> None:
     shades = len(_SHADES)
-    # There is one code per shade of each chip, then a code for ties, then a code for unknown.
+    # The colour codes are: one for each shade of each chip, then one for ties, then one for unknown cells.
     step = np.searchsorted(_SHADE_STEPS, np.nan_to_num(found.speedup, nan=1.0), side="right")
     tied = len(found.names) * shades
     code = np.where(found.winner == len(found.names), tied, found.winner * shades + step)
@@ -324,7 +334,7 @@ def _paint(cells: bqplot.GridHeatMap, colour: bqplot.OrdinalColorScale, texts: b
             "transparent",
         ]
     with cells.hold_sync():
-        # bqplot checks rows and columns against the current colours, so clear them first.
+        # bqplot checks that `row` and `column` fit the shape of `color`. So clear both before `color` changes.
         cells.row = cells.column = None
         cells.color = code
         cells.row, cells.column = np.array(rows), np.array(columns)
@@ -337,7 +347,7 @@ def _paint(cells: bqplot.GridHeatMap, colour: bqplot.OrdinalColorScale, texts: b
 
 
 def _cell_texts(found: _Map) -> list[str]:
-    """Return the text of each cell, row by row, or an empty list if the cells are too small for texts."""
+    """Return the text of each cell, row by row. If the cells are too small for texts, return an empty list."""
     columns = len(found.x_sizes)
     if columns > _MAX_COLUMNS_WITH_LETTERS:
         return []
@@ -356,7 +366,10 @@ def _tint(hue: str, share: float) -> str:
 
 
 def _title(found: _Map) -> str:
-    """Return the title: the number of cells that each chip wins. Chips that win no cell are left out."""
+    """Return the title of the heat map.
+
+    It states in how many cells each chip is fastest. Chips that are fastest in no cell are left out.
+    """
     marks = [
         *(f"{letter} {name}" for letter, name in zip(_LETTERS, found.names, strict=False)),
         f"{_TIED} none faster",

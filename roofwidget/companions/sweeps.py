@@ -1,4 +1,4 @@
-"""The size at which an operation becomes compute-bound: intensity over size, with the chips' ridge points."""
+"""Draws from which size an operation is compute-bound: its intensity over its size, and the ridge points of chips."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 # -- curves --------------------------------------------------------------------------------------------------------
 
-# An intensity of at least this share of the ridge point counts as reaching it, as in `bound`.
+# An operation is compute-bound if its intensity is at least this share of the ridge point. `bound` has the same limit.
 _TIE: Final = 1 - 1e-12
-# Largest gap between two sizes in which every whole number is tried.
+# The largest gap between two sizes in which `Curve.first` tries every whole number.
 _MAX_GAP: Final = 2**20
 _SIZE_NAME: Final = "N"
 _MAX_SIZE: Final = 2**31
@@ -62,12 +62,13 @@ class Curve:
     name
         The kernel's name.
     size
-        The name of the swept dimension, or ``N``.
-    sizes, intensity
-        Ascending whole numbers, and FLOP/byte, both of shape (n,). The intensity is NaN if it is unknown or the size is
-        not allowed.
+        The name of the dimension that changes. For an operator or a function, it is ``N``.
+    sizes
+        The sizes of this dimension: ascending whole numbers, shape (n,).
+    intensity
+        The intensity at each size in FLOP/byte, shape (n,). It is NaN if it is unknown, or if the size is not allowed.
     at
-        A function for the intensity at other sizes; None if the intensity is known only at `sizes`.
+        A function that returns the intensity at other sizes. None if the intensity is known only at `sizes`.
     """
 
     name: str
@@ -77,9 +78,9 @@ class Curve:
     at: Callable[[Floats], Floats] | None = None
 
     def first(self, ridge: float) -> int | None:
-        """Return the first size whose intensity reaches a ridge point, or None.
+        """Return the first size whose intensity is at least `ridge`, or None if there is no such size.
 
-        With `at`, whole numbers between the sizes are tried too.
+        If `at` is given, this method also tries the whole numbers between the sizes.
         """
         reached = np.flatnonzero(self.intensity >= ridge * _TIE)
         if not reached.size:
@@ -98,7 +99,10 @@ _NO_CURVE: Final = Curve("", _SIZE_NAME, np.zeros(0), np.zeros(0))
 
 
 def curve_of(model: RooflineModel, op: Any, sizes: Any) -> Callable[[], Curve]:
-    """Return a function that computes the curve of an op for the model's current state; see `size_sweep`."""
+    """Return a function that computes the `Curve` of an op for the current state of the model.
+
+    `size_sweep` explains `op` and `sizes`.
+    """
     name = op if isinstance(op, str) else _operator_name(op)
     graph = model.counted_graph()
     if graph is not None and isinstance(op, str) and _is_of_graph(graph, op, sizes):
@@ -120,13 +124,17 @@ def curve_of(model: RooflineModel, op: Any, sizes: Any) -> Callable[[], Curve]:
 
 
 def _operator_name(op: Any) -> str:
-    """Return the name of an operator function, or an empty text."""
+    """Return the name of the operator if `op` is an operator function. Otherwise return an empty text."""
     plain = inspect.unwrap(op) if callable(op) else None
     return next((name for name, known in OPERATORS.items() if inspect.unwrap(known) is plain), "")
 
 
 def _is_of_graph(graph: Graph, op: str, sizes: Any) -> bool:
-    """Return whether `op` means an op of the graph. If the graph has no dims, an operator of this name has priority."""
+    """Return whether `op` is the name of an op of the graph, not of an operator such as "matmul".
+
+    If both have the same name, `op` means the operator only if the graph has no dimensions and `sizes` names no
+    dimension.
+    """
     named = isinstance(sizes, (str, Mapping))
     return any(one.name == op for one in graph.ops) and (named or bool(graph.dims) or op not in OPERATORS)
 
@@ -160,7 +168,10 @@ def _of_graph(model: RooflineModel, graph: Graph, op: str, sizes: Any) -> Callab
 def _intensity_at(
     graph: Graph, fixed: Mapping[str, Any], name: str, flops: Count, moved: Count
 ) -> Callable[[Floats], Floats]:
-    """Return a function for FLOPs / bytes at sizes of one dimension; NaN where the graph does not allow a size."""
+    """Return a function from sizes of the dimension `name` to intensities (FLOPs / bytes).
+
+    The intensity is NaN for a size that the graph does not allow. The other dimensions have the sizes in `fixed`.
+    """
 
     def at(sizes: Floats) -> Floats:
         env = {**fixed, name: sizes}
@@ -186,9 +197,9 @@ def _of_operator(model: RooflineModel, name: str, wanted: Floats) -> Callable[[]
 
 
 def _apply(graph: Graph, name: str, dtype: str, size: int) -> None:
-    """Add an operator to a graph.
+    """Add an op to an empty graph, with N as a dimension. `name` is the name of the operator.
 
-    The operator's tensors are N by N matrices, and the counts among its parameters are N.
+    Each tensor that the operator needs is an N by N matrix. Each count that the operator needs is N.
     """
     n = dim(_SIZE_NAME, 1, _MAX_SIZE, default=size)
     given: list[Any] = []
@@ -219,7 +230,7 @@ def _of_function(function: Callable[[int], Any], wanted: Floats) -> Curve:
 
 
 def _counted(made: Any, size: int) -> tuple[float, float]:
-    """Return FLOPs and bytes of the result of a user's function."""
+    """Return the FLOPs and the bytes of `made`, the result of a user's function for one size."""
     if isinstance(made, Op):
         made = Graph("op", [made])
     if isinstance(made, Tensor) or not isinstance(made, (Graph, Kernel, tuple, list)):
@@ -240,43 +251,45 @@ _GUIDE: Final = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 _EMPTY_X: Final = (1.0, 1e4)
 _EMPTY_Y: Final = (1.0, 1e4)
 _FREE_SPACE: Final = 1.5
-# With more sizes the line has no dots.
+# With more sizes than this, the line has no dots at the sizes.
 _MAX_DOTS: Final = 24
 
 
 @keywords("size_sweep")
 def size_sweep(model: RooflineModel, op: Any = "matmul", sizes: Any = _GUIDE) -> bqplot.Figure:
-    """Return a figure of an operation's arithmetic intensity over its size, with the ridge point of each shown chip.
+    """Return a figure of the arithmetic intensity of an operation over its size, with the ridge points of shown chips.
 
-    Intensity is FLOPs / bytes. If the intensity is at least a chip's ridge point, ``peak / bandwidth``, the operation
-    is compute-bound on this chip. A square matmul of 2-byte numbers has the intensity N / 3, so it is compute-bound
-    from N = 3 x ridge point on.
+    Intensity is FLOPs / bytes. The ridge point of a chip is ``peak / bandwidth``. If the intensity is at least the
+    ridge point, the operation is compute-bound on this chip. For example, a matmul of N by N matrices of 2-byte
+    numbers has the intensity N / 3. So this matmul is compute-bound from N = 3 x ridge point on.
 
     Parameters
     ----------
     model
-        A `RooflineModel` or `RooflineWidget`: its shown chips with what-if values, at its precision and memory.
+        A `RooflineModel` or `RooflineWidget`. The figure follows its shown chips, what-if rates, precision and memory.
     op
-        The operation:
+        The operation, in one of three forms:
 
-        - the name of an op of the model's graph: the kernel of the partition that contains it;
-        - the name of an operator, or its function: on N by N matrices of the graph's dtype (bf16 without a graph);
-        - a function of N that returns an `Op`, a `Graph`, a `Kernel` or FLOPs and bytes: called once for each size.
+        - The name of an op of the model's graph. The figure shows the kernel that contains this op.
+        - The name or the function of an operator. The figure shows the operator on N by N matrices. They have the dtype
+          of the model's graph, or bf16 without a graph.
+        - A function of N that returns an `Op`, a `Graph`, a `Kernel`, or FLOPs and bytes. It is called once per size.
     sizes
-        Whole numbers. For an op of the graph also a dimension's name (for its whole range) or ``{name: sizes}``; other
-        dimensions have the model's values.
+        Whole numbers. For an op of the graph, also ``{name: sizes}``, or only the name of a dimension for its whole
+        range. The other dimensions have the model's sizes.
 
     Returns
     -------
     bqplot.Figure
-        Its marks are a ``Lines`` (ridge points, one line per chip; the labels state the first compute-bound size), a
-        ``Lines`` (the intensity, FLOP/B) and a ``Scatter`` (the first compute-bound sizes). Sizes that the graph does
-        not allow, and chips without the selected precision or memory, are left out.
+        The figure has three marks. The first ``Lines`` has a line at the ridge point of each chip; its labels state the
+        first compute-bound sizes. The second ``Lines`` has the intensity in FLOP/B. A ``Scatter`` has a point at the
+        first compute-bound size of each chip. Sizes that the graph does not allow are left out. Chips without the
+        selected precision or memory are left out too.
 
     Raises
     ------
     TypeError, ValueError
-        If the op, operator or dimension does not exist, or a size is not a whole number in its range.
+        If the op, operator or dimension does not exist, or if a size is not a whole number in the allowed range.
 
     Examples
     --------
@@ -316,7 +329,7 @@ def size_sweep(model: RooflineModel, op: Any = "matmul", sizes: Any = _GUIDE) ->
 
 
 def _ridges(model: RooflineModel) -> list[tuple[Chip, float]]:
-    """Return the ridge point, FLOP/byte, of each shown chip that has the selected precision and memory."""
+    """Return each shown chip that has the selected precision and memory, with its ridge point in FLOP/byte."""
     found = []
     for chip in shown_chips(model):
         with contextlib.suppress(MissingFigureError):
@@ -345,7 +358,7 @@ def _draw_ridges(  # noqa: PLR0917 - two marks, and what they show
     crossed = [
         (size, ridge, hues[chip.id])
         for (chip, ridge), size in zip(found, firsts, strict=True)
-        # An operation that is compute-bound at the smallest size already has no crossing to mark.
+        # If the operation is already compute-bound at the smallest size, its line does not cross the ridge point.
         if size is not None and size > curve.sizes[0]
     ]
     with crossings.hold_sync():

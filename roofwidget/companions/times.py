@@ -1,4 +1,4 @@
-"""Where the time goes on each chip: one bar per chip, stacked by bounding resource or by kernel."""
+"""Draws how much time a program takes on each chip: one bar per chip, divided by resource or by kernel."""
 
 from __future__ import annotations
 
@@ -44,30 +44,32 @@ _MAX_NAME_CHARS: Final = 40
 
 @keywords("time_bars")
 def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
-    """Return a figure of where the time goes: a stacked bar per shown chip with the program's bound time.
+    """Return a figure of the bound time of a program, with one stacked bar for each shown chip.
 
-    A program's time is the sum of its kernels' bounds, ``max(flops / peak, bytes / bandwidth, launches x overhead)``.
-    Each kernel's time belongs to one segment, so the segments add up to the program's time.
+    The bound time of a kernel is ``max(flops / peak, bytes / bandwidth, launches x overhead)``. The bound time of a
+    program is the sum of the bound times of its kernels. Each kernel belongs to one segment of a bar.
 
     Parameters
     ----------
     model
-        A `RooflineModel` or `RooflineWidget`: the kernels of its chart on its shown chips, with what-if values.
+        A `RooflineModel` or `RooflineWidget`. The program is its shown kernels. The figure follows its shown chips with
+        their what-if rates.
     by
-        The segments: ``"resource"`` for seconds of the kernels bound by compute, memory, launches and network, or
-        ``"kernel"`` for the six longest kernels on any chip, and one segment for all other kernels.
+        What a segment shows. With ``"resource"``, it shows all kernels that are bound by the same resource: compute,
+        memory, launches or network. With ``"kernel"``, each of the six kernels with the longest bound time on any
+        chip has its own segment. All other kernels share one segment.
 
     Returns
     -------
     bqplot.Figure
-        Its mark is a ``Bars`` (seconds over chip names, shape (segments, chips)). A kernel with an unknown bound on one
-        of the chips is left out of all bars, so that all bars show the same work. A chip without any bound has no bar.
-        The title names what is left out.
+        The figure has one mark, a ``Bars``. Its x values are chip names. Its y values are seconds, shape (segments,
+        chips). All bars show the same kernels: if the bound of a kernel is unknown on one chip, the kernel is left out
+        of all bars. A chip on which no bound is known has no bar. The title states what is left out.
 
     Raises
     ------
     ValueError
-        If `by` has another value.
+        If `by` is neither ``"resource"`` nor ``"kernel"``.
 
     Examples
     --------
@@ -100,7 +102,7 @@ def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
             bars.labels = [text_to_wire(name) for name, _, _ in parts]
             bars.colors = [hue for _, hue, _ in parts] or [INK]
         scales["x"].domain = names
-        # Leave space for the legend above the bars.
+        # Set the upper limit so that the legend has space above the bars.
         limits.set(0.0, float(bars.y.sum(axis=0).max(initial=0.0)) / (1 - legend_share(len(parts))) or 1.0)
         shown.title = _title(by, int((~known).sum()), without_bound)
 
@@ -111,7 +113,7 @@ _Parts = list[tuple[str, str, "Floats"]]
 
 
 def _bounds(model: RooflineModel) -> tuple[list[Bound], list[str]]:
-    """Return the bounds on each shown chip, and the names of the chips without any bound."""
+    """Return the bounds on each shown chip, and the names of the chips on which no bound is known."""
     kernels = model.shown_kernels
     found: list[Bound] = []
     without_bound: list[str] = []
@@ -146,7 +148,10 @@ def _by_resource(bounds: list[Bound], known: Bools) -> _Parts:
 
 
 def _by_kernel(bounds: list[Bound], known: Bools) -> _Parts:
-    """Return the longest kernels on any chip as segments, and all other kernels as one segment."""
+    """Return one segment for each of the longest kernels, and one segment for all other kernels.
+
+    The longest kernels are those with the longest bound time on any chip.
+    """
     if not known.any():
         return []
     times = np.array([one.time for one in bounds])
