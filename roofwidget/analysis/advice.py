@@ -83,7 +83,7 @@ class Advice:
 
 
 class Advices(tuple[Advice, ...]):
-    """A tuple with one `Advice` per kernel, in the order of the kernels. It is shown as a table."""
+    """A tuple with one `Advice` per kernel, in the order of the kernels. Printing it shows a table."""
 
     __module__ = "roofwidget"
 

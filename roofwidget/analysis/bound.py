@@ -177,7 +177,7 @@ def _own_peaks(
 
 
 def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
-    """Return seconds over the chip's link; 0 without network bytes. The shape is (), or (n,) if any kernel has them."""
+    """Return seconds over the chip's link; 0 without network bytes. If no kernel has any, the shape is ()."""
     moved = table.network_bytes
     has_bytes = moved > 0
     if not has_bytes.any():

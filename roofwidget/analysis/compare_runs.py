@@ -269,7 +269,7 @@ def compare_runs(
 
 
 def _range(kernels: Kernels) -> tuple[Floats, Floats]:
-    """Return two times per kernel, seconds: count × shortest launch, and count × longest launch, or `time` twice."""
+    """Return two times per kernel, seconds: count × shortest launch and count × longest launch, or else `time`."""
     ends = []
     for name in (PER_LAUNCH[0], PER_LAUNCH[2]):
         column = kernels.extra_columns.get(name)

@@ -56,7 +56,7 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], b
     by_bytes, by_time = (np.array([move.get(key, 1.0) for move in moves.values()]) for key in ("bytes", "time"))
     after = _with_bytes(before, by_bytes)
     bound = bound_of(before)
-    # A kernel with unchanged bytes keeps its time, so its bound need not be known.
+    # If the bytes of a kernel do not change, the new time does not depend on the bound, which may be unknown.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         follows = np.where(by_bytes == 1, 1.0, bound_of(after).time / bound.time)
     factor = follows * np.fmax(by_time, least_time(bound))

@@ -74,7 +74,7 @@ def _alike(name: str, fields: Collection[str]) -> list[str]:
 
 
 def _is_another(name: str, field: str) -> bool:
-    """Return whether a name has the field as a word, so is not misspelt: ``"time min (s)"`` has "time"."""
+    """Return whether the field is a word of the name, as in ``"time min (s)"``. Such a name is not misspelt."""
     return field in name.casefold().split()
 
 

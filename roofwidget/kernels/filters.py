@@ -178,8 +178,8 @@ def share_of_time(kernels: Kernels, rows: Rows) -> float:
 def small(text: str) -> str:
     """Return a text in lower case, in the form that a search compares.
 
-    A final sigma becomes a plain sigma, and a combining dot on an i is dropped. So each letter becomes a lower case
-    that is one character and does not depend on the letters beside it.
+    A final sigma becomes a plain sigma, and a combining dot on an i is dropped. So the lower case of each letter is one
+    character, whatever letters are beside it.
 
     Examples
     --------

@@ -162,7 +162,7 @@ def column_of(kernels: Kernels, name: str, where: str) -> Floats | DictColumn:
 
 def _keys(column: Floats | DictColumn) -> Codes:
     if isinstance(column, DictColumn):
-        # Equal values get the same code: the values of a column that a caller made need not be unique.
+        # Equal values get the same code, because `values` can contain None twice (see `shared_words`).
         same: dict[str | None, int] = {}
         return np.array([same.setdefault(word, len(same)) for word in column.values], dtype=np.int32)[column.codes]
     _, codes = np.unique(column, return_inverse=True, equal_nan=True)
@@ -210,7 +210,7 @@ def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
 
 
 def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
-    """Return the sums by level, and a mask of groups whose main memory is unknown although some rows are known.
+    """Return the sums by level, and a mask of groups with unknown main-memory bytes although some rows are known.
 
     The names of off-chip memory are alternatives, so a row needs bytes under only one name. At any other memory level a
     missing amount is unknown. For the network a missing amount counts as zero, because readers give no amount if no

@@ -21,7 +21,7 @@ Keys = npt.NDArray[np.int64]
 
 
 def match_rows(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple[Rows, Rows]:
-    """Return two arrays: the matched rows of `before` in table order, and their matches in `after`.
+    """Return two arrays: the rows of `before` that have a match, in order, and the matching rows of `after`.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _occurrence(keys: Keys) -> Keys:
 
 
 def _column_keys(before: Kernels, after: Kernels, name: str) -> Keys:
-    """Return keys for the rows of both runs. Rows with equal values have equal keys; so have all unknowns."""
+    """Return keys for the rows of both runs. Two equal values, or two unknown values, give equal keys."""
     first = column_of(before, name, "compare_runs: the run before")
     second = column_of(after, name, "compare_runs: the run after")
     if isinstance(first, DictColumn) and isinstance(second, DictColumn):

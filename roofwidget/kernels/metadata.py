@@ -128,7 +128,7 @@ class Launches:
         return self.kernels if is_of_rows.all() else self.kernels[is_of_rows]
 
     def owners_here(self) -> Rows:
-        """Return for each launch that `here` returns the row of this slice that contains the launch."""
+        """Return the rows of this slice that contain the launches that `here` returns, one row per launch."""
         row_here = np.full(max(self.owner.max(initial=-1), self.rows.max(initial=-1)) + 1, -1, dtype=np.intp)
         row_here[self.rows] = np.arange(len(self.rows))
         owners = row_here[self.owner]

@@ -218,7 +218,7 @@ def _written(name: _Name, depth: int = 0) -> str:
 
 
 def _inlined(names: tuple[_Name, ...]) -> list[_Name]:
-    """Return the names. A name that matches `_INLINED` is replaced by its template arguments, but not those in turn."""
+    """Return the names. A name that matches `_INLINED` is replaced by those of its arguments that do not match."""
     found: list[_Name] = []
     for name in names:
         if not (name.arguments and _INLINED.search(name.base)):

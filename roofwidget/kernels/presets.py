@@ -23,7 +23,7 @@ class Preset:
     Parameters
     ----------
     name
-        The name of the table, the argument of the function `preset`.
+        The name of the table. The function `preset` takes this name.
     title
         The title for readers.
     chips
@@ -98,6 +98,6 @@ def _preset(name: str) -> Preset:
 
 
 def _chip(record: Mapping[str, Any], documents: Mapping[str, Source], source: Source) -> Chip:
-    """Return the chip of a row. The source of a figure is the table's document, unless the figure states another."""
+    """Return the chip of a row. The source of a figure is the table's document, unless it has its own."""
     made = records.from_record(Chip, record, documents)
     return made.replace(sources={figure.key: source for figure in made.figures if figure.source is None})

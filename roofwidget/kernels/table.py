@@ -192,7 +192,7 @@ class Kernels:
 
     @property
     def bytes(self) -> Floats:
-        """Bytes of the main memory, shape (n,); NaN where unknown. If `chip` is known, it says which memory that is."""
+        """Bytes of the main memory, shape (n,); NaN where unknown. If `chip` is known, its main memory counts."""
         if self.chip is not None:
             return self.bytes_on(self.chip)
         return columns.sum_of_known([c for level, c in self._bytes.items() if is_off_chip(level)], len(self))
@@ -498,8 +498,8 @@ class Kernels:
             ``"attainable"``, as `roofwidget.bound` computes them on `chip`; ``"time"``, ``"self_time"``, ``"flops"``,
             ``"bytes"``, ``"count"``, ``"arithmetic_intensity"`` or ``"achieved"``; or a numeric column of `extra`.
         chip
-            A chip or its name; by default the chip that the kernels ran on. If a kernel needs a figure that the chip
-            lacks, it is last.
+            A chip or its name; by default the chip that the kernels ran on. A kernel is last if it needs a figure that
+            the chip lacks.
 
         Raises
         ------
@@ -603,7 +603,7 @@ class Kernels:
         return self.chip
 
     def roofline(self, **traits: Any) -> RooflineWidget:
-        """Return a `RooflineWidget` with these kernels. It shows the chip that they ran on, if this chip is known."""
+        """Return a `RooflineWidget` with these kernels, on the chip in `Kernels.chip` if this chip is known."""
         from roofwidget.widget import RooflineWidget  # noqa: PLC0415 - it imports this module
 
         return RooflineWidget(kernels=self, **traits)
