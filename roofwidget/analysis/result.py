@@ -213,7 +213,7 @@ class Bound:
     @cached_property
     @_formula
     def energy(self) -> Floats:
-        """Joules for FLOPs, bytes of main memory, and constant power over the measured time, or else the bound time.
+        """Joules for FLOPs, bytes of main memory, and constant power over the measured or else the bound time.
 
         All NaN on a chip without `Chip.energy`. Choi, Bedard, Fowler and Vuduc, IPDPS 2013: times overlap,
         energies add up.
@@ -234,7 +234,7 @@ class Bound:
     @cached_property
     @_formula
     def regime(self) -> Texts:
-        """As `bound_by`, but ``memory`` stands for each of the memory levels."""
+        """As `bound_by`, but with ``memory`` in place of the name of a memory level."""
         of_levels = ["memory" for _ in self.judged]
         return np.array([*of_levels, NETWORK, "overhead", "compute", "unknown"], dtype=object)[self._binding]
 

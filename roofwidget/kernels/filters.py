@@ -224,7 +224,7 @@ def _occurs(parts: list[str], text: str) -> bool:
 
 
 def _of_words(column: DictColumn, holds: Callable[[str], bool]) -> Bools:
-    """Return a mask of the rows for whose value `holds` is true. It calls `holds` once for each unique value."""
+    """Return a mask of the rows whose value passes `holds`, which is called once for each unique value."""
     return _by_word(column, [holds(word or "") for word in column.values])
 
 

@@ -236,7 +236,7 @@ def _argument(name: _Name, depth: int) -> str:
 
 
 def _shape(name: _Name) -> str:
-    """Return a shape such as ``128x128x64`` from the notations of CuTe and CUTLASS; empty for any other name."""
+    """Return the shape in a CuTe or CUTLASS name, such as ``128x128x64``. For any other name return an empty text."""
     if name.base not in {"tuple", "Shape", "GemmShape", "shape"} or not name.arguments:
         return ""
     sizes = [_integer(part) or _cute_size(part) for part in name.arguments]

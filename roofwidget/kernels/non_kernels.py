@@ -17,7 +17,7 @@ FEED: Final = "waiting for the host"
 LINK: Final = "copy over a link"
 NON_KERNELS: Final = (IDLE, FEED, LINK)
 """The kinds of rows that are not kernels."""
-# The levels under which readers store bytes that cross a link.
+# Readers store bytes that cross a link under these memory levels.
 _LINKS: Final = ("host", "peer")
 
 
