@@ -6,14 +6,14 @@ machine's table in the same results folder, or the table given as ``machine="NAM
 `roofwidget.read_ceilings` reads only the machine's table.
 
 A machine's table has one line per run, in GB/s and GFLOP/s (1e9). The roofs are the highest bandwidth of each level and
-the highest rate of each precision (the larger of ``FP FMA`` and ``FP``). If the best run has a lower ``FP``, it becomes
-the ceiling ``no FMA``. Runs with other instruction sets or threads become ceilings, named by instruction set and
-threads. ``isa``, ``precision`` and ``threads`` select runs.
+the highest rate of each precision (the larger of ``FP FMA`` and ``FP``). If the ``FP`` of the best run is lower than
+its ``FP FMA``, this ``FP`` becomes the ceiling ``no FMA``. Runs with other instruction sets or threads become ceilings,
+named by instruction set and threads. ``isa``, ``precision`` and ``threads`` select runs.
 
-An application's FLOPs are ``Gflops x Time``; its bytes are FLOPs / ``AI`` (``Bandwidth x Time`` without FLOPs). These
-are all bytes that the core requests, so they belong to the level L1, not to DRAM. Cache-aware intensities differ from
-intensities of the off-chip memory: bound them with ``memory="L1"``. ``Time`` is in seconds, but in milliseconds for the
-method ``MIX``.
+An application's FLOPs are ``Gflops x Time``; its bytes are FLOPs / ``AI`` (``Bandwidth x Time`` without FLOPs). The
+bytes are all bytes that the core requests, so they belong to the level L1, not to DRAM. Intensities from such bytes
+differ from intensities of the off-chip memory, so bound the kernels with ``memory="L1"``. ``Time`` is in seconds, but
+in milliseconds for the method ``MIX``.
 """
 
 from __future__ import annotations

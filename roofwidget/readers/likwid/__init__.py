@@ -1,21 +1,22 @@
 """LIKWID on CPUs: the output of likwid-perfctr and likwid-bench.
 
-``likwid-perfctr -C 0-7 -g MEM_DP -m ./program > run.txt``, with ``-O`` for lines of cells or ``-o run.json`` for JSON;
-the reader accepts all three. A region of the marker API is a kernel. Without regions the program is one kernel, and its
-time includes start and end of the process. Amounts are summed over threads; the time is the time of the slowest thread.
+``likwid-perfctr -C 0-7 -g MEM_DP -m ./program > run.txt`` writes tables. With ``-O`` it writes lines of cells, and with
+``-o run.json`` it writes JSON. The reader accepts all three. A region of the marker API is a kernel. Without regions
+the program is one kernel, and its time includes start and end of the process. Amounts are summed over threads; the time
+is the time of the slowest thread.
 
-- FLOPs: the sum of the events of scalar and packed instructions, each times its lanes, or AMD's event
-  ``RETIRED_SSE_AVX_FLOPS_ALL``. If this sum differs by more than 1 % from the printed rate ``DP [MFLOP/s]`` times the
-  time, the printed rate is used.
+- FLOPs: the sum of the events of scalar and packed instructions, each event times its lanes. If a file has no such
+  event, AMD's event ``RETIRED_SSE_AVX_FLOPS_ALL`` is used. If the result differs by more than 1 % from the printed
+  rate ``DP [MFLOP/s]`` times the time, the printed rate is used.
 - Bytes: ``Memory data volume`` (DRAM), ``L3 data volume`` (between L3 and L2), ``L2 data volume`` (between L2 and L1).
 
 Few groups have both FLOPs and bytes. ``-g FLOPS_DP -g L2 -g L3`` alternates the groups in one run, so amounts of the
 other groups are scaled to the time of the first group with FLOPs. In a folder (or zip archive) with one run per group
 the runs are complete, and nothing is scaled.
 
-``likwid-bench -t load -w S0:2GB`` and ``likwid-bench -t peakflops -w S0:20kB``, write to one file:
-`roofwidget.read_ceilings` returns a machine, and `roofwidget.read` returns kernels. The level is ``DRAM``, or the
-option ``level``, such as ``level="L3"``.
+Append the output of ``likwid-bench -t load -w S0:2GB`` and ``likwid-bench -t peakflops -w S0:20kB`` to one file. From
+this file, `roofwidget.read_ceilings` returns a machine, and `roofwidget.read` returns kernels. The level is ``DRAM``,
+or the option ``level``, such as ``level="L3"``.
 """
 
 from __future__ import annotations

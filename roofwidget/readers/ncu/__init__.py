@@ -11,7 +11,7 @@ Prefer the report: it has every value in base units and double precision. To mak
 Units may be base or automatic, banners and output of the program may be between the rows, and numbers may be in English
 or European notation (decided once per file). Several passes of one program may be a list of files as ``passes``, a
 folder or a zip archive. A table that ends within a row raises an error. If only the last launch lacks metrics that all
-launches before it have, a warning says so.
+earlier launches have, a warning says so.
 
 Where the numbers come from (`Kernels.origin` has this for each row):
 
@@ -26,15 +26,16 @@ FLOPs of tensor cores
     ``sm__ops_path_tensor_*``, which counts FLOPs. Else, before Hopper, instructions of the tensor pipe times the FLOPs
     of the shape in the kernel's name: 512 for 8x8x4 (``s884``), 2048 for 16x8x8 (``s1688``), 4096 for 16x8x16
     (``s16816``). Without a shape the FLOPs are unknown; no factor is guessed. On A100 the tensor pipe also moves
-    registers: if there are exactly 32 hfma thread instructions per tensor instruction, neither is counted. hfma is also
-    left out if the tensor pipe has no counter and no other half-precision arithmetic was counted. From Hopper on,
-    counters that are all 0 prove nothing: the FLOPs are unknown if the kernel's name indicates tensor cores, and a busy
-    kernel gets a warning. In both cases ``flops={"nvjet": "155 GFLOP"}`` sets the FLOPs of one launch by kernel name
-    (a number, text, a mapping by precision, or an `Op` with the kernel's shapes).
+    registers: if there are exactly 32 hfma thread instructions per tensor instruction, neither of the two kinds of
+    instructions is counted. hfma is also left out if the tensor pipe has no counter and no other half-precision
+    arithmetic was counted. From Hopper on, counters that are all 0 prove nothing: the FLOPs are unknown if the kernel's
+    name indicates tensor cores, and a busy kernel gets a warning. For both kinds of kernels
+    ``flops={"nvjet": "155 GFLOP"}`` sets the FLOPs of one launch by kernel name (a number, text, a mapping by
+    precision, or an `Op` with the kernel's shapes).
 bytes
     DRAM: ``dram__bytes``, else reads and writes, else sectors. L2: ``lts__t_bytes``, else sectors, else the traffic
-    between L2 and the SMs. Nsight's own charts changed this definition between versions, so never compare two files of
-    different rules. L1: ``l1tex__t_bytes``, else the bytes written back to registers.
+    between L2 and the SMs. Nsight's own charts changed the definition of L2 bytes between versions, so never compare
+    two files whose L2 bytes have different rules. L1: ``l1tex__t_bytes``, else the bytes written back to registers.
 ceilings
     `Kernels.chip` has the report's peaks per cycle times the measured clock, because ncu locks the clock to its base
     value. It also has the ceilings ``boost clock`` and, if the catalogue knows the device or ``chip`` names it,

@@ -1,8 +1,8 @@
 """AMD's rocprof-compute (formerly Omniperf) and rocprof: tables of hardware counters, one row per dispatch.
 
-``rocprof-compute profile -n NAME -- ./program`` (before version 3.9, which writes a database) makes the folder
-``workloads/NAME/MODEL``. Give `roofwidget.read` the folder, a zip archive of it, or its ``pmc_perf.csv``; the reader
-finds ``sysinfo.csv`` and ``roofline.csv`` in the same folder. Several ``pmc_perf_*.csv``, ``results_*.csv`` or
+``rocprof-compute profile -n NAME -- ./program`` (of a version before 3.9; later versions write a database) makes the
+folder ``workloads/NAME/MODEL``. Give `roofwidget.read` the folder, a zip archive of it, or its ``pmc_perf.csv``; the
+reader finds ``sysinfo.csv`` and ``roofline.csv`` in the same folder. Several ``pmc_perf_*.csv``, ``results_*.csv`` or
 rocprofv3's ``counter_collection.csv`` are joined dispatch by dispatch; columns may have their old or new names.
 ``rocprof -i counters.txt ./program`` writes ``results.csv``; with ``pmc: FETCH_SIZE WRITE_SIZE`` it has the bytes of
 HBM.
@@ -13,8 +13,8 @@ The rules by counters follow. The architecture (gfx) comes from ``sysinfo.csv`` 
 - FLOPs: 64 x (ADD + MUL + 2 FMA + TRANS) of ``SQ_INSTS_VALU_*_F16|F32|F64`` and 512 x
   ``SQ_INSTS_VALU_MFMA_MOPS_*``. All 64 lanes of a wave count, even masked lanes: the FLOPs of a divergent kernel are
   too high.
-- HBM: 32- and 64-byte requests of ``TCC_EA``; on gfx94x 128 bytes for each ``TCC_BUBBLE``; on gfx950 the requests by
-  size; else 1024 x (``FETCH_SIZE`` + ``WRITE_SIZE``).
+- HBM: 32- and 64-byte requests of ``TCC_EA``; on gfx94x 128 bytes for each ``TCC_BUBBLE``; on gfx950 read
+  requests of 128, 64 and 32 bytes. Without these counters, bytes are 1024 x (``FETCH_SIZE`` + ``WRITE_SIZE``).
 - L2: 64 bytes per request of L1 on gfx908 and gfx90a; on gfx94x and gfx950 128 per read and 64 per write or atomic.
 - L1: 64 bytes per cache access; on gfx94x and gfx950 128 bytes, which is an upper bound. LDS: 4 bytes x banks x active
   cycles without conflicts.

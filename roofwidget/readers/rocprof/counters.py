@@ -1,7 +1,7 @@
 """FLOPs and bytes from AMD's counters, as weighted sums.
 
 The weights come from AMD's rocprofiler-compute (its documentation of the roofline and of the memory counters), with
-these exceptions, each checked against a copy of known size or against AMD's own correction:
+these exceptions, which were checked against a copy of known size or against AMD's own correction:
 
 - L2 on gfx94x: 128 bytes per read and 64 per write. Versions of rocprofiler-compute before 3.7 take 64 bytes for reads
   and writes.

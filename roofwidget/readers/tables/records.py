@@ -7,12 +7,12 @@ bytes or seconds.
   precision or level); ``time`` or ``duration``; ``self_time``, ``count``, ``precision``, ``category``. Units are in
   brackets or at the end (``time (us)``, ``duration_ns``, ``bytes [MB]``). Without a unit the numbers are FLOPs, bytes
   and seconds, totals over all launches. A column ``measured on`` or ``ran on`` names the catalogue's chip on which all
-  kernels ran; it becomes `Kernels.chip`. If the column names no known chip, or two, a warning says so.
-- TraceLens: ``GFLOPS_first`` and ``Data Moved (MB)_first`` are for one launch. The latter is in MiB. It counts each
+  kernels ran; this chip becomes `Kernels.chip`. If the column names no known chip, or two chips, a warning says so.
+- TraceLens: ``GFLOPS_first`` and ``Data Moved (MB)_first`` are for one launch. ``Data Moved`` is in MiB. It counts each
   operand once, so it is a model, not measured traffic.
 - XProf's roofline table as a data frame: rates (1e9 FLOP/s, 2**30 bytes/s) times total time. Rows of totals and the
   second list without infeed are left out. Operations with neither FLOPs nor bytes are unknown.
-- fasterbench: it writes 0 FLOPs for layers that it does not count; these become unknown.
+- fasterbench: fasterbench writes 0 FLOPs for layers that it does not count. The FLOPs of these layers become unknown.
 
 Name other columns with ``columns={"flops": "their column"}``, or ``("their column", "GFLOP")`` with a unit
 (``"GFLOP/s"`` is a rate). A column that is named by its unit alone is used if the unit has one meaning (``GB/s``,

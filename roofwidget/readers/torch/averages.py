@@ -10,11 +10,11 @@ or, as text, by ``print(profiler.key_averages(group_by_input_shape=True).table(r
 
 - A row is an operation (with ``group_by_input_shape``: an operation of one shape). If any operation ran on a device,
   `time` is device time, including called operations: PyTorch writes the FLOPs of a convolution to the outermost call,
-  whose own time is nearly zero. `self_time` excludes called operations. Rows of kernels repeat this time, so they are
-  left out. Operations that ran nothing on the device are left out too.
-- FLOPs are the profiler's (``with_flops``: matrix products, ``conv2d``, ``add`` and ``mul``; the sum over all calls).
-  Otherwise they come from shapes by the rules for traces, times the calls. A printed table rounds FLOPs and seconds to
-  three decimals.
+  whose own time is nearly zero. `self_time` excludes called operations. Rows of kernels repeat the time of operations,
+  so rows of kernels are left out. Operations that ran nothing on the device are left out too.
+- FLOPs are the profiler's if it counts the operation (``with_flops``: matrix products, ``conv2d``, ``add`` and ``mul``;
+  the sum over all calls). FLOPs of other operations come from shapes by the rules for traces, times the number of
+  calls. A printed table rounds FLOPs and seconds to three decimals.
 - Averages have no dtypes, and calls that differ only in dtype are one row. So precision and bytes are unknown. If all
   calls have one dtype, pass it (``dtype="bf16"``): the rows then have compulsory bytes.
 """

@@ -245,8 +245,8 @@ def is_copy(collected: Collected) -> Mask:
 def _outermost_with_work(nest: Nest, has_work: Mask) -> Integers:
     """Return for each operation the outermost enclosing operation (or itself) with known work; -1 if there is none.
 
-    Operations inside an operation of known work, such as the transposition before a convolution, are a part of it, so
-    their work is not counted again.
+    Operations inside an operation of known work are a part of it: the transposition before a convolution, for example.
+    Their work is not counted again.
     """
     found = np.full(len(nest.parent), NONE)
     for level in nest.levels():

@@ -12,16 +12,17 @@ The reader streams the trace, so memory does not grow with its length.
 - A row is a call of an operation with all kernels that it launched (``by="operation"``), or one launch
   (``by="kernel"``; the longest kernel of an operation then gets the operation's work). Kernel and operation are matched
   by their external id. If the id is missing or contradicts the time of the launch, the kernel's correlation id gives
-  the launch, and the operation is the one that was running on that thread at that time. Operations inside an operation
-  of known work are a part of it. Copies and fills are separate rows. A trace without kernels has host times: there the
-  time of a row includes called operations, and `self_time` excludes them.
+  the launch, and the operation is the operation that was running on the launching thread at the time of the launch.
+  Operations inside an operation of known work are a part of it. Copies and fills are separate rows. A trace without
+  kernels has host times: there the time of a row includes called operations, and `self_time` excludes them.
 - Calls of the same name, shape and dtype are added. `launches` has the single calls if there are fewer than a million.
-- FLOPs come from shapes by the rules below, or from ``kernel_flop`` if a compiler wrote it; 0 there means not counted.
-  FLOPs of other operations are unknown.
+- FLOPs come from shapes by the rules below, or from ``kernel_flop`` if a compiler wrote it. If ``kernel_flop`` is 0,
+  the compiler did not count. FLOPs of other operations are unknown.
 - Bytes are compulsory bytes under the level ``"main"``: each operand read once, each result written once. This is the
   minimum for the operation; memory traffic was not measured. Copies and fills have bytes of their own: within a device
   under ``"main"`` (twice for a copy, which reads and writes), to and from the host under ``"host"``, between devices
-  under ``"peer"``. The last two cross a link that no memory roof bounds: their time counts, but they have no bound.
+  under ``"peer"``. Copies to the host, from the host and between devices cross a link, which no memory roof bounds.
+  Their time counts, but they have no bound.
 - Seconds are the durations of the kernels' events. If CUPTI counted (``cuda_profiler_range``), the durations are not
   real and are ignored; FLOPs and bytes then come from the counters.
 - The row of the category ``idle`` is the time in which a device ran nothing: the span from its first event to its last,

@@ -8,11 +8,11 @@ The rules:
 * The larger of ``compute_efficiency_percent`` and ``max_mem_bw_utilization_percent`` is multiplied by its peak and the
   time. This gives the FLOPs or the bytes, with a rounding error of 0.005 % of the peak. The other amount follows from
   ``operational_intensity``.
-* If both efficiencies round to 0.00 %, the bytes are unknown, and so are the FLOPs unless the intensity is 0.
+* If both efficiencies round to 0.00 %, the bytes are unknown, and the FLOPs are unknown unless the intensity is 0.
 * FLOPs that the tool derived from shapes are not used: it finds the shape by the operation's name alone, which is
   unique only within a program, and counts a single execution.
-* With the table ``hlo_stats`` in the same folder all operations come from there, by its rules. This file then gives
-  only the peaks and the program's time.
+* With the table ``hlo_stats`` in the same folder all operations come from there, by its rules. The command line's file
+  then gives only the peaks and the program's time.
 * The program's totals are ``model_flop_rate_gflops`` and ``hbm_bw_gibs`` x ``total_time_ms``.
 """
 

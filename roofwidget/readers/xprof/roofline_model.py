@@ -7,19 +7,20 @@ To get the file, open the profile in XProf with the tool "Roofline Model", and s
     data, _ = raw_to_tool_data.xspace_to_tool_data(["host.xplane.pb"], "roofline_model", {})
     open("run.roofline_model.json", "wb").write(data)
 
-Save the tool ``hlo_stats`` in the same folder as ``run.hlo_stats.json``: it has the shapes.
+Also save the response of the tool ``hlo_stats``, as ``run.hlo_stats.json`` in the same folder: it has the shapes.
 
 The rules. The file is ``[table, diagnostics]``. The reader finds columns by ``id``, never by position. The file's units
 are microseconds, GFLOP/s (1e9) and GiB/s (2**30). A rate is a total divided by ``total_time``, both summed over the
 device's cores. So a total is rate x time (the inverse of the formulas in XProf's ``op_metrics_to_record.h``):
 
 * time: ``total_time``, with children; self time: ``total_self_time``.
-* FLOPs: ``measured_flop_rate`` x ``total_time``; on TPU XProf normalises them to the bf16 peak.
+* FLOPs: ``measured_flop_rate`` x ``total_time``; on TPU XProf normalises these FLOPs to the bf16 peak.
 * bytes at HBM, VMEM, CMEM: ``hbm_bw``, ``vmem_read_bw`` … x ``total_time``, from XLA's cost model, not from counters.
 * An operation with neither FLOPs nor bytes is XProf's "Unknown", and unknown here. With ``hlo_stats``, matrix products
-  and convolutions among these get 2 M N K x executions from their shapes (matched by program and operation), and the
-  bytes of all operands and outputs.
-* Library calls on GPU are counted per execution, not per kernel, if the rest of their program shows how often it ran.
+  and convolutions among the unknown operations get 2 M N K x executions from their shapes (matched by program and
+  operation), and the bytes of all operands and outputs.
+* Library calls on GPU are counted per execution, not per kernel, if the other operations of the program show how often
+  the program ran.
 * The program's remaining time is a row of the category ``idle``.
 * The chip's peaks are the table's properties ``p``.
 """
