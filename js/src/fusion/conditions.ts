@@ -2,17 +2,17 @@
 
 import type { Condition, Dim, Environment, Graph } from "./graph.ts";
 
-/** A condition that does not hold, with the present values of its count and of its divisor. */
+/** A condition that does not hold, with the present values of the count and of the divisor. */
 export interface BrokenCondition {
   readonly condition: Condition;
   readonly count: number;
   readonly divisor: number;
 }
 
-/** How far from the requested size to look for a legal size. */
+/** The search for a legal size ends at this distance from the requested size. */
 const MAX_SIZE_DISTANCE = 4096;
 
-/** Returns the first condition that fails if one dimension changes its size; null if all conditions hold. */
+/** Returns the first condition that fails if the dimension `dim` gets the size `size`; null if all conditions hold. */
 export function brokenAt(
   { conditions, symbols }: Graph,
   { values }: Environment,
@@ -35,8 +35,8 @@ export function firstBroken(conditions: readonly Condition[], values: Float64Arr
 }
 
 /**
- * Returns the legal size nearest to the requested size. If two legal sizes are equally near, it returns the smaller
- * size. `toward` limits the search to one direction.
+ * Returns the legal size nearest to `wanted`; undefined if no legal size is near. If two legal sizes are equally near,
+ * returns the smaller size. `toward` limits the search to one direction: -1 for smaller sizes, 1 for larger sizes.
  */
 export function nearestSize(
   graph: Graph,

@@ -28,14 +28,18 @@ export interface Crossing {
   readonly isFigure: boolean;
 }
 
-/** Returns the crossings, lowest first. `aiAt` returns the intensity at a level of the focus chip; NaN if unknown. */
+/**
+ * Returns the crossings, lowest rate first. `aiAt()` is the intensity of the vertical line. `aiAt(level)` is the
+ * intensity at a level of the focus chip; NaN if unknown.
+ */
 export function crossingsAt({ roofs, focus, levels, subRoofs, names }: CrossedLines, aiAt: (level?: string) => number) {
   const cross = (key: string, name: string, chip: string, ai: number, rates: Rates) => {
     const rate = ai === 0 ? rates.bandwidth : attainable(ai, rates);
     return { key, name, chip, ai, rate, isFigure: ai === 0 || rate === rates.peak };
   };
   const crossings: Crossing[] = [];
-  // In hierarchical mode the focus chip has a roof per level. The loop below adds these roofs.
+  // In hierarchical mode, the focus chip has a roof per level. Therefore this loop skips the focus roof, and the next
+  // loop adds a crossing per level.
   for (const roof of roofs) {
     const { id, name } = roof.chip;
     if (roof !== focus || levels.length === 0)

@@ -108,7 +108,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   const subRoofs = computed(() => {
     const roof = focusRoof.value;
     if (!roof) return [];
-    // A ceiling of a memory level is shown only if this level is shown.
+    // Hides the ceilings of a memory level if the level is hidden.
     const hidden = roof.levels.filter((level) => !shownLevels.value.some(({ name }) => name === level.name));
     const drawn = ceilings.value.filter(({ memory: level }) => !hidden.some(({ name }) => name === level));
     return subRoofsOf(roof, drawn, state.exposedComm.value, exposedText);

@@ -192,7 +192,7 @@ export function createWorkload(sync: Sync, history: History) {
           before.some((one) => one.name === entry.phase && phases.value.includes(one));
         part.revise((entry) => (stays(entry) ? entry : undefined));
         phase.value = (phaseOf(phase.value) ?? phases.value[0])?.name ?? "";
-        // If the graph is new, Python sends the partition and the settings next.
+        // If the graph has changed, the next messages from Python have the partition and the settings.
         if (phaseOf(phase.value) === was) return;
         groups.value = null;
         arrive();

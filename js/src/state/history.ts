@@ -17,7 +17,10 @@ export interface HistoryPart<E> {
    * redo.
    */
   readonly next: (isBack: boolean) => E | undefined;
-  /** Changes the part's value in every entry. An entry whose value becomes undefined is removed. */
+  /**
+   * Changes the value of the part in every entry. If the value becomes undefined, the entry does not restore the part.
+   * Entries that would change nothing are removed.
+   */
   readonly revise: (revised: (entry: E) => E | undefined) => void;
 }
 
@@ -30,7 +33,7 @@ export function createHistory() {
   const past = signal<readonly HistoryEntry[]>([]);
   const future = signal<readonly HistoryEntry[]>([]);
   let dragStart: HistoryEntry | undefined;
-  /** The merge key of the last entry. If the next change has the same merge key, it extends the last entry. */
+  /** The merge key of the last entry. A next change with the same merge key extends the last entry. */
   let lastKey: string | undefined;
 
   const here = (): HistoryEntry => parts.map((part) => part.here());
@@ -51,14 +54,14 @@ export function createHistory() {
     const before = here();
     act();
     if (mergeKey === undefined || mergeKey !== lastKey) return remember(before, mergeKey);
-    // If a change restores the state at the start of the entry, the entry is removed.
+    // If the change restores the state from before the entry, the entry is removed.
     if (!isSame(past.value.at(-1) as HistoryEntry, here())) return;
     past.value = past.value.slice(0, -1);
     lastKey = undefined;
   }
   function step(from: Signal<readonly HistoryEntry[]>, to: Signal<readonly HistoryEntry[]>) {
     const [next, before] = [from.value.at(-1), here()];
-    // Ignored during a drag, because the next move of the drag would overwrite the restored value.
+    // During a drag, undo and redo do nothing, because the next move of the drag would overwrite the restored value.
     if (!next || dragStart) return;
     from.value = from.value.slice(0, -1);
     to.value = [...to.value, before];
@@ -67,7 +70,7 @@ export function createHistory() {
       if (!isKept(part, next[at], before[at])) part.restore(next[at]);
     }
   }
-  /** Removes the entries that would change nothing. */
+  /** Returns the entries without those entries that would change nothing. */
   function tidied(entries: readonly HistoryEntry[]): HistoryEntry[] {
     let after = here();
     const steps = [...entries].reverse().filter((entry) => {

@@ -362,7 +362,8 @@ export function createSync(model: Model, history: History) {
     dragOf,
     follow,
     /**
-     * Changes the values of a trait in all undo entries. If a value becomes undefined, it is removed from the entry.
+     * Changes the values of a trait in all undo entries. If a value becomes undefined, the entry does not restore the
+     * trait.
      */
     reviseHistory: <N extends TraitName>(name: N, revised: (entry: TraitValues[N]) => TraitValues[N] | undefined) =>
       parts.get(name)?.revise(revised as (entry: unknown) => unknown),

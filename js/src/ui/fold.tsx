@@ -8,7 +8,7 @@ import { useUid } from "./uid.ts";
 
 /**
  * The name of the panel that is unfolded during a presentation. All other panels are folded. Undefined if there is no
- * presentation. Without a presentation, each panel keeps its own state.
+ * presentation: each panel then has a state of its own.
  */
 export const InUse = createContext<Signal<string> | undefined>(undefined);
 
@@ -23,7 +23,7 @@ interface FoldProps {
    * content is unfolded.
    */
   readonly children: ComponentChildren | (() => ComponentChildren);
-  /** Whether the fold is unfolded. This signal is given if the state must outlive the component. */
+  /** Whether the content is unfolded. This signal is given if the state must outlive the component. */
   readonly open?: Signal<boolean>;
 }
 

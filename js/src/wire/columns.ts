@@ -70,7 +70,7 @@ interface KernelMetadata {
 
 export interface Kernels extends KernelColumns, KernelMetadata {}
 
-/** An earlier run, and for each kernel of the earlier run the matching kernel of the present run. */
+/** An earlier run (the baseline). Each kernel of this run is matched with the same kernel of the present run. */
 export interface Baseline {
   readonly kernels: Kernels;
   /**
@@ -85,7 +85,7 @@ export interface Baseline {
   readonly verdict: DictColumn;
 }
 
-/** Returns kernels that have only the columns of every table. The optional data of a file are left out. */
+/** Returns a table of kernels that has only the columns of every table. The optional data of a file are missing. */
 export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): Kernels {
   return {
     ...counts,

@@ -23,7 +23,7 @@ export interface Chip {
   readonly link: number | null;
   /** Clock rate in Hz; null if unknown. */
   readonly clock: number | null;
-  /** The on-chip memory of one unit; null if unknown. */
+  /** The part of the on-chip memory that one unit of the chip may use; null if unknown. */
   readonly share: Share | null;
   readonly ceilings: readonly Ceiling[];
   readonly figures: readonly Figure[];
