@@ -69,8 +69,8 @@ class Capacity:
     def fits_grown(self, group: Mask, smaller: Mask) -> bool:
         """Return whether a group fits on chip, given the smaller group to which ops were added.
 
-        `fits` returns the same result. This method is faster if the smaller group was checked before: if all tiles
-        of the group fit together, no further check is needed.
+        `fits` returns the same result. This method is faster if the smaller group was checked before. Then the sum
+        of all tiles is computed from the smaller group's sum. If this sum fits, no further check is needed.
         """
         if self.share is None:
             return True

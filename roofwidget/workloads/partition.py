@@ -528,9 +528,9 @@ def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
 def _parts_without(structure: Structure, rules: Rules, group: Mask, op: Mask) -> list[Mask]:
     """Return the groups into which a legal group is split when an op leaves it.
 
-    These are the connected parts of the rest. A part with ops both before and after the removed op is split into the
-    connected parts of the ops before it and of the other ops. A part that breaks a rule of kinds is split into single
-    ops.
+    The groups are the connected parts of the remaining ops. If a part has ops before and ops after the removed op, the
+    ops before it are separated from the part's other ops. Each of these two sets is split into its connected parts. A
+    part that breaks a rule of kinds is split into single ops.
     """
     (left,) = members(op)
     before, after = structure.before[left], structure.after[left]

@@ -76,8 +76,8 @@ class QuotientGraph:
         Returns
         -------
         list of int
-            Numbers of groups; the first and the last are in `parts`. The list is empty if there is no such path: then
-            the order of the kernels allows the groups in `parts` to be one kernel.
+            Numbers of groups; the first and the last are in `parts`. The list is empty if there is no such path. Then
+            the groups in `parts` may become one kernel without breaking the order of the kernels.
         """
         predecessor = self._reached(parts)
         for number in predecessor:

@@ -224,9 +224,9 @@ class Structure:
         """Return the precision whose peak applies to a group, or None if no op and no tensor decides it.
 
         The group has the precision of the op with most FLOPs among the ops that state a precision. Matrix products
-        state the dtype of the wider of their two operands, or the dtype of the floating-point operand if the two
-        operands are equally wide. If no op states a precision, the group's precision is the dtype of the largest
-        floating-point tensor that leaves the group, or enters the group if no such tensor leaves.
+        state the dtype of their wider operand. If the two operands are equally wide, they state the dtype of the
+        floating-point operand. If no op states a precision, the group's precision is the dtype of the largest
+        floating-point tensor that leaves the group. If no such tensor leaves, the largest tensor that enters counts.
         """
         stated = [(sum(counts.flops[op].values()), -op) for op in members(group) if self.stated[op]]
         if stated:

@@ -623,8 +623,8 @@ def read_table(
 ) -> DelimitedTable:
     r"""Read the first table whose header row passes the test.
 
-    Lines before the header are skipped, and so are lines between the rows with another number of cells: many tools
-    mix the output of the program with their rows.
+    Lines before the header are skipped. Lines between the rows are skipped if they have another number of cells than
+    the header, because many tools mix the output of the program with their rows.
 
     Parameters
     ----------

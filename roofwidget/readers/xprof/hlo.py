@@ -143,8 +143,9 @@ def instruction(text: str) -> Instruction | None:
 def call_work(of: Instruction) -> CallWork | None:
     """Return the work of an opaque call if it is a matrix product or a convolution with known shapes.
 
-    A matrix product of M x K by K x N does 2 M N K FLOPs, a convolution 2 x outputs x filter elements / output channels
-    (padding included). Scales, biases and activations count no FLOPs. Bytes are the bytes of all operands and outputs.
+    A matrix product of M x K by K x N does 2 M N K FLOPs. A convolution does 2 x outputs x filter elements / output
+    channels (padding included). Scales, biases and activations count no FLOPs. Bytes are the bytes of all operands
+    and outputs.
 
     Examples
     --------
@@ -184,7 +185,8 @@ def _stated_depth(left: ArrayShape, dims: str) -> int | None:
 def _inferred_depth(left: ArrayShape, right: ArrayShape, out: ArrayShape) -> int | None:
     """Return the depth K of a matrix product, computed from the sizes of factors and result.
 
-    With a batch of b, (b M K) x (b K N) / (b M N) is b K^2 for every layout of the factors.
+    For a batch of b products, (b M K) x (b K N) / (b M N) is b K^2. The three terms are the numbers of elements of the
+    factors and of the result. They are the same for every layout of the factors.
     """
     shared = {shape.dims[:-2] for shape in (left, right, out)}
     batch = math.prod(shared.pop()) if len(shared) == 1 else 1

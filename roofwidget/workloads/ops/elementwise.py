@@ -237,7 +237,7 @@ def embedding(graph: Graph, tokens: Tensor, features: Count, *, dtype: str = "bf
 def rope(graph: Graph, x: Tensor, *, head_dim: Count | None = None, name: str | None = None) -> Tensor:
     """Rotate pairs of elements by their position: 6 FLOPs per pair, 3 per element (Su et al., RoFormer).
 
-    x has shape (…, sequence, heads · `head_dim`), or (…, sequence, head_dim) without `head_dim`; the table of cosines
+    x has shape (…, sequence, heads · `head_dim`), or (…, sequence, head_dim) without `head_dim`. The table of cosines
     and sines, (sequence, head_dim), is read too.
     """
     op = named(graph, name, "rope")

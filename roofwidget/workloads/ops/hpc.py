@@ -161,7 +161,7 @@ def nbody(graph: Graph, bodies: Tensor, *, name: str | None = None) -> Tensor:
     """Sum the forces of all pairs: 20·N² FLOPs (Nyland et al., GPU Gems 3).
 
     Each body (position and mass; shape (N, 4)) is read once, and its acceleration (four numbers) is written once: 32·N
-    bytes in fp32, as tiles stay on chip.
+    bytes in fp32, because tiles stay on chip.
     """
     op = named(graph, name, "nbody")
     rank(op, bodies, 2)

@@ -26,7 +26,7 @@ from roofwidget.workloads.tensors import Tensor
 def lstm_cell(graph: Graph, x: Tensor, h: Tensor, c: Tensor, *, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Take one step of an LSTM: x (B, I), state h and c (B, H). Returns the new h and c.
 
-    8·B·H·(I + H) FLOPs for the products of the four gates, and 22·B·H for the rest: bias 4, three sigmoids 4 each, two
+    The products of the four gates have 8·B·H·(I + H) FLOPs. The rest has 22·B·H: bias 4, three sigmoids 4 each, two
     tanh 1 each, new c 3, new h 1. The weight (I + H, 4·H) is read in each step.
     """
     op = named(graph, name, "lstm_cell")
@@ -63,7 +63,7 @@ def selective_scan(
 ) -> Tensor:
     """Scan as Mamba does (Gu and Dao 2023): x and delta (B, L, D), b and c (B, L, N), a new matrix A (D, N).
 
-    8·B·L·D·N FLOPs: delta A and its exponential (2), delta B x (2), the state (2), the output (2); published counters
+    8·B·L·D·N FLOPs: delta A and its exponential (2), delta B x (2), the state (2), the output (2). Published counters
     round up to 9. Fused, x, delta, b, c and the output move once. With ``materialised=True`` the discretised A and
     B x, B·L·D·N elements each, are also written and read.
     """
