@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.partition import Partition
 
-# Public names, and the module that defines each name. The module is imported when the name is first used, because few
-# users need ipywidgets, bqplot and all readers.
+# Each key is a public name, and its value is the module that defines the name. The module is imported when the name is
+# first used, because few users need ipywidgets, bqplot and all readers.
 _LAZY = {
     "Advice": "roofwidget.analysis.advice",
     "Advices": "roofwidget.analysis.advice",

@@ -1,7 +1,7 @@
 """Reads the built front end and sends its code to pages.
 
-Usually all widgets of a Jupyter kernel share one `FrontEnd`, which sends the code once. Otherwise each widget sends the
-code itself.
+Usually all widgets of a Jupyter kernel share one `FrontEnd`, which sends the code once. In some hosts, such as marimo,
+each widget sends the code itself.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ def reference(made: FrontEnd | None, _widget: Any = None) -> str | None:
 def first_script(language: str = ENGLISH) -> str:
     """Return the script that a widget sends.
 
-    If widgets share a `FrontEnd`, this is a short loader. Otherwise it is all code, with the texts of `language`.
+    If widgets share a `FrontEnd`, the script is a short loader. Otherwise it is all code and the texts of
+    `language`.
 
     Raises
     ------

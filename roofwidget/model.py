@@ -561,7 +561,7 @@ class RooflineModel(HasTraits):
         self._swap("what_if", lambda old: with_known_figures(old, others))
 
     def bound(self, chip: str | None = None) -> Bound:
-        """Return the bounds of the shown kernels on a chip (by default the focus chip) with its what-if rates.
+        """Return the bounds of the shown kernels on a chip (by default the focus chip) with the chip's what-if rates.
 
         If a kernel needs a figure that the chip lacks, the bound of this kernel is unknown.
 

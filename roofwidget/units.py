@@ -1,8 +1,8 @@
 """Converts between numbers and text with SI prefixes and units.
 
-All numbers inside the package are in SI base units (FLOP/s, bytes/s, bytes, seconds). In Python, only this
-file handles prefixes. `js/src/text/numbers.ts` has the same functions in TypeScript. The tests check the functions of
-both files against `tests/golden/units.json`.
+All numbers inside the package are in SI base units (FLOP/s, bytes/s, bytes, seconds). In Python, only this file
+handles prefixes. `js/src/text/numbers.ts` has the same functions in TypeScript. The tests check the functions of both
+files against `tests/golden/units.json`.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _parse_text(text: str, unit: str, what: str) -> float:
 
 
 def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
-    """Return the scale of a suffix as an exponent of ten and a factor, or None if the suffix is no form of `unit`.
+    """Return the scale of a suffix as an exponent of ten and a factor, or None if it is not valid for `unit`.
 
     "TB/s" has the scale (12, 1.0). "KiB" has the scale (0, 1024.0).
     """

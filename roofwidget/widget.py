@@ -56,8 +56,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     @observe("locale")
     def _redraw_in_the_language(self, _change: Any) -> None:
-        # When `_esm` changes, the front end draws the widget again. It needs the new `_code` for this. So `_code` and
-        # `_esm` are sent in one message.
+        # When `_esm` changes, the front end draws the widget again with the code in `_code`. So `_code` and `_esm` are
+        # sent in one message.
         with self.hold_sync():
             self._code = bundle.front_end(self.locale)
             self._esm = bundle.first_script(self.locale)
@@ -95,7 +95,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
         """Send one trait, several traits or, without `key`, all traits to the front end.
 
-        `baseline` is sent with a comparison of its rows and the kernels. So it is sent whenever `kernels` is sent.
+        `baseline` is sent with a comparison with `kernels`. So `baseline` is sent whenever `kernels` is sent.
         """
         keys = None if key is None else {key} if isinstance(key, str) else set(key)
         if keys is not None and "kernels" in keys and self.baseline is not None:

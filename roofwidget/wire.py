@@ -179,7 +179,7 @@ def _is_same(column: Floats, other: Floats) -> bool:
 
 
 def _short_names(kernels: Kernels) -> DictColumn:
-    """Return a column with the short name of each kernel. It is None for a name that is not shortened.
+    """Return a column with the short name of each kernel. If a name is not shortened, its short name is None.
 
     `_names_by_time` selects the names to shorten.
     """
@@ -254,7 +254,7 @@ def _op(op: Op, position: Mapping[str, int]) -> dict[str, Any]:
 
 
 def partition_to_wire(partition: Partition | None, _widget: object = None) -> list[list[int]] | None:
-    """Return one list for each group of a partition, with the positions of the group's ops. Return None for None."""
+    """Return one list for each group of a partition: the positions of its ops. Without a partition, return None."""
     return None if partition is None else [list(group) for group in partition.indices]
 
 

@@ -2,8 +2,8 @@
 
 Each figure is an ordinary `bqplot.Figure`. You can append your own marks to its ``marks``, set its ``layout``, or put
 it into an ``HBox`` with other widgets. The figure follows its model until you close the figure. Closing a figure also
-closes the marks, axes and scales that were created for it. A figure sets the limits of its scales. If you set a limit,
-or if a user drags it, the figure does not change this limit again.
+closes the marks, axes and scales that were created for it. A figure sets the limits of its scales. If you set a limit
+of a scale, or if a user drags the axes, the figure no longer changes the limits of this scale.
 
 >>> import roofwidget as rw
 >>> figure = rw.companions.roofline_figure(rw.RooflineModel(["v5p"]))

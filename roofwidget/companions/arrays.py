@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from roofwidget.workloads import Dim, Graph
     from roofwidget.workloads.expressions import Count
 
-# If the highest size of a dimension is at least this many times the lowest size, use powers of two.
+# If the highest size of a dimension is at least this many times the lowest size, `whole_range` uses powers of two.
 _MIN_RATIO_FOR_POWERS: Final = 16
 
 

@@ -134,7 +134,7 @@ _Points = tuple["Floats", "Floats", npt.NDArray[np.str_]]
 
 
 def _measured(model: RooflineModel) -> _Points:
-    """Return the intensities, achieved rates and names of the kernels that have both values above zero."""
+    """Return the intensities, achieved rates and names of the kernels whose intensity and rate are above zero."""
     kernels = model.shown_kernels
     moved = np.full(len(kernels), np.nan)
     if model.chips:

@@ -132,8 +132,8 @@ def _operator_name(op: Any) -> str:
 def _is_of_graph(graph: Graph, op: str, sizes: Any) -> bool:
     """Return whether `op` is the name of an op of the graph, not of an operator such as "matmul".
 
-    If both have the same name, `op` means the operator only if the graph has no dimensions and `sizes` names no
-    dimension.
+    If an op and an operator have this name, `op` means the operator only if the graph has no dimensions and `sizes`
+    names no dimension.
     """
     named = isinstance(sizes, (str, Mapping))
     return any(one.name == op for one in graph.ops) and (named or bool(graph.dims) or op not in OPERATORS)
@@ -358,7 +358,7 @@ def _draw_ridges(  # noqa: PLR0917 - two marks, and what they show
     crossed = [
         (size, ridge, hues[chip.id])
         for (chip, ridge), size in zip(found, firsts, strict=True)
-        # If the operation is already compute-bound at the smallest size, its line does not cross the ridge point.
+        # If the operation is already compute-bound at the smallest size, there is no crossing to mark.
         if size is not None and size > curve.sizes[0]
     ]
     with crossings.hold_sync():

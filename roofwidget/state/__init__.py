@@ -1,1 +1,1 @@
-"""Checks of the model's traits, and what follows when a trait changes: plain values in, plain values out."""
+"""Functions that check new values of the model's traits, and compute how other traits change with a trait."""

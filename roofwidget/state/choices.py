@@ -17,9 +17,9 @@ MAX_CHIPS_SHOWN_AT_FIRST: Final = 6
 
 
 def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
-    """Return the chip whose id is `name`. Without such an id, return the first chip with this id, name or alias.
+    """Return the chip whose id is `name`. If no id is exactly equal, ignore upper and lower case.
 
-    In the second search, upper and lower case are the same.
+    Then return the first chip whose id, name or alias is `name`.
 
     Raises
     ------
@@ -42,8 +42,8 @@ def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
 def shown_after(before: Iterable[Chip], chips: Iterable[Chip], shown: Iterable[str]) -> list[str]:
     """Return the ids of the chips to show after the chips of a model have changed from `before` to `chips`.
 
-    The result contains the ids in `shown` that still exist. Ids of new chips are added, until it contains
-    `MAX_CHIPS_SHOWN_AT_FIRST` ids.
+    The result contains the ids in `shown` that still exist. Ids of new chips are added, until the result
+    contains `MAX_CHIPS_SHOWN_AT_FIRST` ids.
     """
     known, ids = [chip.id for chip in before], [chip.id for chip in chips]
     still = [key for key in shown if key in ids]
@@ -56,7 +56,7 @@ def shown_after(before: Iterable[Chip], chips: Iterable[Chip], shown: Iterable[s
 
 
 def check_precision(name: str, chips: Sequence[Chip]) -> str:
-    """Return a precision in lower case. Raise `TraitError` if it is not 'auto' and no chip has a peak for it."""
+    """Return `name` in lower case. Raise `TraitError` unless it is 'auto' or a chip has a peak for this precision."""
     name = name.casefold()
     known = dict.fromkeys(precision for chip in chips for precision in chip.peak_flops)
     if name != "auto" and name not in known:
@@ -89,11 +89,11 @@ def still_possible(check: Callable[[str, Sequence[Chip]], str], name: str, chips
 
 
 def known_ceilings(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
-    """Return the spelling of each ceiling's name by the lower case of the name.
+    """Return a dict from the name of each ceiling in lower case to the name as the chip spells it.
 
     If chips spell a name differently, the spelling of the focus chip is used.
     """
-    # In a dict, a later name replaces an earlier name. So sort the focus chip to the end.
+    # In a dict, a later entry replaces an earlier entry with the same key. So the focus chip must be last.
     ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)
     names = [name for chip in ordered for name in (*(ceiling.key for ceiling in chip.ceilings), *chip.peak_flops)]
     return {name.casefold(): name for name in names}
@@ -115,7 +115,7 @@ def check_ceilings(names: Iterable[str], chips: Sequence[Chip], focus_chip: str)
 
 
 def _lacking(trait: str, chips: Sequence[Chip], reason: str) -> TraitError:
-    """Return the error for a value that no chip supports. If there are no chips, the message says so."""
+    """Return the error for a value that no chip supports. If there are no chips, the message says this."""
     return TraitError(
         f"{trait}: {reason}" if chips else f"{trait}: there are no chips that could have it; {NO_CHIPS_HINT}"
     )

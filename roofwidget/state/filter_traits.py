@@ -1,4 +1,4 @@
-"""Checks the filters of kernels and the columns of the kernel table: which names are allowed in these traits."""
+"""Checks which names are allowed in the filters of kernels and in the columns of the kernel table."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ TABLE_COLUMNS_BY: Final = ("flops", "bytes", "ai", "rate", "bandwidth_utilizatio
 
 
 def known_bounds(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
-    """Return the spelling of each resource that can bind a kernel, by the lower case of its name.
+    """Return a dict of the resources that can bind a kernel, from the name in lower case to the usual spelling.
 
     If chips spell a memory level differently, the spelling of the focus chip is used.
     """
-    # In a dict, a later name replaces an earlier name. So sort the focus chip to the end.
+    # In a dict, a later entry replaces an earlier entry with the same key. So the focus chip must be last.
     ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)
     return {name.casefold(): name for name in (*(level for chip in ordered for level in chip.memories), *RESOURCES)}
 

@@ -134,7 +134,7 @@ def dims_for(graph: Graph, dims: Mapping[str, int]) -> dict[str, int]:
 
 
 def check_convention(name: str, graph: Graph | None) -> str:
-    """Return the name of a convention, or '' if it is the graph's own convention.
+    """Return the name of a convention, or '' if this convention is the graph's own.
 
     Raises `TraitError` if no convention has this name.
     """
@@ -150,7 +150,7 @@ def convention_for(graph: Graph, name: str) -> str:
 
 
 def check_dtype(dtype: str | None, graph: Graph | None) -> str | None:
-    """Return a dtype, or None if it is the graph's main dtype. Raise `TraitError` for an unknown dtype."""
+    """Return a dtype, or None if this dtype is the graph's main dtype. Raise `TraitError` for an unknown dtype."""
     if graph is None or dtype is None:
         return None
     with refused_as("dtype"):

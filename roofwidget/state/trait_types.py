@@ -41,7 +41,7 @@ Wire: TypeAlias = Callable[[Any, Any], Any]
 def owned(
     owner: Owner, trait: T, *, sync: bool = True, to_wire: Wire | None = None, from_wire: Wire | None = None
 ) -> T:
-    """Return the trait, after adding its owner.
+    """Return the given trait with an owner.
 
     The owner determines who may change the trait, and whether a change is sent back to the front end. The help text of
     the trait ends with the owner.
@@ -160,7 +160,7 @@ def names(value: Any) -> tuple[str, ...]:
 
 
 def language_of(value: Any) -> str:
-    """Return the language of a locale: 'de' for 'de-AT'. Raise `ValueError` if the front end has no texts in it."""
+    """Return the language of a locale: 'de' for 'de-AT'. Raise `ValueError` if the front end lacks this language."""
     if not isinstance(value, str):
         raise _unexpected("a language such as 'en' or 'de'", value)
     language = value.replace("_", "-").split("-")[0].casefold()

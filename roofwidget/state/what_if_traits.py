@@ -1,4 +1,4 @@
-"""Checks what-ifs of single kernels: factors for bytes and time. They do not change the kernels themselves."""
+"""Checks what-ifs of single kernels: factors for bytes and time. The factors do not change the kernels themselves."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ R = TypeVar("R")
 def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
     """Return up to `most` options that are similar to `word` or contain `word`. Upper and lower case are the same.
 
-    Similar options are first, the most similar of them at the start.
+    The most similar option is first. Options that only contain `word` are last.
 
     Examples
     --------
@@ -66,16 +66,16 @@ def listed(words: Iterable[str]) -> str:
 def unknown_keyword(where: str, word: str, known: Iterable[str]) -> TypeError:
     """Return the error for a keyword `word` that the function or class `where` does not have.
 
-    The message names the nearest keyword in `known`. If no keyword is similar, the message lists all.
+    The message names the nearest keyword in `known`. If no keyword is similar, the message lists all known keywords.
     """
     options = list(known)
     return TypeError(f"{where} has no keyword '{word}'{did_you_mean(word, options, f'; it has {listed(options)}')}")
 
 
 def keywords(where: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator. A call of the decorated function with an unknown keyword raises a helpful `TypeError`.
+    """Return a decorator. If the decorated function is called with an unknown keyword, it raises a `TypeError`.
 
-    `where` is the name of the function in the message. The message also names the nearest known keyword.
+    The message calls the function `where` and names the nearest known keyword.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

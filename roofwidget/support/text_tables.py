@@ -15,8 +15,8 @@ _MAX_NAME_LETTERS: Final = 40
 def percent(share: float, more: int = 0) -> str:
     """Return a share as text in percent, or "unknown" for NaN.
 
-    A share below 100 % has two significant digits. A share of 100 % or above has three. `more` adds this
-    number of digits.
+    A share below 100 % has two significant digits. A share of 100 % or above has three. `more` is
+    the number of additional digits.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> str:
-    """Return an HTML table. The first cell of a row is the row's name. All texts are escaped.
+    """Return an HTML table. The first cell of a row is the row's name. Characters such as ``<`` are escaped.
 
     If `more` is given, it is the text of an additional last row.
 
