@@ -38,7 +38,7 @@ class Graph:
     convention
         How FLOPs and bytes are counted: a `Convention`, or the name of a preset.
     dtype
-        The dtype with which to count the tensors of the graph's main dtype. None counts them with their own dtype.
+        The dtype that is counted for tensors of the graph's main dtype. None counts these tensors in their own dtype.
 
     Raises
     ------

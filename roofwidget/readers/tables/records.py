@@ -282,7 +282,7 @@ def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kern
 
 
 class _Read:
-    """A table of text."""
+    """A table whose cells are texts that have to be parsed."""
 
     def __init__(self, read: DelimitedTable) -> None:
         self._read = read
@@ -301,7 +301,7 @@ class _Read:
 
 
 class _Given:
-    """Columns that are already values."""
+    """Columns whose values are already numbers or texts, as in a data frame."""
 
     skipped = 0
 

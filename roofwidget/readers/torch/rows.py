@@ -21,7 +21,7 @@ _FLOATS: Final = ("fp64", "fp32", "fp16", "bf16", "fp8")
 
 
 class WorkTable:
-    """Columns of work by call code; the code -1 means no call, so everything is unknown.
+    """Columns of work, with one row per call code. The code -1 means no call, so all its work is unknown.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ _COPIES: Final = ("gpu_memcpy", "gpu_memset")
 
 @dataclass
 class Rows:
-    """Rows, and the trace rows that they come from; a code or a position of -1 means none.
+    """Rows of the result, with positions of the trace rows behind them. A code or a position of -1 means none.
 
     Parameters
     ----------

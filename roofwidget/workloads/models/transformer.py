@@ -26,7 +26,7 @@ _METHODS: Final = {"fused": "attention", "flash": "flash_attention", "unfused": 
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer of a decoder: its sizes and the variant of each part.
+    """The sizes of a decoder layer, and the variant of each part of the layer.
 
     Parameters
     ----------

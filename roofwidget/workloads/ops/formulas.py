@@ -26,7 +26,7 @@ _APART: Final = symbol("@apart")
 
 
 class Work(NamedTuple):
-    """FLOPs by class, and the named terms whose sum they are."""
+    """FLOPs by class, and named terms. The sum of the terms is the FLOPs."""
 
     flops: Mapping[str, Count]
     terms: tuple[tuple[str, Count], ...]
@@ -180,5 +180,5 @@ def whole(graph: Graph, op: str, what: str, a: Count, b: Count) -> Count:
 
 
 def halved(count: Count, *, causal: bool) -> Count:
-    """Return a count under a causal mask: the whole count or half of it, depending on the convention."""
+    """Return a count for a causal mask. The convention decides whether this is the whole count or half of it."""
     return ceil_div(CAUSAL * count, 2) if causal else count
