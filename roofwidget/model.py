@@ -137,7 +137,7 @@ class RooflineModel(HasTraits):
         preset. If `chips` is a list, the default is no kernels. Without `chips`, the default is the kernels of the
         preset ``"tpu-roofline-guide"``.
     **traits
-        Values of other traits of this class.
+        Values for traits of this class, by name.
 
     Raises
     ------
@@ -501,7 +501,7 @@ class RooflineModel(HasTraits):
         return chip_called(self.focus_chip if name is None else name, self.chips)
 
     def resolved_chip(self, name: str | None = None) -> Chip:
-        """Return a chip of the model (by default the focus chip), with its what-if rates in place of its own rates."""
+        """Return a chip of the model (by default the focus chip), with what-if rates in place of its own rates."""
         chip = self.chip(name)
         changes = self.what_if.get(chip.id, {})
         return chip.with_rates(changes.get("peak_flops", {}), changes.get("bandwidth", {}))

@@ -143,7 +143,7 @@ def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
 
 
 def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | None:
-    """Return an earlier run, with a comparison of each of its rows and the model's kernels."""
+    """Return an earlier run, with a comparison of its rows with the model's kernels."""
     if baseline is None:
         return None
     match, verdict = compare_runs(baseline, model.kernels).by_row_before()

@@ -17,9 +17,9 @@ MAX_CHIPS_SHOWN_AT_FIRST: Final = 6
 
 
 def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
-    """Return the chip whose id is `name`. If no id is exactly equal, ignore upper and lower case.
+    """Return the chip with the id `name`, or else the first chip with the id, name or alias `name`.
 
-    Then return the first chip whose id, name or alias is `name`.
+    The first search compares ids exactly. The second search ignores upper and lower case.
 
     Raises
     ------
