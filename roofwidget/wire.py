@@ -52,7 +52,7 @@ import numpy as np
 
 from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.snapshot import Snapshot
-from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, share_on_chip
+from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, is_host_link, share_on_chip
 from roofwidget.chips.card import ceiling_key
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.concat import concat
@@ -89,7 +89,7 @@ def _chip(chip: Chip) -> dict[str, Any]:
         "peaks": [[precision, peak] for precision, peak in chip.peak_flops.items()],
         "memories": [[memory.name, memory.bandwidth] for memory in chip.memories.values()],
         "illustrative": [level for level in chip.memories if _is_illustrative(chip, level)],
-        "link": next((link.bandwidth for link in chip.links.values()), None),
+        "link": next((link.bandwidth for name, link in chip.links.items() if not is_host_link(name)), None),
         "clock": chip.clock,
         "share": None if share is None else [share.level, share.capacity, share.units],
         "ceilings": [_ceiling(ceiling) for ceiling in chip.ceilings],

@@ -38,20 +38,27 @@ def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
     if not lost.any():
         return bound(kernels, chip, **options)
     found = bound(_without_lost(kernels, lost), chip, **options)
-    return replace(found, flops=kernels.flops, remarks=(*found.remarks, lacking(lost, chip)))
+    return replace(found, flops=kernels.flops, remarks=(*found.remarks, *lacking(kernels, chip)))
 
 
-def lacking(lost: Bools, chip: Chip) -> str:
-    """Return a sentence that counts the kernels which need a figure the chip lacks.
+def lacking(kernels: Kernels, chip: Chip) -> list[str]:
+    """Return sentences that count the kernels which need a figure the chip lacks: a peak, or a link between chips.
 
     Examples
     --------
-    >>> lacking(np.array([True, True]), Chip("My chip", {"bf16": 1e12}, {"HBM": 1e11}))
-    '2 kernels need a figure that My chip lacks, such as the peak of its precision.'
+    >>> chip = Chip("My chip", {"bf16": 1e12}, {"HBM": 1e11})
+    >>> lacking(Kernels(["a", "b"], [1, 1], [1, 1], precision=["fp64", "fp8"]), chip)
+    ['2 kernels need a figure that My chip lacks, such as the peak of its precision.']
     """
-    count = int(lost.sum())
-    who = f"{counted(count, 'kernel')} need{'s' if count == 1 else ''}"
-    return f"{who} a figure that {chip.name} lacks, such as the peak of its precision."
+    sentences = (
+        (_without_peaks(kernels, chip), f"a figure that {chip.name} lacks, such as the peak of its precision"),
+        (_without_link(kernels, chip), f"a link to other chips, and {chip.name} has none of known bandwidth"),
+    )
+    return [
+        f"{counted(count, 'kernel')} need{'s' if count == 1 else ''} {what}."
+        for lost, what in sentences
+        if (count := int(lost.sum()))
+    ]
 
 
 def without_figures(kernels: Kernels, chip: Chip) -> Bools:
@@ -63,17 +70,24 @@ def without_figures(kernels: Kernels, chip: Chip) -> Bools:
     >>> without_figures(Kernels(["a", "b"], {"bf16": [1, 2], "fp64": [float("nan"), 2]}, [1, 1]), chip).tolist()
     [False, True]
     """
+    return _without_peaks(kernels, chip) | _without_link(kernels, chip)
+
+
+def _without_peaks(kernels: Kernels, chip: Chip) -> Bools:
     own = kernels.codes("precision")
-    lacking = np.array([bool(word) and not _has_peak(chip, str(word)) for word in own.values], dtype=np.bool_)
+    unknown = np.array([bool(word) and not _has_peak(chip, str(word)) for word in own.values], dtype=np.bool_)
     lost = np.zeros(len(kernels), dtype=np.bool_)
     for key, flops in kernels.flops_by_precision.items():
         if not key or key in FLOP_CLASSES:
-            lost |= lacking[own.codes] & ~np.isnan(flops)
+            lost |= unknown[own.codes] & ~np.isnan(flops)
         elif not _has_peak(chip, key):
             lost |= ~np.isnan(flops)
-    if not _has(chip.link_bandwidth):
-        lost |= kernels.network_bytes > 0
     return lost
+
+
+def _without_link(kernels: Kernels, chip: Chip) -> Bools:
+    sent = kernels.network_bytes > 0
+    return np.zeros(len(kernels), dtype=np.bool_) if _has(chip.link_bandwidth) else sent
 
 
 def _has_peak(chip: Chip, precision: str) -> bool:

@@ -126,6 +126,12 @@ class Comparison:
             for row in np.flatnonzero(changed)
         )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on kernels that are left out, on changed regimes, and the remarks of the bounds, each once."""
+        assumed = dict.fromkeys(remark for one in self.bounds for remark in one.remarks)
+        return (*self._changes(), *assumed)
+
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with one row per kernel, and columns per chip, such as ``time:v5p`` for v5p."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
@@ -136,10 +142,10 @@ class Comparison:
         return pd.DataFrame(frame)
 
     def __repr__(self) -> str:
-        return "\n".join([self._title(), *aligned([_HEADER, *self._rows()]), *self._remarks()])
+        return "\n".join([self._title(), *aligned([_HEADER, *self._rows()]), *self.notes])
 
     def _repr_html_(self) -> str:
-        return html_with_notes(html_table(self._title(), _HEADER, self._rows()), self._remarks())
+        return html_with_notes(html_table(self._title(), _HEADER, self._rows()), self.notes)
 
     def _overlapped(self, one: Bound) -> float:
         inside = [one.compute_time, *one.judged_memory_time.values()]
@@ -163,7 +169,7 @@ class Comparison:
             for column, label in enumerate(self.labels)
         ]
 
-    def _remarks(self) -> list[str]:
+    def _changes(self) -> list[str]:
         remarks = []
         if self.unknown:
             names = first_few(list(map(one_line, self.unknown)), _MAX_NAMED_KERNELS)

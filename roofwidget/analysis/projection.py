@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget import units
-from roofwidget.analysis.bound_lenient import bound_lenient, lacking, without_figures
+from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import ASKED_PRECISION, Bools, Floats, Texts, frozen, is_whole, sum_of_known
@@ -53,7 +53,7 @@ class Projection:
         Whether a scaled kernel has a utilization below 10 %, shape (n,). The roof does not explain the time of such a
         kernel, so a new chip may not change it.
     remarks
-        Sentences on assumptions.
+        Sentences on assumptions, those of the bounds on both chips included.
 
     Examples
     --------
@@ -235,7 +235,15 @@ def project(
         by_kernel=frozen(seconds),
         scaled=frozen(scaled),
         is_far=frozen(scaled & ~rows & (before.time < _FAR_UTILIZATION * before.measured)),
-        remarks=tuple(_remarks(there, new, asked_for=None if precision in {None, "auto"} else precision)),
+        remarks=tuple(
+            dict.fromkeys(
+                [
+                    *before.remarks,
+                    *after.remarks,
+                    *_remarks(there, new, asked_for=None if precision in {None, "auto"} else precision),
+                ]
+            )
+        ),
     )
 
 
@@ -283,9 +291,6 @@ def _recast(kernels: Kernels) -> Kernels:
 
 
 def _remarks(kernels: Kernels, chip: Chip, *, asked_for: str | None) -> Iterator[str]:
-    lost = without_figures(kernels, chip)
-    if lost.any():
-        yield lacking(lost, chip)
     own = kernels.codes("precision")
     has_own = np.array([word is not None for word in own.values], dtype=np.bool_)[own.codes]
     for key, flops in kernels.flops_by_precision.items():

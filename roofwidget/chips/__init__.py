@@ -14,6 +14,7 @@ from roofwidget.chips.figures import (
     Memory,
     MissingFigureError,
     Source,
+    is_host_link,
     is_off_chip,
 )
 from roofwidget.chips.files import load_chips
@@ -34,6 +35,7 @@ __all__ = [
     "UnknownChipError",
     "chip",
     "chips",
+    "is_host_link",
     "is_off_chip",
     "load_chips",
     "share_on_chip",

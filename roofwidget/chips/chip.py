@@ -20,6 +20,7 @@ from roofwidget.chips.figures import (
     Memory,
     MissingFigureError,
     Source,
+    is_host_link,
 )
 from roofwidget.support.did_you_mean import keywords, listed, unknown_keyword
 
@@ -60,6 +61,7 @@ class Chip:
         `Source` by figure, such as ``"peak_flops.bf16"``, ``"memories.HBM.bandwidth"`` or ``"clock"``.
     links
         `Link` by name, or its bandwidth **one way** per chip, bytes/s; links between chips first, PCIe last.
+        Network bytes use the first link between chips; PCIe and CXL lead to the host.
     ceilings
         Roofs below the peaks, see `with_measured` and `with_ceiling`.
     checks
@@ -260,9 +262,9 @@ class Chip:
         return level.bandwidth
 
     def link(self, name: str | None = None) -> Link:
-        """Return the link called `name` (any case), or by default the first link.
+        """Return the link called `name` (any case), or by default the first link to other chips.
 
-        If the chip has links to other chips, the first link is such a link, not a link to the host.
+        A link to the host, such as PCIe, must be named: it never takes the place of a link between chips.
 
         Raises
         ------
@@ -270,15 +272,22 @@ class Chip:
             If the chip has no such link.
         """
         for key, link in self.links.items():
-            if name is None or key.casefold() == name.casefold():
+            if key.casefold() == name.casefold() if name is not None else not is_host_link(key):
                 return link
-        asked = "known link" if name is None else f"link '{name}'"
+        if name is not None or not self.links:
+            asked = "known link" if name is None else f"link '{name}'"
+            there = f"; it has {listed(self.links)}" if self.links else ""
+            raise MissingFigureError(f"{self.name} has no {asked}{there}")
+        verb = "connects" if len(self.links) == 1 else "connect"
         raise MissingFigureError(
-            f"{self.name} has no {asked}" + (f"; it has {listed(self.links)}" if self.links else "")
+            f"{self.name} has no known link to other chips: {listed(self.links)} {verb} it to its host; "
+            "if chips communicate over it, name it otherwise, as in replace(links={'Fabric': '32 GB/s'})"
         )
 
     def link_bandwidth(self, name: str | None = None) -> float:
-        """Return the one-way bandwidth of all links of one kind together, bytes/s; by default of the first kind.
+        """Return the one-way bandwidth of all links of one kind together, bytes/s.
+
+        The default is the kind of the first link to other chips, see `link`.
 
         Raises
         ------

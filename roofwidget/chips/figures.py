@@ -12,6 +12,9 @@ FLOP_CLASSES: Final = frozenset({"matmul", "tensor", "transcendental", "vector"}
 # Names that vendors and profilers give to off-chip memory.
 _OFF_CHIP: Final = re.compile(r"main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory", re.IGNORECASE)
 
+# Names of links from a chip to its host. The bytes that a chip sends to other chips do not use them by default.
+_TO_HOST: Final = re.compile(r"(?:pci(?:[ -]?e(?:xpress)?)?|cxl)(?:[ \d].*)?", re.IGNORECASE)
+
 
 class MissingFigureError(LookupError):
     """A chip lacks a requested figure; the message lists the figures that the chip has."""
@@ -28,6 +31,17 @@ def is_off_chip(level: str) -> bool:
     (True, True, False)
     """
     return _OFF_CHIP.fullmatch(level.strip()) is not None
+
+
+def is_host_link(link: str) -> bool:
+    """Return whether a link's name is a usual name of a link to the host, not to other chips.
+
+    Examples
+    --------
+    >>> is_host_link("PCIe"), is_host_link("PCIe 5 x16"), is_host_link("NVLink")
+    (True, True, False)
+    """
+    return _TO_HOST.fullmatch(link.strip()) is not None
 
 
 @dataclass(frozen=True)

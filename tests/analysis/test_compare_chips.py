@@ -88,6 +88,18 @@ def test_a_kernel_of_which_one_chip_lacks_the_peak_hides_no_other() -> None:
     assert both.bounds[1].notes == ("1 kernel needs a figure that other lacks, such as the peak of its precision.",)
 
 
+def test_a_comparison_has_the_remarks_that_the_bounds_make_each_once() -> None:
+    apart = rw.Chip("apart", {"bf16": 100, "bf16_vector": 10}, {"HBM": 10})
+    vector = rw.Kernels(["gelu"], {"vector": [100]}, [20])
+    both = compare_chips(vector, [apart, chip("plain"), (chip("plain"), "bf16")])
+    charged = "plain has no separate peak for vector FLOPs: they are charged to the bf16 peak."
+    assert both.bounds[1].notes == (charged,)
+    assert both.notes == ("changes sides: gelu (compute on apart, memory on plain, memory on plain (bf16))", charged)
+    assert repr(both).endswith(charged)
+    assert charged in both._repr_html_()
+    assert compare_chips(vector, [apart]).notes == ()
+
+
 def test_no_kernels_take_no_time_and_have_no_speedup() -> None:
     none = compare_chips([], [chip("a"), chip("b")])
     assert none.time.tolist() == none.perfect_overlap.tolist() == [0, 0]

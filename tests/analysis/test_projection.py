@@ -129,6 +129,22 @@ def test_a_kernel_whose_own_precision_a_chip_lacks_keeps_its_time() -> None:
     )
 
 
+def test_a_projection_has_the_remarks_that_the_bounds_on_both_chips_make_each_once() -> None:
+    apart = OLD.replace(name="Apart", peak_flops={"bf16_vector": 1e13})
+    vector = Kernels(["gelu"], {"vector": [4e13]}, [1e12], time=[8], chip=apart)
+    charged = "New has no separate peak for vector FLOPs: they are charged to the bf16 peak."
+    assert project(vector, NEW).notes == (charged,)
+    assert project(vector, NEW, source=NEW).remarks == (charged,)
+    assert charged in repr(project(vector, NEW))
+    assert charged in project(vector, NEW)._repr_html_()
+    back = "Old has no separate peak for vector FLOPs: they are charged to the bf16 peak."
+    assert project(vector, apart, source=OLD).notes[0] == back, "the time before rests on it too"
+    sent = Kernels(["reduce"], [0], {"HBM": [1e12], "network": [1e9]}, time=[8], chip=OLD)
+    assert project(sent, NEW).notes[:2] == tuple(
+        f"1 kernel needs a link to other chips, and {name} has none of known bandwidth." for name in ("Old", "New")
+    )
+
+
 def test_the_levels_that_are_asked_for_judge_on_both_chips() -> None:
     two = Chip("Two", {"bf16": 1e14}, {"HBM": 2e12, "L2": 1e13})
     kernels = Kernels(["a"], [0], {"HBM": [1e12], "L2": [2e13]}, time=[4], chip=OLD)

@@ -72,6 +72,7 @@ def test_the_catalogue_has_its_own_ridge_points_and_not_those_of_the_guide(name:
         ("v7x", "tpu-7x"),
         ("ironwood", "tpu-7x"),
         ("TPU v7x", "tpu-7x"),
+        ("TPU v7", "tpu-7x"),
         ("h200", "h200-sxm"),
         ("b200", "b200"),
         ("NVIDIA H100 80GB HBM3", "h100-sxm"),

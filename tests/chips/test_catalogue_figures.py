@@ -245,7 +245,6 @@ def test_a_level_without_a_published_bandwidth_is_there_and_missing() -> None:
         ("v5e", "ICI", 200e9, 45e9),
         ("tpu-7x", "ICI", 600e9, None),
         ("mi300x", "xGMI", 448e9, 64e9),
-        ("t4", "PCIe", 16e9, None),
     ],
 )
 def test_a_link_counts_one_way_over_all_links_of_a_chip(

@@ -179,8 +179,10 @@ def test_a_mixture_of_experts_takes_the_place_of_the_feed_forward_layer() -> Non
 
 BILLIONS = {
     "gpt-2": 0.12,
+    "gpt-3": 174.56,
     "llama-2-7b": 6.61,
     "llama-2-13b": 12.85,
+    "llama-2-70b": 68.71,
     "llama-3-8b": 7.50,
     "llama-3-70b": 69.5,
     "llama-3-405b": 403.75,
@@ -197,6 +199,15 @@ def test_every_preset_is_held_to_a_published_number() -> None:
 def test_the_presets_have_the_published_number_of_parameters_less_their_embedding(name: str, billions: float) -> None:
     # This many tokens reach all experts.
     assert parameters(decoder(name, batch=1, seq=64)) / 1e9 == pytest.approx(billions, rel=0.03)
+
+
+def test_gpt_3_has_96_layers_of_width_12288_and_llama_2_70b_has_80_of_8192_with_eight_heads_of_keys() -> None:
+    # Brown et al. 2020, table 2.1: 12 d^2 a layer. Published configuration of Llama 2: 2 d^2 + 2 d d/8 + 3 d f a layer.
+    assert parameters(decoder("gpt-3", batch=1, seq=8)) == 96 * 12 * 12288**2 + 50257 * 12288
+    d, f = 8192, 28672
+    assert parameters(decoder("llama-2-70b", batch=1, seq=8)) == 80 * (2 * d * d + d * d // 4 + 3 * d * f) + 32000 * d
+    cache = decoder("llama-2-70b", batch=1, seq=4096, phase="decode").tensors
+    assert sum(t.shape[-1] == 8 * 128 for name, t in cache.items() if name.endswith((".k", ".v"))) == 2 * 80
 
 
 def test_a_decoder_is_symbolic_unless_it_is_told_its_sizes() -> None:

@@ -91,8 +91,11 @@ def _preset(layers: int, vocabulary: int, **layer: Any) -> _Decoder:
 
 DECODERS: Final = {
     "gpt-2": _preset(12, 50257, hidden=768, heads=12, gated=False, norm="layernorm", rope=False, bias=True),
+    # The paper alternates dense attention with banded attention; here every layer is dense.
+    "gpt-3": _preset(96, 50257, hidden=12288, heads=96, gated=False, norm="layernorm", rope=False, bias=True),
     "llama-2-7b": _preset(32, 32000, hidden=4096, heads=32, ffn=11008),
     "llama-2-13b": _preset(40, 32000, hidden=5120, heads=40, ffn=13824),
+    "llama-2-70b": _preset(80, 32000, hidden=8192, heads=64, kv_heads=8, ffn=28672),
     "llama-3-8b": _preset(32, 128256, hidden=4096, heads=32, kv_heads=8, ffn=14336),
     "llama-3-70b": _preset(80, 128256, hidden=8192, heads=64, kv_heads=8, ffn=28672),
     "llama-3-405b": _preset(126, 128256, hidden=16384, heads=128, kv_heads=8, ffn=53248),

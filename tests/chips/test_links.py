@@ -1,0 +1,82 @@
+"""Links between chips: what network bytes use, and what they never use."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import pytest
+
+import roofwidget as rw
+from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.analysis.compare_chips import compare_chips
+from roofwidget.chips import Link, MissingFigureError, is_host_link
+from roofwidget.wire import chips_to_wire
+
+CARD: Final = rw.Chip("Card", {"bf16": 1e14}, {"HBM": 1e12}, links={"PCIe": "32 GB/s"})
+BARE: Final = rw.Chip("Bare", {"bf16": 1e14}, {"HBM": 1e12})
+REFUSAL: Final = (
+    r"Card has no known link to other chips: 'PCIe' connects it to its host; "
+    r"if chips communicate over it, name it otherwise, as in replace\(links=\{'Fabric': '32 GB/s'\}\)"
+)
+REDUCE: Final = rw.Kernel("all-reduce", 0, {"HBM": 0, "network": 32e9}, time=2)
+
+
+def test_network_bytes_never_fall_back_to_the_link_to_the_host() -> None:
+    with pytest.raises(MissingFigureError, match=REFUSAL):
+        CARD.link()
+    with pytest.raises(MissingFigureError, match=REFUSAL):
+        CARD.link_bandwidth()
+    with pytest.raises(MissingFigureError, match=REFUSAL):
+        rw.bound(REDUCE, CARD)
+    with pytest.raises(MissingFigureError, match=REFUSAL):
+        rw.network.collective_time("all-reduce", 1e9, 8, CARD)
+    with pytest.raises(MissingFigureError, match=REFUSAL):
+        rw.network.network_ridge_point(CARD)
+    with pytest.raises(MissingFigureError, match=REFUSAL):
+        rw.critical_batch_per_chip(CARD)
+
+
+def test_the_link_to_the_host_is_used_where_it_is_named() -> None:
+    assert CARD.link("pcie").bandwidth == CARD.link_bandwidth("PCIe") == 32e9
+    assert rw.network.network_ridge_point(CARD, link="PCIe") == 1e14 / 32e9
+    assert rw.network.collective_time("broadcast", 32e9, 2, CARD.link("PCIe")) == 1
+    over_pcie = CARD.replace(links={"Fabric": "32 GB/s"})
+    assert over_pcie.link().name == "Fabric", "a link between chips is found behind that to the host"
+    assert rw.bound(REDUCE, over_pcie).time.tolist() == [1]
+
+
+def test_kernels_over_a_link_that_a_chip_lacks_are_unknown_and_said_to_be() -> None:
+    kernels = rw.Kernels(["reduce", "matmul"], [math.nan, 1e14], {"HBM": [1, 1], "network": [1e9, math.nan]})
+    found = bound_lenient(kernels, CARD)
+    assert found.bound_by.tolist() == ["unknown", "compute"]
+    words = "1 kernel needs a link to other chips, and Card has none of known bandwidth."
+    assert found.notes == (words,)
+    linked = CARD.replace(name="Linked", links={"Fabric": "1 GB/s"})
+    assert words in repr(compare_chips(kernels, [linked, CARD]))
+
+
+def test_the_page_gets_the_link_between_chips_and_never_that_to_the_host() -> None:
+    fabric = CARD.replace(links={"Fabric": "50 GB/s"})
+    unstated = CARD.replace(links={"Fabric": Link("Fabric", printed="9 GB/s, direction not stated")})
+    sent = [one["link"] for one in chips_to_wire([BARE, CARD, fabric, unstated])]
+    assert sent == [None, None, 50e9, None]
+
+
+@pytest.mark.parametrize("name", ["PCIe", "pcie", "PCI Express", "PCIe 5 x16", "PCI-E", "PCI", "CXL", " CXL 2.0"])
+def test_a_link_to_the_host_is_known_by_its_usual_name(name: str) -> None:
+    assert is_host_link(name)
+
+
+@pytest.mark.parametrize("name", ["NVLink", "ICI", "xGMI", "GCD to GCD", "Fabric over PCIe", "NVLink-C2C", "CXLink"])
+def test_other_names_are_links_between_chips(name: str) -> None:
+    assert not is_host_link(name)
+
+
+def test_no_chip_of_the_catalogue_sends_network_bytes_to_its_host() -> None:
+    for one in rw.chips():
+        if all(is_host_link(name) for name in one.links):
+            with pytest.raises(MissingFigureError, match="has no known link"):
+                one.link_bandwidth()
+        else:
+            assert not is_host_link(one.link().name)
