@@ -104,6 +104,77 @@ def test_in_a_program_with_a_loop_or_of_differing_counts_kernels_stay_as_counted
         assert kernels.count[kernels.names == "cudnn-conv.2"].tolist() == [12]
 
 
+def changed(tmp_path: Path, *changes: tuple[str, dict[str, Any]]) -> Path:
+    """Return a profile in which the rows of these operations have other cells."""
+    document = json.loads(CALLS.read_text(encoding="utf-8"))
+    ids = [column["id"] for column in document[0]["cols"]]
+    for cells in (one["c"] for one in document[0]["rows"]):
+        for name, values in changes:
+            if cells[ids.index("operation")]["v"] == name:
+                for column, value in values.items():
+                    cells[ids.index(column)]["v"] = value
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def undecided(kernels: Any) -> list[str]:
+    return [warning for warning in kernels.warnings if warning.startswith("how often library calls ran is not certain")]
+
+
+def test_a_call_that_lost_one_of_its_events_still_counts_by_its_executions(tmp_path: Path) -> None:
+    # Two kernels in each of 40 executions: 80 events, of which the profiler lost one.
+    path = changed(tmp_path, ("gemm.split", {"occurrences": 79.0}), ("loop_scale_fusion", {"occurrences": 40.0}))
+    kernels = read(path, shapes=STATS)
+    at = kernels.names.tolist().index("gemm.split")
+    assert kernels.count[at] == 40
+    assert kernels.flops[at] == 2 * 96 * 128 * 20000 * 40
+    assert kernels.extra["XProf occurrences"][at] == 79
+    assert kernels.origin["flops"][at] == "2 x 12288 outputs x 20000 (K) of __cublas$lt$matmul x 40 executions"
+
+
+@pytest.mark.parametrize("counts", [(40.0, 40.0, 39.0), (40.0, 41.0, 40.0), (40.0, 40.0, 20.0)])
+def test_the_most_common_count_of_the_other_operations_is_the_number_of_executions(
+    counts: tuple[float, float, float], tmp_path: Path
+) -> None:
+    others = ("loop_scale_fusion", "tail_add", "grouped.1")
+    changes = [
+        (name, {"occurrences": count, "hlo_module_id": "8812", "category": "loop fusion"})
+        for name, count in zip(others, counts, strict=True)
+    ]
+    path = changed(tmp_path, ("gemm.split", {"occurrences": 80.0}), ("cudnn-conv.2", {"occurrences": 118.0}), *changes)
+    kernels = read(path)
+    assert kernels.count[kernels.names == "gemm.split"].tolist() == [40]
+    assert kernels.count[kernels.names == "cudnn-conv.2"].tolist() == [40]
+    assert not [said for said in undecided(kernels) if "gemm.split" in said or "cudnn-conv.2" in said]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [("loop_scale_fusion", {"occurrences": 30.0}), ("gemm.split", {"occurrences": 79.0})],
+        [("loop_scale_fusion", {"category": "while"})],
+        [("loop_scale_fusion", {"occurrences": 3.0}), ("gemm.split", {"occurrences": 5.0})],
+        [("loop_scale_fusion", {"hlo_module_id": "8813"})],
+        [("loop_scale_fusion", {"hlo_module_id": "8813", "occurrences": 28.0}), ("gemm.split", {"hlo_module_id": "8813"})],
+    ],
+    ids=["no multiple", "a loop", "too few", "no other operation", "two counts"],
+)
+def test_a_call_whose_executions_nothing_decides_is_named_in_a_warning(changes: Any, tmp_path: Path) -> None:
+    kernels = read(changed(tmp_path, *changes))
+    at = kernels.names.tolist().index("gemm.split")
+    assert kernels.count[at] in {5, 8, 79}
+    (said,) = undecided(kernels)
+    assert "'gemm.split'" in said
+    assert "executions={'gemm.split': n}" in said or "executions={'cudnn-conv.2': n}" in said
+    told = read(changed(tmp_path, *changes), executions={"*gemm*": 4, "cudnn*": 4, "grouped*": 4})
+    assert not undecided(told)
+
+
+def test_a_call_that_ran_as_often_as_the_other_operations_is_certain() -> None:
+    assert not undecided(read(CALLS))
+
+
 def test_the_program_gains_what_its_operations_gain() -> None:
     kernels = read(CALLS)
     assert kernels.program.flops[0] == pytest.approx(np.nansum(kernels.flops), rel=1e-12)

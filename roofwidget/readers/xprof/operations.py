@@ -104,6 +104,11 @@ class Draft:
 
 _MAX_EXECUTIONS: Final = 2**53
 _LIBRARY_CALL: Final = re.compile(r"custom-call|cudnn|cublas|hipblas|miopen|te_", re.IGNORECASE)
+# A profiler loses a few events, and a profile may begin or end within a run: such counts still agree. The second share
+# keeps neighbouring multiples of a small number of runs apart.
+_LOST_EVENTS_SHARE: Final = 0.02
+_MAX_LOST_SHARE_OF_RUNS: Final = 0.25
+_MAX_NAMED_CALLS: Final = 5
 
 
 def checked_executions(executions: object) -> Mapping[str, int] | None:
@@ -131,7 +136,7 @@ def checked_executions(executions: object) -> Mapping[str, int] | None:
 
 
 def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None, *, infer: bool) -> list[str]:
-    """Scale counts per kernel to counts per execution, in place; return a warning with the operations.
+    """Scale counts per kernel to counts per execution, in place; return warnings with the operations.
 
     Parameters
     ----------
@@ -140,24 +145,27 @@ def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None,
     given_executions
         Executions by pattern of operation names; these override inferred counts.
     infer
-        Whether to infer executions (on GPUs). If all other operations of a program ran equally often, and the
-        occurrences of a library call are a multiple of that number, then the call ran as often as these operations.
+        Whether to infer executions (on GPUs). If most of the other operations of a program ran equally often and none
+        ran more often, and the occurrences of a library call are a multiple of that number, then the call ran that
+        number of times. A few lost events make no difference. A warning names the calls that nothing decides.
 
     Raises
     ------
     ValueError
         If a pattern matches no operation.
     """
-    executions = _inferred(draft) if infer else draft.count.copy()
+    executions, is_undecided = _inferred(draft) if infer else (draft.count.copy(), np.zeros(len(draft), np.bool_))
     for pattern, count in (given_executions or {}).items():
-        found = [fnmatch.fnmatchcase(name.casefold(), pattern.casefold()) for name in draft.names]
-        if not any(found):
+        found = np.array([fnmatch.fnmatchcase(name.casefold(), pattern.casefold()) for name in draft.names])
+        if not found.any():
             msg = f"executions: no operation is called '{pattern}'{did_you_mean(pattern, draft.names)}"
             raise ValueError(msg)
-        executions[np.array(found)] = count
+        executions[found] = count
+        is_undecided &= ~found
+    remarks = [_undecided_warning(draft, np.flatnonzero(is_undecided))] if is_undecided.any() else []
     changed = np.flatnonzero(executions != draft.count)
     if not len(changed):
-        return []
+        return remarks
     factor = executions / draft.count
     draft.extra["XProf occurrences"] = draft.count.copy()
     draft.flops *= factor
@@ -167,10 +175,11 @@ def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None,
         for why in counted:
             why[row] += f" x {executions[row]:g} executions / {draft.count[row]:g} kernels"
     draft.count = executions
-    return [_executions_warning(draft, changed)]
+    return [_executions_warning(draft, changed), *remarks]
 
 
-def _inferred(draft: Draft) -> npt.NDArray[np.float64]:
+def _inferred(draft: Draft) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return the executions of each operation, and a mask of the library calls whose executions nothing decides."""
     members = defaultdict(list)
     for row, program in enumerate(draft.programs):
         members[program].append(row)
@@ -180,23 +189,70 @@ def _inferred(draft: Draft) -> npt.NDArray[np.float64]:
         _LIBRARY_CALL.match(name) is not None or category == "custom-call"
         for name, category in zip(draft.names, draft.category, strict=True)
     ]
+    is_undecided = np.zeros(len(draft), dtype=np.bool_)
     for program, rows in members.items():
-        calls = [row for row in rows if is_call[row]]
-        counts = {draft.count[row] for row in rows if not is_call[row]}
         # Rows without a program may be unrelated, and a loop may run a call more often than operations outside.
-        if program == "0" or len(counts) != 1 or nested[rows].any():
-            continue
-        runs = counts.pop()
-        for row in calls:
-            if draft.count[row] > runs and draft.count[row] % runs == 0:
+        is_one_run = program != "0" and not nested[rows].any()
+        runs = _runs(draft.count[[row for row in rows if not is_call[row]]]) if is_one_run else None
+        for row in (row for row in rows if is_call[row] and draft.count[row] > 1):
+            kernels = None if runs is None else _kernels_per_run(draft.count[row], runs)
+            is_undecided[row] = kernels is None
+            if runs is not None and kernels is not None and kernels > 1:
                 executions[row] = runs
-    return executions
+    return executions, is_undecided
+
+
+def _runs(counts: Floats) -> float | None:
+    """Return how often a program ran, by the counts of operations of one kernel; None if the counts do not show it.
+
+    Examples
+    --------
+    >>> _runs(np.array([40.0, 40, 39])), _runs(np.array([4.0, 4, 80])), _runs(np.array([]))
+    (40.0, None, None)
+    """
+    values, times = np.unique(counts, return_counts=True)
+    near = [int(times[np.abs(values - value) <= _lost(value, value)].sum()) for value in values]
+    # Of equally common counts the larger: events are lost more often than counted twice.
+    most, _, runs = max(zip(near, times, values, strict=True), default=(0, 0, np.nan))
+    # An operation that ran more often is in a loop, and so may be the call.
+    is_most_often = not (values > runs + _lost(runs, runs)).any()
+    return float(runs) if 2 * most > len(counts) and is_most_often else None
+
+
+def _kernels_per_run(count: float, runs: float) -> int | None:
+    """Return how many kernels a call has if its program ran so often; None if the counts do not fit.
+
+    Examples
+    --------
+    >>> [_kernels_per_run(count, 40) for count in (80, 79, 40, 5, 60)]
+    [2, 2, 1, 1, None]
+    """
+    kernels = max(round(count / runs), 1)
+    if count < runs or abs(count - kernels * runs) <= _lost(kernels * runs, runs):
+        return kernels
+    return None
+
+
+def _lost(events: float, runs: float) -> float:
+    """Return how many of so many events may be missing."""
+    return min(max(1.0, _LOST_EVENTS_SHARE * events), _MAX_LOST_SHARE_OF_RUNS * runs)
+
+
+def _undecided_warning(draft: Draft, rows: npt.NDArray[np.intp]) -> str:
+    counts = dict.fromkeys(f"'{draft.names[row]:.40}' {draft.count[row]:g} times" for row in rows)
+    named = list(counts)[:_MAX_NAMED_CALLS]
+    more = f" and {len(counts) - len(named)} more" if len(counts) > len(named) else ""
+    return (
+        "how often library calls ran is not certain: XProf counts every kernel of a call, and the other operations of "
+        f"the program do not show its runs. Taken as counted: {', '.join(named)}{more}; "
+        f"executions={{{draft.names[rows[0]]!r:.60}: n}} sets other counts"
+    )
 
 
 def _executions_warning(draft: Draft, rows: npt.NDArray[np.intp]) -> str:
     kernels = draft.extra["XProf occurrences"]
-    named = [f"'{draft.names[r]:.40}' {draft.count[r]:g} times, not {kernels[r]:g}" for r in rows[:5]]
-    more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""  # noqa: PLR2004 - a sentence's length
+    named = [f"'{draft.names[r]:.40}' {draft.count[r]:g} times, not {kernels[r]:g}" for r in rows[:_MAX_NAMED_CALLS]]
+    more = f" and {len(rows) - _MAX_NAMED_CALLS} more" if len(rows) > _MAX_NAMED_CALLS else ""
     return (
         "XProf counts every kernel of a library call as an execution of the whole call; judging by other operations of "
         f"the program these ran: {', '.join(named)}{more}. FLOPs and bytes are scaled; executions={{name: n}} sets "
