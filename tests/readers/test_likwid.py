@@ -80,6 +80,95 @@ def test_groups_that_took_turns_are_scaled_to_one_time() -> None:
     assert any("alternate" in warning for warning in kernels.warnings)
 
 
+def appended(tmp_path: Path, *names: str) -> Path:
+    """Return one file with the output of several runs, as ``>> run.txt`` makes it."""
+    path = tmp_path / "run.txt"
+    path.write_text("".join((FIXTURES / name).read_text(encoding="utf-8") for name in names), encoding="utf-8")
+    return path
+
+
+def test_two_runs_in_one_file_are_read_as_a_folder_of_them(tmp_path: Path) -> None:
+    runs = ("likwid_solver/flops.txt", "likwid_solver/l2.txt", "likwid_solver/l3.txt")
+    kernels, folder = rw.read(appended(tmp_path, *runs)), rw.read(FIXTURES / "likwid_solver")
+    assert kernels.flops.tolist() == folder.flops.tolist() == [577_889_172]
+    assert kernels.time.tolist() == folder.time.tolist() == [0.6494]
+    assert {level: moved.tolist() for level, moved in kernels.bytes_by_level.items()} == {
+        level: moved.tolist() for level, moved in folder.bytes_by_level.items()
+    }
+    assert kernels.warnings == folder.warnings
+
+
+def test_a_second_run_of_a_group_does_not_mix_its_time_with_the_rates_of_the_first(tmp_path: Path) -> None:
+    once = FIXTURES / "likwid_solver/flops.txt"
+    text = once.read_text(encoding="utf-8")
+    path = tmp_path / "run.txt"
+    path.write_text(text + text.replace("0.6494", "1.2988").replace("577889172", "1155778344"), encoding="utf-8")
+    kernels = rw.read(path)
+    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])
+    assert "group FLOPS_DP was measured in 2 runs: the first counts" in kernels.warnings
+
+
+@pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv"])
+def test_a_second_run_of_regions_leaves_the_first_as_it_is(name: str, tmp_path: Path) -> None:
+    text = (FIXTURES / name).read_text(encoding="utf-8")
+    path = tmp_path / name
+    path.write_text(text + text.replace("0.8000", "1.6000").replace("0.800000", "1.600000"), encoding="utf-8")
+    kernels, alone = rw.read(path), rw.read(FIXTURES / name)
+    assert kernels.time.tolist() == alone.time.tolist() == [0.8, 0.8]
+    assert kernels.flops.tolist() == alone.flops.tolist()
+
+
+@pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv", "likwid_turns.txt", "likwid_bench.txt"])
+def test_a_file_cut_off_at_any_byte_never_gives_other_numbers(name: str, tmp_path: Path) -> None:
+    text = (FIXTURES / name).read_text(encoding="utf-8").rstrip() + "\n"
+    path = tmp_path / name
+    whole = rw.read(FIXTURES / name)
+    figures = dict(zip(whole.names, zip(whole.flops, whole.time, strict=True), strict=True))
+    for end in range(len(text)):
+        path.write_text(text[:end], encoding="utf-8")
+        try:
+            kernels = rw.read(path)
+        except ProfileError:
+            continue
+        for kernel, *amounts in zip(kernels.names, kernels.flops, kernels.time, strict=True):
+            expected = figures[kernel]
+            assert all(np.isnan(a) or a == b for a, b in zip(amounts, expected, strict=True)), (end, kernel, amounts)
+        for level, moved in kernels.bytes_by_level.items():
+            at = [list(whole.names).index(kernel) for kernel in kernels.names]
+            known = ~np.isnan(moved)
+            assert not known.any() or (moved == whole.bytes_by_level[level][at])[known].all(), (end, level)
+
+
+@pytest.mark.parametrize(
+    ("name", "last", "told"),
+    [
+        ("likwid_turns.txt", "|     DP [MFLOP/s]    |  88", "the table ends without a closing line"),
+        (
+            "likwid_turns.txt",
+            "|           MERGE           |   PMC1  |     0      |\n",
+            "the table ends without a closing line",
+        ),
+        ("likwid_regions.csv", "DP [MFLOP/s],4000.0000,2500.0000,,,,\n", "the table ends after 3 of 8 rows"),
+        ("likwid_regions.csv", "Operational intensity [FLOP/Byte],0.5000,na", "the last line has no line end"),
+    ],
+)
+def test_a_table_that_is_not_closed_is_refused(name: str, last: str, told: str, tmp_path: Path) -> None:
+    text = (FIXTURES / name).read_text(encoding="utf-8")
+    path = tmp_path / name
+    path.write_text(text[: text.index(last) + len(last)], encoding="utf-8")
+    with pytest.raises(ProfileError, match=rf"line \d+: {told}: the file is cut off or damaged"):
+        rw.read(path)
+
+
+def test_a_file_cut_off_between_the_tables_of_a_group_is_said(tmp_path: Path) -> None:
+    text = (FIXTURES / "likwid_turns.txt").read_text(encoding="utf-8")
+    path = tmp_path / "run.txt"
+    path.write_text(text[: text.rindex("\n\n+---") + 1], encoding="utf-8")
+    kernels = rw.read(path)
+    assert list(kernels.bytes_by_level) == ["L2"]
+    assert "group L3 has no table of metrics: if the file is cut off, measure again" in kernels.warnings
+
+
 def test_the_json_filter_tells_the_same_sums() -> None:
     kernels = rw.read(FIXTURES / "likwid.json")
     assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])

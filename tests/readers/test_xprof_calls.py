@@ -156,7 +156,10 @@ def test_the_most_common_count_of_the_other_operations_is_the_number_of_executio
         [("loop_scale_fusion", {"category": "while"})],
         [("loop_scale_fusion", {"occurrences": 3.0}), ("gemm.split", {"occurrences": 5.0})],
         [("loop_scale_fusion", {"hlo_module_id": "8813"})],
-        [("loop_scale_fusion", {"hlo_module_id": "8813", "occurrences": 28.0}), ("gemm.split", {"hlo_module_id": "8813"})],
+        [
+            ("loop_scale_fusion", {"hlo_module_id": "8813", "occurrences": 28.0}),
+            ("gemm.split", {"hlo_module_id": "8813"}),
+        ],
     ],
     ids=["no multiple", "a loop", "too few", "no other operation", "two counts"],
 )

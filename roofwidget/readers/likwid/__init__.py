@@ -11,8 +11,8 @@ is the time of the slowest thread.
 - Bytes: ``Memory data volume`` (DRAM), ``L3 data volume`` (between L3 and L2), ``L2 data volume`` (between L2 and L1).
 
 Few groups have both FLOPs and bytes. ``-g FLOPS_DP -g L2 -g L3`` alternates the groups in one run, so amounts of the
-other groups are scaled to the time of the first group with FLOPs. In a folder (or zip archive) with one run per group
-the runs are complete, and nothing is scaled.
+other groups are scaled to the time of the first group with FLOPs. In a folder (or zip archive) with one run per group,
+or in a file to which several runs were appended, the runs are complete, and nothing is scaled between runs.
 
 Append the output of ``likwid-bench -t load -w S0:2GB`` and ``likwid-bench -t peakflops -w S0:20kB`` to one file. From
 this file, `roofwidget.read_ceilings` returns a machine, and `roofwidget.read` returns kernels. The level is ``DRAM``,
@@ -22,6 +22,7 @@ or the option ``level``, such as ``level="L3"``.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -85,11 +86,11 @@ def read(source: Source, *, level: str = "DRAM") -> Kernels:
     groups = [(member, block) for member in members for block in counter_groups(member)]
     if not groups:
         raise ProfileError(source.name, f"LIKWID measured nothing: {_failure(members[0])}")
-    by_region: dict[str | None, list[Group]] = {}
-    for _, block in groups:
-        by_region.setdefault(block.region, []).append(block)
+    by_region: dict[str | None, dict[tuple[str, int], list[Group]]] = {}
+    for member, block in groups:
+        by_region.setdefault(block.region, {}).setdefault((member.name, block.run), []).append(block)
     warnings: list[str] = []
-    rows = [_merged(parts, warnings, is_one_run=not source.is_folder) for parts in by_region.values()]
+    rows = [_total(list(runs.values()), warnings) for runs in by_region.values()]
     if None in by_region:
         warnings.append("no region is marked: the time is that of the whole process, including start and end")
     cpu = _CPU.search(members[0].beginning)
@@ -136,30 +137,57 @@ def _failure(source: Source) -> str:
     return lines[-1].strip() if lines else "the file has no table of a group"
 
 
-def _merged(parts: list[Group], warnings: list[str], *, is_one_run: bool) -> Totals:
-    """Merge the groups of a region. The time is the time of the first group with FLOPs."""
-    rows = [count(part) for part in parts]
-    base = next((row for row in rows if row.flops), rows[0])
-    for part, row in zip(parts, rows, strict=True):
-        warnings += [message for message in row.warnings if message not in warnings]
+def _total(runs: list[list[Group]], warnings: list[str]) -> Totals:
+    """Return the totals of a region: the groups of each run merged, then the runs."""
+    merged = [(parts[0].group, _of_run(parts, warnings)) for parts in runs]
+    times = Counter(group.group for parts in runs for group in parts)
+    for group, count_of_runs in times.items():
+        if count_of_runs > 1:
+            _warn(warnings, f"group {group} was measured in {count_of_runs} runs: the first counts")
+    base = _base([row for _, row in merged])
+    for group, row in merged:
         if row is base:
             continue
-        scale = base.time / row.time if is_one_run and row.time > 0 else 1.0
-        how = f", x {scale:.6g} to the time of the group with FLOPs" if scale != 1 else ""
-        for ours, theirs, key in ((base.flops, row.flops, "flops"), (base.bytes, row.bytes, "bytes")):
-            for name, amount in theirs.items():
-                if name not in ours:
-                    ours[name] = amount * scale
-                    base.rules[f"{key}:{name}"] = f"{row.rules[f'{key}:{name}']} (group {part.group}{how})"
-        if not is_one_run and base.time > 0 and abs(row.time / base.time - 1) > _TIME_TOLERANCE:
-            region = f"region {part.region}" if part.region else "the program"
-            warnings.append(
-                f"{region} took {row.time:g} s in the run of group {part.group}, {base.time:g} s in another"
-            )
-    if len(rows) > 1 and is_one_run:
-        message = "the groups of one run alternate: their amounts are scaled to one time"
-        warnings += [message] if message not in warnings else []
+        _complete(base, row, group, 1.0)
+        if base.time > 0 and abs(row.time / base.time - 1) > _TIME_TOLERANCE:
+            region = f"region {runs[0][0].region}" if runs[0][0].region else "the program"
+            _warn(warnings, f"{region} took {row.time:g} s in the run of group {group}, {base.time:g} s in another")
     return base
+
+
+def _of_run(parts: list[Group], warnings: list[str]) -> Totals:
+    """Merge the groups of a region in one run. The time is the time of the first group with FLOPs."""
+    rows = [count(part) for part in parts]
+    base = _base(rows)
+    for part, row in zip(parts, rows, strict=True):
+        for message in row.warnings:
+            _warn(warnings, message)
+        if not part.metrics and any(other.metrics for other in parts):
+            _warn(warnings, f"group {part.group} has no table of metrics: if the file is cut off, measure again")
+        if row is not base:
+            _complete(base, row, part.group, base.time / row.time if row.time > 0 else 1.0)
+    if len(rows) > 1:
+        _warn(warnings, "the groups of one run alternate: their amounts are scaled to one time")
+    return base
+
+
+def _base(rows: list[Totals]) -> Totals:
+    return next((row for row in rows if row.flops), rows[0])
+
+
+def _complete(base: Totals, row: Totals, group: str, scale: float) -> None:
+    """Add the amounts that only the other totals have, times a factor, in place."""
+    how = f", x {scale:.6g} to the time of the group with FLOPs" if scale != 1 else ""
+    for ours, theirs, key in ((base.flops, row.flops, "flops"), (base.bytes, row.bytes, "bytes")):
+        for name, amount in theirs.items():
+            if name not in ours:
+                ours[name] = amount * scale
+                base.rules[f"{key}:{name}"] = f"{row.rules[f'{key}:{name}']} (group {group}{how})"
+
+
+def _warn(warnings: list[str], message: str) -> None:
+    if message not in warnings:
+        warnings.append(message)
 
 
 def _table(

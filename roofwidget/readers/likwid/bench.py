@@ -64,6 +64,8 @@ def runs(source: File) -> list[Run]:
     """
     text = source.text(limit=_MAX_TEXT_BYTES)
     starts = list(_TEST.finditer(text))
+    if not starts:
+        raise ProfileError(source.name, "there is no line 'Test:' of likwid-bench: the run failed")
     ends = [*(start.start() for start in starts[1:]), len(text)]
     found = []
     for number, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
@@ -80,13 +82,12 @@ def runs(source: File) -> list[Run]:
                 values["bandwidth"] * _MEGA,
             )
         )
-    if not found:
-        raise ProfileError(source.name, "there is no line 'Test:' of likwid-bench: the run failed")
     return found
 
 
 def _value(file: str, part: str, pattern: str, run: int) -> float:
-    match = re.search(rf"^{pattern}\s*$", part, re.MULTILINE)
+    # Without a line end the number may be cut off.
+    match = re.search(rf"^{pattern}[^\S\n]*\n", part, re.MULTILINE)
     label = pattern.partition(":")[0].replace("\\", "")
     if match is None:
         raise ProfileError(

@@ -15,10 +15,11 @@ from roofwidget.readers.input.source import Source
 
 _TITLE: Final = re.compile(r"(?:Region (?P<region>.*), )?Group (?P<number>\d+): (?P<group>\S+)\s*$")
 _TABLE: Final = re.compile(
-    r"TABLE,(?:Region (?P<region>.*),)?Group (?P<number>\d+) (?P<kind>[^,]+),(?P<group>[^,]+),\d+,*$"
+    r"TABLE,(?:Region (?P<region>.*),)?Group (?P<number>\d+) (?P<kind>[^,]+),(?P<group>[^,]+),(?P<rows>\d+),*$"
 )
 _STARTS: Final = re.compile(r"^(?:(?:Region .*, )?Group \d+: \S+\s*|TABLE,(?:Region .*,)?Group \d+ .*)$", re.MULTILINE)
-_KINDS: Final = ("Event", "Metric", "Region Info")
+_REGION_INFO: Final = "Region Info"
+_KINDS: Final = ("Event", "Metric", _REGION_INFO)
 _STATISTICS: Final = frozenset({"Sum", "Min", "Max", "Avg"})
 _NOTHING: Final = frozenset({"-", "", "nan", "-nan", "inf", "-inf", "nil"})
 # A larger number means a damaged file, because no machine counts this far.
@@ -36,6 +37,8 @@ class Group:
         The marked region, or None for the whole program.
     number, group
         The group's place in the command, and its name.
+    run
+        The run, counted from 0: a file may hold the output of several runs, one after the other.
     events, metrics
         Values by event and by metric.
     calls
@@ -47,6 +50,7 @@ class Group:
     region: str | None
     number: int
     group: str
+    run: int = 0
     events: dict[str, list[float]] = field(default_factory=dict)
     metrics: dict[str, list[float]] = field(default_factory=dict)
     calls: list[float] = field(default_factory=list)
@@ -70,20 +74,29 @@ def counter_groups(source: Source) -> list[Group]:
     Raises
     ------
     ProfileError
-        If a value is not a number, or a row has fewer cells than its header. The message names the line.
+        If a value is not a number, a row has fewer cells than its header, or a table is not closed. The message names
+        the line.
     """
     if source.beginning.lstrip()[:1] == "{":
         return list(_of_json(source))
-    found: dict[tuple[str | None, int], Group] = {}
+    text = source.text(limit=_MAX_TEXT_BYTES)
+    found: dict[tuple[int, str | None, int], Group] = {}
     reader = _GroupReader(source.name)
-    for number, line in enumerate(source.text(limit=_MAX_TEXT_BYTES).splitlines(), 1):
+    run, titles = 0, set[tuple[str | None, int, str]]()
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
         title = _TITLE.match(line) or _TABLE.match(line)
         if title is not None:
-            key = title["region"], int(title["number"])
-            block = found.setdefault(key, Group(*key, title["group"]))
-            reader.start(block, is_csv=line.startswith("TABLE"))
+            place, kind = (title["region"], int(title["number"])), title.groupdict().get("kind", "")
+            # Within a run each title appears once, so the same title again is the title of another run.
+            if (*place, kind) in titles:
+                run, titles = run + 1, set()
+            titles.add((*place, kind))
+            block = found.setdefault((run, *place), Group(*place, title["group"], run))
+            reader.start(block, number, rows=int(title["rows"]) if kind else None)
         elif reader.block is not None:
-            reader.line(line.rstrip(), number)
+            reader.line(line.rstrip(), number, has_end=number < len(lines) or text.endswith("\n"))
+    reader.end(len(lines))
     return list(found.values())
 
 
@@ -95,30 +108,68 @@ class _GroupReader:
         self.block: Group | None = None
         self._is_csv = False
         self._header: list[str] = []
+        self._is_below_header = False
+        self._rows_left: int | None = None
+        self._rows = 0
 
-    def start(self, block: Group, *, is_csv: bool) -> None:
-        self.block, self._is_csv, self._header = block, is_csv, []
+    def start(self, block: Group, number: int, *, rows: int | None) -> None:
+        """Begin the tables of a group. `rows` is the number of rows that the title of cells promises."""
+        self.end(number - 1)
+        self.block, self._is_csv, self._header = block, rows is not None, []
+        self._rows_left = self._rows = rows or 0
 
-    def line(self, line: str, number: int) -> None:
+    def end(self, number: int) -> None:
+        """End the tables of a group.
+
+        Raises
+        ------
+        ProfileError
+            If the last table is incomplete. Its last cell may be wrong, and the tables of other groups may be missing.
+        """
+        if self._is_csv:
+            if self.block is not None and self._rows_left:
+                got = self._rows - self._rows_left
+                raise self._cut_off(number, f"the table ends after {got} of {self._rows} rows")
+        elif self._header:
+            raise self._cut_off(number, "the table ends without a closing line")
+
+    def line(self, line: str, number: int, *, has_end: bool) -> None:
+        if not self._is_csv and line.startswith("+-"):
+            # A table has a line above its header, a line below its header, and a line below its rows.
+            self._header = self._header if self._is_below_header else []
+            self._is_below_header = False
+            return
         cells = self._cells(line)
         if cells is None:
             return
         if cells[0] in _KINDS:
+            if not self._is_csv:
+                self.end(number - 1)
             self._header = [cell for cell in cells if cell] if self._is_csv else cells
+            self._is_below_header = True
             return
         if not self._header or self.block is None:
             return
+        if self._is_csv and not has_end and cells[-1]:
+            raise self._cut_off(number, "the last line has no line end")
+        self._row(self.block, cells, number)
+
+    def _row(self, block: Group, cells: list[str], number: int) -> None:
         # The name of a metric may contain the separator: "L3|MEM evict data volume [GBytes]".
         values = len(self._header) - 1
         spare = len(cells) - len(self._header)
         if self._is_csv and spare > 0 and not any(cells[len(self._header) :]):
             cells, spare = cells[: len(self._header)], 0
         if spare < 0:
-            reason = f"expected {len(self._header)} cells, got {len(cells)}: the file is cut off or damaged"
-            raise ProfileError(self.file, reason, place=f"line {number}")
+            raise self._cut_off(number, f"expected {len(self._header)} cells, got {len(cells)}")
+        if self._rows_left and self._header[0] != _REGION_INFO:
+            self._rows_left -= 1
         name = ("," if self._is_csv else "|").join(cells[: spare + 1])
         if not _STATISTICS & set(self._header):
-            self._keep(self.block, name, cells[-values:], number)
+            self._keep(block, name, cells[-values:], number)
+
+    def _cut_off(self, number: int, what: str) -> ProfileError:
+        return ProfileError(self.file, f"{what}: the file is cut off or damaged", place=f"line {number}")
 
     def _cells(self, line: str) -> list[str] | None:
         if self._is_csv:
