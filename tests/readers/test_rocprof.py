@@ -353,3 +353,54 @@ def test_the_real_mi300a_copy_reads_lines_of_128_bytes() -> None:
     assert (kernels.time[0], kernels.flops[0]) == (7.731e-6, 0)
     assert kernels.chip is not None
     assert kernels.chip.id == "mi300a"
+
+
+def test_a_table_cut_off_anywhere_in_a_row_is_refused_or_said(tmp_path: Path) -> None:
+    whole = (FIXTURES / "gfx90a" / "pmc_perf.csv").read_bytes()
+    path = tmp_path / "pmc_perf.csv"
+    first = whole.index(b"\n") + 1
+    for end in range(first, len(whole)):
+        path.write_bytes(whole[:end])
+        is_end_of_row = whole[:end].endswith((b"\r", b"\n"))
+        try:
+            kernels = rw.read(path, gfx="gfx90a")
+        except ProfileError:
+            continue
+        assert len(kernels) == len(whole[:end].splitlines()) - 1, end
+        said = [warning for warning in kernels.warnings if "ends without a line end" in warning]
+        assert bool(said) == (not is_end_of_row), end
+
+
+@pytest.mark.parametrize("cells", [1, 2, 5, 30])
+def test_a_dispatch_cut_off_in_its_first_half_is_not_lost_in_silence(cells: int, tmp_path: Path) -> None:
+    text = (FIXTURES / "gfx90a" / "pmc_perf.csv").read_text(encoding="utf-8").rstrip()
+    lines = text.split("\n")
+    path = tmp_path / "pmc_perf.csv"
+    path.write_text("\n".join([*lines[:-1], ",".join(lines[-1].split(",")[:cells])]), encoding="utf-8")
+    with pytest.raises(ProfileError, match=rf"row 4: the file ends within a row: {cells} of 34 cells"):
+        rw.read(path)
+
+
+def test_a_line_between_the_dispatches_that_is_not_a_dispatch_is_refused(tmp_path: Path) -> None:
+    text = (FIXTURES / "gfx90a" / "pmc_perf.csv").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    path = tmp_path / "pmc_perf.csv"
+    path.write_text("\n".join([*lines[:2], ",".join(lines[2].split(",")[:9]), *lines[3:], ""]), encoding="utf-8")
+    with pytest.raises(ProfileError, match="row 3: 8 cells where the header has 34"):
+        rw.read(path)
+
+
+def test_timestamps_too_coarse_for_a_duration_give_unknown_times_and_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text(
+        "Index,KernelName,BeginNs,EndNs,FETCH_SIZE\n"
+        "0,a,8.1097E+14,8.1097E+14,16\n"
+        "1,b,8.1097E+14,8.1098E+14,16\n"
+        "2,c,811000000000000,811000000077000,16\n"
+        "3,d,8E+02,77800,16\n",
+        encoding="utf-8",
+    )
+    kernels = rw.read(path)
+    np.testing.assert_array_equal(kernels.time, [np.nan, np.nan, 77e-6, 77e-6])
+    (said,) = [warning for warning in kernels.warnings if "rounded" in warning]
+    assert said.startswith("the times of 2 of 4 dispatches are unknown: 'EndNs' is rounded, as in '8.1097E+14'; ")

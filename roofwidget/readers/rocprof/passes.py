@@ -27,6 +27,9 @@ _DURATION: Final = ("DurationNs", "Duration_ns")
 _LONG: Final = ("Counter_Name", "Counter_Value")
 _NANOSECONDS: Final = 1e9
 _MAX_EXACT_FLOAT: Final = 2.0**53
+_EXPONENT: Final = re.compile(r"\d+(?:\.(?P<decimals>\d*))?[eE]\+?(?P<exponent>\d{1,2})")
+# A duration is known within one percent if it has at least this many steps of its timestamps' last digit.
+_MIN_STEPS: Final = 100
 _MAX_INT64: Final = 2**63
 
 _MERGED: Final = re.compile(r"pmc_perf\.csv(\.gz)?", re.IGNORECASE)
@@ -93,6 +96,7 @@ class _Pass:
     counters: Mapping[str, Callable[[], Floats]]
     lines: Sequence[int]
     fields: DelimitedTable | None = None
+    warnings: Sequence[str] = ()
 
 
 @dataclass
@@ -153,9 +157,9 @@ def joined(sources: Sequence[Source]) -> Joined:
             time = _placed(measured, places[source.name])
             rule = f"{passes[source.name].time_rule} of {PurePosixPath(source.name).name}"
             break
-    warnings = (
-        [f"{absent} of {n} dispatches are missing in one of the passes, so their counts are unknown"] if absent else []
-    )
+    warnings = [message for one in passes.values() for message in one.warnings]
+    if absent:
+        warnings.append(f"{absent} of {n} dispatches are missing in one of the passes, so their counts are unknown")
     return Joined(base.names, time, rule, Counters(list(found), lambda name: found[name]()), base.fields, warnings)
 
 
@@ -194,17 +198,20 @@ def _places(base: _Pass, other: _Pass) -> npt.NDArray[np.intp]:
 
 
 def _read(source: Source) -> _Pass:
-    rows = read_table(source, header=lambda cells: any(word in cells for word in KERNEL) and _measures(cells))
+    rows = read_table(
+        source, header=lambda cells: any(word in cells for word in KERNEL) and _measures(cells), only_rows=True
+    )
     # AMD's tools write numbers with a decimal point whatever the locale.
     rows.decimal = "."
     kernel = next(word for word in KERNEL if word in rows.columns)
     names = np.array([_CLONE.sub("", name.strip()) or "kernel" for name in rows.texts(kernel)], dtype=object)
     ids, (time, rule) = _ids(rows), _seconds(rows)
+    warnings = [*_open_end(rows), *_coarse(rows, time)]
     if all(word in rows.columns for word in _LONG):
-        return _pivoted(source, rows, _Pass(source, names, ids, time, rule, {}, rows.lines))
+        return _pivoted(source, rows, _Pass(source, names, ids, time, rule, {}, rows.lines, warnings=warnings))
     unique = ids if ids is not None and len(np.unique(ids)) == len(ids) else None
     counters = {name: functools.partial(rows.numbers, name) for name in rows.columns}
-    return _Pass(source, names, unique, time, rule, counters, rows.lines, rows)
+    return _Pass(source, names, unique, time, rule, counters, rows.lines, rows, warnings)
 
 
 def _measures(cells: Sequence[str]) -> bool:
@@ -245,10 +252,42 @@ def _seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
         elapsed = _whole(rows, end) - _whole(rows, start)
         if (elapsed < 0).any():
             raise rows.error(int((elapsed < 0).argmax()), end, f"the kernel ends before it starts ('{start}')")
-        return np.asarray(elapsed / _NANOSECONDS, dtype=np.float64), f"{end} - {start}"
+        steps = np.maximum(_steps(rows.texts(start)), _steps(rows.texts(end)))
+        seconds = np.where(elapsed < _MIN_STEPS * steps, np.nan, elapsed / _NANOSECONDS)
+        return np.asarray(seconds, dtype=np.float64), f"{end} - {start}"
     if duration is None:
         return None, ""
     return rows.numbers(duration) / _NANOSECONDS, duration
+
+
+def _steps(cells: Sequence[str]) -> Floats:
+    """Return the nanoseconds of the last digit of each cell; 0 for cells with all digits.
+
+    Examples
+    --------
+    >>> _steps(["1700000000000000123", "8.1097E+14", "12.0"]).tolist()
+    [0.0, 10000000000.0, 0.0]
+    """
+    found = [_EXPONENT.fullmatch(cell.strip()) for cell in cells]
+    steps = [0.0 if one is None else 10.0 ** (int(one["exponent"]) - len(one["decimals"] or "")) for one in found]
+    return np.array([step if step > 1 else 0.0 for step in steps], dtype=np.float64)
+
+
+def _coarse(rows: DelimitedTable, time: Floats | None) -> list[str]:
+    name = next((word for word in _END if word in rows.columns), None)
+    if name is None or time is None or not np.isnan(time).any():
+        return []
+    unknown = np.flatnonzero(np.isnan(time))
+    what = f"the times of {len(unknown)} of {len(rows)} dispatches are unknown: '{name}' is rounded"
+    cell = rows.texts(name)[unknown[0]]
+    return [f"{what}, as in {cell!r:.40}; a spreadsheet does this, so read the file that the profiler wrote"]
+
+
+def _open_end(rows: DelimitedTable) -> list[str]:
+    if rows.has_last_end:
+        return []
+    name = list(rows.columns)[-1]
+    return [f"{rows.source.name} ends without a line end: if it is cut off, the last '{name}' is wrong"]
 
 
 def _pivoted(source: Source, rows: DelimitedTable, flat: _Pass) -> _Pass:
@@ -267,4 +306,4 @@ def _pivoted(source: Source, rows: DelimitedTable, flat: _Pass) -> _Pass:
     columns = {str(word): functools.partial(column, number) for number, word in enumerate(words)}
     time = None if flat.time is None else flat.time[first]
     lines = [rows.lines[row] for row in first]
-    return _Pass(source, flat.names[first], unique, time, flat.time_rule, columns, lines)
+    return _Pass(source, flat.names[first], unique, time, flat.time_rule, columns, lines, warnings=flat.warnings)

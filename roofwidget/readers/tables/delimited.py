@@ -427,15 +427,18 @@ class _RowReader:
     source: Source
     short: CellTest | None
     strict: bool
+    only_rows: bool
 
     def __post_init__(self) -> None:
         self._cells = _Cells(self.width)
         self.numbers = array("q")
         self.skipped = 0
+        self.has_last_end = True
 
     def read(self) -> _Cells:
         """Return the cells of all rows."""
         while text := self.lines.block():
+            self.has_last_end = text.endswith("\n")
             block = _Block(text, self.delimiter, self.width)
             first = self.lines.number - len(block) + 1
             at = 0
@@ -464,7 +467,7 @@ class _RowReader:
             self._count([number])
             return len(used)
         self._refuse_cut_off(cells, used, number)
-        if self.strict and self.delimiter in line and not line.startswith("#"):
+        if (self.strict or self.only_rows) and self.delimiter in line and not line.startswith("#"):
             self._refuse_row(len(parse_row(iter([line]), self.delimiter)[0]), number)
         self.lines.put_back(used[len(block) - at :])
         self.skipped += bool(line.strip())
@@ -478,10 +481,12 @@ class _RowReader:
     def _refuse_cut_off(self, cells: Sequence[str], used: Sequence[str], number: int) -> None:
         """Raise an error if the last line is an incomplete row, which means that the file is incomplete.
 
-        A line counts as an incomplete row if it has more than half of the cells, or begins with a quote. The output of
-        a program hardly ever has such a line. In the middle of the file such a line is skipped.
+        A line counts as an incomplete row if it has more than half of the cells, or begins with a quote, or if the file
+        has only rows. The output of a program hardly ever has such a line. In the middle of the file such a line is
+        skipped.
         """
         is_part = self.width / 2 < len(cells) <= self.width or (len(used) == 1 and used[0].startswith('"'))
+        is_part = is_part or (self.only_rows and not used[0].startswith("#"))
         if is_part and not used[-1].endswith("\n"):
             where = f"{len(cells)} of {self.width} cells"
             reason = f"the file ends within a row: {where}; export it again, or remove this line"
@@ -524,6 +529,8 @@ class DelimitedTable:
         The decimal mark of this file, ``"."`` or ``","``. A reader that knows the mark sets it.
     decided
         Whether some number proves the mark. If no number proves it, ``"."`` is assumed, and ``1,234`` is 1234.
+    has_last_end
+        Whether the file's last line has a line end. Without it the last cell may be cut off.
     """
 
     def __init__(
@@ -535,6 +542,7 @@ class DelimitedTable:
         skipped: int = 0,
         units: Mapping[str, str] | None = None,
         plain: Collection[str] = (),
+        has_last_end: bool = True,
     ) -> None:
         self.source = source
         self.columns = columns
@@ -544,6 +552,7 @@ class DelimitedTable:
         self._plain = frozenset(plain)
         self._decimal: str | None = None
         self.decided = False
+        self.has_last_end = has_last_end
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -620,6 +629,7 @@ def read_table(
     short: CellTest | None = None,
     plain: Collection[str] = (),
     strict: bool = False,
+    only_rows: bool = False,
 ) -> DelimitedTable:
     r"""Read the first table whose header row passes the test.
 
@@ -639,6 +649,9 @@ def read_table(
     strict
         Whether a line between the rows is an error if it has several cells, but not the same number as the header.
         Lines that begin with ``#`` are comments.
+    only_rows
+        Whether a tool wrote only rows below the header. Then any incomplete last line is a row that is cut off, and
+        lines are checked as with `strict`.
 
     Raises
     ------
@@ -655,7 +668,7 @@ def read_table(
     with io.TextIOWrapper(source.open(), encoding=source.encoding) as text:
         lines = _Lines(text, source)
         names, delimiter = _header(lines, header, source)
-        rows = _RowReader(lines, delimiter, len(names), source, short, strict)
+        rows = _RowReader(lines, delimiter, len(names), source, short, strict, only_rows)
         cells = rows.read()
     units = None
     first = cells.first_row() if rows.numbers else []
@@ -664,7 +677,15 @@ def read_table(
         units = {name: cell for name, cell in zip(names, first, strict=True) if name}
         rows.numbers.pop(0)
     columns = Columns(cells, {name: at for at, name in enumerate(names) if name}, first=int(units is not None))
-    return DelimitedTable(source, columns, rows.numbers, skipped=rows.skipped, units=units, plain=plain)
+    return DelimitedTable(
+        source,
+        columns,
+        rows.numbers,
+        skipped=rows.skipped,
+        units=units,
+        plain=plain,
+        has_last_end=rows.has_last_end,
+    )
 
 
 # -- what looks like a header, for messages ------------------------------------------------------------------------
