@@ -18,8 +18,8 @@ from traitlets import Dict, Unicode
 from roofwidget.support import languages
 from roofwidget.support.languages import ENGLISH
 
-# In these hosts a page cannot use a shared `FrontEnd`. Some hosts serve many pages from one process. In the other hosts
-# a page cannot find a model by its id.
+# In these hosts a page cannot use a shared `FrontEnd`, because one process serves many pages or because a page cannot
+# find a model by its id.
 _HOSTS_WITHOUT_SHARED_MODELS: Final = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
 _INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"
 

@@ -126,7 +126,7 @@ def _parse_text(text: str, unit: str, what: str) -> float:
 
 
 def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
-    """Return the scale of a suffix as an exponent of ten and a factor, or None if it is not valid for `unit`.
+    """Return the scale of a suffix as an exponent of ten and a factor, or None if the suffix is not valid for `unit`.
 
     "TB/s" has the scale (12, 1.0). "KiB" has the scale (0, 1024.0).
     """

@@ -37,7 +37,10 @@ def html(bound: Bound) -> str:
 
 
 def above_roof(bound: Bound) -> Iterator[str]:
-    """Yield sentences: why the first kernels above their roof cannot be so fast, then how many more are above it."""
+    """Yield a sentence per kernel above its roof, which says why the measured time is too short.
+
+    If many kernels are above their roof, the last sentence says only how many more there are.
+    """
     rows = np.flatnonzero(bound.above_roof)
     for row in rows[:_MAX_EXPLAINED]:
         yield f"'{_name(bound, row)}' {_reason(bound, int(row))}."

@@ -122,7 +122,7 @@ def folded(precision: str) -> str:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Return whether a value is a whole number of Python or numpy. A bool does not count as a number.
+    """Return whether a value is an integer of Python or numpy. A bool does not count as an integer.
 
     Examples
     --------

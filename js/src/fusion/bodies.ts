@@ -15,8 +15,8 @@ export interface MergeGroup {
   readonly flops: Float64Array;
   readonly bytes: number;
   /**
-   * By tensor: the number of readers inside the group. Only for tensors that an op outside the group reads or writes
-   * too.
+   * For each tensor that an op outside the group also reads or writes: the number of ops inside the group that read
+   * this tensor. Other tensors have no entry.
    */
   readonly open: ReadonlyMap<number, number>;
   /** Bit set of the ops inside the group. */

@@ -103,8 +103,8 @@ export function whatIfRow(whatIfs: KernelWhatIfs | undefined, row: number): Tool
 }
 
 /**
- * Returns the kinds of what-ifs that a kernel can have. If the kernel has FLOPs and bytes, it can have other bytes. If
- * it was measured, it can have another time.
+ * Returns which figures of a kernel a what-if can change. A number of bytes above zero can be changed if the bound is
+ * known. A measured time can be changed.
  */
 export function possibleWhatIfs(
   kernels: Kernels,

@@ -176,7 +176,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
       onPointerUp: (event: PointerEvent) => event.isPrimary && gesture.end(event),
       onPointerCancel: (event: PointerEvent) => event.isPrimary && gesture.cancel(),
       // The browser can release the capture without pointerup, for example when a dialog opens. Ignore events from
-      // elements inside the chart: a touch is captured by such an element before the chart captures it.
+      // elements inside the chart: such an element captures a touch before the chart does.
       onLostPointerCapture: ({ target, currentTarget }: PointerEvent) => target === currentTarget && gesture.cancel(),
       // At the end of a touch the browser also sends pointerleave. Keep the tooltip of the touched point.
       onPointerLeave: (event: PointerEvent) => {
