@@ -102,7 +102,7 @@ function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): str
   const { name, bandwidth } = bound.slowest;
   const bytes = bytesAt(kernels, roof.chip, name)[row] as number;
   const rate = formatQuantity(bandwidth, "B/s", 4);
-  return strings.zeroFlopsSentence(formatQuantity(bytes, "B"), formatQuantity(bound.time, "s"), rate);
+  return strings.zeroFlopsSentence(formatQuantity(bytes, "B"), formatQuantity(bound.memoryTime, "s"), rate);
 }
 
 /**
@@ -172,8 +172,8 @@ export function tooltipRows(
     add(words.achieved, measured ? formatQuantity(bound.achieved, "FLOP/s") : undefined);
     // The attainable rate of a compute-bound kernel is a peak. Peaks are shown with four digits.
     const digits = bound.regime === "compute" ? 4 : 3;
-    add(outside ? words.attainableAlone : words.attainable, formatQuantity(bound.attainable, "FLOP/s", digits));
-    if (outside) add(words.possible, formatQuantity((kernels.totalFlops[row] as number) / bound.time, "FLOP/s"));
+    add(words.attainable, formatQuantity(bound.attainable, "FLOP/s", digits));
+    if (outside) add(words.withOutside, formatQuantity((kernels.totalFlops[row] as number) / bound.time, "FLOP/s"));
   }
   add(words.roof, measured ? formatPercent(bound.utilization) : undefined);
   add(words.peak, measured ? formatPercent(bound.peakFraction) : undefined);

@@ -1,6 +1,7 @@
 // What is said of a kernel: the sentence under the chart, the tooltip, the call-out of its gap.
 
 import { describe, expect, it } from "vitest";
+import { cellText, columnFor, columnsOf } from "../../src/panels/table/columns.ts";
 import { judge } from "../../src/roofline/bound.ts";
 import type { Roof } from "../../src/roofline/roofline.ts";
 import { gapText, nameOf, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
@@ -280,7 +281,31 @@ describe("a kernel that something outside its roof binds", () => {
     const roof = makeRoof(chip);
     expect(sentenceOf(kernels, 0, roof)).toContain("network-bound: 1 s over its link · 5 % of peak · 50 % of roof");
     const found = Object.fromEntries(tooltipRows(kernels, 0, roof));
-    expect([found[words.attainableAlone], found[words.possible]]).toEqual(["100 TFLOP/s", "10 TFLOP/s"]);
+    expect([found[words.attainable], found[words.withOutside]]).toEqual(["100 TFLOP/s", "10 TFLOP/s"]);
+  });
+  it("has the attainable rate of the sentence and the table in the tooltip too, and its rate with launches beside it", () => {
+    const kernels = makeKernels([{ name: "tiny", flops: 1e9, bytes: 1e9, time: 1e-4 }]);
+    const roof = makeRoof(
+      makeChip({ peaks: { bf16: 9.9e14 }, memories: { HBM: 3.35e12 } }),
+      "auto",
+      "main",
+      {},
+      {
+        launchOverhead: 1e-2,
+      },
+    );
+    expect(sentenceOf(kernels, 0, roof)).toContain("= 3.35 TFLOP/s attainable · launch-bound: 10 ms");
+    const found = Object.fromEntries(tooltipRows(kernels, 0, roof));
+    expect([found[words.attainable], found[words.withOutside]]).toEqual(["3.35 TFLOP/s", "100 GFLOP/s"]);
+    const attainable = columnFor(columnsOf(kernels, roof), "attainable");
+    expect(attainable && cellText(attainable, 0)).toBe("3.35 TFLOP/s");
+  });
+  it("by its launches has the time of its bytes in the sentence, not that of its launches", () => {
+    const kernels = makeKernels([{ name: "copy", flops: 0, bytes: 3.35e9, count: 2 }]);
+    const roof = makeRoof(CHIP, "auto", "main", {}, { launchOverhead: 1 });
+    expect(sentenceOf(kernels, 0, roof)).toBe(
+      "copy on H100 · 0 FLOP, 3.35 GB: at least 1 ms at 3.35 TB/s · launch-bound: 2 s of launch overhead",
+    );
   });
   it("by its launches says so, and the time view has the times of one", () => {
     const kernels = makeKernels([{ name: "tiny", flops: 1e9, bytes: 4e6, count: 2, time: 5e-5 }]);
