@@ -44,6 +44,13 @@ _SPELLINGS: Final = {
     "J/FLOP": r"J/(?:FLOP|flop)",
     "J/B": r"J/(?:B|[Bb]yte)",
 }
+# A share that differs from 1 by at most this is shown as "100 %", because rounding can explain the difference.
+_HUNDRED_PERCENT_TOLERANCE: Final = 1e-9
+# A factor between these two has three digits.
+_LOW_NEAR_ONE: Final = 0.9
+_HIGH_NEAR_ONE: Final = 1.1
+# More digits than a double has would be noise.
+_MAX_WHOLE_DIGITS: Final = 15
 UNITS: Final = frozenset(_SPELLINGS)
 """The units that `parse` knows."""
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -232,6 +239,75 @@ def format_intensity(value: float, digits: int = 3) -> str:
     sign, figures, exponent = _decompose(value, digits)
     thousand = 0 if exponent < 4 else min(24, 3 * (exponent // 3))  # noqa: PLR2004 - the doc string's 9,999
     return f"{sign}{_place(figures, exponent - thousand)} {_SHOWN[thousand]}FLOP/B"
+
+
+def format_percent(share: float, more: int = 0) -> str:
+    """Return a share as text in percent.
+
+    From 10 % up the number is whole; below 10 % it has two significant digits. A share that is not 100 % gets as many
+    digits as it needs to differ from "100 %"; a difference of at most 1e-9 counts as rounding.
+
+    Parameters
+    ----------
+    share
+        The share; NaN is shown as "unknown".
+    more
+        The number of additional digits.
+
+    Examples
+    --------
+    >>> format_percent(0.00677), format_percent(0.125), format_percent(12.34), format_percent(0.7999, 2)
+    ('0.68 %', '12 %', '1234 %', '79.99 %')
+    >>> format_percent(0.9951), format_percent(1.0), format_percent(1.002)
+    ('99.5 %', '100 %', '100.2 %')
+    """
+    if math.isnan(share):
+        return "unknown"
+    if abs(share - 1) <= _HUNDRED_PERCENT_TOLERANCE:
+        return "100 %"
+    digits = _whole_digits(share * 100, 2) + more
+    while (text := format_significant(share * 100, digits)) == "100":
+        digits += 1
+    return f"{text} %"
+
+
+def format_change(before: float, after: float) -> str:
+    """Return the change from one amount to another as text in percent, with its sign.
+
+    The change of an unknown amount is unknown, and so is a change from nothing to something.
+
+    Examples
+    --------
+    >>> format_change(4.0, 3.0), format_change(1.0, 2.002), format_change(2.0, 2.0)
+    ('−25 %', '+100.2 %', '±0 %')
+    """
+    if before == after:
+        return "±0 %"
+    change = after / before - 1 if before else math.nan
+    if not math.isfinite(change):
+        return "unknown"
+    return ("+" if change > 0 else "−") + format_percent(abs(change))
+
+
+def format_factor(factor: float) -> str:
+    """Return a factor as text: whole from 10 up, else with two significant digits.
+
+    A factor between 0.9 and 1.1 has three digits, because two digits would show no change.
+
+    Examples
+    --------
+    >>> format_factor(1.25), format_factor(1.044), format_factor(12.5), format_factor(1234.4)
+    ('1.2', '1.04', '12', '1234')
+    """
+    if _LOW_NEAR_ONE < factor < _HIGH_NEAR_ONE:
+        return format_significant(factor)
+    return format_significant(factor, _whole_digits(factor, 2))
+
+
+def _whole_digits(value: float, least: int) -> int:
+    """Return how many digits the whole part of `value` has; at least `least`, at most 15."""
+    size = abs(value)
+    return least if not size < math.inf else max(least, min(len(str(int(size))), _MAX_WHOLE_DIGITS))
 
 
 def _special(value: float) -> str | None:

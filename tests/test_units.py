@@ -16,7 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roofwidget.units import finite, format_intensity, format_quantity, format_significant, parse, positive
+from roofwidget.units import (
+    finite,
+    format_change,
+    format_factor,
+    format_intensity,
+    format_percent,
+    format_quantity,
+    format_significant,
+    parse,
+    positive,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 UNITS: dict[str, Any] = json.loads((GOLDEN / "units.json").read_text(encoding="utf-8"))
@@ -52,6 +62,21 @@ def test_the_script_of_the_golden_files_does_not_know_the_package() -> None:
 def test_significant_digits_are_those_of_exact_rounding_with_ties_to_even() -> None:
     for case in UNITS["significant"]:
         assert format_significant(double(case["value"]), case["digits"]) == case["text"], case
+
+
+def test_a_share_is_whole_from_ten_percent_on_and_a_hundred_percent_only_where_it_is() -> None:
+    for case in UNITS["percent"]:
+        assert format_percent(double(case["share"])) == case["text"], case
+
+
+def test_a_factor_has_two_digits_below_ten_three_near_to_one_and_ties_go_to_even() -> None:
+    for case in UNITS["factor"]:
+        assert format_factor(case["value"]) == case["text"], case
+
+
+def test_a_change_has_its_sign_and_is_unknown_from_nothing_to_something() -> None:
+    for case in UNITS["change"]:
+        assert format_change(double(case["from"]), double(case["to"])) == case["text"], case
 
 
 def test_a_quantity_has_the_prefix_and_digits_of_exact_rounding() -> None:

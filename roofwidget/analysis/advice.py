@@ -11,8 +11,8 @@ from typing import Final
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.kernels.non_kernels import FEED, IDLE, LINK, NON_KERNELS
 from roofwidget.support.did_you_mean import keywords
-from roofwidget.support.text_tables import aligned, and_more, counted, html_table, one_line, percent
-from roofwidget.units import format_quantity
+from roofwidget.support.text_tables import aligned, and_more, counted, html_table, one_line
+from roofwidget.units import format_percent, format_quantity
 
 SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -186,24 +186,24 @@ def _shares(bound: Bound, row: int, words: str, thresholds: tuple[float, ...], *
     shown = f"{_on_its_side(float(bound.utilization[row]), thresholds)} of roof ({words})"
     # Without FLOPs a share of the peak is meaningless.
     if bound.flops[row] > 0:
-        shown += f", {percent(float(bound.peak_fraction[row]))} of peak"
+        shown += f", {format_percent(float(bound.peak_fraction[row]))} of peak"
     if left:
         shown += f"; at most {format_quantity(max(0.0, float(bound.headroom[row])), 's')} left"
     return shown + _binding(bound, row)
 
 
 def _threshold(share: float) -> str:
-    return percent(share, _MAX_EXTRA_DIGITS)
+    return format_percent(share, _MAX_EXTRA_DIGITS)
 
 
 def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
     """Return a share as text. Rounding must not make 79.9 % look like a threshold of 80 %, so it may add digits."""
-    text = percent(share)
+    text = format_percent(share)
     if not math.isfinite(share):
         return text
     lines = [(_number(_threshold(one)), share < one) for one in thresholds]
     for more in range(_MAX_EXTRA_DIGITS):
-        text = percent(share, more)
+        text = format_percent(share, more)
         if all((_number(text) < line) == below for line, below in lines):
             break
     return text
@@ -221,7 +221,7 @@ def _took(bound: Bound, row: int) -> str:
 def _at_most(bound: Bound, row: int) -> str:
     words = f"at least {format_quantity(float(bound.time[row]), 's')}{_binding(bound, row)}"
     if bound.flops[row] > 0:
-        words += f", at most {percent(float(bound.attainable_fraction[row]))} of peak"
+        words += f", at most {format_percent(float(bound.attainable_fraction[row]))} of peak"
     return words
 
 

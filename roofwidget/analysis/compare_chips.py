@@ -19,7 +19,7 @@ from roofwidget.kernels.presets import Preset
 from roofwidget.kernels.table import as_kernels
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, counted, first_few, html_table, html_with_notes, one_line
-from roofwidget.units import format_quantity, format_significant
+from roofwidget.units import format_factor, format_quantity
 
 _MAX_NAMED_KERNELS: Final = 3
 
@@ -67,8 +67,8 @@ class Comparison:
     Comparison: 4 kernels on 3 chips, one kernel after the other
     chip        time     speed-up  perfect overlap  kernels bound by
     v7x (bf16)  4.04 ms  1×        3.81 ms          3 memory, 1 compute
-    v6e         10.6 ms  0.381×    9.59 ms          3 memory, 1 compute
-    v5p         19.7 ms  0.204×    19.2 ms          2 memory, 2 compute
+    v6e         10.6 ms  0.38×     9.59 ms          3 memory, 1 compute
+    v5p         19.7 ms  0.2×      19.2 ms          2 memory, 2 compute
     changes sides: MatMul 600x600 (memory on v7x (bf16), memory on v6e, compute on v5p)
     """
 
@@ -162,7 +162,7 @@ class Comparison:
             [
                 label,
                 format_quantity(float(self.time[column]), "s"),
-                "unknown" if np.isnan(gain := self.speedup[0, column]) else f"{format_significant(float(gain))}×",
+                "unknown" if np.isnan(gain := self.speedup[0, column]) else f"{format_factor(float(gain))}×",
                 format_quantity(float(self.perfect_overlap[column]), "s"),
                 ", ".join(f"{n:,} {regime}" for regime, n in Counter(self.bounds[column].regime).most_common()),
             ]

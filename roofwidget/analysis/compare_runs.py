@@ -27,9 +27,8 @@ from roofwidget.support.text_tables import (
     html_table,
     html_with_notes,
     one_line,
-    percent,
 )
-from roofwidget.units import format_quantity
+from roofwidget.units import format_change, format_quantity
 
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
@@ -186,7 +185,7 @@ class RunComparison:
         before, after = (float(np.nansum(run.self_time)) for run in (self.run_before, self.run_after))
         kernels = f"{counted(len(self), 'kernel')} in both runs"
         alone = f"{len(self.only_before):,} only before, {len(self.only_after):,} only after"
-        times = f"{format_quantity(before, 's')} to {format_quantity(after, 's')} ({_change(before, after)})"
+        times = f"{format_quantity(before, 's')} to {format_quantity(after, 's')} ({format_change(before, after)})"
         return f"{kernels}, {alone}; self time {times}"
 
     def _rows(self, most: int) -> Iterator[list[str]]:
@@ -198,7 +197,7 @@ class RunComparison:
                 one_line(self.names[row]),
                 _seconds(before),
                 _seconds(after),
-                _change(before, after),
+                format_change(before, after),
                 str(self.verdict[row]),
                 " → ".join(binds),
             ]
@@ -297,17 +296,6 @@ def _bound_by(kernels: Kernels, chip: Chip | None) -> Texts:
 
 def _seconds(seconds: float) -> str:
     return "not measured" if math.isnan(seconds) else format_quantity(seconds, "s")
-
-
-def _change(before: float, after: float) -> str:
-    """Return a text such as "−30 %": the change of the time, in percent of the time in the earlier run."""
-    if math.isnan(before) or math.isnan(after):
-        return "unknown"
-    if after == before:
-        return "0 %"
-    if before == 0:
-        return "new"
-    return f"{'+' if after > before else '−'}{percent(abs(after / before - 1))}"
 
 
 def _first(kernels: Kernels) -> str:

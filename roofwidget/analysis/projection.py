@@ -20,8 +20,8 @@ from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import ASKED_PRECISION, Bools, Floats, Texts, frozen, is_whole, sum_of_known
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
-from roofwidget.support.text_tables import aligned, and_more, html_table, html_with_notes, one_line, percent
-from roofwidget.units import format_quantity, format_significant
+from roofwidget.support.text_tables import aligned, and_more, html_table, html_with_notes, one_line
+from roofwidget.units import format_factor, format_percent, format_quantity
 
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
@@ -61,7 +61,7 @@ class Projection:
     >>> old = rw.Chip("Old", {"bf16": 1e14}, {"HBM": 1e12})
     >>> new = rw.Chip("New", {"bf16": 4e14}, {"HBM": 2e12})
     >>> rw.project([("matmul", 4e14, 1e12, 8), ("gelu", 1e12, 1e12, 2), ("opaque", None, None, 1)], new, source=old)
-    Projection: 3 kernels from Old to New (bf16): 11 s to 4 s, 2.75 times as fast
+    Projection: 3 kernels from Old to New (bf16): 11 s to 4 s, 2.8 times as fast
     kernel  before  after  faster
     matmul  8 s     2 s    4×
     gelu    2 s     1 s    2×
@@ -118,8 +118,8 @@ class Projection:
             who = "1 kernel keeps its time" if kept == 1 else f"{kept:,} kernels keep their time"
             found.append(f"{who}, {format_quantity(self.not_scaled, 's')}, because a bound is unknown.")
         if self.far > 0:
-            share = percent(self.far / self.before)
-            whose = f"Kernels below {percent(_FAR_UTILIZATION)} of their roof ({share} of the time)"
+            share = format_percent(self.far / self.before)
+            whose = f"Kernels below {format_percent(_FAR_UTILIZATION)} of their roof ({share} of the time)"
             found.append(f"{whose} may not get faster on another chip.")
         return (*self.remarks, *found)
 
@@ -142,7 +142,7 @@ class Projection:
         count = f"{len(self):,} kernel{'' if len(self) == 1 else 's'}"
         chips = f"{one_line(self.source.name)} to {one_line(self.chip.name)} ({self.precision})"
         times = f"{format_quantity(self.before, 's')} to {format_quantity(self.time, 's')}"
-        gain = "" if np.isnan(self.speedup) else f", {format_significant(self.speedup)} times as fast"
+        gain = "" if np.isnan(self.speedup) else f", {format_factor(self.speedup)} times as fast"
         return f"Projection: {count} from {chips}: {times}{gain}"
 
     def _rows(self, most: int) -> Iterator[list[str]]:
@@ -151,7 +151,7 @@ class Projection:
             if np.isnan(before):
                 yield [one_line(self.names[row]), "not measured", "unknown", ""]
                 continue
-            gain = f"{format_significant(before / after)}×" if self.scaled[row] and after > 0 else "stays"
+            gain = f"{format_factor(before / after)}×" if self.scaled[row] and after > 0 else "stays"
             yield [one_line(self.names[row]), format_quantity(before, "s"), format_quantity(after, "s"), gain]
 
 

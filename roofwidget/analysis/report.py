@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from roofwidget.kernels.kernel import NETWORK
-from roofwidget.support.text_tables import aligned, and_more, counted, html_table, html_with_notes, one_line, percent
-from roofwidget.units import format_intensity, format_quantity
+from roofwidget.support.text_tables import aligned, and_more, counted, html_table, html_with_notes, one_line
+from roofwidget.units import format_intensity, format_percent, format_quantity
 
 if TYPE_CHECKING:
     from roofwidget.analysis.result import Bound
@@ -53,9 +53,9 @@ def _conditions(bound: Bound) -> str:
     """Return a text: chip, precision, memory, options that are not the defaults, and the source of the kernels."""
     words = [one_line(bound.chip.name), bound.precision, "all levels" if bound.memory == "all" else bound.memory]
     if bound.overlap != 1:
-        words.append(f"{percent(bound.overlap)} overlap")
+        words.append(f"{format_percent(bound.overlap)} overlap")
     if bound.exposed_comm:
-        words.append(f"{percent(bound.exposed_comm)} exposed communication")
+        words.append(f"{format_percent(bound.exposed_comm)} exposed communication")
     if bound.launch_overhead:
         words.append(f"{format_quantity(bound.launch_overhead, 's')} a launch")
     if bound.source:
@@ -99,14 +99,14 @@ def _rows(bound: Bound, most: int) -> Iterator[list[str]]:
 def _of_peak(bound: Bound, row: int) -> str:
     share, most = bound.peak_fraction[row], bound.attainable_fraction[row]
     if not math.isnan(share) or math.isnan(most):
-        return percent(share)
-    return f"at most {percent(most)}"
+        return format_percent(share)
+    return f"at most {format_percent(most)}"
 
 
 def _of_roof(bound: Bound, row: int) -> str:
     if math.isnan(bound.measured[row]):
         return "not measured"
-    return percent(bound.utilization[row]) + (", above it" if bound.above_roof[row] else "")
+    return format_percent(bound.utilization[row]) + (", above it" if bound.above_roof[row] else "")
 
 
 def _name(bound: Bound, row: int) -> str:

@@ -30,7 +30,7 @@ from roofwidget.companions.parts import (
 from roofwidget.kernels.columns import DictColumn
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import keywords, listed
-from roofwidget.units import format_significant
+from roofwidget.units import format_factor
 from roofwidget.workloads.structure import Mask, Structure, members
 from roofwidget.workloads.tensors import is_floating
 
@@ -219,7 +219,7 @@ def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str]
     >>> graph.output(graph.linear(graph.input("x", (n, d), "bf16"), d))
     >>> model = rw.RooflineModel(["v5p", "v6e"], graph=graph)
     >>> speed_map(model, {"tokens": [1, 4096]}, {"width": [1024, 4096]}).marks[1].text.tolist()
-    ['A 1.69×', 'B 1.62×', 'A 1.69×', 'B 2×']
+    ['A 1.7×', 'B 1.6×', 'A 1.7×', 'B 2×']
     """
     graph = model.counted_graph()
     if graph is None:
@@ -355,7 +355,7 @@ def _cell_texts(found: _Map) -> list[str]:
     return [
         marks[winner]
         if columns > _MAX_COLUMNS_WITH_NUMBERS or np.isnan(gain) or marks[winner] in {_TIED, _UNKNOWN}
-        else f"{marks[winner]} {format_significant(float(gain))}×"
+        else f"{marks[winner]} {format_factor(float(gain))}×"
         for winner, gain in zip(found.winner.ravel().tolist(), found.speedup.ravel().tolist(), strict=True)
     ]
 

@@ -3,29 +3,10 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from roofwidget.units import format_significant
-
 _MAX_NAME_LETTERS: Final = 40
-
-
-def percent(share: float, more: int = 0) -> str:
-    """Return a share as text in percent, or "unknown" for NaN.
-
-    A share below 100 % has two significant digits. A share of 100 % or above has three. `more` is
-    the number of additional digits.
-
-    Examples
-    --------
-    >>> percent(0.00677), percent(0.125), percent(1.25), percent(0.7999, 2), percent(float("nan"))
-    ('0.68 %', '12 %', '125 %', '79.99 %', 'unknown')
-    """
-    if math.isnan(share):
-        return "unknown"
-    return f"{format_significant(100 * share, (2 if share < 1 else 3) + more)} %"
 
 
 def one_line(name: str, width: int = _MAX_NAME_LETTERS) -> str:

@@ -451,7 +451,7 @@ class Partition:
         moved = units.format_quantity(float(evaluate(self.total_bytes(), graph.environment())), "B")
         counted = f"{ops} op{'' if ops == 1 else 's'} in {kernels} kernel{'' if kernels == 1 else 's'}"
         remarks = [
-            f"{counted}, {moved}, {units.format_significant(self.excess())}× the compulsory bytes",
+            f"{counted}, {moved}, {units.format_factor(self.excess())}× the compulsory bytes",
             graph.convention.described,
             *([f"spilled: {', '.join(self.spilled)}"] if self.spilled else []),
             *([self.how] if self.how else []),

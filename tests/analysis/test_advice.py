@@ -285,3 +285,10 @@ def test_the_html_table_says_what_to_try_and_names_are_text_never_markup() -> No
 def test_anything_but_a_bound_is_refused_with_the_way_to_one() -> None:
     with pytest.raises(TypeError, match=r"advise needs a Bound, as from advise\(bound\(kernels, chip\)\), got list"):
         advise([("matmul", 1e12, 1e9)])  # type: ignore[arg-type]
+
+
+def test_a_kernel_with_time_left_is_not_said_to_be_at_a_hundred_percent_of_its_roof() -> None:
+    chip = rw.Chip("My chip", {"bf16": 1e14}, {"HBM": 1e12})
+    (near,) = advise(rw.bound([("near", 1e9, 1e9, 1e-3 / 0.9951)], chip))
+    assert near.evidence.startswith("99.5 % of roof ")
+    assert "at most 4.92 µs left" in near.evidence

@@ -194,10 +194,10 @@ def test_what_cannot_be_projected_is_one_clear_error(
 
 def test_the_table_shows_the_longest_first_and_what_is_not_measured(step: Kernels) -> None:
     assert repr(project(step, NEW)).splitlines() == [
-        "Projection: 5 kernels from Old to New (bf16): 15 s to 5.5 s, 2.73 times as fast",
+        "Projection: 5 kernels from Old to New (bf16): 15 s to 5.5 s, 2.7 times as fast",
         "kernel          before        after    faster",
         "matmul          8 s           2 s      4×",
-        "near the ridge  4 s           1.5 s    2.67×",
+        "near the ridge  4 s           1.5 s    2.7×",
         "gelu            2 s           1 s      2×",
         "opaque          1 s           1 s      stays",
         "unmeasured      not measured  unknown",

@@ -198,3 +198,11 @@ def test_flops_of_the_matrix_units_need_no_note_where_the_peak_is_theirs() -> No
     chip = rw.Chip("Plain", {"bf16": 100e12}, {"HBM": 1e12})
     assert rw.bound(rw.Kernel("k", {"matmul": 1e12}, 1e9), chip).notes == ()
     assert len(rw.bound(rw.Kernel("k", {"vector": 1e12}, 1e9), chip).notes) == 1
+
+
+def test_a_share_of_the_roof_that_is_not_a_hundred_percent_is_never_written_so() -> None:
+    chip = rw.Chip("My chip", {"bf16": 1e14}, {"HBM": 1e12})
+    seconds = {"above": 1e-3 / 1.002, "near": 1e-3 / 0.9951, "at": 1e-3, "far above": 1e-3 / 12.34}
+    found = rw.bound([(name, 1e9, 1e9, time) for name, time in seconds.items()], chip)
+    cells = [line.split("  ")[-1].strip() for line in repr(found).splitlines()[2:]]
+    assert cells == ["100.2 %, above it", "99.5 %", "100 %", "1234 %, above it"]

@@ -40,6 +40,26 @@ NUMBERS: Final[list[float | str]] = [
     *(-1.25, -2.5, -999.95, -3.1e-5, -1e308, -0.0),
     *("nan", "inf", "-inf"),
 ]
+# Shares as doubles: of a roof, of a peak, of the time.
+SHARES: Final[list[float | str]] = [
+    *(0, 0.00677, 0.0123, 0.04567, 0.0985, 0.0995, 0.0996, 0.1, 0.125, 0.135, 0.34, 0.5, 0.655, 0.7999, 0.9949),
+    # Beside 100 %: never "100 %", except within rounding of it.
+    *(0.995, 0.9951, 0.99501, 0.9961, 0.999, 0.9999, 0.99996, 0.999999, 0.99999999, 0.999999998, 0.9999999995),
+    *(1, 1.0000000000000002, 0.9999999999999999, 1.0000000005, 1.000000002, 1.00000001, 1.0004, 1.001, 1.002, 1.0049),
+    *(1.005, 1.0051, 1.015, 1.25, 9.995, 10, 12.304, 12.34, 12.345, 12.3456, 123.45, 1e6, 1.23456789e9, 1e20, 1e300),
+    *("nan", "inf"),
+]
+# Factors, and ratios with one decimal.
+RATIOS: Final = [
+    *(1, 1.04, 1.05, 1.0502, 1.094, 1.0999, 1.1, 0.9, 0.904, 0.9001, 0.954, 1.15, 1.25, 1.35, 1.75, 2.25, 2.5, 2.96),
+    *(3.05, 4, 9.25, 9.94, 9.95, 9.96, 10, 10.5, 11.5, 12.4, 12.5, 99.5, 100.5, 999.5, 1234.4, 12345.6, 0.025, 0.35),
+]
+# An amount before and after.
+CHANGES: Final[list[tuple[float | str, float | str]]] = [
+    *((4, 3), (3, 4), (4, 4), (0, 0), (0, 2), (2, 0), (1, 2), (1, 2.002), (1000, 995.1), (8, 7.99), (1, 13.34)),
+    *((2e-6, 1.955e-6), (1, 1.125), ("nan", 1), (1, "nan"), ("nan", "nan")),
+]
+
 # Texts, "|" between two.
 PARSED: Final = {
     "FLOP/s": "2 PFLOP/s|1.2e15|989.5TFLOPS|989.5 TFLOP/s|989.5 TFLOPs/s|67 T|67T|1 k|1 K|3 M|4.3 GFLOPs/sec"
@@ -84,6 +104,11 @@ def units() -> dict[str, Any]:
             {"value": v, "unit": unit, "digits": n, "text": _quantity(v, unit, n)} for v, unit, n in quantities
         ],
         "intensity": [{"value": v, "digits": n, "text": _intensity(v, n)} for v in NUMBERS for n in (2, 3, 4)],
+        "percent": [{"share": share, "text": _percent(share)} for share in SHARES],
+        "factor": [{"value": value, "text": _factor(value)} for value in RATIOS],
+        "ratio": [{"value": value, "text": _ratio(value)} for value in RATIOS],
+        "change": [{"from": before, "to": after, "text": _change(before, after)} for before, after in CHANGES],
+        "tenths": [{"value": value, "text": _tenths(value)} for value in RATIOS if value >= 1],
         "parse": [
             {"text": text, "unit": unit, "value": float(_exact(text))}
             for unit, texts in PARSED.items()
@@ -152,6 +177,42 @@ def _intensity(value: float | str, digits: int) -> str:
     if isinstance(value, str) or not value:
         return _quantity(value, "FLOP/B", digits)
     return _scaled(value, digits, "FLOP/B", range(25), plain_below=4)
+
+
+def _ratio(value: float, least: int = 2) -> str:
+    """Write two digits below 10, and a whole number from there on."""
+    whole = len(str(int(value)))
+    return _plain(_rounded(value, max(least, min(whole, 15))))
+
+
+def _percent(share: float | str) -> str:
+    """Write percent; 100 only for what differs from it by at most one part in a thousand million."""
+    if isinstance(share, str):
+        return SPECIAL[share] if share == "nan" else f"{SPECIAL[share]} %"
+    if not share:
+        return "0 %"
+    hundred = share * 100
+    if abs(Fraction(share) - 1) <= Fraction(1, 10**9):
+        return "100 %"
+    digits = (_ratio(hundred, least) for least in range(2, 17))
+    return next(text for text in digits if text != "100") + " %"
+
+
+def _change(before: float | str, after: float | str) -> str:
+    """Write the change in percent; nothing of an unknown amount, nor from nothing to something."""
+    if isinstance(before, str) or isinstance(after, str) or (before == 0 and after != 0):
+        return SPECIAL["nan"]
+    if before == after:
+        return "±0 %"
+    return ("+" if after > before else "−") + _percent(abs(after / before - 1))
+
+
+def _factor(value: float) -> str:
+    return _significant(value, 3) if Fraction(9, 10) < Fraction(value) < Fraction(11, 10) else _ratio(value)
+
+
+def _tenths(value: float) -> str:
+    return f"{Decimal(value).quantize(Decimal('0.1'), ROUND_HALF_EVEN, Context(prec=400)):f}"
 
 
 # -- guide.json --------------------------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ def test_a_partition_is_a_value() -> None:
     assert one != Partition.unfused(graph)
     assert one != 1
     assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one  # noqa: S301 - our own bytes
-    assert repr(one) == "Partition('made': 4 ops in 2 kernels, 10 MB, 1.67× the compulsory bytes; textbook)"
+    assert repr(one) == "Partition('made': 4 ops in 2 kernels, 10 MB, 1.7× the compulsory bytes; textbook)"
     assert (one.indices, len(one)) == (((0, 1), (2, 3)), 2)
 
 

@@ -45,14 +45,24 @@ export function formatBinary(value: number): string {
   return formatSignificant(value / 1024 ** steps, 4) + ["", ...Object.keys(BINARY)][steps];
 }
 
-/** Formats a share in percent. From 10 % up, the number is whole. Below 10 %, it has two significant digits. */
+/** A share that differs from 1 by at most this is shown as "100 %", because rounding can explain the difference. */
+const HUNDRED_PERCENT_TOLERANCE = 1e-9;
+
+/**
+ * Formats a share in percent. From 10 % up, the number is whole. Below 10 %, it has two significant digits. A share
+ * that is not 100 % gets as many digits as it needs to differ from "100 %".
+ */
 export function formatPercent(share: number): string {
-  return Number.isNaN(share) ? strings.unknown : `${formatRatio(share * 100)} %`;
+  if (Number.isNaN(share)) return strings.unknown;
+  if (Math.abs(share - 1) <= HUNDRED_PERCENT_TOLERANCE) return "100 %";
+  let [digits, text] = [2, formatRatio(share * 100)];
+  while (text === "100") text = formatRatio(share * 100, ++digits);
+  return `${text} %`;
 }
 
 /** Formats the change from one amount to another as a percentage, such as "−25 %". */
 export function formatChange(from: number, to: number): string {
-  const change = to / from - 1;
+  const change = to === from ? 0 : to / from - 1;
   if (!Number.isFinite(change)) return strings.unknown;
   return `${change < 0 ? "−" : change > 0 ? "+" : "±"}${formatPercent(Math.abs(change))}`;
 }
@@ -71,15 +81,17 @@ export function roundUp(value: number, digits: number): number {
   return Number(`${Math.ceil((value / 10 ** power) * (1 - 1e-12))}e${power}`);
 }
 
-/** Formats a ratio. From 10 up, the number is whole. Below 10, it has two significant digits. */
-export function formatRatio(ratio: number): string {
-  const digits = Math.abs(ratio) < 10 ? 2 : Math.floor(Math.log10(Math.abs(ratio))) + 1;
-  return formatSignificant(ratio, Math.min(digits, 15));
+/** Formats a ratio with at least `digits` significant digits. From 10 up, all digits before the decimal mark are shown. */
+export function formatRatio(ratio: number, digits = 2): string {
+  const size = Math.abs(ratio);
+  const whole = size < 10 ? 1 : Number(size.toExponential().split("e")[1]) + 1;
+  return formatSignificant(ratio, Math.max(digits, Math.min(whole, 15)));
 }
 
-/** Formats a ratio with exactly one decimal, such as "4.0". */
+/** Formats a ratio of at least 1 with exactly one decimal, such as "4.0". */
 export function formatTenths(ratio: number): string {
-  return ratio.toFixed(1).replace(".", numerals.mark);
+  const text = formatRatio(ratio, Math.floor(ratio).toString().length + 1);
+  return text.includes(numerals.mark) ? text : `${text}${numerals.mark}0`;
 }
 
 /** Formats the label of an axis tick, such as 1e-4, 0.1, 1, 2.5, 100, 1k or 20k. */

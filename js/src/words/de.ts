@@ -226,7 +226,6 @@ export const catalogue: Like<typeof en.catalogue> = {
     counted: (shown, all) => `${whole(shown)} von ${whole(all)} Kerneln`,
     ofTime: (percent) => `${percent} der Zeit`,
     totals: (count) => (count === 1 ? "1 Summe" : `${whole(count)} Summen`),
-    almostAll: "über 99 %",
     search: "Namen suchen",
     searchHint: "gemm  fused*norm",
     category: "Kategorie",

@@ -212,7 +212,6 @@ export const catalogue = {
     counted: (shown: number, all: number) => `${whole(shown)} of ${whole(all)} kernels`,
     ofTime: (percent: string) => `${percent} of time`,
     totals: (count: number) => (count === 1 ? "1 total" : `${whole(count)} totals`),
-    almostAll: "over 99 %",
     search: "Search names",
     searchHint: "gemm  fused*norm",
     category: "Category",

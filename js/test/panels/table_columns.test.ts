@@ -155,7 +155,7 @@ describe("a cell", () => {
     const share = columnsOf(makeKernels([{ time: 1e-9 }, { time: 1 }, { time: 0 }]), undefined).find(
       ({ key }) => key === "share",
     ) as Column;
-    expect([0, 1, 2].map((row) => cellText(share, row))).toEqual(["< 0.01 %", "100 %", "0 %"]);
+    expect([0, 1, 2].map((row) => cellText(share, row))).toEqual(["< 0.01 %", "99.9999999 %", "0 %"]);
   });
   it("has the kernel's short name, the whole one when it is pointed at, and a word for none", () => {
     const named = makeKernels([{ name: "void at::add<float>(int)", short: "add" }, { name: "plain" }, { name: " " }]);

@@ -3,12 +3,14 @@
 import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/units.json";
 import {
+  formatChange,
   formatFactor,
   formatIntensity,
   formatPercent,
   formatQuantity,
   formatRatio,
   formatSignificant,
+  formatTenths,
   formatTick,
   parseRate,
   roundUp,
@@ -21,17 +23,6 @@ const RATES = ["FLOP/s", "B/s"] as const;
 const SAYS: Record<string, RegExp> = { number: /^no number in/, unit: /is not a unit of/, size: /must be above zero/ };
 
 describe("numbers to text", () => {
-  it("tells a factor near to 1 from 1", () => {
-    expect([1.094, 1.05, 1.0502, 0.954, 1.1, 2.96, 12.4].map(formatFactor)).toEqual([
-      "1.09",
-      "1.05",
-      "1.05",
-      "0.954",
-      "1.1",
-      "3",
-      "12",
-    ]);
-  });
   it("rounds up what is at least needed, and leaves what has as few digits", () => {
     expect([3517.2, 3.518e12, 1.0502, 0.0999].map((value) => roundUp(value, 4))).toEqual([
       3518, 3.518e12, 1.051, 0.0999,
@@ -58,29 +49,22 @@ describe("numbers to text", () => {
     expect(formatIntensity(1.2345)).toBe("1.23 FLOP/B");
     expect(formatSignificant(1.2345)).toBe("1.23");
   });
-  it("writes shares whole from 10 % up and with two digits below", () => {
-    const shares: [number, string][] = [
-      [0, "0 %"],
-      [0.0123, "1.2 %"],
-      [0.0995, "10 %"],
-      [0.125, "12 %"],
-      [0.34, "34 %"],
-      [0.995, "100 %"],
-      [1.234, "123 %"],
-      [12.3456, "1235 %"],
-    ];
-    for (const [share, text] of shares) expect(formatPercent(share), String(share)).toBe(text);
+  it("writes shares whole from 10 % up and with two digits below, and 100 % only for 100 %", () => {
+    for (const { share, text } of golden.percent) expect(formatPercent(double(share)), String(share)).toBe(text);
   });
-  it("writes ratios whole from 10 up and with two digits below", () => {
-    const ratios: [number, string][] = [
-      [1, "1"],
-      [1.25, "1.2"],
-      [9.94, "9.9"],
-      [9.96, "10"],
-      [12.5, "12"],
-      [1234.4, "1234"],
-    ];
-    for (const [ratio, text] of ratios) expect(formatRatio(ratio), String(ratio)).toBe(text);
+  it("writes ratios whole from 10 up and with two digits below, ties to even", () => {
+    for (const { value, text } of golden.ratio) expect(formatRatio(value), String(value)).toBe(text);
+  });
+  it("writes factors near to 1 with three digits", () => {
+    for (const { value, text } of golden.factor) expect(formatFactor(value), String(value)).toBe(text);
+  });
+  it("writes a change in percent, with its sign", () => {
+    for (const { from, to, text } of golden.change) {
+      expect(formatChange(double(from), double(to)), `${from} to ${to}`).toBe(text);
+    }
+  });
+  it("writes one decimal, ties to even: 1.25 is 1.2", () => {
+    for (const { value, text } of golden.tenths) expect(formatTenths(value), String(value)).toBe(text);
   });
   it("labels powers of ten as short as they can be", () => {
     const ticks = [1e-5, 1e-3, 0.01, 0.1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e9, 1e12, 1e15, 1e16];

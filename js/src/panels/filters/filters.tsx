@@ -90,7 +90,7 @@ function Clear({ store }: { store: Store }) {
 
 function counted(store: Store): string {
   const { kernels, all, share } = store.totals.value;
-  const time = Number.isNaN(share) ? "" : ` · ${words.ofTime(shareText(share))}`;
+  const time = Number.isNaN(share) ? "" : ` · ${words.ofTime(formatPercent(share))}`;
   return store.showsTotals.value ? words.totals(store.drawnRows.value.length) : words.counted(kernels, all) + time;
 }
 
@@ -145,7 +145,7 @@ function Controls({ store }: { store: Store }) {
 
 function TimeShare({ store }: { store: Store }) {
   const share = store.timeShare.value;
-  const text = shareText(share);
+  const text = formatPercent(share);
   return (
     <span class="roofwidget-share" title={words.longest(text)}>
       <span class="roofwidget-muted">{words.timeShare}</span>
@@ -187,9 +187,6 @@ function answersOf(store: Store, unknown: readonly string[]): readonly string[] 
   const overhead = store.launchOverhead.value > 0 ? ["overhead"] : [];
   return ["compute", ...levels, ...(isSent ? ["network"] : []), ...overhead, ...unknown];
 }
-
-/** Shows "100 %" only if all kernels are shown. */
-const shareText = (share: number) => (share < 1 && share >= 0.995 ? words.almostAll : formatPercent(share));
 
 interface ChoiceProps {
   readonly label: string;
