@@ -26,7 +26,7 @@ from roofwidget.readers.ncu.metrics import (
 )
 from roofwidget.readers.ncu.pages import COMMAND, read_pages
 from roofwidget.readers.ncu.report import MAGIC, read_report
-from roofwidget.readers.ncu.roofs import chip_with_roofs, sm_clock
+from roofwidget.readers.ncu.roofs import advised_chip, chip_with_roofs, sm_clock
 
 # -- warnings ------------------------------------------------------------------------------------------------------
 
@@ -209,7 +209,7 @@ def kernels(
     roof, roof_warnings = chip_with_roofs(launches, traffic, given=chip, precision=most, fp16_packed=fp16_packed)
     parts = _with_fp16_vector_charged(parts, roof)
     if roof is not None and (lacking := [key for key in parts if _is_precision(key) and key not in roof.peak_flops]):
-        name = "name the chip, such as chip='h100-sxm', for its data sheet"
+        name = f"name the chip, {advised_chip(launches)}, for its data sheet"
         roof_warnings = [*roof_warnings, f"the file has no peak of {', '.join(lacking)}, so there is no chip: {name}"]
         roof = None
     n, count = len(launches), launches.count

@@ -13,9 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.chips import AmbiguousChipError, Ceiling, Chip, Memory, Source, UnknownChipError
+from roofwidget.chips import Ceiling, Chip, Memory, Source
 from roofwidget.chips import chip as chip_called
 from roofwidget.kernels.columns import Floats
+from roofwidget.readers.devices import chip_of_capability, chip_of_device
 from roofwidget.readers.ncu.flops import FP16_VECTOR, PATH_METRIC
 from roofwidget.readers.ncu.metrics import (
     SECTOR_BYTES,
@@ -299,14 +300,22 @@ def _looked_up(launches: Launches) -> Chip | None:
     """Return the catalogue's chip with the device's name; None unless there is exactly one."""
     name = next((name for name in launches.device if name), None)
     try:
-        return None if name is None else chip_called(name)
-    except (UnknownChipError, AmbiguousChipError):
+        return None if name is None else chip_of_device(name)
+    except LookupError:
         return None
+
+
+def advised_chip(launches: Launches) -> str:
+    """Return how to name a chip of the launches' compute capability, for messages."""
+    known = launches.capability[launches.capability > 0]
+    capability = float(known[0]) if len(known) else None
+    about = f" (compute capability {capability:.1f})" if capability is not None else ""
+    return f"such as chip='{chip_of_capability(capability)}'{about}"
 
 
 def _warnings(launches: Launches, chip: Chip | None, figures: _ChipFigures) -> list[str]:
     if chip is None:
-        how = "name a chip, such as chip='a100-sxm-80gb', for its data sheet at the measured clock"
+        how = f"name a chip, {advised_chip(launches)}, for its data sheet at the measured clock"
         return [f"the file has no peaks (as 'ncu --set roofline' collects them), so there is no chip: {how}"]
     remarks = []
     clocks = sm_clock(launches)

@@ -10,8 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.chips import AmbiguousChipError, Chip, Source, UnknownChipError, chip
+from roofwidget.chips import Chip, Source
 from roofwidget.readers.ceilings.measured import MATRIX, VECTOR, Rate, measured_chip, onto
+from roofwidget.readers.devices import chip_of_device
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
 from roofwidget.readers.tables.delimited import read_table
@@ -138,14 +139,15 @@ def gpu(about: System, roofline: File | None) -> tuple[Chip | None, list[str]]:
         return found, [f"the roofs are those of roofline.csv, measured; {note}" for note in found.notes]
     if not about.model:
         return None, ["no sysinfo.csv and no roofline.csv: choose a chip to see a roof"]
+    if not about.is_whole:
+        return None, [f"the profile is of a partition of '{about.model}': choose a chip to see a roof"]
     return None, [f"sysinfo.csv names the model '{about.model}', which is not one chip of the catalogue: choose a chip"]
 
 
 def _catalogued(about: System) -> Chip | None:
     if not about.model or not about.is_whole:
         return None
-    # The model may end in the silicon stepping: MI300A_A1.
     try:
-        return chip(re.sub(r"_[A-Z]\d$", "", about.model))
-    except (AmbiguousChipError, UnknownChipError):
+        return chip_of_device(about.model)
+    except LookupError:
         return None

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError
-from roofwidget.chips import chip as find_chip
+from roofwidget.chips import Chip
 from roofwidget.kernels.columns import MAIN_LEVEL, DictColumn, Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.torch.events import Collected, Integers, Mask
+from roofwidget.readers.devices import chip_of_device
+from roofwidget.readers.torch.events import NONE, Collected, Integers, Mask
 from roofwidget.readers.torch.rows import Rows, WorkTable, dict_column, is_copy
 from roofwidget.support.did_you_mean import listed
 
@@ -254,22 +254,25 @@ def host_kernels(table: WorkTable, rows: Rows) -> Kernels:
 def chip_of(collected: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None, list[str]]:
     """Return the chip that the kernels ran on (None if the catalogue lacks it) and warnings."""
     devices = properties.get("deviceProperties")
-    used = set(collected.device.device.integers().tolist())
     entries = [entry for entry in devices if isinstance(entry, dict)] if isinstance(devices, list) else []
-    names = {
-        str(entry["name"])
-        for entry in entries
-        if isinstance(entry.get("id"), int) and entry["id"] in used and "name" in entry
-    }
+    known = {entry["id"]: entry for entry in entries if isinstance(entry.get("id"), int) and entry.get("name")}
+    used = set(collected.device.device.integers().tolist())
+    # Without numbers in the events, any device of the list may have run the kernels.
+    ran_on = known if used == {NONE} else {number: known[number] for number in used if number in known}
+    names = sorted({str(entry["name"]) for entry in ran_on.values()})
     if len(names) > 1:
-        return None, [f"the kernels ran on different chips: {listed(sorted(names))}"]
+        return None, [f"the kernels ran on different chips: {listed(names)}"]
+    if missing := sorted(used - known.keys() - {NONE}):
+        which = f"device {', '.join(map(str, missing[:_MAX_NAMED]))}" if known else "the device"
+        return None, [f"the trace does not name {which}, on which kernels ran: choose a chip to see a roof"]
     if not names:
-        return None, []
-    (name,) = names
+        return None, ["the trace does not name the device: choose a chip to see a roof"]
+    units = [entry.get("numSms") for entry in ran_on.values()]
+    counts = [float(count) for count in units if isinstance(count, int) and not isinstance(count, bool)]
     try:
-        return find_chip(name), []
-    except (AmbiguousChipError, UnknownChipError):
-        return None, [f"the kernels ran on '{name}', which is not one chip of the catalogue; name a chip"]
+        return chip_of_device(names[0], min(counts, default=None)), []
+    except LookupError as error:
+        return None, [f"the kernels ran on '{names[0]}', {error}; name a chip"]
 
 
 def work_warnings(kernels: Kernels, *, shapes: bool) -> list[str]:

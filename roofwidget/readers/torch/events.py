@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
@@ -133,6 +134,7 @@ class Collected:
         self.calls: list[OpCall] = []
         self.shapes = False
         self.unfinished = 0
+        self.unread: Counter[str] = Counter()
         self.names: Codes[str] = Codes()
         self.categories: Codes[str] = Codes()
         self._resource_codes: Codes[tuple[object, ...]] = Codes()
@@ -163,9 +165,13 @@ class Collected:
         takers, known = self._takers, self.events
         for position, event in enumerate(batch, known):
             try:
-                taker = takers.get(event.get("cat"))
-                if taker is not None and event.get("ph", "X") == "X":
-                    taker(event, event.get("args") or {})
+                category = event.get("cat")
+                taker = takers.get(category)
+                if taker is not None:
+                    if event.get("ph", "X") == "X":
+                        taker(event, event.get("args") or {})
+                elif category not in _NO_WORK and event.get("dur"):
+                    self.unread[str(category)] += 1
             except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
                 raise ProfileError(self._source, _flaw(event, error), place=f"event {position + 1}") from None
             self.events += 1
@@ -231,8 +237,46 @@ class Collected:
 _MAX_TIME_US: Final = 1e18
 _MAX_WORK: Final = 1e30
 _AGAIN: Final = "export the trace again, or remove the event"
-_RUNTIMES: Final = ("cuda_runtime", "cuda_driver", "hip_runtime", "xpu_runtime", "privateuse1_runtime", "Runtime")
-_CATEGORIES: Final = {"Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}
+_RUNTIMES: Final = (
+    "cuda_runtime",
+    "cuda_driver",
+    "hip_runtime",
+    "xpu_runtime",
+    "mtia_runtime",
+    "privateuse1_runtime",
+    "privateuse1_driver",
+    "Runtime",
+)
+# On Meta's accelerator MTIA the control processors run the kernels.
+_CATEGORIES: Final = {
+    "Kernel": "kernel",
+    "mtia_ccp_events": "kernel",
+    "Memcpy": "gpu_memcpy",
+    "Memset": "gpu_memset",
+}
+# Events that are no work: Python's frames, marks, arrows, and time that other events have too.
+_NO_WORK: Final = frozenset(
+    {
+        None,
+        "",
+        "Trace",
+        "ac2g",
+        "async_cpu_to_gpu",
+        "async_gpu",
+        "forward_backward",
+        "fwdbwd",
+        "cpu_instant_event",
+        "cuda_event",
+        "cuda_sync",
+        "external_correlation",
+        "gpu_user_annotation",
+        "mtia_counters",
+        "mtia_insight",
+        "overhead",
+        "python_function",
+        "user_annotation",
+    }
+)
 
 
 def collect(batches: Iterable[list[Any]], source: str) -> Collected:

@@ -69,11 +69,13 @@ from roofwidget.readers.torch.counters import counted_kernels
 from roofwidget.readers.torch.events import collect
 from roofwidget.readers.torch.rows import WorkTable, host_rows, launch_rows, operation_rows
 from roofwidget.readers.torch.stream import EVENTS, Trace
+from roofwidget.support.did_you_mean import listed
 
 FORMAT: Final = "torch"
 EXPECTED: Final = "a Chrome trace of PyTorch's profiler"
 
 _MAX_LAUNCHES: Final = 1_000_000
+_MAX_CATEGORIES: Final = 4
 _NOTHING: Final = "no kernels and no operations in this trace; expected a trace that torch.profiler exported"
 _FIRST_EVENT: Final = re.compile(r'\s*\[\s*\{[^{}]{0,2000}"ph"\s*:')
 
@@ -135,6 +137,9 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
     if not len(collected.device.start) and not len(collected.operations.start):
         raise ProfileError(source.name, _NOTHING)
     messages = [f"events without a duration were left out: {collected.unfinished:,}"] if collected.unfinished else []
+    if collected.unread:
+        events = listed(f"{category} ({count:,})" for category, count in collected.unread.most_common(_MAX_CATEGORIES))
+        messages.append(f"events of unknown categories were left out, so time on a device may be missing: {events}")
     table = WorkTable(collected.calls)
     if not len(collected.device.start):
         calls = host_kernels(table, host_rows(collected, table))

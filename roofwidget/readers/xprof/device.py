@@ -17,7 +17,7 @@ _VENDORS: Final = {"tpu": "Google", "amd": "AMD", "nvidia": "NVIDIA"}
 # GPUs whose bf16 rate differs from the fp16 rate, or that have no bf16.
 _NO_BF16: Final = ("gfx908", "gfx906", "kepler", "maxwell", "pascal", "volta", "turing")
 # Chips of the catalogue by the architecture that XProf reports. The check of the HBM peak uses the chip with the
-# slowest memory.
+# nearest compute peak.
 _KNOWN: Final = {"gfx942": ("mi300x", "mi300a", "mi325x"), "gfx950": ("mi350x", "mi355x")}
 _MIN_SHARE_OF_SHEET: Final = 0.75
 
@@ -135,13 +135,20 @@ def peak_warnings(properties: Properties) -> list[str]:
     bandwidth = properties.number("peak_hbm_bw") * GIBI
     if not (known and bandwidth):
         return []
-    sheets = [look_up(name) for name in known]
-    slowest = min(sheets, key=lambda chip: chip.bandwidth())
-    if bandwidth >= _MIN_SHARE_OF_SHEET * slowest.bandwidth():
+    peak = properties.number("peak_flop_rate") * GIGA
+    sheet = _nearest([look_up(name) for name in known], peak)
+    if bandwidth >= _MIN_SHARE_OF_SHEET * sheet.bandwidth():
         return []
     message = (
-        f"the profile's HBM peak, {bandwidth / 1e12:.2f} TB/s, is {bandwidth / slowest.bandwidth():.0%} of the "
-        f"{slowest.bandwidth() / 1e12:.2f} TB/s on the data sheet of {slowest.name}: the profiler undercounts HBM3, so "
-        f"memory-bound points are too high; set kernels.chip = rw.chip('{slowest.id}') to use the data sheet"
+        f"the profile's HBM peak, {bandwidth / 1e12:.2f} TB/s, is {bandwidth / sheet.bandwidth():.0%} of the "
+        f"{sheet.bandwidth() / 1e12:.2f} TB/s on the data sheet of {sheet.name}: the profiler undercounts HBM3, so "
+        f"memory-bound points are too high; set kernels.chip = rw.chip('{sheet.id}') to use the data sheet"
     )
     return [message]
+
+
+def _nearest(sheets: list[Chip], peak: float) -> Chip:
+    """Return the chip with the nearest 16-bit peak; without a peak, the chip with the slowest memory."""
+    if not peak:
+        return min(sheets, key=lambda chip: chip.bandwidth())
+    return min(sheets, key=lambda chip: abs(math.log(peak / chip.peak("fp16"))))

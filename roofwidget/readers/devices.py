@@ -1,0 +1,79 @@
+"""Find the catalogue's chip of a device that a driver or a profiler names, or say why there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip
+
+# Words after the model's name. VF: a virtual machine has the whole GPU as a virtual function. OAM: the module's form.
+# The last is AMD's silicon stepping, as in MI300A_A1.
+_ENDINGS: Final = re.compile(r"(?:[ _](?:VF|OAM)|_[A-Z]\d)$")
+# Cards of two dies (GCDs) that software sees as two devices: counters and kernels are those of one die.
+_TWO_DEVICES: Final = re.compile(r"(?:amd )?(?:instinct )?(mi250x?)", re.IGNORECASE)
+_UNITS_TOLERANCE: Final = 0.1
+# NVIDIA's compute capabilities, each with a chip of the catalogue for advice.
+_BY_CAPABILITY: Final[Mapping[float, str]] = {
+    3.7: "k80",
+    6.0: "p100-sxm2",
+    7.0: "v100-sxm2-16gb",
+    7.5: "t4",
+    8.0: "a100-sxm-80gb",
+    8.6: "a40",
+    8.7: "jetson-agx-orin-64gb",
+    8.9: "l40s",
+    9.0: "h100-sxm",
+    10.0: "b200",
+    10.3: "b300",
+    12.0: "rtx-5090",
+}
+
+
+def chip_of_device(name: str, units: float | None = None) -> Chip:
+    """Return the catalogue's chip of one device as software sees it.
+
+    Parameters
+    ----------
+    name
+        The device's name, as the driver or the profiler writes it.
+    units
+        The device's multiprocessors or compute units, if known.
+
+    Raises
+    ------
+    LookupError
+        If no chip or several chips have this name, or the device has fewer units than the chip and so is a part of it.
+        The message is a clause that can follow the device's name.
+
+    Examples
+    --------
+    >>> [chip_of_device(name).id for name in ("AMD Instinct MI300X VF", "MI300A_A1", "MI250X", "NVIDIA H200")]
+    ['mi300x', 'mi300a', 'mi250x-gcd', 'h200-sxm']
+    """
+    text = _ENDINGS.sub("", name.strip())
+    pair = _TWO_DEVICES.fullmatch(text)
+    try:
+        found = chip(f"{pair[1]}-gcd" if pair else text)
+    except (AmbiguousChipError, UnknownChipError):
+        raise LookupError("which is not one chip of the catalogue") from None
+    # Drivers of RDNA count pairs of compute units.
+    whole = None if found.family.startswith("RDNA") else re.match(r"\d+", found.units or "")
+    if units is not None and whole is not None and units < (1 - _UNITS_TOLERANCE) * int(whole[0]):
+        raise LookupError(f"of which the device is a part: it has {units:g} of {found.units}")
+    return found
+
+
+def chip_of_capability(capability: float | None) -> str:
+    """Return the id of a chip with this compute capability, for advice; a common chip if it is unknown.
+
+    Examples
+    --------
+    >>> chip_of_capability(7.0), chip_of_capability(12.1), chip_of_capability(None)
+    ('v100-sxm2-16gb', 'rtx-5090', 'h100-sxm')
+    """
+    if capability is None or not capability > 0:
+        return "h100-sxm"
+    nearest = min(_BY_CAPABILITY, key=lambda known: (abs(known - capability), known))
+    return _BY_CAPABILITY[nearest]
