@@ -172,6 +172,10 @@ def test_the_chip_advised_for_a_table_has_its_compute_capability(capability: str
     kernels = rw.read(text.encode())
     said = next(warning for warning in kernels.warnings if "there is no chip" in warning)
     assert f"such as chip='{chip}' (compute capability {capability})" in said
+    assert not any("but the data sheet" in warning for warning in rw.read(text.encode(), chip=chip).warnings)
+    other = "l4" if capability == "7.0" else "v100-sxm2-16gb"
+    (said,) = [warning for warning in rw.read(text.encode(), chip=other).warnings if "but the data sheet" in warning]
+    assert said.endswith(f"as '{chip}' has, but the data sheet is that of '{other}'")
 
 
 def test_every_generation_of_nvidia_in_the_catalogue_has_a_chip_to_advise() -> None:

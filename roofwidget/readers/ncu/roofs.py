@@ -193,7 +193,7 @@ def chip_with_roofs(
     figures.operations(peak_rates(launches, fp16_packed=fp16_packed))
     figures.levels(peak_bandwidths(launches, traffic))
     chip = figures.chip(precision)
-    return chip, _warnings(launches, chip, figures)
+    return chip, [*_warnings(launches, chip, figures), *_contradictions(launches, sheet if given is not None else None)]
 
 
 @dataclass
@@ -311,6 +311,18 @@ def advised_chip(launches: Launches) -> str:
     capability = float(known[0]) if len(known) else None
     about = f" (compute capability {capability:.1f})" if capability is not None else ""
     return f"such as chip='{chip_of_capability(capability)}'{about}"
+
+
+def _contradictions(launches: Launches, given: Chip | None) -> list[str]:
+    """Warn if the user named a chip of another generation than the device's."""
+    known = launches.capability[launches.capability > 0]
+    if given is None or not len(known):
+        return []
+    expected = chip_called(chip_of_capability(float(known[0])))
+    if expected.family.partition(" ")[0] == given.family.partition(" ")[0]:
+        return []
+    what = f"the launches ran on a device of compute capability {known[0]:.1f}, as '{expected.id}' has"
+    return [f"{what}, but the data sheet is that of '{given.id or given.name}'"]
 
 
 def _warnings(launches: Launches, chip: Chip | None, figures: _ChipFigures) -> list[str]:
