@@ -19,20 +19,20 @@ permute        V/nW                    refused: it has one direction     as ring
 The ring formulas are those of bandwidth-optimal rings (Patarasu and Yuan, JPDC 69(2), 2009). With "ring-both-ways" the
 ring wraps around: each shard travels in both directions, half of the ring in each. With an even n, one direction is
 idle in the last step. On a switch each rank holds V/n and sends all of it except its own n-th part. Each hop costs
-`latency`, and the hops of a collective run one after the other. Scalars may be text with a unit, such as ``"450 GB/s"``
-or ``"1 us"``.
+`latency`, and the hops of a collective run one after the other. Single numbers may be text with a unit, such as
+``"450 GB/s"`` or ``"1 us"``.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips import Chip, Link, MissingFigureError
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import Floats, quantity, real
+from roofwidget.kernels.columns import Floats, Scalar, number_or_array, quantity, real
 from roofwidget.support.did_you_mean import choose_from, keywords
 
 COLLECTIVES: Final = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "permute")
@@ -45,6 +45,26 @@ _BOTH_WAYS: Final = "ring-both-ways"
 _IN_STEPS: Final = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
 
 
+@overload
+def collective_time(  # type: ignore[overload-overlap]  # a number is array-like too: the first match counts
+    kind: str,
+    size: Scalar,
+    ranks: Scalar,
+    bandwidth: Scalar | Chip | Link,
+    *,
+    latency: Scalar | None = None,
+    topology: str = "ring",
+) -> float: ...
+@overload
+def collective_time(
+    kind: str,
+    size: npt.ArrayLike,
+    ranks: npt.ArrayLike,
+    bandwidth: npt.ArrayLike | Chip | Link,
+    *,
+    latency: npt.ArrayLike | None = None,
+    topology: str = "ring",
+) -> Floats: ...
 @keywords("collective_time")
 def collective_time(
     kind: str,
@@ -54,7 +74,7 @@ def collective_time(
     *,
     latency: npt.ArrayLike | None = None,
     topology: str = "ring",
-) -> Floats:
+) -> float | Floats:
     """Return the time of a collective in seconds. Arrays broadcast.
 
     Parameters
@@ -75,8 +95,8 @@ def collective_time(
 
     Returns
     -------
-    numpy.ndarray
-        Seconds, of the broadcast shape.
+    float or numpy.ndarray
+        Seconds: a float for numbers, an array of the broadcast shape for arrays.
 
     Raises
     ------
@@ -104,13 +124,17 @@ def collective_time(
         speed = quantity(bandwidth, "B/s", "bandwidth", above_zero=True) * (2 if topology == _BOTH_WAYS else 1)
         hop = latency
     time = np.asarray(array * _link_capacity(kind, n, topology) / speed)
-    if hop is None:
-        return time
-    return np.asarray(time + _hops(kind, n, topology) * quantity(hop, "s", "latency"))
+    if hop is not None:
+        time = time + _hops(kind, n, topology) * quantity(hop, "s", "latency")
+    return number_or_array(np.asarray(time))
 
 
+@overload
+def network_bytes(kind: str, size: Scalar, ranks: Scalar, *, topology: str = "ring") -> float: ...  # type: ignore[overload-overlap]  # a number is array-like too: the first match counts
+@overload
+def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topology: str = "ring") -> Floats: ...
 @keywords("network_bytes")
-def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topology: str = "ring") -> Floats:
+def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topology: str = "ring") -> float | Floats:
     """Return the bytes that a rank sends in a collective over all its links; received bytes do not count.
 
     If ranks send different amounts, as in a broadcast, the result is the largest amount. As ``"network"``
@@ -132,11 +156,11 @@ def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topol
 
     Examples
     --------
-    >>> float(network_bytes("all-reduce", 1e9, 8))
+    >>> network_bytes("all-reduce", 1e9, 8)
     1750000000.0
     """
     array, n = _asked(kind, size, ranks, topology)
-    return np.asarray(array * _bytes_sent(kind, n, topology))
+    return number_or_array(np.asarray(array * _bytes_sent(kind, n, topology)))
 
 
 def _asked(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, topology: str) -> tuple[Floats, Floats]:
@@ -186,7 +210,11 @@ def _hops(kind: str, n: Floats, topology: str) -> Floats:
     return np.floor(n / 2) * (2 if kind == "all-reduce" else 1)
 
 
-def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> Floats:
+@overload
+def network_intensity(flops: Scalar, network_bytes: Scalar) -> float: ...  # type: ignore[overload-overlap]  # a number is array-like too: the first match counts
+@overload
+def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> Floats: ...
+def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> float | Floats:
     """Return FLOPs per byte that a rank sends, the x axis of a roofline over the link. It is infinite without bytes.
 
     Parameters
@@ -203,7 +231,7 @@ def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> Flo
     """
     work, moved = quantity(flops, "FLOP", "flops"), quantity(network_bytes, "B", "network_bytes")
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(work / moved)
+        return number_or_array(np.asarray(work / moved))
 
 
 @keywords("network_ridge_point")
@@ -236,10 +264,16 @@ def network_ridge_point(chip: Chip | str, *, precision: str = "auto", link: str 
     return found.peak(precision) / found.link_bandwidth(link)
 
 
+@overload
+def exposed_fraction(network_time: Scalar, overlappable_time: Scalar, *, body_time: Scalar | None = None) -> float: ...  # type: ignore[overload-overlap]  # a number is array-like too: the first match counts
+@overload
+def exposed_fraction(
+    network_time: npt.ArrayLike, overlappable_time: npt.ArrayLike, *, body_time: npt.ArrayLike | None = None
+) -> Floats: ...
 @keywords("exposed_fraction")
 def exposed_fraction(
     network_time: npt.ArrayLike, overlappable_time: npt.ArrayLike, *, body_time: npt.ArrayLike | None = None
-) -> Floats:
+) -> float | Floats:
     """Return the share of a step that waits for the network, for the option ``exposed_comm`` of `bound`.
 
     The part of the network time Tn beyond `overlappable_time` is exposed: ``x = max(0, Tn - overlappable)``. The step
@@ -257,8 +291,8 @@ def exposed_fraction(
 
     Returns
     -------
-    numpy.ndarray
-        A share from 0 to 1, of the broadcast shape; 0 where all times are 0.
+    float or numpy.ndarray
+        A share from 0 to 1: a float for numbers, an array of the broadcast shape for arrays; 0 where all times are 0.
 
     Raises
     ------
@@ -267,9 +301,9 @@ def exposed_fraction(
 
     Examples
     --------
-    >>> float(exposed_fraction(10e-3, 8e-3))
+    >>> exposed_fraction(10e-3, 8e-3)
     0.2
-    >>> float(exposed_fraction(2e-3, 0, body_time=8e-3))
+    >>> exposed_fraction(2e-3, 0, body_time=8e-3)
     0.2
     """
     network, hiding = quantity(network_time, "s", "network_time"), quantity(overlappable_time, "s", "overlappable_time")
@@ -278,10 +312,14 @@ def exposed_fraction(
         raise ValueError("overlappable_time is a part of body_time and cannot be longer")
     exposed = np.maximum(0.0, network - hiding)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(exposed > 0, exposed / (body + exposed), 0.0))
+        return number_or_array(np.asarray(np.where(exposed > 0, exposed / (body + exposed), 0.0)))
 
 
-def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> Floats:
+@overload
+def effective_roof(attainable: Scalar, exposed: Scalar) -> float: ...  # type: ignore[overload-overlap]  # a number is array-like too: the first match counts
+@overload
+def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> Floats: ...
+def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> float | Floats:
     """Return the roof, lowered by the share f of exposed communication: ``(1 - f) attainable``.
 
     Parameters
@@ -306,7 +344,7 @@ def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> Floats:
         raise ValueError(
             f"exposed must be a share of the time, at least 0 and below 1, got {fraction[fraction >= 1].flat[0]}"
         )
-    return np.asarray((1 - fraction) * quantity(attainable, "FLOP/s", "attainable"))
+    return number_or_array(np.asarray((1 - fraction) * quantity(attainable, "FLOP/s", "attainable")))
 
 
 def _known(word: str, words: tuple[str, ...], what: str) -> None:

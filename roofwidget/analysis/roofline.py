@@ -12,14 +12,19 @@ follow from these times (see `roofwidget.analysis.result`), and zero FLOPs or ze
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import Floats, quantity, real
+from roofwidget.kernels.columns import Floats, Scalar, number_or_array, quantity, real
 
 
-def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats:
+@overload
+def attainable(ai: Scalar, peak_flops: Scalar, bandwidth: Scalar) -> float: ...  # type: ignore[overload-overlap]  # a number is array-like too: the first match counts
+@overload
+def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats: ...
+def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> float | Floats:
     """Return the highest rate that a roofline allows: ``min(peak_flops, ai * bandwidth)``.
 
     Parameters
@@ -33,8 +38,8 @@ def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.Arra
 
     Returns
     -------
-    numpy.ndarray
-        FLOP/s, of the broadcast shape; NaN where `ai` is NaN.
+    float or numpy.ndarray
+        FLOP/s: a float for numbers, an array of the broadcast shape for arrays; NaN where `ai` is NaN.
 
     Raises
     ------
@@ -50,11 +55,17 @@ def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.Arra
     if (intensity < 0).any():
         raise ValueError(f"ai must not be negative, got {intensity[intensity < 0].flat[0]}")
     peak, speed = _rates(peak_flops, bandwidth)
-    return np.asarray(np.minimum(peak, intensity * speed))
+    return number_or_array(np.asarray(np.minimum(peak, intensity * speed)))
 
 
-def ridge_point(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats:
+@overload
+def ridge_point(peak_flops: Scalar, bandwidth: Scalar) -> float: ...  # type: ignore[overload-overlap]  # a number is array-like too: the first match counts
+@overload
+def ridge_point(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats: ...
+def ridge_point(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> float | Floats:
     """Return the lowest intensity at which a kernel can be compute-bound: ``peak_flops / bandwidth``, FLOP/byte.
+
+    For numbers the result is a float, for arrays an array of the broadcast shape.
 
     Raises
     ------
@@ -63,11 +74,11 @@ def ridge_point(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats:
 
     Examples
     --------
-    >>> round(float(ridge_point(2.307e15, 7.2e12)), 1)
+    >>> round(ridge_point(2.307e15, 7.2e12), 1)
     320.4
     """
     peak, speed = _rates(peak_flops, bandwidth)
-    return np.asarray(peak / speed)
+    return number_or_array(np.asarray(peak / speed))
 
 
 def _rates(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> tuple[Floats, Floats]:

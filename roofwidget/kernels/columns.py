@@ -16,6 +16,8 @@ from roofwidget import units
 Floats: TypeAlias = npt.NDArray[np.float64]
 Texts: TypeAlias = npt.NDArray[np.object_]
 Bools: TypeAlias = npt.NDArray[np.bool_]
+Scalar: TypeAlias = float | np.number[Any] | str
+"""One number, or one text with a unit such as ``"3.35 TB/s"``."""
 A = TypeVar("A", bound=npt.NDArray[Any])
 
 ASKED_PRECISION: Final = ""
@@ -208,14 +210,25 @@ def real(given: npt.ArrayLike, unit: str, what: str) -> Floats:
     >>> real([1, 2.5], "B/s", "bandwidth").tolist(), float(real("450 GB/s", "B/s", "bandwidth"))
     ([1.0, 2.5], 450000000000.0)
     """
-    if isinstance(given, str):
-        if not unit:
-            raise TypeError(f"{what} must be numbers, got {given!r:.60}")
+    if isinstance(given, str) and unit:
         return np.asarray(units.parse(given, unit, what))
+    if given is None or isinstance(given, (bool, str)):
+        raise TypeError(f"{what} must be numbers, got {given!r:.60}")
     try:
         return np.asarray(given, dtype=np.float64)
     except (OverflowError, TypeError, ValueError):
         raise TypeError(f"{what} must be numbers that fit double precision, got {given!s:.60}") from None
+
+
+def number_or_array(found: Floats) -> float | Floats:
+    """Return an array without dimensions as a float, and any other array unchanged.
+
+    Examples
+    --------
+    >>> number_or_array(np.asarray(2.5)), number_or_array(np.asarray([2.5])).tolist()
+    (2.5, [2.5])
+    """
+    return found if found.ndim else float(found)
 
 
 def quantity(given: npt.ArrayLike, unit: str, what: str, *, above_zero: bool = False) -> Floats:

@@ -203,6 +203,19 @@ def test_sizes_bandwidths_latencies_and_times_may_be_text_with_a_unit() -> None:
     assert float(effective_roof("2 PFLOP/s", 0.5)) == 1e15
 
 
+def test_numbers_give_a_float() -> None:
+    found = [
+        collective_time("all-reduce", 1e9, 8, 450e9),
+        collective_time("all-reduce", 1e9, np.int64(8), 450e9, latency=1e-6),
+        network_bytes("all-reduce", 1e9, 8),
+        network_intensity(1e12, 0),
+        exposed_fraction(10e-3, 8e-3),
+        effective_roof(2307e12, 0.2),
+    ]
+    assert {type(number) for number in found} == {float}
+    assert found[2] == 1.75e9
+
+
 def test_arrays_broadcast() -> None:
     times = collective_time("all-gather", [[100], [200]], [1, 2, 4], 10, latency=[0, 0, 1])
     assert times == pytest.approx(np.array([[0, 5, 10.5], [0, 10, 18]]), rel=1e-15)
@@ -278,7 +291,7 @@ def test_network_intensity_is_infinite_where_nothing_is_sent() -> None:
         (lambda: collective_time("permute", 1, 2, 1, latency=-1), ValueError, "latency must be a finite number"),
         (lambda: collective_time("permute", 1, 2, Link("ICI")), rw.MissingFigureError, "the link 'ICI' has no bandw"),
         (lambda: collective_time("permute", 1, 2, linked(None)), rw.MissingFigureError, "chip has no .*Link"),
-        (lambda: collective_time("permute", 1, 2, 1, topologie="ring"), TypeError, "did you mean 'topology'"),  # type: ignore[call-arg]
+        (lambda: collective_time("permute", 1, 2, 1, topologie="ring"), TypeError, "did you mean 'topology'"),  # type: ignore[call-overload]
         (lambda: exposed_fraction(1, 3, body_time=2), ValueError, "overlappable_time is a part of body_time"),
         (lambda: exposed_fraction(-1, 3), ValueError, "network_time must be a finite number"),
         (lambda: effective_roof(1, [0.5, 1]), ValueError, "below 1, got 1.0"),

@@ -142,6 +142,26 @@ def test_a_peak_or_bandwidth_that_is_not_finite_and_above_zero_is_refused_by_nam
             call(1.0, [1.0, bad])
 
 
+def test_numbers_give_a_float_and_arrays_an_array() -> None:
+    ridge = rw.ridge_point(459e12, 2.76e12)
+    assert type(ridge) is float
+    assert ridge == 459e12 / 2.76e12
+    assert type(rw.attainable(np.float64(10), "459 TFLOP/s", "2.76 TB/s")) is float
+    assert rw.attainable(10, "459 TFLOP/s", "2.76 TB/s") == 2.76e13
+    assert isinstance(rw.ridge_point([459e12], 2.76e12), np.ndarray)
+    assert isinstance(rw.attainable(np.array([10.0]), 459e12, 2.76e12), np.ndarray)
+
+
+@pytest.mark.parametrize("bad", [None, True, "", "fast", {}, [None, "x"], rw.chip("v5p")])
+def test_a_peak_or_bandwidth_that_is_no_number_is_refused_by_name(bad: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"^peak_flops"):
+        rw.ridge_point(bad, 1.0)
+    with pytest.raises((TypeError, ValueError), match=r"^bandwidth"):
+        rw.attainable(1.0, 1.0, bad)
+    with pytest.raises((TypeError, ValueError), match=r"^ai"):
+        rw.attainable(bad, 1.0, 1.0)
+
+
 def test_a_negative_intensity_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^ai must not be negative, got -2\.0$"):
         rw.attainable([1.0, -2.0], 1.0, 1.0)
