@@ -80,3 +80,45 @@ def test_no_chip_of_the_catalogue_sends_network_bytes_to_its_host() -> None:
                 one.link_bandwidth()
         else:
             assert not is_host_link(one.link().name)
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "bandwidth"),
+    [
+        ("p100-sxm2", "NVLink", 80e9),
+        ("v100-sxm2-16gb", "NVLink", 150e9),
+        ("mi350x", "xGMI", 535.5e9),
+        ("mi355x", "xGMI", 535.5e9),
+        ("mi100", "xGMI", 138e9),
+        ("gaudi2", "RoCE", 262.5e9),
+        ("gaudi3", "RoCE", 525e9),
+        # Two cards with a bridge: half of the printed sum of both directions.
+        ("rtx-2080ti", "NVLink", 50e9),
+        ("rtx-3090", "NVLink", 56.25e9),
+        ("a30", "NVLink", 100e9),
+        ("a40", "NVLink", 56.25e9),
+    ],
+)
+def test_network_bytes_use_the_one_way_rate_of_the_links_between_chips(name: str, link: str, bandwidth: float) -> None:
+    chip = rw.chip(name)
+    assert (chip.link().name, chip.link_bandwidth()) == (link, bandwidth)
+    seconds = rw.bound(rw.Kernel("send", 0, {chip.main_memory: 0, "network": 1e12}), chip).time
+    assert seconds.tolist() == [1e12 / bandwidth]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("mi300a", "has no known link to other chips: 'PCIe' connects it to its host"),
+        ("mi210", "has no known link to other chips"),
+        ("t4", "has no known link to other chips"),
+        ("l40s", "has no known link to other chips"),
+        ("rtx-4090", "has no known link to other chips"),
+        ("intel-max-1550", "has no one-way bandwidth for Xe Link: its source prints 16 links, rate not stated"),
+        ("mi250x-gcd", "has no one-way bandwidth for xGMI: its source prints 100 GB/s, bidirectional, per link"),
+        ("epyc-9654", "has no known link$"),
+    ],
+)
+def test_a_chip_whose_links_are_unknown_refuses_network_bytes_and_says_why(name: str, words: str) -> None:
+    with pytest.raises(MissingFigureError, match=words):
+        rw.bound(rw.Kernel("send", 0, {"main": 0, "network": 1e9}), name)
