@@ -174,10 +174,23 @@ class Expression:
         return str(self)
 
     def terms(self) -> list[tuple[list[tuple[_Atom, int]], int]]:
-        """Return the terms in written order, the constant last. A term is factors with powers, and a coefficient."""
+        """Return the terms in written order, the constant last. A term is factors with powers, and a coefficient.
+
+        Factors are in the order in which they first occur in the terms. So the order can be read from the terms alone,
+        as the front end does.
+        """
         place = {atom: index for index, atom in enumerate(self.order)}
         terms = [(sorted(factors, key=lambda f: place[f[0]]), number) for factors, number in self.polynomial.items()]
-        return sorted(terms, key=lambda term: not term[0])
+        terms.sort(key=lambda term: not term[0])
+        # Equal atoms may be written differently, as min(a, b) and min(b, a): each is written as it occurs first.
+        first: dict[_Atom, tuple[int, _Atom]] = {}
+        for factors, _ in terms:
+            for atom, _power in factors:
+                first.setdefault(atom, (len(first), atom))
+        return [
+            ([(first[atom][1], power) for atom, power in sorted(factors, key=lambda f: first[f[0]][0])], number)
+            for factors, number in terms
+        ]
 
     def atoms(self) -> frozenset[Symbol]:
         """Return the symbols of the expression, also symbols inside ceil-divisions, minima and maxima."""

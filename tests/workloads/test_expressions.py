@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
+import runpy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +30,9 @@ from roofwidget.workloads.expressions import (
 
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+FORMULAS: dict[str, Any] = json.loads((GOLDEN / "formulas.json").read_text(encoding="utf-8"))
 
 M, N, K = (dim(name, 1, 4096, default=512) for name in "MNK")
 NAMES = ("M", "N", "K", "@fma")
@@ -254,3 +260,18 @@ def test_the_dims_of_counts_come_back_with_their_ranges() -> None:
 def test_two_dims_of_one_name_must_be_the_same() -> None:
     with pytest.raises(ValueError, match="two dims are called 'batch'"):
         dims_of([dim("batch", 1, 8, default=2), dim("batch", 1, 9, default=2)])
+
+
+def test_a_formula_is_written_as_the_page_writes_it() -> None:
+    values = FORMULAS["values"]
+    for case in FORMULAS["cases"]:
+        count = from_wire(case["wire"])
+        assert str(substitute(count, values)) == case["text"], case
+        # The wire has the terms and factors in written order.
+        assert str(substitute(from_wire(to_wire(count)), values)) == case["text"], case
+
+
+def test_the_golden_file_of_formulas_is_what_its_script_writes() -> None:
+    script = GOLDEN / "make_formulas.py"
+    assert runpy.run_path(str(script))["text"]() == (GOLDEN / "formulas.json").read_text(encoding="utf-8")
+    assert not re.search(r"(import|from) roofwidget", script.read_text(encoding="utf-8"))

@@ -57,33 +57,60 @@ export const withNumbers = (wire: WireExpression, lookup: Lookup): string =>
   );
 
 /**
- * A sum in which like terms are merged. A term is the product of a number and some factors. A factor is a symbol, or
- * the text of a division, min or max.
+ * A sum in which like terms are merged. A term is the product of a number and some factors. A factor is a symbol, a
+ * division, a minimum or a maximum.
  */
 type Polynomial = ReadonlyMap<string, Term>;
 interface Term {
   readonly number: bigint;
-  readonly factors: readonly string[];
+  readonly factors: readonly Factor[];
 }
 
-const term = (number: bigint, ...factors: string[]) => sum([{ number, factors }]);
+interface Factor {
+  /** Equal for equal factors: the order of the parts of a sum, product, minimum or maximum does not matter. */
+  readonly key: string;
+  readonly text: string;
+  /** The parts of a minimum or maximum. */
+  readonly extreme?: { readonly sign: Sign; readonly parts: readonly Polynomial[] };
+}
+
+const term = (number: bigint, ...factors: Factor[]) => sum([{ number, factors }]);
 const constant = (a: Polynomial) => (a.size === 0 ? 0n : a.size === 1 ? a.get("")?.number : undefined);
-const times = (a: Polynomial, b: Polynomial) =>
-  sum(
-    [...a.values()].flatMap((one) =>
-      [...b.values()].map((other) => ({
-        number: one.number * other.number,
-        factors: [...one.factors, ...other.factors],
-      })),
-    ),
+const sorted = (keys: readonly string[], apart: string) => [...keys].sort().join(apart);
+const keyOf = (factors: readonly Factor[]) =>
+  sorted(
+    factors.map(({ key }) => key),
+    "·",
+  );
+const keyOfSum = (a: Polynomial) =>
+  sorted(
+    [...a].map(([key, { number }]) => `${number}·${key}`),
+    "+",
   );
 
+/** Adds terms one by one. Like Python, drops a term whose number becomes 0, so that it comes last if it occurs again. */
 function sum(terms: Iterable<Term>): Polynomial {
   const merged = new Map<string, Term>();
   for (const { number, factors } of terms) {
-    const key = [...factors].sort().join("·");
+    const key = keyOf(factors);
     const total = number + (merged.get(key)?.number ?? 0n);
-    merged.set(key, { number: total, factors: merged.get(key)?.factors ?? factors });
+    if (total === 0n) merged.delete(key);
+    else merged.set(key, { number: total, factors: merged.get(key)?.factors ?? factors });
+  }
+  return merged;
+}
+
+/** Multiplies two sums. Like Python, drops the terms whose number is 0 after all terms are added. */
+function times(a: Polynomial, b: Polynomial): Polynomial {
+  const merged = new Map<string, Term>();
+  for (const one of a.values()) {
+    for (const other of b.values()) {
+      const factors = [...one.factors, ...other.factors];
+      const key = keyOf(factors);
+      const before = merged.get(key);
+      const number = one.number * other.number + (before?.number ?? 0n);
+      merged.set(key, { number, factors: before?.factors ?? factors });
+    }
   }
   return new Map([...merged].filter(([, { number }]) => number !== 0n));
 }
@@ -93,21 +120,37 @@ function polynomial(wire: WireExpression, known: Lookup, shown: Lookup = () => u
   if (typeof wire === "string") {
     if (DIGITS.test(wire)) return term(BigInt(wire));
     const value = known(wire);
-    return Number.isInteger(value) ? term(BigInt(value as number)) : term(1n, wire);
+    return Number.isInteger(value) ? term(BigInt(value as number)) : term(1n, { key: wire, text: wire });
   }
   const [sign, ...rest] = wire;
   const parts = rest.map((part) => polynomial(part, known, shown)) as [Polynomial, ...Polynomial[]];
   if (sign === "+") return sum(parts.flatMap((part) => [...part.values()]));
   if (sign === "*") return parts.reduce(times);
   const text = (part: Polynomial) => print(part, (name) => String(shown(name) ?? name));
-  if (sign === "/") return divide(parts[0], parts[1] as Polynomial, text);
-  const numbers = parts.map(constant).filter((number) => number !== undefined);
-  const extreme = numbers.reduce((a, b) => (a < b === (sign === "min") ? a : b), numbers[0] ?? 0n);
-  const texts = new Set(
-    parts.filter((part) => [undefined, extreme].includes(constant(part))).map((part) => text(part)),
-  );
-  if (texts.size > 1) return term(1n, `${sign}(${[...texts].join(", ")})`);
-  return numbers.length > 0 ? term(extreme) : parts[0];
+  return sign === "/" ? divide(parts[0], parts[1] as Polynomial, text) : extreme(sign, parts, text);
+}
+
+/** Returns a minimum or maximum. The parts of a part that is itself such a minimum or maximum become its parts. */
+function extreme(sign: "min" | "max", counts: readonly Polynomial[], text: (part: Polynomial) => string): Polynomial {
+  const flat = new Map<string, Polynomial>();
+  for (const count of counts) {
+    for (const part of partsOf(count, sign) ?? [count]) if (!flat.has(keyOfSum(part))) flat.set(keyOfSum(part), part);
+  }
+  const numbers = [...flat.values()].map(constant).filter((number) => number !== undefined);
+  const best = numbers.reduce((a, b) => (a < b === (sign === "min") ? a : b), numbers[0] ?? 0n);
+  const parts = [...flat.values()].filter((part) => [undefined, best].includes(constant(part)));
+  const [only] = parts;
+  if (only && parts.length === 1) return only;
+  const key = `${sign}(${sorted(parts.map(keyOfSum), ", ")})`;
+  return term(1n, { key, text: `${sign}(${parts.map(text).join(", ")})`, extreme: { sign, parts } });
+}
+
+/** Returns the parts of a sum that is only a minimum or only a maximum. */
+function partsOf(a: Polynomial, sign: Sign): readonly Polynomial[] | undefined {
+  const [only, ...others] = a.values();
+  const [factor] = only?.factors ?? [];
+  const isOnly = others.length === 0 && only?.number === 1n && only.factors.length === 1;
+  return isOnly && factor?.extreme?.sign === sign ? factor.extreme.parts : undefined;
 }
 
 /**
@@ -118,10 +161,16 @@ function divide(a: Polynomial, b: Polynomial, text: (part: Polynomial) => string
   const by = constant(b);
   const wrap = (part: Polynomial, isWrapped: boolean) => (isWrapped ? `(${text(part)})` : text(part));
   const isProduct = (part: Polynomial) =>
-    part.size > 1 || [...part.values()].some(({ number, factors }) => new Set(factors).size > (number === 1n ? 1 : 0));
+    part.size > 1 ||
+    [...part.values()].some(
+      ({ number, factors }) => new Set(factors.map(({ key }) => key)).size > (number === 1n ? 1 : 0),
+    );
   const quotient = (upper: Polynomial, lower: Polynomial) =>
-    term(1n, `⌈${wrap(upper, upper.size > 1)} / ${wrap(lower, isProduct(lower))}⌉`);
-  if (by === undefined) return a.size === 0 ? a : quotient(a, b);
+    term(1n, {
+      key: `⌈${keyOfSum(upper)} / ${keyOfSum(lower)}⌉`,
+      text: `⌈${wrap(upper, upper.size > 1)} / ${wrap(lower, isProduct(lower))}⌉`,
+    });
+  if (by === undefined) return a.size === 0 ? a : (exactQuotient(a, b) ?? quotient(a, b));
   const whole: Term[] = [];
   const rest: Term[] = [];
   for (const { number, factors } of a.values()) {
@@ -136,6 +185,24 @@ function divide(a: Polynomial, b: Polynomial, text: (part: Polynomial) => string
   return sum([...whole, ...quotient(upper, term(by / common)).values()]);
 }
 
+/** Returns a / b if b is one term that divides each term of a. Otherwise, and for a constant a, returns undefined. */
+function exactQuotient(a: Polynomial, b: Polynomial): Polynomial | undefined {
+  const [divisor, ...others] = b.values();
+  if (!divisor || others.length > 0 || constant(a) !== undefined) return undefined;
+  const terms: Term[] = [];
+  for (const { number, factors } of a.values()) {
+    const left = [...factors];
+    for (const { key } of divisor.factors) {
+      const at = left.findIndex((factor) => factor.key === key);
+      if (at < 0) return undefined;
+      left.splice(at, 1);
+    }
+    if (number % divisor.number !== 0n) return undefined;
+    terms.push({ number: number / divisor.number, factors: left });
+  }
+  return sum(terms);
+}
+
 const abs = (n: bigint) => (n < 0n ? -n : n);
 const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? abs(a) : gcd(b, a % b));
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -145,12 +212,15 @@ function print(a: Polynomial, name: (factor: string) => string): string {
   const terms = [...a.values()].sort(
     (one, other) => Number(one.factors.length === 0) - Number(other.factors.length === 0),
   );
-  const order = [...new Set(terms.flatMap(({ factors }) => factors))];
+  const order = new Map<string, string>();
+  for (const { key, text: written } of terms.flatMap(({ factors }) => factors)) {
+    if (!order.has(key)) order.set(key, written);
+  }
   let text = "";
   for (const { number, factors } of terms) {
-    const parts = order.flatMap((factor) => {
-      const power = factors.filter((other) => other === factor).length;
-      return power > 0 ? [name(factor) + (power > 1 ? raised(power) : "")] : [];
+    const parts = [...order].flatMap(([key, written]) => {
+      const power = factors.filter((factor) => factor.key === key).length;
+      return power > 0 ? [name(written) + (power > 1 ? raised(power) : "")] : [];
     });
     if (abs(number) !== 1n || parts.length === 0) parts.unshift(String(abs(number)));
     text += (text === "" ? (number < 0n ? "-" : "") : number < 0n ? " - " : " + ") + parts.join("·");

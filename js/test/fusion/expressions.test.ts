@@ -1,6 +1,7 @@
 // Counts over symbols: their values, and how they are printed.
 
 import { describe, expect, it } from "vitest";
+import golden from "../../../tests/golden/formulas.json";
 import { compile, formula, withNumbers } from "../../src/fusion/expressions.ts";
 import type { WireExpression } from "../../src/wire/types.ts";
 
@@ -42,6 +43,10 @@ describe("the value of a count", () => {
 });
 
 describe("a formula", () => {
+  it.each(golden.cases)("of $wire is $text", ({ wire, text }) => {
+    const values: Record<string, number> = golden.values;
+    expect(formula(wire as unknown as WireExpression, (symbol) => values[symbol])).toBe(text);
+  });
   it.each<[WireExpression, string, string]>([
     [["*", "@fma", "M", "N", "K"], "2·M·N·K", "2·4096·4096·512"],
     [["/", ["*", "M", "N", "@bf16"], 8], "2·M·N", "2·4096·4096"],
