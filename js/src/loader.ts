@@ -36,32 +36,43 @@ const MODEL_PREFIX = "IPY_MODEL_";
 
 /** Returns the loader for a language. The build calls this function once per language. */
 export const loaderOf = (words: Like<typeof loadWords>) => () => {
-  let code: FrontEnd | undefined;
-  let widget: Widget | undefined;
+  let loading: Promise<Loaded | undefined>;
   return {
-    async initialize(context: LoaderContext) {
-      try {
-        code = await codeOf(context.model, words.language);
-      } catch (error) {
-        // If the code is missing, `render` shows an error text in the view. An error thrown here would block all
-        // messages from Python.
+    /**
+     * Starts to load the code, and returns at once: anywidget gives the initialization two seconds. After that, or after
+     * an error, it drops all messages from Python.
+     */
+    initialize(context: LoaderContext) {
+      loading = loaded(context, words.language).catch((error: unknown) => {
         console.error(error);
-        return;
-      }
-      if (context.signal.aborted) return;
-      widget = code.make();
-      return widget.initialize(context);
+        return undefined;
+      });
     },
-    render(context: ViewContext) {
-      if (!code || !widget) {
+    async render(context: ViewContext) {
+      const found = await loading;
+      if (context.signal.aborted) return undefined;
+      if (!found) {
         context.el.textContent = words.noCode;
-        return;
+        return undefined;
       }
-      addStyle(context.el, code);
-      return widget.render(context);
+      addStyle(context.el, found.code);
+      return found.widget.render(context);
     },
   };
 };
+
+interface Loaded {
+  readonly code: FrontEnd;
+  readonly widget: Widget;
+}
+
+/** Loads the code and starts the widget, unless its model is closed meanwhile. */
+async function loaded(context: LoaderContext, language: string): Promise<Loaded> {
+  const code = await codeOf(context.model, language);
+  const widget = code.make();
+  if (!context.signal.aborted) widget.initialize(context);
+  return { code, widget };
+}
 
 async function codeOf(model: LoaderContext["model"], language: string): Promise<FrontEnd> {
   const reference = model.get("_code");

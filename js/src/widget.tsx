@@ -24,7 +24,7 @@ import type { Model } from "./state/sync.ts";
 import { InUse } from "./ui/fold.tsx";
 import { isFullscreen } from "./ui/full_screen.ts";
 import { undoByKey } from "./ui/keys.ts";
-import { numerals } from "./words/words.ts";
+import { numerals, strings } from "./words/words.ts";
 
 /** If a view is narrower than this, in px, the panels are placed under the chart. */
 const NARROW_PX = 640;
@@ -45,14 +45,34 @@ interface WidgetContext {
 }
 
 export default () => {
-  let store: Store | undefined;
+  let started: Promise<Store>;
   return {
+    /**
+     * Returns at once: anywidget gives the initialization two seconds. After that, or after an error, it drops all
+     * messages from Python. Decoding a million kernels takes seconds on a slow machine, so it has a task of its own.
+     */
     initialize({ model, signal: abort }: WidgetContext) {
-      store = createStore(model, abort);
+      started = new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          try {
+            resolve(createStore(model, abort));
+          } catch (error) {
+            reject(error);
+          }
+        });
+        abort.addEventListener("abort", () => clearTimeout(timer));
+      });
+      // Each view shows the failure.
+      started.catch(() => {});
     },
-    render({ el, signal: abort }: WidgetContext) {
-      if (!store) throw new Error("roofwidget: rendered before it was initialized");
-      mount(el, store, abort);
+    async render({ el, signal: abort }: WidgetContext) {
+      try {
+        const store = await started;
+        if (!abort.aborted) mount(el, store, abort);
+      } catch (error) {
+        console.error(error);
+        el.textContent = strings.failed(error instanceof Error ? error.message : String(error));
+      }
     },
   };
 };

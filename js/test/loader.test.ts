@@ -17,7 +17,6 @@ const script = (name: string) => `
   export default () => ({
     initialize: ({ model }) => {
       globalThis.loaded.push("initialize ${name} " + model.get("title"));
-      return () => "initialize is over";
     },
     render: ({ el }) => {
       globalThis.loaded.push("render ${name} dressed " + el.dressed());
@@ -54,9 +53,16 @@ function make(
   const state: Record<string, unknown> = { _code: reference, title: "A" };
   const model = { get: (name: string) => state[name], widget_manager: manager(models) };
   const widget = loaderOf(words)();
+  const render = (el: FakeElement, signal = abort.signal) =>
+    widget.render({ model, signal, el: el as unknown as HTMLElement });
   return {
-    initialize: () => widget.initialize({ model, signal: abort.signal }),
-    render: (el: FakeElement) => widget.render({ model, signal: abort.signal, el: el as unknown as HTMLElement }),
+    /** Initializes the widget, and waits until its code was loaded or is known to be missing. */
+    async initialize() {
+      expect(widget.initialize({ model, signal: abort.signal })).toBeUndefined();
+      // A view that is closed already draws nothing, but waits for the code.
+      await render(new FakeElement(), AbortSignal.abort());
+    },
+    render,
   };
 }
 
@@ -165,9 +171,15 @@ describe("the code", () => {
     const [first, second] = ["English", "German"].map((language) => ["import one", language, "initialize one A"]);
     expect(done).toEqual([...(first as string[]), ...(second as string[]), "initialize one A", "initialize one A"]);
   });
-  it("returns what it returns: what is to be called at the end", async () => {
+  it("is still loading when the widget is initialized, because a host gives that two seconds", async () => {
+    const waiting = make({ 1: ONE }).initialize();
+    expect([done, made]).toEqual([[], []]);
+    await waiting;
+    expect(done).toEqual(["import one", "initialize one A"]);
+  });
+  it("returns for a view what it returns: what is to be called at the end", async () => {
     const widget = make({ 1: ONE });
-    expect(((await widget.initialize()) as () => string)()).toBe("initialize is over");
+    await widget.initialize();
     expect(((await widget.render(new FakeElement())) as () => string)()).toBe("render is over");
   });
   it("throws what it throws", async () => {
@@ -175,7 +187,7 @@ describe("the code", () => {
     await widget.initialize();
     const el = new FakeElement();
     el.broken = true;
-    expect(() => widget.render(el)).toThrow("broken");
+    await expect(widget.render(el)).rejects.toThrow("broken");
   });
   it("is not started for a model that was closed meanwhile", async () => {
     const abort = new AbortController();
@@ -268,9 +280,9 @@ describe("without the code", () => {
     };
     const widget = loaderOf(english)();
     const { signal } = new AbortController();
-    await widget.initialize({ model, signal });
+    widget.initialize({ model, signal });
     const el = new FakeElement();
-    widget.render({ model, signal, el: el as unknown as HTMLElement });
+    await widget.render({ model, signal, el: el as unknown as HTMLElement });
     expect(el.textContent).toBe(SENTENCE);
   });
 });

@@ -42,6 +42,34 @@ WATCH_VIEWS = """() => {
           window.dressed.push(styles());
   }).observe(document.body, { childList: true, subtree: true });
 }"""
+NAMED = """import roofwidget as rw
+w = rw.roofline(["h100-sxm"], [("marked", 1e12, 1e9, 1e-3), ("other", 1e12, 1e9, 1e-3)])
+w"""
+# Decodes the names of these kernels slowly, or not at all. The global name keeps the page from being handed on.
+DECODE_SLOWLY = """(milliseconds) => {
+  const original = TextDecoder.prototype.decode;
+  window.decoded = 0;
+  TextDecoder.prototype.decode = function (...given) {
+    const text = original.apply(this, given);
+    if (text.startsWith('["marked"')) {
+      if (milliseconds === 0) throw new Error('no names');
+      for (const end = performance.now() + milliseconds; performance.now() < end; );
+      window.decoded += 1;
+    }
+    return text;
+  };
+}"""
+# Makes the code of the widget, the largest script, seconds late, as on a slow machine.
+LOAD_SLOWLY = """(milliseconds) => {
+  const original = URL.createObjectURL;
+  window.loadedLate = 0;
+  URL.createObjectURL = (blob) => {
+    if (blob.type !== 'text/javascript' || blob.size < 100000) return original.call(URL, blob);
+    window.loadedLate += 1;
+    const wait = `await new Promise((done) => setTimeout(done, ${milliseconds}));\\n`;
+    return original.call(URL, new Blob([wait, blob], { type: blob.type }));
+  };
+}"""
 NODES = "() => document.getElementsByTagName('*').length"
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
@@ -190,6 +218,26 @@ def test_a_widget_that_brings_the_whole_code_works_as_well(notebook: OpenNoteboo
     works(book)
     assert book.page.evaluate(BUNDLES) == 1
     assert book.page.evaluate(STYLES) == 0
+
+
+def test_a_widget_whose_code_and_data_take_seconds_still_follows_python(notebook: OpenNotebook) -> None:
+    book = notebook([NAMED])
+    # anywidget gives the initialization two seconds.
+    book.page.evaluate(LOAD_SLOWLY, 3_000)
+    book.page.evaluate(DECODE_SLOWLY, 3_000)
+    book.run(0)
+    works(book)
+    assert book.page.evaluate("() => [window.loadedLate, window.decoded]") == [1, 1]
+
+
+def test_a_widget_that_cannot_be_decoded_says_so_in_its_view(notebook: OpenNotebook) -> None:
+    book = notebook([NAMED])
+    book.page.evaluate(DECODE_SLOWLY, 0)
+    book.run(0)
+    expect(book.cell(0)).to_contain_text("This roofwidget could not be drawn (no names): run the cell again.")
+    # The cause is told to the console.
+    assert all("no names" in error for error in book.console_errors)
+    book.console_errors.clear()
 
 
 def test_widgets_made_and_closed_leave_no_nodes(notebook: OpenNotebook) -> None:

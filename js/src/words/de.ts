@@ -77,6 +77,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     lacksBandwidth: (memory) => `ohne ${memory}`,
     lacksPeakReason: (chip, precision) => `${chip} hat keine Spitzenleistung für ${precision}`,
     lacksBandwidthReason: (chip, memory) => `${chip} hat keine Bandbreite für ${memory}`,
+    failed: (reason) => `Dieses Roofwidget ließ sich nicht zeichnen (${reason}): Zelle noch einmal ausführen.`,
     noSliders: (reason) => `${reason}: anderen Chip, andere Genauigkeit oder anderen Speicher wählen.`,
     peak: (precision) => `Spitze ${precision}`,
     bandwidth: (level) => `Bandbreite ${level}`,

@@ -52,6 +52,7 @@ export const catalogue = {
     lacksBandwidth: (memory: string) => `no ${memory}`,
     lacksPeakReason: (chip: string, precision: string) => `${chip} has no peak for ${precision}`,
     lacksBandwidthReason: (chip: string, memory: string) => `${chip} has no bandwidth for ${memory}`,
+    failed: (reason: string) => `This roofwidget could not be drawn (${reason}): run the cell again.`,
     noSliders: (reason: string) => `${reason}: choose another chip, precision or memory.`,
     peak: (precision: string) => `Peak ${precision}`,
     bandwidth: (level: string) => `${level} bandwidth`,
