@@ -93,6 +93,7 @@ from roofwidget.state.trait_types import (
     row_number,
     row_numbers,
     seconds,
+    share_of_time,
     shares,
     sizes_by_name,
     snapshots_of,
@@ -205,9 +206,14 @@ class RooflineModel(HasTraits):
         ),
         sync=False,
     )
-    exposed_comm = owned(
+    exposed_roofs = owned(
         "shared",
-        Checked(shares, (), help="Shares of the time in which only the link is busy; each is drawn as a dashed roof."),
+        Checked(
+            shares,
+            (),
+            help="Shares of exposed communication, such as 0.2 for 20 %; what each leaves of the focus roof is drawn "
+            "as a dashed roof. They change no number; `exposed_comm` does.",
+        ),
     )
     ceilings = owned(
         "shared",
@@ -222,6 +228,15 @@ class RooflineModel(HasTraits):
         Bool(default_value=False, help="With memory 'all', whether levels that bind no kernel have a roof too."),
     )
     launch_overhead = owned("python", Checked(seconds, 0.0, help="Minimum time of one launch, in seconds."))
+    exposed_comm = owned(
+        "python",
+        Checked(
+            share_of_time,
+            0.0,
+            help="The share of the time in which only the link works, from 0 to below 1, as in `roofwidget.bound`: "
+            "every kernel is judged by the roof that it leaves. Refused for kernels with network bytes.",
+        ),
+    )
 
     # -- kernels and graphs ------------------------------------------------------------------------------------
 
@@ -577,6 +592,7 @@ class RooflineModel(HasTraits):
             self.resolved_chip(chip),
             precision=self.precision,
             memory=self.memory,
+            exposed_comm=self.exposed_comm,
             launch_overhead=self.launch_overhead,
         )
 
@@ -617,6 +633,20 @@ class RooflineModel(HasTraits):
     def _check_ceilings(self, proposal: Bunch) -> tuple[str, ...] | None:
         names = proposal["value"]
         return None if names is None else check_ceilings(names, self.chips, self.focus_chip)
+
+    @validate("exposed_comm", "kernels")
+    def _check_communication(self, proposal: Bunch) -> Any:
+        # Both give the time over the link. `bound` refuses the two together.
+        share, kernels = (
+            proposal["value"] if proposal["trait"].name == name else getattr(self, name)
+            for name in ("exposed_comm", "kernels")
+        )
+        if share and (kernels.network_bytes > 0).any():
+            raise TraitError(
+                f"{proposal['trait'].name}: exposed_comm excludes network bytes, and these kernels have network bytes: "
+                "give one of the two"
+            )
+        return proposal["value"]
 
     @validate("what_if")
     def _check_what_if(self, proposal: Bunch) -> WhatIf:
@@ -913,6 +943,7 @@ class RooflineModel(HasTraits):
             self.resolved_chip(),
             precision=self.precision,
             memory=self.memory,
+            exposed_comm=self.exposed_comm,
             launch_overhead=self.launch_overhead,
         )
 

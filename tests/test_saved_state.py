@@ -19,6 +19,8 @@ from tests.saved_state.cases import CASES, LOCALES
 PYTHON_OWNED: Final = rw.RooflineModel.class_trait_names(owner="python", sync=True)
 # Rows depend on these: a page sends them before the messages that name rows.
 OF_THE_GRAPH: Final = ("phase", "dims", "convention", "dtype", "partition")
+# In 0.1.0 this name meant the roofs that are drawn. Now it means the share by which kernels are judged, as in `bound`.
+RENAMED: Final = {"exposed_comm": "exposed_roofs"}
 # The wording of texts for people may change.
 WORDS: Final = ("label",)
 
@@ -30,9 +32,16 @@ def path(request: pytest.FixtureRequest) -> Iterator[Path]:
 
 
 def own(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the model's part of a state: not what every widget has, nor how the page finds the code."""
+    """Return the model's part of a state, by the names that traits have now.
+
+    The part does not contain what every widget has, nor how the page finds the code.
+    """
     of_any = anywidget.AnyWidget.class_trait_names()
-    return {name: value for name, value in state.items() if name not in of_any and not name.startswith("_")}
+    return {
+        RENAMED.get(name, name): value
+        for name, value in state.items()
+        if name not in of_any and not name.startswith("_")
+    }
 
 
 def made_again(path: Path, state: dict[str, Any]) -> rw.RooflineWidget:

@@ -67,7 +67,15 @@ export function random(next: () => number): Scene {
 export const onOneChip = (specs: readonly KernelSpec[], changes: Record<string, unknown> = {}): FakeModel =>
   new FakeModel({
     ...{ title: "", chips: [wireChip({ memories: { HBM: 1e12, L2: 1e13 } })], kernels: wireKernels(specs) },
-    ...{ shown: ["chip"], focus_chip: "chip", precision: "auto", memory: "main", what_if: {}, exposed_comm: [] },
+    ...{
+      shown: ["chip"],
+      focus_chip: "chip",
+      precision: "auto",
+      memory: "main",
+      what_if: {},
+      exposed_comm: 0,
+      exposed_roofs: [],
+    },
     ...{ ceilings: null, all_levels: false, launch_overhead: 0, graphs: [], phase: "", partition: null, dims: {} },
     ...{ convention: "", dtype: null, selected: [], hovered: null, ...VIEWING, ...PROFILE, ...changes },
   });

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHIP_TRAITS",
+    "CONDITION_TRAITS",
     "GRAPH_TRAITS",
     "GREY",
     "INK",
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 CHIP_TRAITS: Final = ("chips", "shown", "precision", "memory", "what_if")
+CONDITION_TRAITS: Final = ("exposed_comm", "launch_overhead")
 GRAPH_TRAITS: Final = ("graph", "partition", "dims")
 """Changes of `convention`, `dtype` and `phase` also change these traits."""
 INK: Final = "var(--jp-content-font-color1, #1f2328)"

@@ -92,7 +92,7 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
             with mark.hold_sync():
                 mark.x, mark.y, mark.names = within(intensity), within(rate), names
 
-    return follow(shown, model, (*CHIP_TRAITS, "focus_chip", "kernels", *GRAPH_TRAITS), draw)
+    return follow(shown, model, (*CHIP_TRAITS, "focus_chip", "kernels", "exposed_comm", *GRAPH_TRAITS), draw)
 
 
 def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
@@ -153,7 +153,9 @@ def _expected(model: RooflineModel) -> _Points:
     if model.chips:
         chip, level = model.resolved_chip(), one_level(model.memory)
         with contextlib.suppress(MissingFigureError), np.errstate(over="ignore", under="ignore"):
-            bound = bound_lenient(kernels, chip, precision=model.precision, memory=level)
+            bound = bound_lenient(
+                kernels, chip, precision=model.precision, memory=level, exposed_comm=model.exposed_comm
+            )
             intensity = bound.ai.get(bound.memory, intensity)
             rate = np.where(np.isnan(kernels.time), bound.attainable, np.nan)
     return _visible(kernels, intensity, rate)

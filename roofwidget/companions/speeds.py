@@ -15,6 +15,7 @@ from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.companions.arrays import allowed, evaluate_arrays, swept
 from roofwidget.companions.parts import (
     CHIP_TRAITS,
+    CONDITION_TRAITS,
     GRAPH_TRAITS,
     GREY,
     PALETTE,
@@ -83,6 +84,7 @@ def times_over(
     precision: str,
     memory: str,
     launch_overhead: float,
+    exposed_comm: float = 0.0,
 ) -> Floats:
     """Return the time of a partition on each chip at n sizes, in seconds, shape (chips, n).
 
@@ -96,7 +98,7 @@ def times_over(
         For each symbol of the graph, one value or an array of n values.
     n
         The number of sizes.
-    chips, precision, memory, launch_overhead
+    chips, precision, memory, exposed_comm, launch_overhead
         The same as for `roofwidget.bound`. If a chip lacks a figure, or if the graph does not allow a size, the time is
         NaN.
     """
@@ -105,19 +107,25 @@ def times_over(
     chosen = tuple(chips)
     fine = allowed(partition.graph, env, n)
     there = {name: value[fine] if np.ndim(value) else value for name, value in env.items()}
+    options = {
+        "precision": precision,
+        "memory": memory,
+        "exposed_comm": exposed_comm,
+        "launch_overhead": launch_overhead,
+    }
     total = np.full((len(chosen), n), np.nan)
     total[:, fine] = 0.0
     for group, many in groups.items():
         table = group.kernels(there, int(fine.sum()))
         for row, chip in enumerate(chosen):
-            total[row, fine] += many * _time(table, chip, precision, memory, launch_overhead)
+            total[row, fine] += many * _time(table, chip, options)
     return total
 
 
-def _time(table: Kernels, chip: Chip, precision: str, memory: str, launch_overhead: float) -> Floats:
+def _time(table: Kernels, chip: Chip, options: Mapping[str, Any]) -> Floats:
     try:
         with np.errstate(over="ignore", under="ignore"):
-            return bound_lenient(table, chip, precision=precision, memory=memory, launch_overhead=launch_overhead).time
+            return bound_lenient(table, chip, **options).time
     except MissingFigureError:
         return np.full(len(table), np.nan)
 
@@ -242,7 +250,7 @@ def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str]
         _paint(cells, colour, texts, found)
         shown.title = _title(found)
 
-    return follow(shown, model, (*CHIP_TRAITS, "launch_overhead", *GRAPH_TRAITS), draw)
+    return follow(shown, model, (*CHIP_TRAITS, *CONDITION_TRAITS, *GRAPH_TRAITS), draw)
 
 
 _Axes = tuple[tuple[str, "Floats"], tuple[str, "Floats"]]
@@ -296,6 +304,7 @@ def _map(model: RooflineModel, axes: _Axes, named: tuple[str, ...] | None) -> _M
             chips,
             precision=model.precision,
             memory=model.memory,
+            exposed_comm=model.exposed_comm,
             launch_overhead=model.launch_overhead,
         )
         times = np.where(inside[0] & inside[1], seconds, np.nan).reshape(times.shape)

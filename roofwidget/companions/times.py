@@ -11,6 +11,7 @@ from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import MissingFigureError
 from roofwidget.companions.parts import (
     CHIP_TRAITS,
+    CONDITION_TRAITS,
     GRAPH_TRAITS,
     GREY,
     INK,
@@ -106,7 +107,7 @@ def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
         limits.set(0.0, float(bars.y.sum(axis=0).max(initial=0.0)) / (1 - legend_share(len(parts))) or 1.0)
         shown.title = _title(by, int((~known).sum()), without_bound)
 
-    return follow(shown, model, (*CHIP_TRAITS, "kernels", "launch_overhead", *GRAPH_TRAITS), draw)
+    return follow(shown, model, (*CHIP_TRAITS, "kernels", *CONDITION_TRAITS, *GRAPH_TRAITS), draw)
 
 
 _Parts = list[tuple[str, str, "Floats"]]
@@ -124,6 +125,7 @@ def _bounds(model: RooflineModel) -> tuple[list[Bound], list[str]]:
                 chip,
                 precision=model.precision,
                 memory=model.memory,
+                exposed_comm=model.exposed_comm,
                 launch_overhead=model.launch_overhead,
             )
             if not len(one) or np.isfinite(one.time).any():

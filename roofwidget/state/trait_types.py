@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
@@ -206,6 +206,20 @@ def sizes_by_name(value: Any) -> Mapping[str, int]:
 def seconds(value: Any) -> float:
     """Return a time in seconds as a float. The value is a number of seconds, or text with a unit; it is at least 0."""
     return units.finite(units.parse(value, "s", "a time"), "a time")
+
+
+def share_of_time(value: Any) -> float:
+    """Return one share from 0 to below 1 as a float. Raises `ValueError` for anything else.
+
+    Examples
+    --------
+    >>> share_of_time(0.25)
+    0.25
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < 1:
+        hint = "; exposed_roofs takes several" if isinstance(value, Iterable) and not isinstance(value, str) else ""
+        raise ValueError(f"{value!r:.60} is not a share from 0 to below 1, such as 0.2 for 20 %{hint}")
+    return float(value)
 
 
 def shares(value: Any) -> tuple[float, ...]:

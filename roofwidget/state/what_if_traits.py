@@ -118,7 +118,13 @@ def check_can_move(kernel: Kernels, asked: Mapping[str, float], bound_of: Callab
 
 
 def bound_where_measured(
-    kernels: Kernels, focus: Chip, *, precision: str, memory: str, launch_overhead: float
+    kernels: Kernels,
+    focus: Chip,
+    *,
+    precision: str,
+    memory: str,
+    exposed_comm: float,
+    launch_overhead: float,
 ) -> Bound:
     """Return the bounds of the kernels on the chip that they ran on.
 
@@ -130,11 +136,12 @@ def bound_where_measured(
         If the focus chip is used, and lacks the precision or the memory level.
     """
     own = kernels.chip
+    shared = {"exposed_comm": exposed_comm, "launch_overhead": launch_overhead}
     if own is not None and own.id != focus.id:
         level = focus.memory(one_level(memory))
         is_main = level == next(iter(focus.memories)) and memory.casefold() != "all"
         try:
-            return bound_lenient(kernels, own, memory="main" if is_main else memory, launch_overhead=launch_overhead)
+            return bound_lenient(kernels, own, memory="main" if is_main else memory, **shared)
         except MissingFigureError:
             pass
-    return bound_lenient(kernels, focus, precision=precision, memory=memory, launch_overhead=launch_overhead)
+    return bound_lenient(kernels, focus, precision=precision, memory=memory, **shared)

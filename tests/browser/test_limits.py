@@ -107,7 +107,7 @@ def test_exposed_communication_lowers_the_whole_roof(notebook: OpenNotebook) -> 
     box = drawn.root.get_by_role("textbox", name="Fractions exposed, typed")
     box.fill("20, 40, 60 %")
     box.press("Enter")
-    drawn.eventually(lambda: book.python("list(w.exposed_comm)") == [0.2, 0.4, 0.6])
+    drawn.eventually(lambda: book.python("list(w.exposed_roofs)") == [0.2, 0.4, 0.6])
     expect(drawn.root.locator(".roofwidget-subroof[data-style='communication']")).to_have_count(3)
     slider = drawn.root.get_by_role("slider", name="Exposed communication")
     slider.focus()
@@ -115,7 +115,7 @@ def test_exposed_communication_lowers_the_whole_roof(notebook: OpenNotebook) -> 
     slider.press("ArrowRight")
     assert slider.get_attribute("aria-valuetext") != before
     drawn.root.get_by_role("button", name="No exposed communication").click()
-    drawn.eventually(lambda: book.python("list(w.exposed_comm)") == [])
+    drawn.eventually(lambda: book.python("list(w.exposed_roofs)") == [])
 
 
 def test_the_card_shows_every_figure_with_its_source_as_text(notebook: OpenNotebook) -> None:

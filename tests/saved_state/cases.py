@@ -111,7 +111,7 @@ def _what_ifs() -> list[rw.RooflineWidget]:
         _profile(network=False),
         focus_chip="large",
         precision="bf16",
-        exposed_comm=[0.2],
+        exposed_roofs=[0.2],
         search="matmul",
         categories=["gemm", ""],
         bounds=["compute", "HBM"],

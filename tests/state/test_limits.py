@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from traitlets import TraitError
 
-from roofwidget import Chip, RooflineModel, bound, chip, preset
+from roofwidget import Chip, Kernels, RooflineModel, bound, chip, preset
 from roofwidget.wire import chips_to_wire
 
 LEVELS = Chip("Levels", {"bf16": 100e12, "fp32": 10e12}, {"HBM": 1e12, "L2": 10e12, "L1": None})
@@ -46,20 +46,68 @@ def test_the_model_judges_its_kernels_with_what_if_values_in_force(model: Roofli
     ("given", "kept"),
     [(0.2, (0.2,)), ([0.2, 0.4, 0.2], (0.2, 0.4)), (0, ()), ([], ()), (np.array([0.6]), (0.6,))],
 )
-def test_exposed_communication_is_one_share_or_several(
+def test_roofs_are_drawn_for_one_share_of_exposed_communication_or_several(
     model: RooflineModel, given: Any, kept: tuple[float, ...]
 ) -> None:
-    model.exposed_comm = given
-    assert model.exposed_comm == kept
-    assert all(type(share) is float for share in model.exposed_comm)
+    model.exposed_roofs = given
+    assert model.exposed_roofs == kept
+    assert all(type(share) is float for share in model.exposed_roofs)
 
 
 @pytest.mark.parametrize("given", [1, -0.1, 20, "20 %", [0.2, 1.0], [None], True, float("nan")])
-def test_exposed_communication_is_below_the_whole(model: RooflineModel, given: Any) -> None:
+def test_a_roof_is_drawn_for_a_share_below_the_whole(model: RooflineModel, given: Any) -> None:
+    model.exposed_roofs = 0.3
+    with pytest.raises(TraitError, match="exposed_roofs"):
+        model.exposed_roofs = given
+    assert model.exposed_roofs == (0.3,)
+
+
+def test_exposed_communication_means_in_a_model_what_it_means_in_bound(model: RooflineModel) -> None:
     model.exposed_comm = 0.3
+    own = bound(KERNELS, model.chip(), exposed_comm=0.3)
+    for name in ("time", "utilization", "attainable", "bound_by", "headroom"):
+        np.testing.assert_array_equal(getattr(model.bound(), name), getattr(own, name))
+    assert model.exposed_comm == 0.3
+    assert repr(model.bound()).startswith(repr(own).splitlines()[0])
+
+
+def test_drawn_roofs_of_exposed_communication_change_no_number(model: RooflineModel) -> None:
+    before = model.bound().time
+    model.exposed_roofs = [0.2, 0.4]
+    np.testing.assert_array_equal(model.bound().time, before)
+
+
+@pytest.mark.parametrize("given", [1, -0.1, "20 %", None, True, float("nan")])
+def test_exposed_communication_is_one_share_below_the_whole(model: RooflineModel, given: Any) -> None:
     with pytest.raises(TraitError, match="exposed_comm"):
         model.exposed_comm = given
-    assert model.exposed_comm == (0.3,)
+    assert model.exposed_comm == 0
+
+
+def test_several_shares_of_exposed_communication_name_the_trait_that_takes_several(model: RooflineModel) -> None:
+    with pytest.raises(TraitError, match=r"exposed_comm.*exposed_roofs takes several"):
+        model.exposed_comm = [0.2, 0.4]
+
+
+def test_exposed_communication_and_network_bytes_exclude_each_other_in_a_model_too() -> None:
+    linked = Chip("Linked", {"bf16": 1e14}, {"HBM": 1e12}, links={"Link": 1e11})
+    sent = Kernels(["step"], [1e12], {"HBM": [1e9], "network": [1e9]})
+    with pytest.raises(TraitError, match="exposed_comm excludes network bytes"):
+        RooflineModel([linked], sent, exposed_comm=0.1)
+    model = RooflineModel([linked], sent)
+    with pytest.raises(TraitError, match="exposed_comm: exposed_comm excludes network bytes"):
+        model.exposed_comm = 0.1
+    model = RooflineModel([linked], [("a", 1e12, 1e9)], exposed_comm=0.1)
+    with pytest.raises(TraitError, match="kernels: exposed_comm excludes network bytes"):
+        model.kernels = sent
+    assert model.kernels.names.tolist() == ["a"]
+
+
+def test_an_unmeasured_kernel_is_frozen_on_the_roof_that_exposed_communication_leaves(model: RooflineModel) -> None:
+    model.kernels = [("planned", 1e12, 1e11)]
+    whole = model.freeze().kernels
+    model.exposed_comm = 0.5
+    assert model.freeze().kernels == tuple((name, ai, rate / 2) for name, ai, rate in whole)
 
 
 def test_ceilings_are_the_chips_own_until_some_are_named_in_any_case(model: RooflineModel) -> None:

@@ -63,12 +63,13 @@ export function possibleCeilings(roof: Roof, memory: string, choice: readonly st
 
 /**
  * Returns the lines of the ceilings that are switched on, and a lowered roof for each fraction of exposed
- * communication. `nameOf` returns the name of a lowered roof.
+ * communication in `exposedRoofs`, and for the fraction by which kernels are judged. `nameOf` returns the name of a
+ * lowered roof.
  */
 export function subRoofsOf(
   roof: Roof,
   ceilings: readonly PossibleCeiling[],
-  exposedComm: readonly number[],
+  exposedRoofs: readonly number[],
   nameOf: (fraction: number) => string,
 ): SubRoof[] {
   const drawn = ceilings
@@ -84,7 +85,9 @@ export function subRoofsOf(
         style: measured ? "measured" : "ceiling",
       }),
     );
-  const effective = exposedComm.map(
+  const judging = roof.conditions.exposedComm;
+  const shares = judging > 0 && !exposedRoofs.includes(judging) ? [judging, ...exposedRoofs] : exposedRoofs;
+  const effective = shares.map(
     (fraction): SubRoof => ({
       key: `exposed ${fraction}`,
       name: nameOf(fraction),

@@ -212,8 +212,10 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
   const put = (row: number, roof: Roof, index: number) => {
     const probe = (probes.get(roof) as (row: number) => Readonly<Probe>)(row);
     const measured = kernels.time[row] as number;
-    // An unmeasured kernel is drawn on its roof. Network and launch overhead do not lower the drawn roof.
-    const time = index === MEASURED ? measured : Math.max(probe.computeTime, probe.memoryTime);
+    // An unmeasured kernel is drawn on its roof. Exposed communication lowers this roof. Network and launch overhead do
+    // not lower it.
+    const least = Math.max(probe.computeTime, probe.memoryTime) / (1 - roof.conditions.exposedComm);
+    const time = index === MEASURED ? measured : least;
     const flops = kernels.totalFlops[row] as number;
     const columns = moved.get(roof) as readonly Float64Array[];
     const before = points.n;

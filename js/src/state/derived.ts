@@ -36,7 +36,11 @@ const NO_CEILINGS: ReturnType<typeof possibleCeilings> = [];
 export function derive({ signals: state, kernels, workload, dragging }: Sources) {
   const { chips, precision, memory, whatIf } = state;
   const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
-  const conditions = computed(() => ({ ...PLAIN, launchOverhead: state.launchOverhead.value }));
+  const conditions = computed(() => ({
+    ...PLAIN,
+    exposedComm: state.exposedComm.value,
+    launchOverhead: state.launchOverhead.value,
+  }));
   // While a rate of one chip is dragged, the other chips keep the same roof objects. Therefore values memoized for
   // these roof objects stay valid.
   const known = memoize<Roof | Missing>();
@@ -111,7 +115,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
     // Hides the ceilings of a memory level if the level is hidden.
     const hidden = roof.levels.filter((level) => !shownLevels.value.some(({ name }) => name === level.name));
     const drawn = ceilings.value.filter(({ memory: level }) => !hidden.some(({ name }) => name === level));
-    return subRoofsOf(roof, drawn, state.exposedComm.value, exposedText);
+    return subRoofsOf(roof, drawn, state.exposedRoofs.value, exposedText);
   });
   const unknownLevels = computed(() => {
     const levels = [...(focusRoof.value?.chip.memories ?? [])];

@@ -150,8 +150,8 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...snapshots,
     ...filterActions(sync),
     dragTimeShare: () => sync.dragOf("timeShare"),
-    setExposedComm: sync.setter("exposedComm"),
-    dragExposedComm: () => sync.dragOf("exposedComm"),
+    setExposedRoofs: sync.setter("exposedRoofs"),
+    dragExposedRoofs: () => sync.dragOf("exposedRoofs"),
     toggleCeiling,
     setAllLevels: sync.setter("allLevels"),
   };

@@ -70,6 +70,8 @@ export const TRAITS = {
   kernels: python(decodeKernels),
   baseline: python(decodeBaseline),
   launchOverhead: python<number>(),
+  // In notebooks that 0.1.0 saved, this name has the value of `exposedRoofs`.
+  exposedComm: python((wire) => (typeof wire === "number" ? wire : 0)),
 
   graphs: python<readonly (readonly [phase: string, graph: unknown])[]>(),
   phase: ofGraph<string>(),
@@ -82,7 +84,7 @@ export const TRAITS = {
   focusChip: shared<string>(),
   precision: shared<string>(),
   memory: shared<string>(),
-  exposedComm: shared<readonly number[]>(),
+  exposedRoofs: shared<readonly number[]>(),
   ceilings: shared<readonly string[] | null>(),
   allLevels: shared<boolean>(),
   whatIf: undoable<WhatIf>(),
@@ -201,8 +203,14 @@ const PERIOD_MS = 125;
 
 export const isEqual = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 
+/** Returns the value of `exposedRoofs`. In notebooks that 0.1.0 saved, it has the name `exposed_comm`. */
+function drawnRoofs(model: Model): unknown {
+  const saved = model.get("exposed_comm");
+  return model.get("exposed_roofs") ?? (Array.isArray(saved) ? saved : []);
+}
+
 export function createSync(model: Model, history: History) {
-  const inModel = (name: TraitName) => model.get(wireName(name));
+  const inModel = (name: TraitName) => (name === "exposedRoofs" ? drawnRoofs(model) : model.get(wireName(name)));
   const received = <N extends TraitName>(name: N) => traitOf(name).decode(inModel(name)) as TraitValues[N];
   const signals = Object.fromEntries(TRAIT_NAMES.map((name) => [name, signal(received(name))])) as unknown as Signals;
   const pending = new Map<TraitName, unknown>();

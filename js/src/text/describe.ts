@@ -38,10 +38,12 @@ export function shortNameOf(kernels: Kernels, row: number): string {
 
 export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline"): string {
   const peak = withFactor(roof.peak, roof.sheetPeak, "FLOP/s");
-  if (roof.levels.length > 1) return strings.ridges(roof, peak);
+  const { exposedComm } = roof.conditions;
+  const exposed = exposedComm > 0 ? ` · ${exposedText(exposedComm)}` : "";
+  if (roof.levels.length > 1) return strings.ridges(roof, peak) + exposed;
   const bandwidth = withFactor(roof.bandwidth, roof.sheetBandwidth, "B/s");
   const ridge = strings.ridge(roof, formatIntensity(ridgePoint(roof), 4), peak, bandwidth);
-  return `${ridge}: ${strings.sides[view]}`;
+  return `${ridge}: ${strings.sides[view]}${exposed}`;
 }
 
 /**
@@ -68,6 +70,7 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
   const lacking = lacksPeakFor(kernels, row, roof);
   if (lacking !== undefined) return [...parts, strings.noPeakForKernel(roof.chip.name, lacking)].join(" · ");
   if (bound.regime === "unknown") return [...parts, strings.unknownSentence].join(" · ");
+  if (roof.conditions.exposedComm > 0) parts.push(exposedText(roof.conditions.exposedComm));
   const least = kernels.totalFlops[row] === 0 ? zeroFlops : formula;
   if (!isBrief) parts.push(least(kernels, row, roof, bound));
   parts.push(strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s")));
@@ -93,9 +96,11 @@ function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): strin
     const slope = `${formatIntensity(ai)} × ${formatQuantity(bandwidth, "B/s", 4)}`;
     return Number.isNaN(ai) ? [] : [roof.levels.length > 1 ? `${name} ${slope}` : slope];
   });
+  const { exposedComm } = roof.conditions;
   const flat = bound.computeTime >= bound.memoryTime;
-  const limit = flat ? peak : formatQuantity(bound.attainable, "FLOP/s");
-  return strings.attainable(strings.least([peak, ...slopes]), limit);
+  const limit = formatQuantity(bound.attainable, "FLOP/s", flat ? 4 : 3);
+  const least = strings.least([peak, ...slopes]);
+  return strings.attainable(exposedComm > 0 ? strings.leaving(formatPercent(1 - exposedComm), least) : least, limit);
 }
 
 function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {

@@ -100,6 +100,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     },
     on: (kernel, chip) => `${kernel} auf ${chip}`,
     measuredOn: (chip) => `gemessen auf ${chip}`,
+    leaving: (percent, formula) => `${percent} von ${formula}`,
     least: (terms) => `min(${terms.join("; ")})`,
     attainable: (formula, rate) => `${formula} = ${rate} erreichbar`,
     bound: (by, regime, time) =>

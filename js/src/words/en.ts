@@ -76,6 +76,8 @@ export const catalogue = {
     },
     on: (kernel: string, chip: string) => `${kernel} on ${chip}`,
     measuredOn: (chip: string) => `measured on ${chip}`,
+    /** A formula of which exposed communication leaves a share. */
+    leaving: (percent: string, formula: string) => `${percent} of ${formula}`,
     least: (terms: readonly string[]) => `min(${terms.join(", ")})`,
     attainable: (formula: string, rate: string) => `${formula} = ${rate} attainable`,
     bound: (by: string, regime: string, time: string) =>

@@ -104,6 +104,12 @@ describe("sub-roofs", () => {
       },
     ]);
   });
+  it("of exposed communication have one for the share by which kernels are judged, once", () => {
+    const judged = { ...ROOF, conditions: { ...ROOF.conditions, exposedComm: 0.3 } };
+    const names = (shares: readonly number[]) => subRoofsOf(judged, [], shares, exposedText).map(({ name }) => name);
+    expect(names([])).toEqual(["30 % exposed"]);
+    expect(names([0.2, 0.3])).toEqual(["20 % exposed", "30 % exposed"]);
+  });
   it("of exposed communication are the whole roof lower by its share: 1845.6, 1384.2 and 922.8 TFLOP/s", () => {
     const guide = makeRoof(makeChip({ peaks: { bf16: 2307e12 }, memories: { HBM: 7.2e12 } }));
     const found = subRoofsOf(guide, [], [0.2, 0.4, 0.6], exposedText);

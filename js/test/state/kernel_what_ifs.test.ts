@@ -191,7 +191,15 @@ function start(state: Record<string, unknown> = {}) {
   const model = new FakeModel({
     ...{ title: "", chips: [wireChip({ peaks, memories })], kernels: wireKernels(KERNELS), graphs: [], phase: "" },
     ...{ partition: null, dims: {}, convention: "", dtype: null, shown: ["chip"], focus_chip: "chip" },
-    ...{ precision: "auto", memory: "main", what_if: {}, exposed_comm: [], ceilings: null, all_levels: false },
+    ...{
+      precision: "auto",
+      memory: "main",
+      what_if: {},
+      exposed_comm: 0,
+      exposed_roofs: [],
+      ceilings: null,
+      all_levels: false,
+    },
     ...{ launch_overhead: 0, ...VIEWING, selected: [], hovered: null, ...PROFILE, ...state },
   });
   return { model, store: createStore(model, begin().signal) };

@@ -17,7 +17,8 @@ const STATE = {
   precision: "auto",
   memory: "main",
   what_if: {},
-  exposed_comm: [] as number[],
+  exposed_comm: 0,
+  exposed_roofs: [] as number[],
   ceilings: null as string[] | null,
   all_levels: false,
   launch_overhead: 0,
@@ -360,10 +361,10 @@ describe("all levels of memory", () => {
 describe("ceilings and exposed communication", () => {
   it("are told to Python, a drag at the pace of a stream", () => {
     const { model, store } = make();
-    store.setExposedComm([0.2], { stream: true });
-    store.setExposedComm([0.4], { stream: true });
+    store.setExposedRoofs([0.2], { stream: true });
+    store.setExposedRoofs([0.4], { stream: true });
     vi.advanceTimersByTime(1000);
-    expect(model.sent).toEqual([{ exposed_comm: [0.2] }, { exposed_comm: [0.4] }]);
+    expect(model.sent).toEqual([{ exposed_roofs: [0.2] }, { exposed_roofs: [0.4] }]);
     expect(store.subRoofs.value.map(({ peak }) => peak)).toEqual([60]);
   });
   it("are drawn as ticked: another precision's peak comes and goes", () => {
@@ -386,13 +387,21 @@ describe("ceilings and exposed communication", () => {
   });
   it("while communication is dragged, what Python says of it waits", () => {
     const { model, store } = make();
-    const gesture = store.dragExposedComm();
-    store.setExposedComm([0.3], { stream: true });
-    model.receive("exposed_comm", [0.1]);
-    expect([store.exposedComm.value, store.dragging.value]).toEqual([[0.3], true]);
-    model.state["exposed_comm"] = [0.3];
+    const gesture = store.dragExposedRoofs();
+    store.setExposedRoofs([0.3], { stream: true });
+    model.receive("exposed_roofs", [0.1]);
+    expect([store.exposedRoofs.value, store.dragging.value]).toEqual([[0.3], true]);
+    model.state["exposed_roofs"] = [0.3];
     gesture.end();
-    expect([store.exposedComm.value, store.dragging.value]).toEqual([[0.3], false]);
+    expect([store.exposedRoofs.value, store.dragging.value]).toEqual([[0.3], false]);
+  });
+  it("a share of exposed communication from Python lowers every roof, and an unmeasured kernel with it", () => {
+    const { model, store } = make();
+    const [y] = store.points.value.y;
+    model.receive("exposed_comm", 0.5);
+    expect(store.focusRoof.value?.conditions.exposedComm).toBe(0.5);
+    expect(store.points.value.y[0]).toBe((y as number) / 2);
+    expect(store.subRoofs.value.map(({ name }) => name)).toEqual(["50 % exposed"]);
   });
   it("launch overhead from Python bounds every roof", () => {
     const { model, store } = make();

@@ -307,6 +307,22 @@ describe("a kernel that something outside its roof binds", () => {
       "copy on H100 · 0 FLOP, 3.35 GB: at least 1 ms at 3.35 TB/s · launch-bound: 2 s of launch overhead",
     );
   });
+  it("by exposed communication has the share that is left of its roof in sentence, tooltip and table", () => {
+    const kernels = makeKernels([{ name: "step", flops: 1e12, bytes: 1e10, time: 0.01 }]);
+    const roof = makeRoof(CHIP, "auto", "main", {}, { exposedComm: 0.3 });
+    expect(sentenceOf(kernels, 0, roof)).toBe(
+      "step on H100 · 30 % exposed · 70 % of min(990 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 234 TFLOP/s attainable · " +
+        "memory-bound (HBM) · 10 % of peak · 43 % of roof · 2.3× possible",
+    );
+    expect(Object.fromEntries(tooltipRows(kernels, 0, roof))).toMatchObject({
+      [words.attainable]: "234 TFLOP/s",
+      [words.roof]: "43 %",
+      [words.boundTime]: "4.26 ms",
+    });
+    expect(sentenceOfRoof(roof)).toMatch(/ · 30 % exposed$/);
+    const product = makeKernels([{ name: "matmul", flops: 9.9e12, bytes: 1e9 }]);
+    expect(sentenceOf(product, 0, roof)).toContain("= 693 TFLOP/s attainable · compute-bound · at most 70 % of peak");
+  });
   it("by its launches says so, and the time view has the times of one", () => {
     const kernels = makeKernels([{ name: "tiny", flops: 1e9, bytes: 4e6, count: 2, time: 5e-5 }]);
     const roof = makeRoof(chip, "auto", "main", {}, { launchOverhead: 1e-5 });

@@ -11,14 +11,14 @@ import { numerals, words } from "../../words/words.ts";
 const MAX_PERCENT = 95;
 
 export function Exposed({ store }: { store: Store }) {
-  const fractions = store.exposedComm.value;
+  const fractions = store.exposedRoofs.value;
   const percent = Math.min(MAX_PERCENT, Math.round((fractions[0] ?? 0) * 100));
   const peak = store.focusRoof.value?.peak ?? Number.NaN;
   const said = (share: number) => words.flat(formatPercent(share), formatQuantity(peak * (1 - share), "FLOP/s", 4));
 
   function set(values: readonly number[], stream = false) {
     entry.clear();
-    store.setExposedComm(values, { stream });
+    store.setExposedRoofs(values, { stream });
   }
   const slide = (to: number) => set(to > 0 ? [Math.min(MAX_PERCENT, Math.round(to)) / 100] : [], true);
   const entry = useTypedValue(parseFractions, set);
@@ -51,7 +51,7 @@ export function Exposed({ store }: { store: Store }) {
         max={MAX_PERCENT}
         step={1}
         position={percent}
-        start={store.dragExposedComm}
+        start={store.dragExposedRoofs}
         slide={slide}
         keyed={keyed}
       />

@@ -10,7 +10,7 @@ import { Exposed, formatFractions } from "./exposed.tsx";
 export function Limits({ store }: { store: Store }) {
   const ceilings = store.possibleCeilings.value;
   const drawn = ceilings.filter(({ on }) => on).length;
-  const exposed = store.exposedComm.value;
+  const exposed = store.exposedRoofs.value;
   return (
     <div class="roofwidget-limits">
       {ceilings.length > 0 && (
