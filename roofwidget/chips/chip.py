@@ -23,6 +23,7 @@ from roofwidget.chips.figures import (
     is_host_link,
 )
 from roofwidget.support.did_you_mean import keywords, listed, unknown_keyword
+from roofwidget.support.precisions import precision_key
 
 # Names of the matrix unit in frameworks and data sheets. A peak under any of these names is the matrix unit's peak.
 _MATRIX_UNIT_NAMES: Final = ("matmul", "tensor", "matrix")
@@ -188,14 +189,16 @@ class Chip:
         return next(iter(self.memories))
 
     def precision(self, name: str = "auto") -> str:
-        """Return the chip's precision called `name` (any case), or the default precision for ``"auto"``.
+        """Return the chip's precision called `name`, or the default precision for ``"auto"``.
+
+        Case does not matter, and names of other programs are known: ``bfloat16``, ``half``, ``float32``, ``double``.
 
         Raises
         ------
         MissingFigureError
             If the chip has no such precision.
         """
-        if name.casefold() == "auto":
+        if isinstance(name, str) and name.casefold() == "auto":
             return self.default_precision
         return validation.find_precision(self.name, self.peak_flops, name)
 
@@ -322,7 +325,7 @@ class Chip:
             if (rate := bandwidths.get(level)) is not None
         }
         peaks = {
-            precision.casefold(): quantities.positive(rate, f"peak_flops['{precision}'] of chip '{self.name}'")
+            precision_key(precision): quantities.positive(rate, f"peak_flops['{precision}'] of chip '{self.name}'")
             for precision, rate in peak_flops.items()
         }
         twin = object.__new__(Chip)
@@ -377,7 +380,7 @@ class Chip:
         return Chip(**values)
 
     def _merged_peaks(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        folded = {key.casefold() if isinstance(key, str) else key: rate for key, rate in changes.items()}
+        folded = {precision_key(key) if isinstance(key, str) else key: rate for key, rate in changes.items()}
         return {**self.peak_flops, **folded}
 
     def _merged_memories(self, changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from roofwidget.chips import card, validation
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, Source
 from roofwidget.chips.toml import Path
 from roofwidget.support.did_you_mean import did_you_mean, listed
+from roofwidget.support.precisions import precision_key
 
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip
@@ -210,8 +211,8 @@ class _Reader:
 
     def figure(self, path: Path, given: Any, unit: str, *, fold: bool = False) -> float:
         """Return a figure in base units, and record its source."""
-        key = ".".join(str(part) for part in path)
-        value = self.sourced(key.casefold() if fold else key, path, given)
+        named = (path[0], precision_key(str(path[1]))) if fold else path
+        value = self.sourced(".".join(map(str, named)), path, given)
         what = f"{path[0]}['{path[1]}'] {self.of}"
         with _at(path):
             what = f"{path[2]} of {what}" if len(path) > 2 and path[2] != "bandwidth" else what  # noqa: PLR2004 - a part

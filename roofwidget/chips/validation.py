@@ -10,6 +10,7 @@ from typing import Any, Final
 from roofwidget import units
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, MissingFigureError, Source, is_off_chip
 from roofwidget.support.did_you_mean import did_you_mean, listed
+from roofwidget.support.precisions import precision_key
 
 ENERGY_UNITS: Final = {"per_flop": "J/FLOP", "per_byte": "J/B", "constant_power": "W"}
 """The unit of each field of `Energy`."""
@@ -32,8 +33,9 @@ def peaks(name: str, given: object) -> dict[str, float]:
     for precision, value in given.items():
         what = f"peak_flops['{precision}'] of chip '{name}'"
         precision_name(name, precision)
-        _refuse_duplicate(precision, found, f"peak_flops of chip '{name}'")
-        found[precision.casefold()] = units.positive(units.parse(value, "FLOP/s", what), what)
+        if precision_key(precision) in found:
+            raise ValueError(f"peak_flops of chip '{name}': '{precision}' is there twice")
+        found[precision_key(precision)] = units.positive(units.parse(value, "FLOP/s", what), what)
     return found
 
 
@@ -122,12 +124,13 @@ def checks(name: str, given: Iterable[Check], known: Mapping[str, str]) -> tuple
     for check in many(given, f"checks of chip '{name}'"):
         if not isinstance(check, Check):
             raise TypeError(f"checks of chip '{name}' must be Check objects, got {check!r}")
-        unit = known[figure(check.figure, known, f"a check of chip '{name}'")]
-        what = f"check of {check.figure} of chip '{name}'"
+        key = figure(check.figure, known, f"a check of chip '{name}'")
+        unit = known[key]
+        what = f"check of {key} of chip '{name}'"
         if not isinstance(check.source, Source):
             raise TypeError(f"the source of the {what} must be a Source, got {check.source!r}")
         value = units.parse(check.value, unit, what) if unit in units.UNITS else _plain(check.value, what)
-        found.append(Check(check.figure, units.positive(value, what), check.source))
+        found.append(Check(key, units.positive(value, what), check.source))
     return tuple(found)
 
 
@@ -135,16 +138,22 @@ def sources(name: str, given: Mapping[str, Source], known: Iterable[str]) -> dic
     """Return the sources by figure. Each key must be one of the `known` figures."""
     if not isinstance(given, Mapping):
         raise TypeError(f"sources of chip '{name}' must map figures to Source objects, got {given!r}")
+    found = {}
     for key, source in given.items():
         if not isinstance(source, Source):
             raise TypeError(f"sources['{key}'] of chip '{name}' must be a Source, got {source!r}")
-        figure(key, known, f"a source of chip '{name}'")
-    return dict(given)
+        found[figure(key, known, f"a source of chip '{name}'")] = source
+    return found
 
 
 def figure(key: str, known: Iterable[str], what: str) -> str:
-    """Return the key if the chip has this figure. Otherwise raise `ValueError` with the nearest known key."""
+    """Return the key if the chip has this figure. Otherwise raise `ValueError` with the nearest known key.
+
+    A precision in the key may have the name that other programs use, as in ``peak_flops.bfloat16``.
+    """
     options = list(known)
+    head, dot, precision = str(key).partition(".")
+    key = head + dot + precision_key(precision) if head == "peak_flops" else key
     if key in options:
         return key
     hint = did_you_mean(str(key), options, f"; there is {listed(options)}")
@@ -190,15 +199,16 @@ def default_precision(name: str, rates: Mapping[str, float], given: str | None) 
     """Return the precision that ``"auto"`` means."""
     if given is None:
         return next((p for p in _DEFAULT_PRECISIONS if p in rates), next(iter(rates)))
-    if given.casefold() not in rates:
+    if precision_key(_text(given, f"default_precision of chip '{name}'")) not in rates:
         raise ValueError(f"default_precision '{given}' of chip '{name}' is none of its precisions: {listed(rates)}")
-    return given.casefold()
+    return precision_key(given)
 
 
 def find_precision(chip: str, rates: Mapping[str, float], name: str) -> str:
-    """Return the precision called `name` (any case). If there is none, raise `MissingFigureError`."""
-    if name.casefold() in rates:
-        return name.casefold()
+    """Return the precision called `name` (any case, or an alias). If there is none, raise `MissingFigureError`."""
+    key = precision_key(_text(name, f"the name of a precision of {chip}"))
+    if key in rates:
+        return key
     raise MissingFigureError(f"{chip} has no peak for precision '{name}'; it has {listed(rates)}")
 
 

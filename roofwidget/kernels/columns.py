@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget import units
+from roofwidget.support.precisions import precision_key
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Texts: TypeAlias = npt.NDArray[np.object_]
@@ -112,15 +113,15 @@ def _checked_text(value: Any, field: str, row: int, *, casefold: bool) -> str | 
 
 
 def folded(precision: str) -> str:
-    """Return a precision in lower case. For ``"auto"`` return `ASKED_PRECISION`, the empty text.
+    """Return the package's name of a precision. For ``"auto"`` return `ASKED_PRECISION`, the empty text.
 
     Examples
     --------
-    >>> folded("BF16"), folded("Auto")
-    ('bf16', '')
+    >>> folded("BF16"), folded("float32"), folded("Auto")
+    ('bf16', 'fp32', '')
     """
-    lower = precision.casefold()
-    return ASKED_PRECISION if lower == "auto" else lower
+    key = precision_key(precision)
+    return ASKED_PRECISION if key == "auto" else key
 
 
 def is_whole(value: object) -> TypeGuard[int]:

@@ -9,6 +9,7 @@ from traitlets import TraitError
 
 from roofwidget.chips import Chip
 from roofwidget.support.did_you_mean import listed, nearest
+from roofwidget.support.precisions import precision_key
 
 NO_CHIPS_HINT: Final = "pass chips=['h100-sxm'] or the like"
 """What an error message proposes where there are no chips."""
@@ -56,8 +57,11 @@ def shown_after(before: Iterable[Chip], chips: Iterable[Chip], shown: Iterable[s
 
 
 def check_precision(name: str, chips: Sequence[Chip]) -> str:
-    """Return `name` in lower case. Raise `TraitError` unless it is 'auto' or a chip has a peak for this precision."""
-    name = name.casefold()
+    """Return the package's name of a precision.
+
+    Raises `TraitError` unless it is 'auto' or a chip has a peak for this precision.
+    """
+    name = precision_key(name)
     known = dict.fromkeys(precision for chip in chips for precision in chip.peak_flops)
     if name != "auto" and name not in known:
         raise _lacking("precision", chips, f"none of the chips has '{name}'; they have {listed(known)}, or use 'auto'")
@@ -107,10 +111,11 @@ def check_ceilings(names: Iterable[str], chips: Sequence[Chip], focus_chip: str)
     known = known_ceilings(chips, focus_chip)
     found = []
     for name in names:
-        if name.casefold() not in known:
+        key = name.casefold() if name.casefold() in known else precision_key(name)
+        if key not in known:
             near = nearest(name, known.values()) or dict.fromkeys(known.values())
             raise _lacking("ceilings", chips, f"none of the chips has '{name}'; nearest: {listed(near)}")
-        found.append(known[name.casefold()])
+        found.append(known[key])
     return tuple(found)
 
 

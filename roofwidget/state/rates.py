@@ -11,6 +11,7 @@ import numpy as np
 from roofwidget import units
 from roofwidget.chips import FLOP_CLASSES, Chip
 from roofwidget.kernels.table import Kernels
+from roofwidget.support.precisions import precision_key
 
 Quantity: TypeAlias = Literal["peak_flops", "bandwidth"]
 WhatIf: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -46,7 +47,9 @@ def read_only_what_if(given: Any) -> WhatIf:
             if quantity not in _UNITS:
                 raise ValueError(f"what_if['{chip}'] may hold 'peak_flops' and 'bandwidth', not '{quantity}'")
             rates = {
-                str(key): parsed_rate(value, quantity, f"what_if['{chip}']['{quantity}']['{key}']")
+                precision_key(str(key)) if quantity == "peak_flops" else str(key): parsed_rate(
+                    value, quantity, f"what_if['{chip}']['{quantity}']['{key}']"
+                )
                 for key, value in _mapping(values).items()
             }
             if rates:

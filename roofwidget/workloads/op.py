@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from roofwidget.support.did_you_mean import choose_from, keywords
+from roofwidget.support.precisions import precision_key
 from roofwidget.workloads.expressions import Count, Expression
 from roofwidget.workloads.tensors import Tensor
 
@@ -100,7 +101,7 @@ class Op:
             "flops": MappingProxyType(dict(by_class)),
             "extra_bytes": _checked(extra_bytes, f"extra_bytes of op '{name}'"),
             "terms": derivation,
-            "precision": precision,
+            "precision": None if precision is None else _precision(precision, f"precision of op '{name}'"),
         }
         if not values["outputs"]:
             raise ValueError(f"op '{name}' writes no tensor; give at least one output")
@@ -144,6 +145,12 @@ def _tensors(tensors: Iterable[Tensor], what: str) -> tuple[Tensor, ...]:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{what} must be tensors, got {tensor!r:.60}")
     return found
+
+
+def _precision(word: str, what: str) -> str:
+    if not isinstance(word, str):
+        raise TypeError(f"{what} must be text, got {word!r:.60}")
+    return precision_key(word)
 
 
 def _checked(count: Count, what: str) -> Count:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from roofwidget.support.did_you_mean import keywords, listed, nearest
+from roofwidget.support.precisions import precision_key
 from roofwidget.workloads.expressions import Count, Expression, ceil_div, dims_of, evaluate, product, symbol
 
 DTYPES: Final[Mapping[str, int]] = MappingProxyType(
@@ -129,32 +130,22 @@ def is_floating(dtype: str) -> bool:
 def checked_dtype(dtype: str, where: str) -> str:
     """Return a dtype of `DTYPES`. For another dtype raise `ValueError`, which names the place and the nearest dtype.
 
+    Names of other programs are known, such as ``bfloat16``, ``half``, ``float32`` and ``double``.
+
     Examples
     --------
     >>> checked_dtype("bfloat16", "tensor 'x'")
+    'bf16'
+    >>> checked_dtype("bf15", "tensor 'x'")
     Traceback (most recent call last):
     ...
-    ValueError: tensor 'x': unknown dtype 'bfloat16'; did you mean 'bf16'?
+    ValueError: tensor 'x': unknown dtype 'bf15'; did you mean 'bf16'?
     """
-    if isinstance(dtype, str) and dtype in DTYPES:
-        return dtype
-    close = _ALIASES.get(str(dtype).casefold()) or next(iter(nearest(str(dtype), DTYPES, most=1)), None)
+    if isinstance(dtype, str) and precision_key(dtype) in DTYPES:
+        return precision_key(dtype)
+    close = next(iter(nearest(str(dtype), DTYPES, most=1)), None)
     hint = f"did you mean '{close}'?" if close else f"there are {listed(DTYPES)}"
     raise ValueError(f"{where}: unknown dtype {dtype!r:.40}; {hint}")
-
-
-# Names of dtypes in other programs.
-_ALIASES: Final = {
-    "float64": "fp64",
-    "double": "fp64",
-    "float32": "fp32",
-    "float": "fp32",
-    "bfloat16": "bf16",
-    "float16": "fp16",
-    "half": "fp16",
-    "float8_e4m3fn": "fp8",
-    "float8_e5m2": "fp8",
-}
 
 
 def _checked_shape(name: str, shape: Iterable[Count]) -> tuple[Count, ...]:

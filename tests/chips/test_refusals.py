@@ -152,7 +152,7 @@ def test_filling_in_an_unknown_bandwidth_changes_no_figure_and_takes_nothing_alo
     ("key", "words"),
     [
         ("memories.HBM.bandwidht", "lacks: 'memories.HBM.bandwidht'; did you mean 'memories.HBM.bandwidth'"),
-        ("peak_flops.BF16", "lacks: 'peak_flops.BF16'; did you mean 'peak_flops.bf16'"),
+        ("peak_flops.bf61", "lacks: 'peak_flops.bf61'; did you mean 'peak_flops.bf16'"),
         ("nothing at all", "lacks: 'nothing at all'; there is 'peak_flops.bf16', 'peak_flops.fp8'"),
     ],
 )

@@ -34,6 +34,7 @@ from roofwidget.readers.ceilings.measured import Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
 from roofwidget.readers.tables.delimited import read_table
+from roofwidget.support.precisions import precision_key
 
 FORMAT: Final = "carm"
 EXPECTED: Final = "a table of the CARM Tool (NAME_roofline.csv or NAME_applications.csv)"
@@ -168,7 +169,7 @@ class _MachineRun:
 
     def __init__(self, words: Sequence[str], numbers: Sequence[float]) -> None:
         self.isa, precision, self.threads = (word.strip() for word in words)
-        self.precision = _PRECISIONS.get(precision.casefold(), precision.casefold())
+        self.precision = _PRECISIONS.get(precision.casefold(), precision_key(precision))
         rates = [number * _GIGA for number in numbers]
         self.bandwidths = dict(zip(_LEVELS, rates, strict=False))
         self.rates = dict(zip(_RATES, rates[len(_LEVELS) :], strict=True))
@@ -234,7 +235,7 @@ def _number(file: str, cell: str, row: int, column: str) -> float:
 
 
 def _wanted(run: _MachineRun, *, isa: str | None, precision: str | None, threads: int | None) -> bool:
-    asked = None if precision is None else _PRECISIONS.get(precision.casefold(), precision.casefold())
+    asked = None if precision is None else _PRECISIONS.get(precision.casefold(), precision_key(precision))
     return (
         (isa is None or run.isa.casefold() == isa.casefold())
         and (asked is None or run.precision == asked)

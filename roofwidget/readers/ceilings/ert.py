@@ -21,6 +21,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import MATRIX, UNSPECIFIED, VECTOR, Rate, cell, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
+from roofwidget.support.precisions import precision_key
 
 FORMAT: Final = "ert"
 EXPECTED: Final = "the roofline.json of the Empirical Roofline Tool"
@@ -77,7 +78,7 @@ def ceilings(source: File, *, precision: str | None = None) -> Chip:
         raise ProfileError(source.name, f"expected an object, as {EXPECTED} has", place="'empirical'")
     given = empirical.get("metadata")
     metadata = given if isinstance(given, dict) else {}
-    usual = precision.casefold() if precision else _configured(metadata)
+    usual = precision_key(precision) if precision else _configured(metadata)
     pairs = _pairs(source.name, empirical, "empirical", "gflops")
     rates = [_rate(label, value, usual) for label, value in pairs]
     levels, lower = _levels(_pairs(source.name, empirical, "empirical", "gbytes"))

@@ -17,6 +17,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import MATRIX, VECTOR, Rate, cell, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
+from roofwidget.support.precisions import precision_key
 
 FORMAT: Final = "tracelens-arch"
 EXPECTED: Final = "an architecture file of TraceLens (JSON with 'mem_bw_gbps' and 'max_achievable_tflops')"
@@ -71,7 +72,7 @@ def _rate(file: str, key: str, value: object) -> Rate:
     place = f"'{_RATES}.{key}'"
     if unit not in (MATRIX, VECTOR) or not precision:
         raise ProfileError(file, "expected a key such as 'matrix_bf16' or 'vector_fp32'", place=place)
-    return Rate(precision.casefold(), unit, cell(file, value, 1e12, place=place), key)
+    return Rate(precision_key(precision), unit, cell(file, value, 1e12, place=place), key)
 
 
 def _capacity(file: str, document: dict[str, Any]) -> dict[str, float]:

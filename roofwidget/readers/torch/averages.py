@@ -328,7 +328,7 @@ def _average(event: Any, row: int, name: str) -> _Average:
 
 def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kernels:
     if dtype is not None:
-        checked_dtype(dtype, "dtype")
+        dtype = checked_dtype(dtype, "dtype")
     given = [each for each in averages if each.count > 0]
     rows, on_device = _rows_to_show(given)
     if not rows:
