@@ -121,6 +121,9 @@ _SET_LAST: Final = (
     *("selected", "hovered", "at_roof", "moves", "zoom"),
 )
 
+ROW_TRAITS: Final = ("selected", "hovered", "at_roof", "moves")
+"""The traits that refer to rows of `shown_kernels`. They are reset when the rows become other kernels."""
+
 V = TypeVar("V")
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import anywidget
 from IPython.display import display
-from traitlets import HasTraits, Instance, Set, Unicode, default, observe
+from traitlets import HasTraits, Instance, Unicode, default, observe
 
 from roofwidget import bundle
-from roofwidget.model import RooflineModel
+from roofwidget.model import ROW_TRAITS, RooflineModel
 from roofwidget.state.filter_traits import has_column
 from roofwidget.state.graph import has_same_groups
+from roofwidget.state.messages import STAMP, Messages, applied, page_message
 from roofwidget.state.trait_types import owned
 
 
@@ -39,8 +40,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     # The shared model that contains the code of the front end, or None if this widget sends the code itself.
     _code = owned("python", Instance(bundle.FrontEnd, allow_none=True), to_wire=bundle.reference)
 
-    # The names of the traits that Python has sent to the front end since the widget was opened.
-    _sent_since_open = Set()
+    _messages = Instance(Messages, ())
 
     @default("_esm")
     def _default_esm(self) -> str:
@@ -63,21 +63,60 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             self._esm = bundle.first_script(self.locale)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Set the traits that a message from the front end contains. Traits that only Python may change are ignored."""
+        """Apply a message from the front end, except to traits that Python owns, and answer it to all pages."""
         state = {name: value for name, value in sync_data.items() if not self._is_python_owned(name)}
-        # Python may have replaced the kernels after the front end sent the message. Remove each column that only the
-        # old kernels have. Otherwise Python would refuse all of the message.
+        # Python may have replaced the kernels since the message was sent. A column that only the old
+        # kernels have is dropped: otherwise the whole message would be refused.
         if isinstance(state.get("columns"), list):
             state["columns"] = [key for key in state["columns"] if has_column(str(key), self.shown_kernels.extra)]
         if state.get("sort_by") and not has_column(str(state["sort_by"]).removeprefix("-"), self.shown_kernels.extra):
             del state["sort_by"]
-        # The phase is set first, because the other values of the message belong to this phase.
-        super().set_state(dict(sorted(state.items(), key=lambda entry: entry[0] != "phase")))
-        # Python has sent these traits too. If Python and the front end changed a trait at the same time, their values
-        # may differ now. So send Python's value again.
-        crossed = self._sent_since_open & state.keys()
-        if crossed:
-            self._send({"method": "echo_update", "state": self.get_state(crossed), "buffer_paths": []})
+        # The phase and the partition are set first, because the other values of the message belong to them.
+        order = {"phase": 0, "partition": 1}
+        try:
+            super().set_state(dict(sorted(state.items(), key=lambda entry: order.get(entry[0], 2))))
+            if order.keys() & state.keys():
+                # Other groups reset the rows. The rows of this message belong to the new groups.
+                super().set_state({name: value for name, value in state.items() if name in ROW_TRAITS})
+        finally:
+            self._answer(sync_data)
+
+    def _answer(self, names: Iterable[str]) -> None:
+        """Send the values of the named shared traits to all pages, and the number of the message that is handled."""
+        # A page derives settings and groups from a new phase, so the phase comes first.
+        state = self.get_state(sorted(self._shared(names), key=lambda name: name != "phase"))
+        if state or self._messages.is_handling:
+            state[STAMP] = self._messages.stamp(is_answer=True)
+            self._send({"method": "update", "state": state, "buffer_paths": []})
+
+    def _handle_custom_msg(self, content: Any, buffers: Any) -> None:
+        message = page_message(content)
+        if message is None:
+            super()._handle_custom_msg(content, buffers)
+            return
+        with self._messages.handling(message) as is_new:
+            if not is_new or message.asked:
+                self._answer(message.named)
+                return
+            known = self.get_state(self._shared(message.changes))
+            merged = {name: applied(value, message.changes[name]) for name, value in known.items()}
+            self.set_state({**message.values, **merged})
+
+    def _shared(self, names: Iterable[str]) -> set[str]:
+        """Return the names that are synced traits which Python and the pages share."""
+        return {name for name in names if name in self.keys and self.trait_metadata(name, "owner") == "shared"}
+
+    def _send(self, msg: dict[str, Any], buffers: Any = None) -> None:
+        """Send a message. Each update says what caused it; see `roofwidget.state.messages`."""
+        if msg["method"] == "update" and STAMP not in msg["state"] and self.comm is not None:
+            # The stamp comes last: a host that sets one value after another has all values when it sees the stamp.
+            msg["state"][STAMP] = self._messages.stamp()
+        super()._send(msg, buffers=buffers)
+
+    def get_state(self, key: str | Iterable[str] | None = None, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Return the values of some traits for the front end, or the whole state with its stamp."""
+        state: dict[str, Any] = super().get_state(key, *args, **kwargs)
+        return state if key is not None else {**state, STAMP: self._messages.state}
 
     def _is_python_owned(self, name: str) -> bool:
         return self.has_trait(name) and self.trait_metadata(name, "owner") == "python"
@@ -100,8 +139,6 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         keys = None if key is None else {key} if isinstance(key, str) else set(key)
         if keys is not None and "kernels" in keys and self.baseline is not None:
             keys.add("baseline")
-        if keys is not None:
-            self._sent_since_open |= keys
         super().send_state(keys)
 
     def __repr__(self) -> str:

@@ -58,27 +58,6 @@ def brief(value: Any) -> str:
     return repr(value)[:60]
 
 
-# -- what crosses ----------------------------------------------------------------------------------------------
-
-
-def test_what_may_have_crossed_a_change_by_python_is_said_again_and_nothing_else_is(
-    widget: RooflineWidget, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sent: list[Any] = []
-    monkeypatch.setattr(widget.comm, "send", lambda data, **_: sent.append((data["method"], data["state"])))
-    widget.set_state({"focus_chip": "large"})
-    assert sent == []
-    widget.focus_chip = "small"
-    assert sent.pop() == ("update", {"focus_chip": "small"})
-    # That message and this one may have crossed: then the front end shows "small" now, and Python has "large".
-    widget.set_state({"focus_chip": "large", "view": "time"})
-    assert (widget.focus_chip, widget.view) == ("large", "time")
-    assert sent == [("echo_update", {"focus_chip": "large"})]
-    sent.clear()
-    widget.set_state({"view": "roofline"})
-    assert sent == []
-
-
 # -- what is sent ----------------------------------------------------------------------------------------------
 
 

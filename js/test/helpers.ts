@@ -3,7 +3,8 @@
 import { afterEach, beforeEach, vi } from "vitest";
 import { DEFAULT_AXES, unitsOf } from "../src/chart/axis_units.ts";
 import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofline/roofline.ts";
-import type { Model } from "../src/state/sync.ts";
+import { applied, type Changes } from "../src/state/changes.ts";
+import { type Model, STAMP } from "../src/state/messages.ts";
 import type { Kernels } from "../src/wire/columns.ts";
 import { decodeKernels } from "../src/wire/decode.ts";
 import type { Ceiling, Chip, Share, WhatIf } from "../src/wire/types.ts";
@@ -197,13 +198,25 @@ export const PROFILE = {
   at_roof: [] as number[],
 };
 
-/** anywidget's model without Python: it records what is sent; `receive` simulates a change from Python. */
+/** What a page sends; see roofwidget/state/messages.py. */
+export interface PageMessage {
+  readonly page: string;
+  readonly number: number;
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly changes?: Readonly<Record<string, Changes>>;
+  readonly ask?: readonly string[];
+}
+
+/**
+ * anywidget's model without Python. It records the changes of each message and answers at once, as Python does with
+ * values that it accepts. `receive` simulates a change by Python.
+ */
 export class FakeModel implements Model {
   readonly state: Record<string, unknown>;
-  /** The message of each `save_changes`, in order. */
+  /** The new values of each message that changes something, in order. */
   readonly sent: Record<string, unknown>[] = [];
   readonly #listeners = new Map<string, Set<() => void>>();
-  #unsaved: Record<string, unknown> = {};
+  #clock = 0;
 
   constructor(state: Record<string, unknown>) {
     this.state = { ...state };
@@ -211,13 +224,12 @@ export class FakeModel implements Model {
   get(name: string): unknown {
     return this.state[name];
   }
-  set(name: string, value: unknown): void {
-    this.state[name] = value;
-    this.#unsaved[name] = value;
-  }
-  save_changes(): void {
-    this.sent.push(this.#unsaved);
-    this.#unsaved = {};
+  send(content: unknown): void {
+    const { page, number, values = {}, changes = {}, ask } = content as PageMessage;
+    const merged = Object.entries(changes).map(([name, own]) => [name, applied(this.state[name] as Changes, own)]);
+    const next = { ...values, ...Object.fromEntries(merged) };
+    if (!ask) this.sent.push(next);
+    this.#update(next, page, number);
   }
   on(event: string, callback: () => void): void {
     const callbacks = this.#listeners.get(event) ?? new Set();
@@ -227,8 +239,14 @@ export class FakeModel implements Model {
     this.#listeners.get(event)?.delete(callback);
   }
   receive(name: string, value: unknown): void {
-    this.state[name] = value;
-    for (const callback of this.#listeners.get(`change:${name}`) ?? []) callback();
+    this.#update({ [name]: value }, "", 0);
+  }
+  #update(values: Record<string, unknown>, page: string, number: number): void {
+    this.#clock += 1;
+    Object.assign(this.state, values, { [STAMP]: [this.#clock, page, number] });
+    for (const name of [...Object.keys(values), STAMP]) {
+      for (const callback of this.#listeners.get(`change:${name}`) ?? []) callback();
+    }
   }
   get listening(): number {
     return [...this.#listeners.values()].reduce((sum, callbacks) => sum + callbacks.size, 0);

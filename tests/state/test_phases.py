@@ -44,11 +44,12 @@ def widget(graphs: dict[str, Graph]) -> Iterator[RooflineWidget]:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Return the list of states that widgets send from now on, one per message."""
+    """Return the list of states that widgets send from now on without being asked, one per message."""
     messages: list[dict[str, Any]] = []
 
     def record(_widget: RooflineWidget, msg: dict[str, Any], buffers: Any = None) -> None:  # noqa: ARG001 - as it is called
-        if msg["method"] == "update":
+        # Answers are tested in test_messages.py.
+        if msg["method"] == "update" and "_sync" not in msg["state"]:
             messages.append(msg["state"])
 
     monkeypatch.setattr(RooflineWidget, "_send", record)
@@ -274,7 +275,7 @@ def test_graphs_are_sent_in_order_with_their_names(graphs: dict[str, Graph], wid
     assert graphs_to_wire({}) == []
 
 
-def test_a_phase_that_comes_alone_is_followed_and_answered(
+def test_a_phase_that_comes_alone_is_followed(
     widget: RooflineWidget, sent: list[dict[str, Any]], graphs: dict[str, Graph]
 ) -> None:
     widget.dims = {"m": 2}
@@ -286,7 +287,7 @@ def test_a_phase_that_comes_alone_is_followed_and_answered(
 
 @pytest.mark.parametrize("merged", [[[0], [1]], [[0, 1]]])
 @pytest.mark.parametrize("last", [False, True])
-def test_what_comes_with_a_phase_is_of_that_phase_and_is_not_answered(
+def test_what_comes_with_a_phase_is_of_that_phase_and_changes_nothing_else(
     widget: RooflineWidget, sent: list[dict[str, Any]], merged: list[list[int]], *, last: bool
 ) -> None:
     widget.dims, widget.partition, widget.selected = {"m": 2, "n": 60}, [[0, 1]], [0]

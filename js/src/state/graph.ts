@@ -8,6 +8,7 @@ import { type Grouped, kernelsOf, namesOf } from "../fusion/group_kernels.ts";
 import type { Partition } from "../fusion/legality.ts";
 import { partitionOf, unfused } from "../fusion/partition.ts";
 import { finish, inSlices, type Work } from "../ui/slices.ts";
+import { rebased } from "./changes.ts";
 import type { History } from "./history.ts";
 import { type ChangeOptions, type Gesture, isEqual, type KernelGroups, type Receivers, type Sync } from "./sync.ts";
 
@@ -118,7 +119,7 @@ export function createWorkload(sync: Sync, history: History) {
     const settings = { dims: dims.value, convention: convention.value, dtype: dtype.value };
     return { phase: phase.value, groups: parted.groups, ...settings };
   }
-  const part = history.add({ here, isSame: isSameEntry, restore });
+  const part = history.add({ here, isSame: isSameEntry, restore, rebase: rebasedEntry });
   /**
    * Shows another phase. The help text of the trait `phase` in Python says which sizes, counting convention and dtype
    * the new phase gets.
@@ -139,7 +140,7 @@ export function createWorkload(sync: Sync, history: History) {
    * and send the derived traits later.
    */
   function sendAll({ groups: partition, ...settings }: GraphEntry) {
-    sync.queue({ ...settings, partition });
+    sync.queue({ ...settings, partition }, true);
     sync.send();
   }
   function restore(entry: GraphEntry) {
@@ -148,6 +149,7 @@ export function createWorkload(sync: Sync, history: History) {
       // Python stores each phase as the user left it. Therefore the queued changes of the old phase must be sent before
       // the new phase.
       sync.send();
+      sync.separate();
       return sendAll(entry);
     }
     const { groups: partition, ...settings } = entry;
@@ -168,9 +170,13 @@ export function createWorkload(sync: Sync, history: History) {
   }
   function setDim(name: string, value: number, how: ChangeOptions = {}) {
     const normal = graph.value?.dims.find((dim) => dim.name === name)?.default;
-    const { [name]: _, ...others } = dims.value;
-    const next = value === normal ? others : { ...dims.value, [name]: value };
+    const next = withSize(dims.value, name, value === normal ? undefined : value);
     sync.set({ dims: next }, { ...how, mergeKey: how.stream ? name : undefined });
+  }
+  /** Returns a function that restores the present size of one dimension. */
+  function keptSize(name: string) {
+    const size = dims.value[name];
+    return () => ({ dims: withSize(dims.value, name, size) });
   }
   /**
    * Until Python has sent the partition of a new graph, changed settings belong to the new graph. These changes make no
@@ -228,7 +234,12 @@ export function createWorkload(sync: Sync, history: History) {
       },
       setDim,
       dragDim: (name: string): Gesture<number> =>
-        sync.startGesture({ traits: ["dims"], move: (value) => setDim(name, value, { stream: true }) }),
+        sync.startGesture({
+          traits: ["dims"],
+          move: (value) => setDim(name, value, { stream: true }),
+          merge: (fromPython) => withSize(fromPython, name, dims.value[name]),
+          restore: keptSize(name),
+        }),
       setConvention: (name: string) => sync.set({ convention: name === graph.value?.convention ? "" : name }),
       setDtype: (name: string | null) => sync.set({ dtype: name === graph.value?.mainDtype ? null : name }),
     },
@@ -269,6 +280,29 @@ export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>)
 /** Compares object identities first. After a merge, almost all groups of both lists are the same objects. */
 const isSameGrouping = (one: KernelGroups, other: KernelGroups) =>
   one.length === other.length && one.every((group, at) => group === other[at] || isEqual(group, other[at]));
+
+/** Returns the sizes with another size of one dimension. Undefined stands for the default size. */
+function withSize(sizes: Readonly<Record<string, number>>, name: string, size: number | undefined) {
+  const { [name]: _, ...others } = sizes;
+  return size === undefined ? others : { ...sizes, [name]: size };
+}
+
+/**
+ * Applies to an entry a change that came from elsewhere. An entry of another phase, or with groups of its own, keeps its
+ * groups.
+ */
+function rebasedEntry(entry: GraphEntry, before: GraphEntry, after: GraphEntry): GraphEntry {
+  if (before.phase !== after.phase) return isSameEntry(entry, before) ? after : entry;
+  if (entry.phase !== before.phase) return entry;
+  const either = <T>(own: T, old: T, now: T) => (isEqual(own, old) ? now : own);
+  return {
+    phase: entry.phase,
+    groups: isSameGrouping(entry.groups, before.groups) ? after.groups : entry.groups,
+    dims: rebased(entry.dims, before.dims, after.dims) as Readonly<Record<string, number>>,
+    convention: either(entry.convention, before.convention, after.convention),
+    dtype: either(entry.dtype, before.dtype, after.dtype),
+  };
+}
 
 /** Compares two entries. Ignores the order of the sizes. */
 const isSameEntry = (one: GraphEntry, other: GraphEntry) =>

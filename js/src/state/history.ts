@@ -8,6 +8,8 @@ interface Undoable<E> {
   readonly here: () => E | undefined;
   readonly isSame: (one: E, other: E) => boolean;
   readonly restore: (entry: E) => void;
+  /** Applies to an entry a change that came from elsewhere. By default, an entry equal to `before` becomes `after`. */
+  readonly rebase?: (entry: E, before: E, after: E) => E;
 }
 
 /** The functions of the history for one part of the state. */
@@ -35,6 +37,7 @@ export function createHistory() {
   let dragStart: HistoryEntry | undefined;
   /** The merge key of the last entry. A next change with the same merge key extends the last entry. */
   let lastKey: string | undefined;
+  let isAbsorbing = false;
 
   const here = (): HistoryEntry => parts.map((part) => part.here());
   const isKept = (part: Undoable<unknown>, one: unknown, other: unknown) =>
@@ -48,9 +51,36 @@ export function createHistory() {
     future.value = [];
     lastKey = mergeKey;
   }
+  /**
+   * Makes a change that came from elsewhere. The change makes no entry and keeps redo. It is applied to all entries, so
+   * that undo and redo do not take it back.
+   */
+  function absorb(act: () => void) {
+    if (isAbsorbing) return act();
+    const before = here();
+    isAbsorbing = true;
+    try {
+      act();
+    } finally {
+      isAbsorbing = false;
+    }
+    const after = here();
+    if (isSame(before, after)) return;
+    const rebased = (entry: HistoryEntry): HistoryEntry =>
+      parts.map((part, at) => {
+        const [own, old, now] = [entry[at], before[at], after[at]];
+        if (own === undefined || isKept(part, old, now)) return own;
+        return part.rebase ? part.rebase(own, old, now) : part.isSame(own, old) ? now : own;
+      });
+    dragStart = dragStart && rebased(dragStart);
+    const count = past.value.length;
+    past.value = tidied(past.value.map(rebased));
+    future.value = tidied(future.value.map(rebased));
+    if (past.value.length !== count) lastKey = undefined;
+  }
   /** Makes a change that can be undone. If successive changes have the same merge key, they make one entry. */
   function change(act: () => void, mergeKey?: string) {
-    if (dragStart) return act();
+    if (dragStart || isAbsorbing) return act();
     const before = here();
     act();
     if (mergeKey === undefined || mergeKey !== lastKey) return remember(before, mergeKey);
@@ -82,6 +112,7 @@ export function createHistory() {
   }
   return {
     change,
+    absorb,
     undo: () => step(past, future),
     redo: () => step(future, past),
     start: () => {

@@ -28,9 +28,8 @@ export function createKernelWhatIfs(
     sync.reviseHistory("moves", () => undefined);
   }
   function setMove(row: number, { bytes = 1, time = 1 }: Move, stream = true) {
-    const { [row]: _, ...others } = moves.value;
     const move = { ...(bytes === 1 ? {} : { bytes }), ...(time === 1 ? {} : { time }) };
-    const next = isEqual(move, {}) ? others : { ...others, [row]: move };
+    const next = withMove(moves.value, row, move);
     if (!isEqual(next, moves.value)) sync.set({ moves: next }, { stream });
   }
   return {
@@ -46,7 +45,7 @@ export function createKernelWhatIfs(
     clear() {
       const hadSome = !isEqual(moves.value, {});
       restart({});
-      if (hadSome) sync.queue({ moves: {} });
+      if (hadSome) sync.queue({ moves: {} }, true);
     },
     state: {
       kernelDrag,
@@ -62,9 +61,12 @@ export function createKernelWhatIfs(
     actions: {
       setMove,
       dragKernel(row: number, byKeys: boolean): Gesture<Move> {
+        const start = moves.value[row];
         const gesture = sync.startGesture<"moves", Move>({
           traits: ["moves"],
           move: (move) => setMove(row, move),
+          merge: (fromPython) => withMove(fromPython, row, moves.value[row]),
+          restore: () => ({ moves: withMove(moves.value, row, start) }),
           // A drag by keys leaves `dragging` false, so that screen readers speak each step.
           isQuiet: byKeys,
           onEnd: () => {
@@ -78,4 +80,10 @@ export function createKernelWhatIfs(
       resetMoves: (row?: number) => (row === undefined ? sync.set({ moves: {} }) : setMove(row, {}, false)),
     },
   };
+}
+
+/** Returns the what-ifs with another what-if of one kernel. */
+function withMove(moves: Moves, row: number, move: Move = {}): Moves {
+  const { [row]: _, ...others } = moves;
+  return isEqual(move, {}) ? others : { ...others, [row]: move };
 }

@@ -2,7 +2,7 @@
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Kernels } from "../wire/columns.ts";
-import { isEqual, type Sync, type TraitValues } from "./sync.ts";
+import { isEqual, type Receivers, type Sync, type TraitValues } from "./sync.ts";
 
 const NO_SELECTION: Pick<TraitValues, "selected" | "hovered" | "atRoof"> = { selected: [], hovered: null, atRoof: [] };
 
@@ -34,6 +34,14 @@ export function createSelection(sync: Sync, kernels: ReadonlySignal<Kernels>) {
         !isEqual(sync.signals[name as keyof typeof NO_SELECTION].value, none);
       sync.queue(Object.fromEntries(Object.entries(NO_SELECTION).filter(isChanged)));
     },
+    receivers: {
+      selected: (rows) => {
+        sync.signals.selected.value = rows.filter(isKernel);
+      },
+      atRoof: (rows) => {
+        sync.signals.atRoof.value = rows.filter(isKernel);
+      },
+    } satisfies Receivers,
     actions: {
       hover(row: number | null) {
         const own = row !== null && isKernel(row) ? row : null;

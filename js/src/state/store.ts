@@ -59,6 +59,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     {
       ...workload.receivers,
       ...viewing.receivers,
+      ...selection.receivers,
       chips: (_, accept) => {
         accept();
         rates.forgetChips();
@@ -125,6 +126,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       // Python stores each phase as the user left it. Therefore the queued changes of the old phase must be sent before
       // the new phase.
       sync.send();
+      sync.separate();
       regroup(() => workload.actions.setPhase(name));
     },
     undo: () => (workload.actions.keepsRows(true) ? act : regroup)(history.undo),
@@ -140,6 +142,8 @@ export function createStore(model: Model, abort: AbortSignal) {
       viewing.actions.setView(next);
     },
     dragging,
+    waitingSince: sync.waitingSince,
+    disconnect: sync.disconnect,
     focus,
     toggle,
     choosePrecision: (precision: string) => choose({ precision }),

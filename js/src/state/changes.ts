@@ -1,0 +1,70 @@
+// Changes of nested mappings. The changes are a mapping too: they contain only the keys that changed, and null for a
+// removed key. A mapping has no empty mappings in it. `applied` has a twin in roofwidget/state/messages.py.
+
+export type Changes = Readonly<Record<string, unknown>>;
+type Mapping = Readonly<Record<string, unknown>>;
+
+const isMapping = (value: unknown): value is Mapping =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isEmpty = (value: Mapping) => Object.keys(value).length === 0;
+const keysOf = (...mappings: Mapping[]) => [...new Set(mappings.flatMap(Object.keys))];
+
+/** Makes a mapping of the values that are not undefined. */
+const mapped = (keys: readonly string[], partOf: (key: string) => unknown): Mapping =>
+  Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = partOf(key);
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+
+/** Returns the changes that make `after` of `before`. */
+export function difference(before: Mapping, after: Mapping): Changes {
+  return mapped(keysOf(before, after), (key) => {
+    const [old, now] = [before[key], after[key]];
+    if (isMapping(old) || isMapping(now)) {
+      const inner = difference(isMapping(old) ? old : {}, isMapping(now) ? now : {});
+      return isEmpty(inner) ? undefined : inner;
+    }
+    return old === now ? undefined : (now ?? null);
+  });
+}
+
+/** Returns a mapping with changes applied. */
+export function applied(value: Mapping, changes: Changes): Mapping {
+  return mapped(keysOf(value, changes), (key) => {
+    const [old, change] = [value[key], changes[key]];
+    if (change === undefined) return old;
+    if (!isMapping(change)) return change ?? undefined;
+    const inner = applied(isMapping(old) ? old : {}, change);
+    return isEmpty(inner) ? undefined : inner;
+  });
+}
+
+/** Returns the changes that have the effect of `earlier` and then `later`. */
+export function merged(earlier: Changes, later: Changes): Changes {
+  return mapped(keysOf(earlier, later), (key) => {
+    const [one, other] = [earlier[key], later[key]];
+    return isMapping(one) && isMapping(other) ? merged(one, other) : other === undefined ? one : other;
+  });
+}
+
+/**
+ * Applies to `entry` the changes from `before` to `after`, but only to keys whose value in `entry` is the value in
+ * `before`.
+ */
+export function rebased(entry: Mapping, before: Mapping, after: Mapping): Mapping {
+  const own = difference(before, entry);
+  return applied(entry, without(difference(before, after), own));
+}
+
+/** Returns the changes of the keys that `others` do not change. */
+const without = (changes: Changes, others: Changes): Changes =>
+  mapped(Object.keys(changes), (key) => {
+    const [change, other] = [changes[key], others[key]];
+    if (isMapping(change) && isMapping(other)) return without(change, other);
+    return other === undefined ? change : undefined;
+  });
+
+/** Compares mappings. Ignores the order of the keys. */
+export const isSameMapping = (one: Mapping, other: Mapping) => isEmpty(difference(one, other));

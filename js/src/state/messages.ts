@@ -1,0 +1,252 @@
+// The messages between this page and Python. Their form, and how page and Python agree on each value, is described in
+// roofwidget/state/messages.py.
+
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { applied, type Changes, merged } from "./changes.ts";
+
+/** The part of anywidget's model that the store uses. */
+export interface Model {
+  get(name: string): unknown;
+  /** Sends a custom message. */
+  send(content: unknown): void;
+  on(event: string, callback: () => void): void;
+  off(event: string, callback: () => void): void;
+}
+
+/** Who caused a value from Python. "outdated" means that the page has already received newer values. */
+export type Origin = "Python" | "this page" | "another page" | "outdated";
+
+/** Options of sending. */
+export interface SendOptions {
+  /**
+   * Whether sending is throttled. If so, the page sends at most one message per PERIOD_MS, and always sends the last
+   * value.
+   */
+  readonly stream?: boolean;
+  /** Sends in a separate task, because a long message would delay the next frame. */
+  readonly later?: boolean;
+}
+
+/** Changes that are sent in one message. */
+interface Batch {
+  readonly values: Map<string, unknown>;
+  readonly changes: Map<string, Changes>;
+  readonly asked: Set<string>;
+  /** The time of the first change that a user would miss, in ms. */
+  since?: number;
+}
+
+/** The key in which each update of Python says what caused it. */
+export const STAMP = "_sync";
+/** Stands instead of a number in the stamp of a whole state. */
+const WHOLE_STATE = -1;
+type Stamp = readonly [clock: number, page: string, number: number];
+
+/**
+ * The time between two messages of a stream, ms. Including the first and the last message, at most ten messages are
+ * sent in any second.
+ */
+const PERIOD_MS = 125;
+/** An unanswered message is sent again after this time, ms. Then the time doubles, up to the maximum. */
+const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 30_000];
+
+const emptyBatch = (): Batch => ({ values: new Map(), changes: new Map(), asked: new Set() });
+const sizeOf = ({ values, changes, asked }: Batch) => values.size + changes.size + asked.size;
+
+export type Messages = ReturnType<typeof createMessages>;
+
+/** `shared` are the traits that this page asks for when it starts, or when it has missed an update of Python. */
+export function createMessages(
+  model: Model,
+  shared: readonly string[],
+  onAnswer: (names: ReadonlySet<string>) => void,
+) {
+  const page = Math.random().toString(36).slice(2);
+  let stamp = model.get(STAMP) as Stamp | undefined;
+  let clock = stamp?.[0];
+  let origin: Origin = "Python";
+  let number = 0;
+  /** The message that Python has not answered. */
+  let sent: { readonly batch: Batch; readonly number: number; readonly content: unknown } | undefined;
+  /** What is sent after the answer, in this order. Changes are collected in the last batch. */
+  let outbox: Batch[] = [];
+  let period: ReturnType<typeof setTimeout> | undefined;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  /** Whether the next batch is sent at once after the answer, and not at the pace of a stream. */
+  let isUrgent = false;
+  /** Whether Python has sent anything to this page. If not, the page may have been saved without a kernel. */
+  let hasHeard = false;
+  let isConnected = true;
+  const waitingSince = signal<number | undefined>(undefined);
+
+  const unanswered = () => (sent ? [sent.batch, ...outbox] : outbox);
+  function updateWaiting() {
+    waitingSince.value =
+      hasHeard && isConnected ? unanswered().find(({ since }) => since !== undefined)?.since : undefined;
+  }
+  function lastBatch(): Batch {
+    const last = outbox.at(-1);
+    if (last && last.asked.size === 0) return last;
+    const batch = emptyBatch();
+    outbox.push(batch);
+    return batch;
+  }
+
+  function deliver(content: unknown) {
+    try {
+      model.send(content);
+    } catch {
+      // The host has no connection. The message is sent again later.
+    }
+  }
+  function contentOf({ values, changes, asked }: Batch) {
+    const part = (name: string, map: Map<string, unknown>) => (map.size > 0 ? { [name]: Object.fromEntries(map) } : {});
+    number += 1;
+    const own = asked.size > 0 ? { ask: [...asked] } : { ...part("values", values), ...part("changes", changes) };
+    return { kind: "roofwidget", page, number, ...own };
+  }
+  /** Sends the next batch if there is one and nothing is unanswered. Returns whether a batch was sent. */
+  function transmit(): boolean {
+    if (sent || !isConnected) return false;
+    outbox = outbox.filter((one) => sizeOf(one) > 0);
+    const batch = outbox.shift();
+    isUrgent = outbox.length > 0;
+    if (!batch) return false;
+    const content = contentOf(batch);
+    sent = { batch, number, content };
+    repeat(FIRST_RETRY_MS);
+    deliver(content);
+    return true;
+  }
+  function repeat(ms: number) {
+    retry = setTimeout(() => {
+      if (!sent) return;
+      repeat(Math.min(2 * ms, MAX_RETRY_MS));
+      deliver(sent.content);
+    }, ms);
+  }
+  function tick() {
+    period = transmit() ? setTimeout(tick, PERIOD_MS) : undefined;
+  }
+  function finish(names: ReadonlySet<string>) {
+    sent = undefined;
+    clearTimeout(retry);
+    onAnswer(names);
+    updateWaiting();
+    if (isUrgent) transmit();
+    else if (period === undefined) tick();
+  }
+
+  /** Reads what Python says about the cause of the present update. */
+  function read(): Origin {
+    const now = model.get(STAMP) as Stamp | undefined;
+    if (!now || now === stamp) return origin;
+    stamp = now;
+    hasHeard = true;
+    const [time, by, answered] = now;
+    if (clock !== undefined && time < clock) {
+      origin = "outdated";
+      return origin;
+    }
+    // A whole state shows what the page has missed, but not in which order it came about.
+    const hasMissed = clock !== undefined && time > clock + (answered === WHOLE_STATE ? 0 : 1);
+    clock = time;
+    origin = by === page ? "this page" : by === "" ? "Python" : "another page";
+    if (hasMissed) ask(shared, { later: true });
+    if (origin === "this page" && sent?.number === answered) {
+      const { values, changes, asked } = sent.batch;
+      finish(new Set([...values.keys(), ...changes.keys(), ...asked]));
+    } else updateWaiting();
+    return origin;
+  }
+  /** Sends what was collected. If a message is unanswered, waits for the answer. */
+  function send({ stream = false, later = false }: SendOptions = {}) {
+    if (later) period ??= setTimeout(tick);
+    else if (!stream) {
+      isUrgent = true;
+      transmit();
+    } else if (period === undefined) tick();
+  }
+  /** Asks Python for values. */
+  function ask(names: Iterable<string>, how?: SendOptions) {
+    const last = outbox.at(-1);
+    const batch = last && last.asked.size > 0 ? last : emptyBatch();
+    if (batch !== last) outbox.push(batch);
+    for (const name of names) batch.asked.add(name);
+    send(how);
+  }
+
+  return {
+    /**
+     * The time at which the oldest unanswered change was made, as `performance.now()` gives it. Undefined if every change
+     * is answered, or if there has never been a kernel.
+     */
+    waitingSince: waitingSince as ReadonlySignal<number | undefined>,
+    /** Returns whether Python has not answered all changes of a trait. */
+    isUnanswered: (name: string) => unanswered().some(({ values, changes }) => values.has(name) || changes.has(name)),
+    /** Returns a value from Python with the unanswered changes applied. */
+    overlaid(name: string, value: unknown): unknown {
+      let found = value;
+      for (const { values, changes } of unanswered()) {
+        if (values.has(name)) found = values.get(name);
+        const own = changes.get(name);
+        if (own) found = applied(found as Changes, own);
+      }
+      return found;
+    },
+    /** Returns who caused the present update. */
+    origin: read,
+    ask,
+    /** Collects a new value. If `isSilent`, a user would not miss the change. */
+    put(name: string, value: unknown, isSilent = false) {
+      const batch = lastBatch();
+      batch.changes.delete(name);
+      batch.values.set(name, value);
+      if (!isSilent) batch.since ??= performance.now();
+      updateWaiting();
+    },
+    /** Collects changes of a mapping. */
+    change(name: string, changes: Changes) {
+      if (Object.keys(changes).length === 0) return;
+      const batch = lastBatch();
+      if (batch.values.has(name)) batch.values.set(name, applied(batch.values.get(name) as Changes, changes));
+      else batch.changes.set(name, merged(batch.changes.get(name) ?? {}, changes));
+      batch.since ??= performance.now();
+      updateWaiting();
+    },
+    /** Drops the collected changes of a trait. What was already sent is not dropped. */
+    drop(name: string) {
+      for (const batch of outbox) {
+        batch.values.delete(name);
+        batch.changes.delete(name);
+        if (sizeOf(batch) === 0) delete batch.since;
+      }
+      updateWaiting();
+    },
+    send,
+    /** Collects later changes for another message. */
+    separate() {
+      if (outbox.length > 0) outbox.push(emptyBatch());
+    },
+    /** The kernel of this model is gone. From now on nothing is sent. */
+    disconnect() {
+      isConnected = false;
+      clearTimeout(period);
+      clearTimeout(retry);
+      updateWaiting();
+    },
+    /** Listens until `abort`, and then sends what was collected. */
+    follow(abort: AbortSignal) {
+      const event = `change:${STAMP}`;
+      model.on(event, read);
+      ask(shared);
+      abort.addEventListener("abort", () => {
+        model.off(event, read);
+        clearTimeout(period);
+        clearTimeout(retry);
+        if (isConnected) for (const batch of outbox.filter((one) => sizeOf(one) > 0)) deliver(contentOf(batch));
+        outbox = [];
+      });
+    },
+  };
+}

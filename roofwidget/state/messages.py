@@ -1,0 +1,159 @@
+"""How the pages of one model and Python agree on its values.
+
+Python decides. Each value that a page changes goes to Python, and what Python made of it goes to all pages. If
+nothing is under way, all pages and Python hold the same values. `js/src/state/messages.ts` is the page's side.
+
+**From a page to Python**: a custom message, not ipywidgets' own update. ipywidgets sends nothing more once a status
+message of the kernel is lost, which happens whenever a connection is cut while a second page is open. ::
+
+    {"kind": "roofwidget", "page": "k3v8x1", "number": 7,
+     "values": {"zoom": null},
+     "changes": {"what_if": {"v5p": {"bandwidth": {"HBM": 3e12}}}}}
+
+- `page` is a random name of the page, `number` counts its messages from 1.
+- `values` replace the value of a trait. `changes` are merged into a mapping, key by key, and null removes a key. So
+  two pages can change the rates of two chips at once, and neither overwrites the other's with what it had heard last.
+- `{"ask": [names]}` instead of `values` and `changes` asks for the values that Python has.
+- A page has one unanswered message at a time. What it changes meanwhile is collected and sent after the answer.
+  Without an answer the page sends the same message again, with the same number, at growing intervals. Python applies
+  a number once, and answers each time.
+
+**From Python to the pages**: ipywidgets' updates, which reach all pages in the same order. Each update has one more
+key, ``"_sync": [clock, page, number]``:
+
+- `clock` counts Python's updates. A page that finds a number missing asks for all shared traits. A state with an
+  older clock than the page has seen is out of date: JupyterLab fetches a whole state when it reconnects, and may
+  apply it after newer updates. The page ignores such values and asks for them.
+- `page` is the page whose message caused the update, or "" if Python code did.
+- `number` is the number of the message that the update answers, -1 for a whole state, or 0. The answer comes at the
+  end of `RooflineWidget.set_state`, also after a refusal. It has the validated values of the shared traits that the
+  message named.
+
+**What a page does with a value from Python**
+
+- While a change of the page to the trait is unanswered, the page keeps its own value. For a mapping it keeps only its
+  own keys. After the answer it takes Python's value. So a late answer cannot move a slider back, a refused value does
+  not stay, and values that cross end equal: Python's order of the messages decides.
+- While the pointer holds the trait, the page keeps its own value until the gesture ends.
+- A change by Python code is one entry of the page's history. A change by another page is none: it is applied to the
+  entries as well (`absorb` in `js/src/state/history.ts`), so undo takes back only what this page did.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+KIND: Final = "roofwidget"
+"""Marks the custom messages of a page."""
+STAMP: Final = "_sync"
+"""The key in which each update of Python says what it answers."""
+
+# A page that is loaded again has a new name. A page that was forgotten may have one message applied twice.
+_MAX_PAGES: Final = 256
+_MAX_PAGE_NAME: Final = 64
+_WHOLE_STATE: Final = -1
+
+
+@dataclass(frozen=True)
+class PageMessage:
+    """A message from a page; see the module's description."""
+
+    page: str
+    number: int
+    values: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    asked: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> set[str]:
+        """The names of the traits that the message changes or asks for."""
+        return {*self.values, *self.changes, *self.asked}
+
+
+def page_message(content: object) -> PageMessage | None:
+    """Return a page's message, or None if a custom message is of another kind.
+
+    Raises
+    ------
+    ValueError
+        If the message has another form than a page sends.
+    """
+    if not isinstance(content, Mapping) or content.get("kind") != KIND:
+        return None
+    page, number = content.get("page"), content.get("number")
+    values, changes, asked = content.get("values", {}), content.get("changes", {}), content.get("ask", [])
+    if (
+        not (isinstance(page, str) and 0 < len(page) <= _MAX_PAGE_NAME)
+        or not (isinstance(number, int) and not isinstance(number, bool) and number > 0)
+        or not isinstance(values, Mapping)
+        or not (isinstance(changes, Mapping) and all(isinstance(change, Mapping) for change in changes.values()))
+        or not (isinstance(asked, list) and all(isinstance(name, str) for name in asked))
+    ):
+        raise ValueError(f"a page sent a message that has not the form of a page's message: {content!r:.80}")
+    return PageMessage(page, number, values, changes, tuple(asked))
+
+
+def applied(value: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a nested mapping with the changes of a page. None removes a key; empty mappings are dropped.
+
+    Examples
+    --------
+    >>> applied({"a": {"x": 1, "y": 2}, "b": {"x": 3}}, {"a": {"x": 5}, "b": {"x": None}})
+    {'a': {'x': 5, 'y': 2}}
+    """
+    found = dict(value)
+    for key, change in changes.items():
+        if isinstance(change, Mapping):
+            old = found.get(key)
+            change = applied(old if isinstance(old, Mapping) else {}, change) or None  # noqa: PLW2901 - what is left of it
+        if change is None:
+            found.pop(key, None)
+        else:
+            found[key] = change
+    return found
+
+
+class Messages:
+    """The clock of a model's updates, and the latest message of each page."""
+
+    def __init__(self) -> None:
+        self._clock = itertools.count(1)
+        self._now = 0
+        self._latest: OrderedDict[str, int] = OrderedDict()
+        self._handled = ("", 0)
+
+    @property
+    def state(self) -> list[Any]:
+        """The stamp of a whole state."""
+        return [self._now, "", _WHOLE_STATE]
+
+    def stamp(self, *, is_answer: bool = False) -> list[Any]:
+        """Return the stamp of the next update."""
+        self._now = next(self._clock)
+        page, number = self._handled
+        return [self._now, page, number if is_answer else 0]
+
+    @property
+    def is_handling(self) -> bool:
+        """Whether a page's message is being handled."""
+        return self._handled[0] != ""
+
+    @contextmanager
+    def handling(self, message: PageMessage) -> Iterator[bool]:
+        """While the message is handled, updates say which page caused them. Yields whether the message is new."""
+        is_new = message.number > self._latest.get(message.page, 0)
+        if is_new:
+            self._latest[message.page] = message.number
+            self._latest.move_to_end(message.page)
+            while len(self._latest) > _MAX_PAGES:
+                self._latest.popitem(last=False)
+        before, self._handled = self._handled, (message.page, message.number)
+        try:
+            yield is_new
+        finally:
+            self._handled = before

@@ -1,0 +1,310 @@
+"""How pages and Python agree: what is answered, what a page's message changes, and what a lost one leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import ipywidgets
+import pytest
+import traitlets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from traitlets import TraitError
+
+import roofwidget as rw
+from roofwidget import Chip, RooflineWidget
+from roofwidget.state.messages import applied
+
+SMALL = Chip("Small", {"bf16": 100e12, "fp8": 200e12}, {"HBM": 1e12, "L2": None})
+LARGE = Chip("Large", {"bf16": 400e12}, {"HBM": 2e12})
+KERNELS = [("matmul", 4.3e9, 1.2e7, 31e-6), ("copy", 0, 8e6), ("opaque", None, None)]
+
+
+def plain(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state as a page reads it."""
+    read: dict[str, Any] = json.loads(json.dumps(state))
+    return read
+
+
+class Page:
+    """A page that sees what a widget sends, and sends messages of its own."""
+
+    def __init__(self, widget: RooflineWidget, monkeypatch: pytest.MonkeyPatch, name: str = "page") -> None:
+        self.widget = widget
+        self.name = name
+        self.number = 0
+        self.got: list[dict[str, Any]] = []
+        monkeypatch.setattr(
+            widget.comm, "send", lambda data, **_: self.got.append(json.loads(json.dumps(data["state"])))
+        )
+
+    def says(self, *, page: str | None = None, number: int | None = None, **content: Any) -> None:
+        """Send a message. ipywidgets logs errors."""
+        self.number = self.number + 1 if number is None else number
+        message = {"kind": "roofwidget", "page": page or self.name, "number": self.number, **content}
+        data = {"method": "custom", "content": message}
+        self.widget._handle_msg({"content": {"data": data}, "buffers": []})
+
+    def hears(self) -> list[dict[str, Any]]:
+        """Return what came since the last call."""
+        got, self.got = self.got, []
+        return got
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    yield Page(RooflineWidget([SMALL, LARGE], KERNELS), monkeypatch)
+    ipywidgets.Widget.close_all()
+
+
+# -- answers ---------------------------------------------------------------------------------------------------
+
+
+def test_python_answers_a_message_to_all_pages_with_the_validated_values(page: Page) -> None:
+    page.says(values={"shown": ["large", "small", "large"], "view": "time"})
+    answer = page.hears()[-1]
+    assert answer == {"shown": ["small", "large"], "view": "time", "_sync": [2, "page", 1]}
+
+
+def test_python_answers_a_refused_message_with_the_values_that_stay(
+    page: Page, caplog: pytest.LogCaptureFixture
+) -> None:
+    page.says(values={"view": "time", "memory": "L9"})
+    assert page.hears() == [{"memory": "main", "view": "roofline", "_sync": [1, "page", 1]}]
+    assert (page.widget.view, page.widget.memory) == ("roofline", "main")
+    assert "'L9'" in caplog.text
+
+
+def test_a_value_that_an_observer_corrects_is_answered_as_it_is_then(page: Page) -> None:
+    page.widget.observe(lambda _: setattr(page.widget, "time_share", 0.5), "time_share")
+    page.says(values={"time_share": 0.7})
+    assert page.hears()[-1] == {"time_share": 0.5, "_sync": [2, "page", 1]}
+
+
+def test_what_the_pointer_hovers_is_taken_without_a_value_in_the_answer(page: Page) -> None:
+    page.says(values={"hovered": 1})
+    assert page.widget.hovered == 1
+    assert page.hears() == [{"_sync": [1, "page", 1]}]
+
+
+def test_a_plain_update_of_ipywidgets_is_answered_too(page: Page) -> None:
+    page.widget.set_state({"focus_chip": "large"})
+    assert page.hears()[-1] == {"focus_chip": "large", "_sync": [1, "", 0]}
+    with pytest.raises(TraitError):
+        page.widget.set_state({"focus_chip": "none"})
+    assert page.hears() == [{"focus_chip": "large", "_sync": [2, "", 0]}]
+
+
+def test_a_change_by_python_names_no_page_and_counts_on(page: Page) -> None:
+    page.widget.view = "time"
+    page.says(values={"view": "roofline"})
+    page.widget.view = "time"
+    assert [sent["_sync"] for sent in page.hears()] == [[1, "", 0], [2, "page", 1], [3, "", 0]]
+    assert page.widget.get_state()["_sync"] == [3, "", -1]
+
+
+def test_what_a_message_changes_besides_is_sent_as_caused_by_its_page(page: Page) -> None:
+    page.says(values={"shown": ["large"]})
+    focus, answer = page.hears()
+    assert focus == {"focus_chip": "large", "_sync": [1, "page", 0]}
+    assert answer == {"shown": ["large"], "_sync": [2, "page", 1]}
+
+
+# -- lost and repeated messages --------------------------------------------------------------------------------
+
+
+def test_a_message_that_comes_again_is_answered_and_not_applied_again(page: Page) -> None:
+    page.says(values={"view": "time"})
+    page.widget.view = "roofline"
+    page.hears()
+    page.says(number=1, values={"view": "time"})
+    assert page.hears() == [{"view": "roofline", "_sync": [3, "page", 1]}]
+
+
+def test_each_page_counts_for_itself(page: Page) -> None:
+    page.says(values={"view": "time"})
+    page.says(page="other", number=1, values={"view": "roofline"})
+    assert page.hears()[-1] == {"view": "roofline", "_sync": [2, "other", 1]}
+
+
+def test_a_page_that_asks_gets_the_shared_traits_that_it_names_and_no_other(page: Page) -> None:
+    page.says(ask=["view", "zoom", "kernels", "chips", "_esm", "nonsense"])
+    assert page.hears() == [{"view": "roofline", "zoom": None, "_sync": [1, "page", 1]}]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"page": ""},
+        {"page": 7},
+        {"page": "x" * 100},
+        {"number": 0},
+        {"number": True},
+        {"number": "1"},
+        {"values": [1]},
+        {"changes": {"what_if": 5}},
+        {"ask": "view"},
+        {"ask": [["view"]]},
+    ],
+)
+def test_a_message_of_another_form_changes_nothing_and_says_so(
+    page: Page, caplog: pytest.LogCaptureFixture, content: dict[str, Any]
+) -> None:
+    message = {"kind": "roofwidget", "page": "page", "number": 1, "values": {"view": "time"}, **content}
+    page.widget._handle_msg({"content": {"data": {"method": "custom", "content": message}}, "buffers": []})
+    assert "a page sent a message" in caplog.text
+    assert page.widget.view == "roofline"
+    assert page.hears() == []
+
+
+def test_custom_messages_of_others_still_reach_those_who_listen(page: Page) -> None:
+    heard: list[object] = []
+    page.widget.on_msg(lambda _widget, content, _buffers: heard.append(content))
+    page.widget._handle_msg({"content": {"data": {"method": "custom", "content": {"kind": "other"}}}, "buffers": []})
+    page.says(values={"view": "time"})
+    assert heard == [{"kind": "other"}]
+
+
+# -- merging ---------------------------------------------------------------------------------------------------
+
+
+def test_what_ifs_of_two_pages_merge_by_chip_and_quantity(page: Page) -> None:
+    page.says(changes={"what_if": {"small": {"bandwidth": {"HBM": 3e12}}}})
+    page.says(page="other", number=1, changes={"what_if": {"small": {"peak_flops": {"bf16": 1e14 + 1}}}})
+    page.says(changes={"what_if": {"large": {"bandwidth": {"HBM": 4e12}}}})
+    merged = {
+        "small": {"peak_flops": {"bf16": 1e14 + 1}, "bandwidth": {"HBM": 3e12}},
+        "large": {"bandwidth": {"HBM": 4e12}},
+    }
+    assert page.widget.what_if == merged
+    assert page.hears()[-1]["what_if"] == merged
+    page.says(changes={"what_if": {"small": {"bandwidth": {"HBM": None}}}})
+    assert page.widget.what_if["small"] == {"peak_flops": {"bf16": 1e14 + 1}}
+
+
+def test_what_ifs_of_kernels_and_sizes_merge_too(page: Page) -> None:
+    page.widget.moves = {0: {"bytes": 0.5}}
+    page.says(changes={"moves": {"1": {"bytes": 0.25}}})
+    assert page.widget.moves == {0: {"bytes": 0.5}, 1: {"bytes": 0.25}}
+    page.says(changes={"kernels": {"n": 5}, "view": {"a": 1}})
+    assert (len(page.widget.kernels), page.widget.view) == (3, "roofline")
+
+
+LEAVES = st.dictionaries(st.sampled_from("xyz"), st.integers(0, 3), min_size=1, max_size=3)
+NESTED = st.dictionaries(st.sampled_from("abc"), LEAVES, max_size=3)
+CHANGES = st.dictionaries(
+    st.sampled_from("abc"),
+    st.dictionaries(st.sampled_from("xyz"), st.none() | st.integers(0, 3), min_size=1),
+    max_size=3,
+)
+
+
+@given(NESTED, CHANGES)
+def test_changes_set_and_remove_the_keys_they_name_and_leave_no_empty_mapping(
+    value: dict[str, dict[str, int]], changes: dict[str, dict[str, int | None]]
+) -> None:
+    flat = {(outer, inner): leaf for outer, leaves in value.items() for inner, leaf in leaves.items()}
+    for outer, leaves in changes.items():
+        for inner, leaf in leaves.items():
+            flat.pop((outer, inner), None)
+            if leaf is not None:
+                flat[outer, inner] = leaf
+    before = copy.deepcopy(value)
+    found = applied(value, changes)
+    assert value == before
+    assert {(outer, inner): leaf for outer, leaves in found.items() for inner, leaf in leaves.items()} == flat
+    assert all(found.values())
+
+
+# -- groups and rows in one message ----------------------------------------------------------------------------
+
+
+def test_a_selection_in_the_message_of_its_partition_is_kept() -> None:
+    widget = RooflineWidget(["v5p"], graph=rw.chain([("scale", 1), ("shift", 1), ("clip", 1)], elements=8))
+    widget.selected = [2]
+    widget.set_state({"selected": [1], "at_roof": [0], "moves": {"1": {"bytes": 0.5}}, "partition": [[0, 1], [2]]})
+    assert (widget.selected, widget.at_roof, dict(widget.moves)) == ((1,), (0,), {1: {"bytes": 0.5}})
+    assert widget.partition is not None
+    assert widget.partition.indices == ((0, 1), (2,))
+    with pytest.raises(TraitError):
+        # There are two rows.
+        widget.set_state({"partition": [[0], [1, 2]], "selected": [2]})
+    assert (widget.selected, widget.partition.indices) == ((1,), ((0, 1), (2,)))
+    widget.set_state({"partition": [[0], [1, 2]]})
+    assert widget.selected == ()
+    widget.close()
+
+
+# -- random pages ----------------------------------------------------------------------------------------------
+
+VALUES = st.sampled_from(
+    [
+        ("view", "time"),
+        ("view", "roofline"),
+        ("memory", "HBM"),
+        ("memory", "main"),
+        ("memory", "L9"),
+        ("selected", [1]),
+        ("selected", [9]),
+        ("shown", ["small"]),
+        ("shown", []),
+        ("focus_chip", "large"),
+    ]
+)
+RATES = st.tuples(st.sampled_from(["small", "large"]), st.sampled_from([None, 1e12, 2e12, 3e12, -1]))
+NAMES = ["view", "memory", "selected", "shown", "focus_chip", "what_if"]
+EVENTS = st.lists(st.tuples(st.sampled_from(["one", "other", "Python"]), VALUES | RATES), max_size=12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(EVENTS)
+def test_after_any_messages_a_page_that_took_every_update_has_the_values_of_python(
+    events: list[tuple[str, tuple[str, Any]]],
+) -> None:
+    widget = RooflineWidget([SMALL, LARGE], KERNELS)
+    with pytest.MonkeyPatch.context() as patch:
+        page = Page(widget, patch)
+        numbers = {"one": 0, "other": 0}
+        seen = plain(widget.get_state(NAMES))
+        for who, (name, value) in events:
+            is_rate = name in {"small", "large"}
+            change = {"what_if": {name: {"bandwidth": {"HBM": value}}}}
+            if who == "Python":
+                with contextlib.suppress(ValueError, TraitError):
+                    if is_rate:
+                        widget.set_what_if(name, bandwidth=value or 5e12)
+                    else:
+                        setattr(widget, name, value)
+                continue
+            numbers[who] += 1
+            content = {"changes": change} if is_rate else {"values": {name: value}}
+            page.says(page=who, number=numbers[who], **content)
+        got = page.hears()
+        clocks = [state["_sync"][0] for state in got]
+        assert clocks == list(range(1, len(got) + 1))
+        for state in got:
+            seen |= state
+        assert {name: seen[name] for name in NAMES} == plain(widget.get_state(NAMES))
+        answered = {state["_sync"][1]: state["_sync"][2] for state in got if state["_sync"][2]}
+        assert answered == {who: number for who, number in numbers.items() if number}
+    widget.close()
+
+
+def test_a_value_that_a_subclass_refuses_does_not_stay() -> None:
+    class Strict(RooflineWidget):
+        @traitlets.validate("search")
+        def _refuse(self, proposal: traitlets.Bunch) -> str:
+            if proposal["value"] == "no":
+                raise TraitError("search: not 'no'")
+            return str(proposal["value"])
+
+    widget = Strict([SMALL], KERNELS, search="yes")
+    with pytest.MonkeyPatch.context() as patch:
+        page = Page(widget, patch)
+        page.says(values={"search": "no"})
+        assert page.hears() == [{"search": "yes", "_sync": [1, "page", 1]}]
+    widget.close()
