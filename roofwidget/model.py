@@ -36,6 +36,7 @@ from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.kernels.columns import Texts, folded
+from roofwidget.kernels.dataframes import is_frame
 from roofwidget.kernels.filters import Filters, share_above_zero, whole_from_one
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.metadata import Rows
@@ -466,6 +467,8 @@ class RooflineModel(HasTraits):
         self._lock = threading.Lock()
         self._phases = PhaseMemory()
         self._check_keywords(traits, has_kernels=kernels is not None)
+        if is_frame(kernels):
+            kernels = as_kernels(kernels)
         if kernels is not None:
             traits["kernels"] = kernels
         elif chips is not None:

@@ -115,7 +115,12 @@ def bound(
         overhead_time=np.broadcast_to(overhead_time, len(table)),
         body_time=frozen(body),
         time=frozen(time),
-        remarks=(*remarks, *(_levels_left_out(table, chip) if level == "all" else ())),
+        remarks=(
+            *remarks,
+            *(_levels_left_out(table, chip) if level == "all" else ()),
+            # What the columns of a data frame were taken for, and which were not used.
+            *(() if table is kernels else table.warnings),
+        ),
         source=table.source,
         non_kernels=non_kernels(table),
     )

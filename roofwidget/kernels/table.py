@@ -14,7 +14,7 @@ from roofwidget.chips import Chip, is_off_chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels import columns
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts, is_whole
-from roofwidget.kernels.dataframes import from_frame, to_frame
+from roofwidget.kernels.dataframes import from_frame, is_frame, to_frame
 from roofwidget.kernels.filters import (
     Filters,
     checked_text,
@@ -154,12 +154,13 @@ class Kernels:
 
     @classmethod
     def from_dataframe(cls, frame: Any) -> Kernels:
-        """Make a table from a data frame with the columns that `to_dataframe` writes.
+        """Make a table from a data frame or a mapping of columns, such as `to_dataframe` writes.
 
-        The columns ``name``, ``flops`` and ``bytes`` are required. ``flops`` and ``bytes`` may be split by precision or
-        level (``flops:fp16``, ``bytes:HBM``). ``time``, ``self_time``, ``precision``, ``category``, ``count`` and
-        origins (``origin:flops`` …) are optional. Other columns of numbers or texts become `extra`. `warnings` names
-        the columns of other types.
+        Columns have the words and units that `roofwidget.read` knows (``time (ms)``, ``dtype``, ``calls`` …; see
+        docs/readers.md). Columns for ``name``, ``flops`` and ``bytes`` are required. ``flops`` and ``bytes`` may be
+        split by precision or level (``flops:fp16``, ``bytes:HBM``). ``time``, ``self_time``, ``precision``,
+        ``category``, ``count`` and origins (``origin:flops`` …) are optional. Other columns of numbers or texts become
+        `extra`. `warnings` names columns that look like a measure and are not used, and columns of other types.
 
         Raises
         ------
@@ -635,7 +636,7 @@ def as_kernels(value: Any) -> Kernels:
         return value
     if isinstance(value, Kernel):
         return Kernels.from_records([value])
-    if hasattr(value, "columns"):
+    if is_frame(value):
         return Kernels.from_dataframe(value)
     if isinstance(value, (list, tuple)):
         return Kernels.from_records(value)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Final
 
+from roofwidget.kernels.dataframes import found_in, lacking
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import documents
 from roofwidget.readers.input.source import HEAD_BYTES, Source
 from roofwidget.readers.tables.delimited import columns_seen
-from roofwidget.readers.tables.dialects import found_in, lacking
 from roofwidget.support.did_you_mean import listed
 
 _SEE: Final = "docs/readers.md lists the formats"
