@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from roofwidget.analysis.report import where_bytes_are
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.kernels.non_kernels import FEED, IDLE, LINK, NON_KERNELS
 from roofwidget.support.did_you_mean import keywords
@@ -234,7 +235,9 @@ def _what_is_unknown(bound: Bound, row: int) -> str:
     lacking = ["FLOPs"] if math.isnan(bound.compute_time[row]) else []
     if all(math.isnan(seconds[row]) for seconds in bound.judged_memory_time.values()):
         lacking.append("bytes" if bound.memory == "all" else f"bytes at {bound.memory}")
-    return f"{' and '.join(lacking)} not known" if lacking else "its bound is not known"
+    levels = None if bound.bytes_elsewhere is None else bound.bytes_elsewhere[row]
+    why = f"; {where_bytes_are(bound, levels)}" if levels else ""
+    return f"{' and '.join(lacking)} not known{why}" if lacking else "its bound is not known"
 
 
 def _row(one: Advice) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from roofwidget.analysis.result import Bound
 from roofwidget.analysis.roofline import join_times, slowest_level
 from roofwidget.chips import FLOP_CLASSES, Chip, is_off_chip
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import Floats, frozen, sum_of_known
+from roofwidget.kernels.columns import Floats, Texts, frozen, sum_of_known
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.non_kernels import non_kernels
 from roofwidget.kernels.table import Kernels, as_kernels
@@ -123,6 +123,7 @@ def bound(
         ),
         source=table.source,
         non_kernels=non_kernels(table),
+        bytes_elsewhere=_bytes_elsewhere(table, chip, judged),
     )
 
 
@@ -205,6 +206,29 @@ def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
         *(f"{chip.name} has no bandwidth for {level}: its bytes do not count." for level in unknown),
         *(f"{chip.name} has no memory level '{level}': its bytes do not count." for level in absent),
     ]
+
+
+def _bytes_elsewhere(table: Kernels, chip: Chip, judged: tuple[str, ...]) -> Texts | None:
+    """Return the levels at which a kernel has bytes if it has none at the `judged` levels, else None; shape (n,).
+
+    Returns None if no kernel has bytes at other levels only.
+    """
+    by_level = {level.casefold(): (level, column) for level, column in table.bytes_by_level.items()}
+    own = {level: by_level[level.casefold()][1] for level in chip.memories if level.casefold() in by_level}
+    own[chip.main_memory] = table.bytes_on(chip)
+    known = {level.casefold() for level in chip.memories}
+    foreign = {level: column for key, (level, column) in by_level.items() if key not in {*known, NETWORK}}
+    foreign = {level: column for level, column in foreign.items() if not is_off_chip(level)}
+    lost = np.ones(len(table), dtype=np.bool_)
+    for level in judged:
+        lost &= np.isnan(own.get(level, np.full(len(table), np.nan)))
+    others = {level: column for level, column in {**own, **foreign}.items() if level not in judged}
+    if not any((lost & ~np.isnan(column)).any() for column in others.values()):
+        return None
+    found = np.full(len(table), None, dtype=object)
+    for row in np.flatnonzero(lost):
+        found[row] = ", ".join(level for level, column in others.items() if not np.isnan(column[row])) or None
+    return frozen(found)
 
 
 def bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -34,6 +35,33 @@ def html(bound: Bound) -> str:
     more = "".join(and_more(len(bound), _MAX_TABLE_ROWS))
     table = html_table(f"Bounds on {_conditions(bound)}", _header(bound), _rows(bound, _MAX_TABLE_ROWS), more)
     return html_with_notes(table, bound.notes)
+
+
+def bytes_elsewhere(bound: Bound) -> Iterator[str]:
+    """Yield a sentence for kernels whose bytes are all at the same levels, none of which is the level that counts.
+
+    If all levels count, `bound.remarks` already names the levels that do not.
+    """
+    if bound.bytes_elsewhere is None or bound.memory == "all":
+        return
+    kernels_at = Counter(levels for levels in bound.bytes_elsewhere if levels)
+    for levels, count in kernels_at.most_common(_MAX_EXPLAINED):
+        verb, whose = ("has", "its") if count == 1 else ("have", "their")
+        why = where_bytes_are(bound, levels, whose)
+        yield f"{counted(count, 'kernel')} {verb} no bytes at {bound.memory}: {why}."
+
+
+def where_bytes_are(bound: Bound, levels: str, whose: str = "its") -> str:
+    """Return why bytes at `levels` do not count: the chip lacks the levels or their bandwidths, or another counts."""
+    chip = bound.chip
+    own = [level for level in levels.split(", ") if level in chip.memories]
+    rated = [level for level in own if chip.memories[level].bandwidth is not None]
+    where = f"{whose} bytes are at {levels}"
+    if rated:
+        return f"{where}; memory='{rated[0]}' judges by them"
+    if own:
+        return f"{where}, and {chip.name} has no bandwidth for {own[0]}"
+    return f"{where}, which {chip.name} lacks; it has {', '.join(chip.memories)}"
 
 
 def above_roof(bound: Bound) -> Iterator[str]:

@@ -79,6 +79,9 @@ class Bound:
         The source of the kernels.
     non_kernels
         The kind of each row that is not a kernel, such as idle time; None for kernels.
+    bytes_elsewhere
+        The levels at which a kernel has bytes, as text such as ``"L2, SMEM"``, if it has none at `judged`; None for
+        other kernels. Without such kernels it is None.
 
     Examples
     --------
@@ -113,6 +116,7 @@ class Bound:
     remarks: tuple[str, ...] = ()
     source: str = ""
     non_kernels: Texts | None = None
+    bytes_elsewhere: Texts | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -273,8 +277,8 @@ class Bound:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on assumptions, and on why kernels above their roof cannot be correct."""
-        return (*self.remarks, *bounds_text.above_roof(self))
+        """Sentences on assumptions, on bytes that do not count, and on why kernels cannot be above their roof."""
+        return (*self.remarks, *bounds_text.bytes_elsewhere(self), *bounds_text.above_roof(self))
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame, one row per kernel. Columns by level have names such as ``ai:HBM``."""

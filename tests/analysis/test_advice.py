@@ -150,7 +150,15 @@ def test_without_flops_no_share_of_the_peak_is_shown() -> None:
     [
         (None, 100, {}, "FLOPs not known"),
         (100, None, {}, "bytes at HBM not known"),
-        (100, 10, {"memory": "L2"}, "bytes at L2 not known"),
+        (100, 10, {"memory": "L2"}, "bytes at L2 not known; its bytes are at HBM; memory='HBM' judges by them"),
+        (100, {"L9": 10}, {}, "bytes at HBM not known; its bytes are at L9, which chip lacks; it has HBM, L2"),
+        (100, {"L9": 10}, {"memory": "all"}, "bytes not known; its bytes are at L9, which chip lacks; it has HBM, L2"),
+        (
+            None,
+            {"L9": 1},
+            {},
+            "FLOPs and bytes at HBM not known; its bytes are at L9, which chip lacks; it has HBM, L2",
+        ),
         (None, None, {"memory": "all"}, "FLOPs and bytes not known"),
     ],
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -258,6 +260,35 @@ def test_bytes_of_a_level_that_the_chip_does_not_have_are_noted_where_all_levels
     assert rw.bound(rw.Kernel("k", 1, moved), chip).notes == ()
     unknown = rw.Kernels(["a"], [1], {"HBM": [1], "L7": [np.nan]})
     assert rw.bound(unknown, chip, memory="all").notes == ()
+
+
+def test_kernels_that_have_bytes_only_at_other_levels_are_unknown_and_the_notes_say_why() -> None:
+    chip = rw.Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12, "L2": 8e12, "L1": None})
+    levels: list[Any] = [{"SMEM": 1e6}, {"SMEM": 2e6}, {"L2": 1e6}, {"L1": 1e6}, {"HBM": 1e6, "SMEM": 1}, None]
+    bound = rw.bound([(f"k{row}", 1e9, moved) for row, moved in enumerate(levels)], chip)
+    assert bound.regime.tolist() == ["unknown"] * 4 + ["compute", "unknown"]
+    assert bound.bytes_elsewhere is not None
+    assert bound.bytes_elsewhere.tolist() == ["SMEM", "SMEM", "L2", "L1", None, None]
+    assert bound.notes == (
+        "2 kernels have no bytes at HBM: their bytes are at SMEM, which H100 lacks; it has HBM, L2, L1.",
+        "1 kernel has no bytes at HBM: its bytes are at L2; memory='L2' judges by them.",
+        "1 kernel has no bytes at HBM: its bytes are at L1, and H100 has no bandwidth for L1.",
+    )
+    assert "their bytes are at SMEM, which H100 lacks" in bound._repr_html_()
+    assert rw.bound([("k", 1, 1)], chip).bytes_elsewhere is None
+    assert rw.bound([("k", 1, 1)], chip, memory="L2").notes == (
+        "1 kernel has no bytes at L2: its bytes are at HBM; memory='HBM' judges by them.",
+    )
+
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "bytes_elsewhere.json").read_text())
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=str)
+def test_python_and_the_page_find_bytes_at_other_levels_alike(case: dict[str, Any]) -> None:
+    chip = rw.Chip("chip", {"bf16": 1e14}, GOLDEN["chip"], links={"Link": 1e9})
+    found = rw.bound(rw.Kernel("k", 1, case["bytes"]), chip, memory=case["memory"]).bytes_elsewhere
+    assert ((found is not None and found[0]) or "") == ", ".join(case["elsewhere"])
 
 
 # -- the link ----------------------------------------------------------------------------------------------------------

@@ -136,6 +136,21 @@ export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: s
 export const bytesByLevel = (kernels: Kernels, { chip, levels }: Roof) =>
   levels.map(({ name }) => bytesAt(kernels, chip, name));
 
+/**
+ * Returns the levels at which a kernel has bytes if it has none at the levels of the roof, the chip's own levels first;
+ * else nothing. Mirrors `bytes_elsewhere` of Python's `Bound`.
+ */
+export function bytesElsewhere(kernels: Kernels, row: number, { chip, levels }: Roof): string[] {
+  const has = (column: Float64Array) => !Number.isNaN(column[row] as number);
+  if (levels.some(({ name }) => has(bytesAt(kernels, chip, name)))) return [];
+  const own = [...chip.memories.keys()];
+  const known = [...own.map((name) => name.toLowerCase()), NETWORK];
+  const foreign = [...kernels.bytes].filter(
+    ([name, column]) => !known.includes(name.toLowerCase()) && !isOffChip(name) && has(column),
+  );
+  return [...own.filter((name) => has(bytesAt(kernels, chip, name))), ...foreign.map(([name]) => name)];
+}
+
 function findBytes(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
   const [main = "", ...others] = [...chip.memories.keys()].map((name) => name.toLowerCase());
   const named = [...kernels.bytes].map(([name, column]) => [name.toLowerCase(), column] as const);

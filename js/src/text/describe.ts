@@ -16,6 +16,7 @@ import {
   formatSignificant,
   roundUp,
 } from "./numbers.ts";
+import { bytesReasonOf } from "./reasons.ts";
 
 export type TooltipRow = readonly [label: string, value: string];
 
@@ -69,7 +70,9 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
   if (elsewhere) parts.push(strings.measuredOn(elsewhere));
   const lacking = lacksPeakFor(kernels, row, roof);
   if (lacking !== undefined) return [...parts, strings.noPeakForKernel(roof.chip.name, lacking)].join(" · ");
-  if (bound.regime === "unknown") return [...parts, strings.unknownSentence].join(" · ");
+  if (bound.regime === "unknown") {
+    return [...parts, bytesReasonOf(kernels, row, roof) ?? strings.unknownSentence].join(" · ");
+  }
   if (roof.conditions.exposedComm > 0) parts.push(exposedText(roof.conditions.exposedComm));
   const least = kernels.totalFlops[row] === 0 ? zeroFlops : formula;
   if (!isBrief) parts.push(least(kernels, row, roof, bound));
@@ -184,6 +187,7 @@ export function tooltipRows(
   add(words.peak, measured ? formatPercent(bound.peakFraction) : undefined);
   add(words.atMost, measured || bound.ai === 0 ? undefined : formatPercent(bound.attainableFraction));
   add(words.boundBy, bindingWord(bound.boundBy));
+  add(words.why, bound.regime === "unknown" ? bytesReasonOf(kernels, row, roof) : undefined);
   if (bound.regime === "memory" && bound.computeTime > 0 && roof.levels.length === 1) {
     const ratio = bound.memoryTime / bound.computeTime;
     // Rounded up, because the kernel would not be compute-bound at a bandwidth that is rounded down.

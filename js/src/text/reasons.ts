@@ -3,7 +3,8 @@
 
 import type { BrokenCondition } from "../fusion/conditions.ts";
 import { formula } from "../fusion/expressions.ts";
-import type { Missing } from "../roofline/roofline.ts";
+import { bytesElsewhere, type Missing, type Roof } from "../roofline/roofline.ts";
+import type { Kernels } from "../wire/columns.ts";
 import type { Chip, WireExpression } from "../wire/types.ts";
 import { strings, workloadWords } from "../words/words.ts";
 
@@ -15,6 +16,21 @@ export function reasonOf(chip: Chip, missing: Missing): string {
 
 export function shortReasonOf(missing: Missing): string {
   return missing.quantity === "peak_flops" ? strings.lacksPeak(missing.name) : strings.lacksBandwidth(missing.name);
+}
+
+/**
+ * Returns why the bound of a kernel is unknown although its bytes are known: they are at levels that do not count.
+ * Returns undefined for other kernels.
+ */
+export function bytesReasonOf(kernels: Kernels, row: number, roof: Roof): string | undefined {
+  const levels = bytesElsewhere(kernels, row, roof);
+  const own = levels.filter((level) => roof.chip.memories.has(level));
+  const rated = own.some((level) => typeof roof.chip.memories.get(level) === "number");
+  if (levels.length === 0) return undefined;
+  const where = levels.join(", ");
+  if (rated) return strings.bytesElsewhere(where, roof.level);
+  if (own[0]) return strings.bytesUnrated(where, roof.chip.name, own[0]);
+  return strings.bytesLacked(where, roof.chip.name, [...roof.chip.memories.keys()].join(", "));
 }
 
 export function sizeReasonOf({ condition, count, divisor }: BrokenCondition): string {

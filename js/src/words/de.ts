@@ -127,6 +127,10 @@ export const catalogue: Like<typeof en.catalogue> = {
     aboveRoofShort: "über der Roofline",
     zeroFlopsSentence: (bytes, time, bandwidth) => `0 FLOP, ${bytes}: mindestens ${time} bei ${bandwidth}`,
     unknownSentence: "FLOPs oder Bytes sind unbekannt, daher nicht im Diagramm",
+    bytesElsewhere: (levels, level) => `seine Bytes zählen für ${levels}, nicht für ${level}`,
+    bytesUnrated: (levels, chip, level) =>
+      `seine Bytes zählen für ${levels}, und ${chip} hat keine Bandbreite für ${level}`,
+    bytesLacked: (levels, chip, own) => `seine Bytes zählen für ${levels}; das hat ${chip} nicht, nur ${own}`,
     noPeakForKernel: (chip, precision) => `${chip} hat keine Spitzenleistung für die FLOPs in ${precision}`,
     notDrawn: (count) =>
       count === 1
@@ -150,6 +154,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       peak: "der Spitze",
       atMost: "der Spitze, höchstens",
       boundBy: "begrenzt durch",
+      why: "Grund",
       bandwidth: (level) => `Rate ${level}`,
       flip: "rechengebunden ab",
       computeBoundOn: "rechengebunden auf",

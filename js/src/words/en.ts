@@ -109,6 +109,11 @@ export const catalogue = {
     zeroFlopsSentence: (bytes: string, time: string, bandwidth: string) =>
       `0 FLOP, ${bytes}: at least ${time} at ${bandwidth}`,
     unknownSentence: "its FLOPs or bytes are unknown, so it is not on the chart",
+    bytesElsewhere: (levels: string, level: string) => `its bytes are at ${levels}, not at ${level}`,
+    bytesUnrated: (levels: string, chip: string, level: string) =>
+      `its bytes are at ${levels}, and ${chip} has no bandwidth for ${level}`,
+    bytesLacked: (levels: string, chip: string, own: string) =>
+      `its bytes are at ${levels}, which ${chip} lacks; it has ${own}`,
     noPeakForKernel: (chip: string, precision: string) => `${chip} has no peak for its ${precision} FLOPs`,
     notDrawn: (count: number) =>
       count === 1
@@ -133,6 +138,7 @@ export const catalogue = {
       peak: "of peak",
       atMost: "of peak, at most",
       boundBy: "bound by",
+      why: "because",
       bandwidth: (level: string) => `${level} rate`,
       flip: "compute-bound from",
       computeBoundOn: "compute-bound on",

@@ -168,6 +168,11 @@ describe("a cell", () => {
     const program = columnsOf(told, undefined).at(-1) as Column;
     expect([0, 1].map((row) => cellText(program, row))).toEqual(["123456789012", "0.1235"]);
   });
+  it("says why the bound of a kernel with bytes at other levels is unknown", () => {
+    const kernels = makeKernels([{ flops: 1, bytes: { L9: 1 } }]);
+    const bound = columnsOf(kernels, ROOF).find(({ key }) => key === "bound_by") as Column;
+    expect(cellTitle(bound, 0, kernels)).toBe("unknown\nits bytes are at L9, which chip lacks; it has HBM, L2, L1");
+  });
   it("tells where its number came from", () => {
     expect(cellTitle(column("flops"), 0, KERNELS)).toBe("flops: 2MNK");
     expect(cellTitle(column("bytes:HBM"), 0, KERNELS)).toBe("bytes:DRAM: dram__bytes");

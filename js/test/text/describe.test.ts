@@ -1,9 +1,10 @@
 // What is said of a kernel: the sentence under the chart, the tooltip, the call-out of its gap.
 
 import { describe, expect, it } from "vitest";
+import golden from "../../../tests/golden/bytes_elsewhere.json";
 import { cellText, columnFor, columnsOf } from "../../src/panels/table/columns.ts";
 import { judge } from "../../src/roofline/bound.ts";
-import type { Roof } from "../../src/roofline/roofline.ts";
+import { bytesElsewhere, type Roof } from "../../src/roofline/roofline.ts";
 import { gapText, nameOf, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
 import { strings } from "../../src/words/words.ts";
@@ -52,6 +53,25 @@ describe("the sentence", () => {
   it("of a kernel whose FLOPs or bytes are unknown says just that", () => {
     for (const spec of [{ flops: null, bytes: 1 }, { flops: 1, bytes: null, time: 1 }, {}]) {
       expect(say(spec)).toBe(`k on H100 · ${strings.unknownSentence}`);
+    }
+  });
+  it("of a kernel with bytes at other levels only names these levels", () => {
+    const sentence = (bytes: KernelSpec["bytes"], memory = "main") =>
+      say({ flops: 1, bytes: bytes ?? null }, makeRoof(CHIP, "auto", memory));
+    expect(sentence({ SMEM: 1 })).toBe("k on H100 · its bytes are at SMEM, which H100 lacks; it has HBM, L2, L1");
+    expect(sentence({ L1: 1 })).toBe("k on H100 · its bytes are at L1, and H100 has no bandwidth for L1");
+    expect(sentence({ L2: 1, SMEM: 1 })).toBe("k on H100 · its bytes are at L2, SMEM, not at HBM");
+    expect(sentence(1, "L2")).toBe("k on H100 · its bytes are at HBM, not at L2");
+    expect(rows({ flops: 1, bytes: { SMEM: 1 } })[words.why]).toBe(
+      "its bytes are at SMEM, which H100 lacks; it has HBM, L2, L1",
+    );
+    expect(rows(MATMUL)[words.why]).toBeUndefined();
+  });
+  it("finds the same levels as Python", () => {
+    const chip = makeChip({ memories: golden.chip });
+    for (const { bytes, memory, elsewhere } of golden.cases) {
+      const kernels = makeKernels([{ flops: 1, bytes: (bytes as KernelSpec["bytes"]) ?? null }]);
+      expect(bytesElsewhere(kernels, 0, makeRoof(chip, "auto", memory)), JSON.stringify(bytes)).toEqual(elsewhere);
     }
   });
   it("of a kernel at its roof promises nothing, and near to it no round number", () => {

@@ -6,6 +6,7 @@ import { boundsOf } from "../../state/filters.ts";
 import { bindingWord, nameOf } from "../../text/describe.ts";
 import { SHAPE_COLUMN } from "../../text/disambiguate.ts";
 import { formatIntensity, formatPercent, formatQuantity, formatSignificant } from "../../text/numbers.ts";
+import { bytesReasonOf } from "../../text/reasons.ts";
 import { type DictColumn, type Kernels, textAt } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
 import type { CsvColumn } from "./csv.ts";
@@ -35,6 +36,8 @@ export interface TextColumn extends Head {
   readonly ranks: Ranks;
   /** The displayed text, if it differs from the full text. */
   shown?(row: number): string;
+  /** Explains the text of a cell, if it needs that. */
+  why?(row: number): string | undefined;
 }
 
 /** A column of numbers. NaN is unknown. */
@@ -196,6 +199,7 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
         (row) => bound(row).boundBy,
       ),
       shown: (row) => bindingWord(bound(row).boundBy),
+      why: (row) => (bound(row).regime === "unknown" ? bytesReasonOf(kernels, row, roof) : undefined),
     },
     number(own("bound_time", counts), "s", (row) => bound(row).time),
     number(own("utilization", all), "share", (row) => bound(row).utilization),
@@ -258,7 +262,7 @@ export function cellTitle(column: Column, row: number, kernels: Kernels): string
   // The displayed text of a name may be cut short. In the column `bound_by`, the displayed text is complete, and it is
   // in the language of the widget.
   const whole = column.kind === "text" && (column.key === "bound_by" ? column.shown?.(row) : column.at(row));
-  if (column.kind === "text") return [whole ?? "", ...parts].filter(Boolean).join("\n");
+  if (column.kind === "text") return [whole ?? "", column.why?.(row), ...parts].filter(Boolean).join("\n");
   if (Number.isNaN(column.at(row))) return [words.unknownTitle, ...parts].join("\n");
   return parts.join("\n");
 }
