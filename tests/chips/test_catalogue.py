@@ -41,6 +41,7 @@ def test_ids_differ_even_without_hyphens() -> None:
 
 def test_an_accelerator_is_judged_by_bf16_where_it_has_it_and_a_cpu_by_fp64() -> None:
     tensor_fp16 = {"v100-sxm2-16gb", "v100-sxm2-32gb", "v100-pcie-16gb", "t4", "rtx-2080ti", "jetson-agx-orin-64gb"}
+    tensor_fp16 |= {"jetson-thor", "ascend-910b"}
     for one in chips():
         if ENTRIES[one.id]["kind"] == "cpu":
             assert one.default_precision == "fp64"
@@ -117,7 +118,10 @@ def test_case_spaces_hyphens_and_underscores_do_not_count(name: str) -> None:
         ("A100", "'a100-sxm-40gb', 'a100-sxm-80gb', 'a100-pcie-40gb', 'a100-pcie-80gb'"),
         ("v100", "'v100-sxm2-16gb', 'v100-sxm2-32gb', 'v100-pcie-16gb'"),
         ("gh200", "'gh200-96gb', 'gh200-144gb'"),
-        ("epyc", "'epyc-7763', 'epyc-9654'"),
+        ("epyc", "'epyc-7763', 'epyc-9654', 'epyc-9755', 'epyc-9965'"),
+        ("turin", "'epyc-9755', 'epyc-9965'"),
+        ("xeon", "'xeon-8380', 'xeon-8480plus', 'xeon-max-9480', 'xeon-6980p'"),
+        ("jetson", "'jetson-agx-orin-64gb', 'jetson-thor'"),
         ("mi300", "'mi300a', 'mi300x'"),
     ],
 )
@@ -130,6 +134,8 @@ def test_a_name_that_several_chips_share_raises_and_lists_them(name: str, varian
 def test_an_id_wins_over_a_shared_name() -> None:
     with pytest.raises(AmbiguousChipError, match="'mi250x', 'mi250x-gcd'"):
         chip("AMD Instinct MI250X")
+    with pytest.raises(AmbiguousChipError, match="'mi250', 'mi250-gcd'"):
+        chip("AMD Instinct MI250")
     assert chip("mi250x").name == "AMD Instinct MI250X (package, two GCDs)"
 
 
@@ -167,7 +173,7 @@ def test_the_aliases_of_a_chip_each_find_it() -> None:
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [("h10", "'h100'"), ("rtx 4080", "'rtx-4090'"), ("tpu-v5x", "'tpu-v5p'"), ("mi250", "'mi250x'")],
+    [("h10", "'h100'"), ("rtx 4085", "'rtx-4090'"), ("tpu-v5x", "'tpu-v5p'"), ("mi260", "'mi250'")],
 )
 def test_an_unknown_name_lists_the_nearest(name: str, near: str) -> None:
     with pytest.raises(UnknownChipError, match=re.escape(near)):
@@ -199,7 +205,12 @@ def test_chips_are_chosen_by_vendor_and_family_in_any_case() -> None:
     assert [one.id for one in chips("google")][:2] == ["tpu-v2", "tpu-v3"]
     assert {one.vendor for one in chips(vendor="nvidia")} == {"NVIDIA"}
     assert [one.id for one in chips(family="gaudi")] == ["gaudi2", "gaudi3"]
-    assert [one.id for one in chips("Intel", "Xeon")] == ["xeon-8380", "xeon-8480plus"]
+    assert [one.id for one in chips("Intel", "Xeon")] == [
+        "xeon-8380",
+        "xeon-8480plus",
+        "xeon-max-9480",
+        "xeon-6980p",
+    ]
 
 
 def test_an_unknown_vendor_or_family_lists_those_there_are() -> None:

@@ -1,0 +1,139 @@
+"""Chips that people look for: their main figures as the vendors print them, to the printed digits."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+import roofwidget as rw
+
+Printed = tuple[dict[str, float], str, float]
+
+# Peaks in TFLOP/s (TOP/s for integers), the main memory and its bandwidth in GB/s.
+CHIPS: Final[dict[str, Printed]] = {
+    "h200-nvl": (
+        {"fp64": 30, "fp64_tensor": 60, "fp32": 60, "tf32": 417.5, "bf16": 835.5, "fp8": 1670.5, "int8": 1670.5},
+        "HBM",
+        4800,
+    ),
+    "h800": ({"fp64": 1, "fp32": 67, "tf32": 494.5, "bf16": 989.5, "fp8": 1979, "int8": 1979}, "HBM", 3350),
+    "h20": ({"fp64": 1, "fp32": 44, "tf32": 74, "bf16": 148, "fp16": 148, "int8": 296, "fp8": 296}, "HBM", 4000),
+    "a800": ({"fp64": 9.7, "fp64_tensor": 19.5, "tf32": 156, "bf16": 312, "int8": 624, "int4": 1248}, "HBM", 2039),
+    "l40": ({"fp32": 90.5, "tf32": 90.5, "bf16": 181.05, "fp16": 181.05, "fp8": 362, "int8": 362}, "GDDR6", 864),
+    "rtx-a6000": ({"fp32": 38.7, "tf32": 77.4, "bf16": 154.8, "int8": 309.7, "int4": 619.3}, "GDDR6", 768),
+    "rtx-3080": ({"fp32": 29.8, "tf32": 29.8, "bf16": 59.5, "fp16": 59.5, "int8": 238, "int4": 476}, "GDDR6X", 760.3),
+    "rtx-4080": ({"fp32": 48.7, "bf16": 97.5, "fp16_acc16": 194.9, "fp8": 194.9, "int8": 389.9}, "GDDR6X", 716.8),
+    "rtx-5080": ({"fp32": 56.3, "bf16": 112.6, "fp8": 225.1, "fp8_acc16": 450.2, "fp4": 900.4}, "GDDR7", 960),
+    "gb10": ({"fp4": 500, "bf16": 125, "fp32": 29.71}, "LPDDR5X", 273.2),
+    "jetson-thor": ({"fp4": 1035, "fp8": 517, "fp16": 258.5}, "LPDDR5X", 273),
+    "grace": ({"fp64": 3.55, "fp32": 7.1}, "LPDDR5X", 512),
+    "mi250": ({"fp64": 45.3, "fp64_tensor": 90.5, "fp32_matrix": 90.5, "bf16": 362.1, "int8": 362.1}, "HBM", 3276.8),
+    "mi250-gcd": ({"fp64": 22.6, "fp64_tensor": 45.3, "fp32_matrix": 45.3, "bf16": 181, "int8": 181}, "HBM", 1638.4),
+    "rx-9070-xt": ({"fp32": 48.7, "fp16": 195, "bf16": 195, "fp8": 389, "int8": 389, "int4": 779}, "GDDR6", 640),
+    "r9700": ({"fp32": 47.8, "fp16": 191, "fp8": 383, "int8": 383, "int4": 766}, "GDDR6", 640),
+    "ryzen-ai-max-395": ({"fp32": 29.7, "fp16": 59.4, "bf16": 59.4}, "LPDDR5X", 256),
+    "epyc-9755": ({"fp64": 11.06, "fp32": 22.12}, "DRAM", 614.4),
+    "epyc-9965": ({"fp64": 13.82, "fp32": 27.65}, "DRAM", 614.4),
+    "xeon-6980p": ({"fp64": 8.192, "fp32": 16.38}, "DRAM", 614.4),
+    "xeon-max-9480": ({"fp64": 3.405, "fp32": 6.81, "bf16": 108.95, "int8": 217.9}, "HBM", 1638.4),
+    "apple-m3-ultra": ({"fp32": 28.4}, "Unified memory", 819),
+    "apple-m4-pro": ({"fp32": 9.2}, "Unified memory", 273),
+    "apple-m5": ({"fp32": 5.7}, "Unified memory", 153),
+    "ascend-910b": ({"fp16": 320, "int8": 640}, "HBM", 1600),
+}
+
+
+@pytest.mark.parametrize("name", CHIPS)
+def test_the_main_figures_are_the_printed_ones(name: str) -> None:
+    one = rw.chip(name)
+    peaks, memory, bandwidth = CHIPS[name]
+    assert {key: rate / 1e12 for key, rate in one.peak_flops.items() if key in peaks} == pytest.approx(peaks, rel=3e-3)
+    assert one.main_memory == memory
+    assert one.bandwidth() / 1e9 == pytest.approx(bandwidth, rel=1e-4)
+
+
+def test_a_cut_down_chip_for_export_has_its_siblings_figures_but_for_what_is_cut() -> None:
+    for cut, whole, differ in (
+        ("h800", "h100-sxm", {"fp64": 1e12}),
+        ("a800", "a100-sxm-80gb", {}),
+    ):
+        mine, its = rw.chip(cut).peak_flops, rw.chip(whole).peak_flops
+        assert {key: rate for key, rate in mine.items() if its[key] != rate} == differ
+        assert rw.chip(cut).bandwidth() == rw.chip(whole).bandwidth()
+        assert rw.chip(cut).link_bandwidth() == 200e9 < rw.chip(whole).link_bandwidth()
+
+
+def test_a_package_of_two_dies_has_twice_the_figures_of_the_one_that_software_sees() -> None:
+    both, one = rw.chip("mi250"), rw.chip("mi250-gcd")
+    for key, rate in one.peak_flops.items():
+        assert both.peak_flops[key] == pytest.approx(2 * rate, rel=2e-3), key
+    assert both.bandwidth() == 2 * one.bandwidth()
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("Grace", "grace"),
+        ("NVIDIA Grace", "grace"),
+        ("NVIDIA Grace CPU", "grace"),
+        ("H20", "h20"),
+        ("NVIDIA H20", "h20"),
+        ("H800", "h800"),
+        ("NVIDIA H800", "h800"),
+        ("A800", "a800"),
+        ("NVIDIA A800-SXM4-80GB", "a800"),
+        ("H200 NVL", "h200-nvl"),
+        ("NVIDIA H200 NVL", "h200-nvl"),
+        ("L40", "l40"),
+        ("RTX A6000", "rtx-a6000"),
+        ("NVIDIA RTX A6000", "rtx-a6000"),
+        ("a6000", "rtx-a6000"),
+        ("RTX 3080", "rtx-3080"),
+        ("NVIDIA GeForce RTX 3080", "rtx-3080"),
+        ("rtx4080", "rtx-4080"),
+        ("GeForce RTX 5080", "rtx-5080"),
+        ("5080", "rtx-5080"),
+        ("DGX Spark", "gb10"),
+        ("GB10", "gb10"),
+        ("NVIDIA GB10", "gb10"),
+        ("Jetson Thor", "jetson-thor"),
+        ("Jetson AGX Thor", "jetson-thor"),
+        ("NVIDIA Thor", "jetson-thor"),
+        ("MI250", "mi250"),
+        ("MI250 GCD", "mi250-gcd"),
+        ("EPYC 9755", "epyc-9755"),
+        ("AMD EPYC 9965", "epyc-9965"),
+        ("Xeon 6980P", "xeon-6980p"),
+        ("Granite Rapids", "xeon-6980p"),
+        ("Xeon Max 9480", "xeon-max-9480"),
+        ("Intel Xeon CPU Max 9480", "xeon-max-9480"),
+        ("M3 Ultra", "apple-m3-ultra"),
+        ("Apple M3 Ultra", "apple-m3-ultra"),
+        ("M4 Pro", "apple-m4-pro"),
+        ("Apple M4 Pro", "apple-m4-pro"),
+        ("M5", "apple-m5"),
+        ("Apple M5", "apple-m5"),
+        ("Strix Halo", "ryzen-ai-max-395"),
+        ("Ryzen AI Max+ 395", "ryzen-ai-max-395"),
+        ("AMD Ryzen AI Max+ 395", "ryzen-ai-max-395"),
+        ("Radeon 8060S", "ryzen-ai-max-395"),
+        ("Radeon AI PRO R9700", "r9700"),
+        ("AMD Radeon AI PRO R9700", "r9700"),
+        ("RX 9070 XT", "rx-9070-xt"),
+        ("AMD Radeon RX 9070 XT", "rx-9070-xt"),
+        ("Ascend 910B", "ascend-910b"),
+        ("Huawei Ascend 910B", "ascend-910b"),
+        ("TPU v7", "tpu-7x"),
+    ],
+)
+def test_the_names_that_people_and_drivers_use_find_it(name: str, found: str) -> None:
+    assert rw.chip(name).id == found
+
+
+def test_a_chip_with_a_single_source_says_so_and_no_figure_is_without_one() -> None:
+    for name in CHIPS:
+        one = rw.chip(name)
+        assert one.status in {"single-source", "cross-checked"}
+        assert (one.status == "cross-checked") == bool(one.checks), name
+        assert all(figure.source is not None for figure in one.figures if figure.value is not None)
