@@ -23,9 +23,10 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count: 
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.
-baseline ``{kernels: as kernels, match: buffer, verdict: texts}`` or null. `match` has for each row of the baseline the
-         int32 row of the matching kernel, or -1. `verdict` has for each row of the baseline whether its kernel became
-         faster, slower, equal or unknown.
+baseline ``{kernels: as kernels, match: buffer, verdict: texts, per_launch: buffer or null}`` or null. `match` has for
+         each row of the baseline the int32 row of the matching kernel, or -1. `verdict` has for each row of the
+         baseline whether its kernel became faster, slower, same, unknown or other work. `per_launch` has for each row
+         of the baseline the int32 1 if times per launch are compared, or 0. It is null if all are 0.
 graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtypes: {name: bits},
          conventions: {name: {word: value}}, conditions: [[what, count, divisor]],
          outputs: [tensor], tensors: [{name, shape, dtype, bytes}],
@@ -146,11 +147,15 @@ def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | N
     """Return an earlier run, with a comparison of its rows with the model's kernels."""
     if baseline is None:
         return None
-    match, verdict = compare_runs(baseline, model.kernels).by_row_before()
+    runs = compare_runs(baseline, model.kernels)
+    match, verdict = runs.by_row_before()
+    per_launch = np.zeros(len(baseline), dtype="<i4")
+    per_launch[runs.rows_before] = runs.is_per_launch
     return {
         "kernels": kernels_to_wire(baseline),
         "match": np.ascontiguousarray(match, dtype="<i4").data.cast("B"),
         "verdict": _texts(verdict),
+        "per_launch": per_launch.data.cast("B") if per_launch.any() else None,
     }
 
 

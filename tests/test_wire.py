@@ -233,6 +233,16 @@ def test_an_earlier_run_is_sent_with_its_matches_and_verdicts(step: Kernels) -> 
     assert words(sent["kernels"]["name"], 3) == ["copy.1", "gone", "matmul"]
     assert np.frombuffer(sent["match"], "<i4").tolist() == [1, -1, 0]
     assert words(sent["verdict"], 3) == ["faster", None, "slower"]
+    assert sent["per_launch"] is None
+
+
+def test_an_earlier_run_is_sent_with_the_rows_whose_launches_are_compared() -> None:
+    now = Kernels(["gemm", "norm"], [50e9, 1], [50e6, 1], time=[5, 1], count=[50, 1])
+    model = RooflineModel([SMALL], now)
+    model.baseline = Kernels(["norm", "gemm"], [1, 100e9], [1, 100e6], time=[1, 10], count=[1, 100])
+    sent = baseline_to_wire(model.baseline, model)
+    assert sent is not None
+    assert np.frombuffer(sent["per_launch"], "<i4").tolist() == [0, 1]
 
 
 def test_new_kernels_come_with_their_matches(step: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import TIE_TOLERANCE, DictColumn, Floats, Texts, frozen
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, frozen
 from roofwidget.kernels.groupby import PER_LAUNCH
-from roofwidget.kernels.matching import does_other_work, match_rows
+from roofwidget.kernels.matching import does_other_work, match_rows, splits_its_work
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
@@ -34,7 +34,10 @@ _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
 _MAX_NAMED_KERNELS: Final = 3
 _HEADER: Final = ["kernel", "before", "after", "change", "verdict", "bound by"]
-_VERDICTS: Final = ("faster", "slower", "equal", "unknown", "other work")
+_VERDICTS: Final = ("faster", "slower", "same", "unknown", "other work")
+# A kernel that was timed once has no known spread. Timings of an unchanged kernel differ by about this share, because
+# clocks and caches differ from launch to launch, so a smaller difference is no change.
+_SINGLE_TIMING_RESOLUTION: Final = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,16 +116,46 @@ class RunComparison:
         """Seconds in the later run, over all launches; NaN where not measured."""
         return self.matched_after.time
 
+    @property
+    def count_before(self) -> Floats:
+        """The number of launches in the earlier run."""
+        return self.matched_before.count
+
+    @property
+    def count_after(self) -> Floats:
+        """The number of launches in the later run."""
+        return self.matched_after.count
+
+    @cached_property
+    def is_per_launch(self) -> Bools:
+        """Whether `ratio` and `verdict` compare the time of one launch, because the runs differ in their launches.
+
+        False if the numbers of launches are equal, or if a kernel does the same work in more or fewer launches.
+        """
+        differ = self.count_before != self.count_after
+        return frozen(differ & ~splits_its_work(self.matched_before, self.matched_after))
+
     @cached_property
     def change(self) -> Floats:
-        """Seconds in the later run minus seconds in the earlier run."""
+        """Seconds in the later run minus seconds in the earlier run, over all launches."""
         return frozen(np.asarray(self.after - self.before))
 
     @cached_property
     def ratio(self) -> Floats:
-        """Seconds in the later run over seconds in the earlier run: 0.5 means twice as fast."""
+        """Seconds in the later run over seconds in the earlier run: 0.5 means twice as fast; see `is_per_launch`."""
+        before, after = self._compared
         with np.errstate(divide="ignore", invalid="ignore"):
-            return frozen(np.asarray(self.after / self.before))
+            return frozen(np.asarray(after / before))
+
+    @cached_property
+    def _compared(self) -> tuple[Floats, Floats]:
+        """The seconds that are compared: of one launch where `is_per_launch`, otherwise over all launches."""
+        counts = (self.count_before, self.count_after)
+        before, after = (
+            seconds / np.where(self.is_per_launch, count, 1)
+            for seconds, count in zip((self.before, self.after), counts, strict=True)
+        )
+        return before, after
 
     @cached_property
     def ai_before(self) -> Floats:
@@ -146,13 +179,15 @@ class RunComparison:
 
     @property
     def verdict(self) -> Texts:
-        """The result for each matched kernel: ``faster``, ``slower``, ``equal``, ``unknown`` or ``other work``.
+        """The result for each matched kernel: ``faster``, ``slower``, ``same``, ``unknown`` or ``other work``.
 
         Each kernel has a range of times in each run. If the run has the times of launches (see `Kernels.groupby`), the
-        range is from count × shortest launch to count × longest launch. Otherwise the range is only the measured time.
-        If the ranges of the two runs overlap, the verdict is ``equal``. If a measured time is unknown, the verdict is
-        ``unknown``. The verdict is ``other work`` if the total FLOPs and the FLOPs per launch both differ by more than
-        1 %: times of different work cannot be compared. Different bytes do not change the verdict.
+        range is from the shortest launch to the longest launch, times the number of launches unless `is_per_launch`.
+        Otherwise the range is only the measured time. If the ranges of the two runs overlap, the verdict is ``same``.
+        It is also ``same`` if one of the ranges is a single time and the ranges are at most 1 % apart: a single timing
+        is not more exact. If a measured time is unknown, the verdict is ``unknown``. The verdict is ``other work`` if
+        the total FLOPs and the FLOPs per launch both differ by more than 1 %: times of different work cannot be
+        compared. Different bytes do not change the verdict.
         """
         return self._verdicts.texts()
 
@@ -168,8 +203,8 @@ class RunComparison:
         """Return a pandas DataFrame, one row per kernel of both runs: times, intensities, bounds and verdicts."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
-        columns = ("before", "after", "change", "ratio", "verdict", "ai_before", "ai_after")
-        texts = ("bound_by_before", "bound_by_after")
+        columns = ("before", "after", "count_before", "count_after", "change", "ratio", "verdict")
+        texts = ("ai_before", "ai_after", "bound_by_before", "bound_by_after")
         return pd.DataFrame({"name": self.names} | {name: getattr(self, name) for name in (*columns, *texts)})
 
     def __repr__(self) -> str:
@@ -191,12 +226,12 @@ class RunComparison:
     def _rows(self, most: int) -> Iterator[list[str]]:
         """Yield the rows of the table that is shown, largest changes first."""
         for row in np.argsort(-np.abs(self.change), kind="stable")[:most]:
-            before, after = float(self.before[row]), float(self.after[row])
+            before, after = (float(seconds[row]) for seconds in self._compared)
+            launches = (self.count_before[row], self.count_after[row]) if self.is_per_launch[row] else (1, 1)
             binds = dict.fromkeys((str(self.bound_by_before[row]), str(self.bound_by_after[row])))
             yield [
                 one_line(self.names[row]),
-                _seconds(before),
-                _seconds(after),
+                *map(_seconds, (before, after), launches),
                 format_change(before, after),
                 str(self.verdict[row]),
                 " → ".join(binds),
@@ -208,19 +243,26 @@ class RunComparison:
             for which, run in (("before", self.only_before), ("after", self.only_after))
             if len(run)
         ]
-        counts = int((self.matched_before.count != self.matched_after.count).sum())
-        if counts:
-            who = f"{counted(counts, 'kernel')} {'was' if counts == 1 else 'were'}"
-            remarks.append(f"{who} launched more or less often than before; seconds are over all launches")
+        per_launch = int(self.is_per_launch.sum())
+        if per_launch:
+            who = f"{counted(per_launch, 'kernel')} {'was' if per_launch == 1 else 'were'}"
+            remarks.append(f"{who} launched more or less often than before; compared are times per launch")
+        split = int((self.count_before != self.count_after).sum()) - per_launch
+        if split:
+            who = f"{counted(split, 'kernel')} {'does its' if split == 1 else 'do their'}"
+            remarks.append(f"{who} work in more or fewer launches than before; compared are times over all launches")
         return remarks
 
     @cached_property
     def _verdicts(self) -> DictColumn:
-        (low_before, high_before), (low_after, high_after) = map(_range, (self.matched_before, self.matched_after))
-        faster, slower, equal, unknown, other = range(5)
-        codes = np.full(len(self), equal, dtype=np.int32)
-        codes[high_after < low_before * (1 - TIE_TOLERANCE)] = faster
-        codes[low_after * (1 - TIE_TOLERANCE) > high_before] = slower
+        runs = (self.matched_before, self.matched_after)
+        (low_before, high_before), (low_after, high_after) = (_range(run, self.is_per_launch) for run in runs)
+        is_single = (low_before == high_before) | (low_after == high_after)
+        tolerance = np.where(is_single, _SINGLE_TIMING_RESOLUTION, TIE_TOLERANCE)
+        faster, slower, same, unknown, other = range(5)
+        codes = np.full(len(self), same, dtype=np.int32)
+        codes[high_after < low_before * (1 - tolerance)] = faster
+        codes[low_after * (1 - tolerance) > high_before] = slower
         codes[np.isnan(self.change)] = unknown
         codes[does_other_work(self.matched_before, self.matched_after)] = other
         return DictColumn(_VERDICTS, codes)
@@ -232,11 +274,12 @@ def compare_runs(
 ) -> RunComparison:
     """Match the kernels of two runs of one program, and compare their times.
 
-    Kernels with equal names match. If several kernels of a run share a name, only kernels with equal ``"shape"`` match
-    (if both runs have this column). Among these kernels, three rules are tried in turn: equal FLOPs and bytes per
-    launch, equal FLOPs per launch, and the order of rows. FLOPs and bytes that differ by about 1 % or less count as
-    equal. To compare many launches of one kernel, first use `Kernels.groupby`, which also records the range of the
-    launches' times.
+    Kernels with equal names match. The numbers that XLA gives to names, as in ``fusion.1``, may differ if the work is
+    equal, because each compilation gives other numbers. If several kernels of a run share a name, only kernels with
+    equal ``"shape"`` match (if both runs have this column). Among these kernels, these rules are tried in turn: equal
+    FLOPs and bytes per launch, equal FLOPs per launch (each at first with equal numbers, then with others), and the
+    order of rows. FLOPs and bytes that differ by about 1 % or less count as equal. To compare many launches of one
+    kernel, first use `Kernels.groupby`, which also records the range of the launches' times.
 
     Parameters
     ----------
@@ -267,13 +310,16 @@ def compare_runs(
     return RunComparison(first, second, rows_before, rows_after, None if chip is None else look_up(chip))
 
 
-def _range(kernels: Kernels) -> tuple[Floats, Floats]:
-    """Return two times per kernel, seconds: count × shortest launch and count × longest launch, or else `time`."""
+def _range(kernels: Kernels, per_launch: Bools) -> tuple[Floats, Floats]:
+    """Return two times per kernel, seconds: count × shortest launch and count × longest launch, or else `time`.
+
+    The times of the rows `per_launch` are those of one launch.
+    """
     ends = []
     for name in (PER_LAUNCH[0], PER_LAUNCH[2]):
         column = kernels.extra_columns.get(name)
         seconds = column * kernels.count if isinstance(column, np.ndarray) else kernels.time
-        ends.append(np.where(np.isnan(seconds), kernels.time, seconds))
+        ends.append(np.where(np.isnan(seconds), kernels.time, seconds) / np.where(per_launch, kernels.count, 1))
     return ends[0], ends[1]
 
 
@@ -294,8 +340,10 @@ def _bound_by(kernels: Kernels, chip: Chip | None) -> Texts:
     return frozen(np.full(len(kernels), "unknown", dtype=object))
 
 
-def _seconds(seconds: float) -> str:
-    return "not measured" if math.isnan(seconds) else format_quantity(seconds, "s")
+def _seconds(seconds: float, launches: float) -> str:
+    if math.isnan(seconds):
+        return "not measured"
+    return format_quantity(seconds, "s") + ("" if launches == 1 else f" × {launches:,.0f}")
 
 
 def _first(kernels: Kernels) -> str:

@@ -1,7 +1,8 @@
-"""Matching the kernels of two runs: by equal columns, then by equal work, then by order."""
+"""Matching the kernels of two runs: by equal work and names, then by names alone, then by order."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,9 +15,12 @@ from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 
 _SHAPE: Final = "shape"
+_WORK: Final = ("flops", "bytes")
 # Amounts count as equal up to this relative difference. FLOPs differ slightly between runs if a
 # profiler prints few digits or computes them as rate × time.
 _ROUNDING_TOLERANCE: Final = 0.01
+# XLA numbers the instructions of a program anew at each compilation: fusion.1 of one run may be fusion.2 of the next.
+_XLA_NUMBER: Final = re.compile(r"(?<=[^.\s])\.\d+(?=\.|$)")
 Keys = npt.NDArray[np.int64]
 
 
@@ -34,22 +38,39 @@ def match_rows(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple
     >>> second = Kernels(["b", "c", "b", "b", "a"], [0] * 5, [1] * 5)
     >>> [rows.tolist() for rows in match_rows(first, second, ("name",))]
     [[0, 1, 2], [4, 0, 2]]
+
+    A number that XLA gave counts less than equal work:
+
+    >>> first = Kernels(["fusion.1", "fusion.2"], [4, 8], [1, 1])
+    >>> second = Kernels(["fusion.1", "fusion.2"], [8, 4], [1, 1])
+    >>> [rows.tolist() for rows in match_rows(first, second, ("name",))]
+    [[0, 1], [1, 0]]
     """
     if not columns:
         raise ValueError("compare_runs: match needs at least one column, such as 'name'")
     n = len(before)
-    keys = np.zeros(n + len(after), dtype=np.int64)
+    keys, stems = np.zeros((2, n + len(after)), dtype=np.int64)
     for name in columns:
-        keys = _combine(keys, _column_keys(before, after, name))
+        column = _column_keys(before, after, name)
+        keys = _combine(keys, column)
+        stems = _combine(stems, _stem_keys(before, after) if name == "name" else column)
     if _SHAPE in before.extra and _SHAPE in after.extra:
-        several = _is_repeated(keys, n)
-        keys = _combine(keys, np.where(several, _column_keys(before, after, _SHAPE) + 1, 0))
-    of_flops = _combine(keys, _rounded_keys(before.flops / before.count, after.flops / after.count))
-    of_work = _combine(of_flops, _rounded_keys(before.bytes / before.count, after.bytes / after.count))
+        shapes = _column_keys(before, after, _SHAPE) + 1
+        keys, stems = (_combine(each, np.where(_is_repeated(each, n), shapes, 0)) for each in (keys, stems))
+    flops, moved = (np.concatenate([getattr(run, name) / run.count for run in (before, after)]) for name in _WORK)
+    of_flops, of_work = _rounded_keys(flops), _combine(_rounded_keys(flops), _rounded_keys(moved))
+    any_row = np.ones(len(keys), dtype=np.bool_)
     match = np.full(n, -1, dtype=np.intp)
     free = np.ones(len(after), dtype=np.bool_)
-    for rule in (of_work, of_flops, keys):
-        first, second = np.flatnonzero(match < 0), np.flatnonzero(free)
+    for rule, rows_of in (
+        (_combine(keys, of_work), any_row),
+        # Without known work, other numbers would be matched by chance.
+        (_combine(stems, of_work), (flops > 0) | (moved > 0)),
+        (_combine(keys, of_flops), any_row),
+        (_combine(stems, of_flops), flops > 0),
+        (keys, any_row),
+    ):
+        first, second = np.flatnonzero((match < 0) & rows_of[:n]), np.flatnonzero(free & rows_of[n:])
         rows, others = _pair_in_order(rule[first], rule[n + second])
         match[first[rows]] = second[others]
         free[second[others]] = False
@@ -73,6 +94,22 @@ def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
     return _differ(first, second) & _differ(first / before.count, second / after.count)
 
 
+def splits_its_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
+    """Return a mask of rows that do the same work in another number of launches, so that only totals can be compared.
+
+    The work is the FLOPs. Without FLOPs it is the bytes.
+
+    Examples
+    --------
+    >>> first = Kernels(["a", "b", "c"], [4e9, 4e9, 0], [1, 1, 8], count=[1, 1, 1])
+    >>> second = Kernels(["a", "b", "c"], [4e9, 8e9, 0], [1, 2, 8], count=[2, 2, 2])
+    >>> splits_its_work(first, second).tolist()
+    [True, False, True]
+    """
+    first, second = (np.where(run.flops > 0, run.flops, run.bytes) for run in (before, after))
+    return _differ(first / before.count, second / after.count) & ~_differ(first, second)
+
+
 def _differ(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
     found: npt.NDArray[np.bool_] = np.abs(first - second) > _ROUNDING_TOLERANCE * np.maximum(first, second)
     return found
@@ -86,10 +123,10 @@ def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
     return rows_before, rows_after
 
 
-def _rounded_keys(before: Floats, after: Floats) -> Keys:
+def _rounded_keys(amounts: Floats) -> Keys:
     """Round amounts to steps of about 1 %, and return one key per step. All unknown amounts have the same key."""
     with np.errstate(divide="ignore"):
-        steps = np.round(np.log(np.concatenate([before, after])) / _ROUNDING_TOLERANCE)
+        steps = np.round(np.log(amounts) / _ROUNDING_TOLERANCE)
     _, codes = np.unique(steps, return_inverse=True, equal_nan=True)
     return codes.astype(np.int64)
 
@@ -129,6 +166,17 @@ def _column_keys(before: Kernels, after: Kernels, name: str) -> Keys:
         _, codes = np.unique(np.concatenate([first, second]), return_inverse=True, equal_nan=True)
         return codes.astype(np.int64)
     raise ValueError(f"compare_runs: column '{name}' holds texts in one run and numbers in the other")
+
+
+def _stem_keys(before: Kernels, after: Kernels) -> Keys:
+    """Return keys for the names of both runs without the numbers that XLA gave. Equal names give equal keys."""
+    index: dict[str | None, int] = {}
+    parts = []
+    for run in (before, after):
+        names = run.codes("name")
+        stems = DictColumn(tuple(_XLA_NUMBER.sub("", name or "") for name in names.values), names.codes)
+        parts.append(_numbered(stems, index)[stems.codes])
+    return np.concatenate(parts)
 
 
 def _numbered(column: DictColumn, index: dict[str | None, int]) -> Keys:

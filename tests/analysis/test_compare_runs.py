@@ -70,7 +70,7 @@ def test_of_several_with_one_name_those_of_equal_work_belong_together() -> None:
     before = products((1.26e9, 9e6, 98.7e-6), (4.41e9, 2e7, 41.3e-6))
     after = products((4.41e9, 2e7, 41.3e-6), (1.26e9, 9e6, 98.7e-6))
     assert pairs(before, after) == [(0, 1), (1, 0)]
-    assert compare_runs(before, after).verdict.tolist() == ["equal", "equal"]
+    assert compare_runs(before, after).verdict.tolist() == ["same", "same"]
 
 
 def test_of_several_of_equal_flops_those_of_equal_bytes_belong_together_and_then_the_first() -> None:
@@ -110,7 +110,7 @@ def test_fewer_bytes_rounding_and_unknown_flops_are_no_other_work(before: Any, a
 def test_the_same_work_in_fewer_or_more_launches_is_no_other_work() -> None:
     before = products((4e9, 1, 2), count=[1])
     assert compare_runs(before, products((4e9, 1, 1), count=[2])).verdict.tolist() == ["faster"]
-    assert compare_runs(before, products((8e9, 1, 3), count=[2])).verdict.tolist() == ["slower"]
+    assert compare_runs(before, products((8e9, 2, 3), count=[2])).verdict.tolist() == ["faster"]
     assert compare_runs(before, products((2e9, 1, 1), count=[2])).verdict.tolist() == ["other work"]
 
 
@@ -161,6 +161,27 @@ def test_a_column_that_a_run_lacks_is_one_clear_error(how: dict[str, Any], messa
         compare_runs(before, run(["a"], [1], extra={"mixed": 1}), **how)
 
 
+def test_kernels_whose_xla_numbers_were_swapped_are_matched_by_their_work() -> None:
+    before = Kernels(["fusion.1", "fusion.2", "dot"], [4e9, 8e9, 1e9], [1e6, 2e6, 1e6], time=[1, 2, 1])
+    after = Kernels(["fusion.1", "fusion.2", "dot"], [8e9, 4e9, 1e9], [2e6, 1e6, 1e6], time=[2, 1, 1])
+    assert pairs(before, after) == [(0, 1), (1, 0), (2, 2)]
+    assert compare_runs(before, after).verdict.tolist() == ["same", "same", "same"]
+
+
+def test_a_number_that_stayed_comes_before_one_that_changed() -> None:
+    before = Kernels(["fusion.1", "fusion.2"], [4e9, 4e9], [1, 1], time=[1, 1])
+    after = Kernels(["fusion.2", "fusion.1", "fusion.7"], [4e9] * 3, [1] * 3, time=[1] * 3)
+    assert pairs(before, after) == [(0, 1), (1, 0)]
+    renamed = Kernels(["fusion.9.remat", "fusion.2"], [4e9, 4e9], [1, 1], time=[1, 1])
+    assert pairs(Kernels(["fusion.1.remat"], [4e9], [1], time=[1]), renamed) == [(0, 0)]
+
+
+def test_other_numbers_do_not_match_without_known_work() -> None:
+    before = Kernels(["custom-call.1"], [math.nan], [math.nan], time=[1])
+    assert pairs(before, Kernels(["custom-call.2"], [math.nan], [math.nan], time=[1])) == []
+    assert pairs(before, Kernels(["custom-call.1"], [math.nan], [math.nan], time=[2])) == [(0, 0)]
+
+
 # -- what changed ------------------------------------------------------------------------------------------------------
 
 
@@ -170,7 +191,7 @@ def test_times_are_compared_as_difference_and_ratio() -> None:
     np.testing.assert_array_equal(found.after, [1, 3, 0, math.nan])
     np.testing.assert_array_equal(found.change, [-3, 1, 0, math.nan])
     np.testing.assert_array_equal(found.ratio, [0.25, 1.5, math.nan, math.nan])
-    assert found.verdict.tolist() == ["faster", "slower", "equal", "unknown"]
+    assert found.verdict.tolist() == ["faster", "slower", "same", "unknown"]
 
 
 @pytest.mark.parametrize(
@@ -178,26 +199,55 @@ def test_times_are_compared_as_difference_and_ratio() -> None:
     [
         ((4, 5, 6), (1, 2, 3), "faster"),
         ((1, 2, 3), (4, 5, 6), "slower"),
-        ((4, 5, 6), (1, 2, 4), "equal"),
-        ((1, 2, 4), (4, 5, 6), "equal"),
-        ((4, 5, 6), (1, 2, 5), "equal"),
-        ((1, 9), (4, 5), "equal"),
-        ((4, 5), (1, 9), "equal"),
-        # The ranges over all launches: 12 to 18 s before; after 8 to 10 s, or 3 to 30 s.
-        ((4, 5, 6), (4, 5), "faster"),
-        ((4, 5, 6), (1, 5, 10), "equal"),
-        ((0.1,), (0.1,), "equal"),
-        ((0.1,), (0.1000001,), "slower"),
+        ((4, 5, 6), (1, 2, 4), "same"),
+        ((1, 2, 4), (4, 5, 6), "same"),
+        ((4, 5, 6), (1, 2, 5), "same"),
+        ((1, 9), (4, 5), "same"),
+        ((4, 5), (1, 9), "same"),
+        # The ranges of a launch: 4 to 6 s before; after 4 to 5 s, 1 to 10 s, or 2 to 3 s in half as many launches.
+        ((4, 5, 6), (4, 5), "same"),
+        ((4, 5, 5, 6), (2, 3), "faster"),
+        ((4, 5, 6), (1, 5, 10), "same"),
+        ((0.1,), (0.1,), "same"),
+        ((0.1,), (0.1000001,), "same"),
+        ((0.1,), (0.102,), "slower"),
+        ((0.1, 0.1001), (0.1002, 0.1003), "slower"),
     ],
 )
-def test_ranges_that_overlap_are_equal(before: tuple[float, ...], after: tuple[float, ...], verdict: str) -> None:
+def test_ranges_that_overlap_are_the_same(before: tuple[float, ...], after: tuple[float, ...], verdict: str) -> None:
     assert compare_runs(spread("a", *before), spread("a", *after)).verdict.tolist() == [verdict]
 
 
 def test_a_run_that_tells_no_spread_is_its_time_alone() -> None:
-    assert compare_runs(spread("a", 4, 6), run(["a"], [11])).verdict.tolist() == ["equal"]
-    assert compare_runs(spread("a", 4, 6), run(["a"], [13])).verdict.tolist() == ["slower"]
-    assert compare_runs(run(["a"], [7]), spread("a", 4, 6)).verdict.tolist() == ["slower"]
+    assert compare_runs(spread("a", 4, 6), run(["a"], [5.5])).verdict.tolist() == ["same"]
+    assert compare_runs(spread("a", 4, 6), run(["a"], [6.5])).verdict.tolist() == ["slower"]
+    assert compare_runs(run(["a"], [3.5]), spread("a", 4, 6)).verdict.tolist() == ["slower"]
+
+
+def test_single_timings_a_thousandth_of_a_percent_apart_are_the_same() -> None:
+    found = compare_runs(run(["a"], [1.0]), run(["a"], [0.99999]))
+    assert found.verdict.tolist() == ["same"]
+    assert compare_runs(run(["a"], [1.0]), run(["a"], [0.985])).verdict.tolist() == ["faster"]
+
+
+def test_half_as_many_launches_at_equal_time_a_launch_are_the_same_and_the_counts_are_told() -> None:
+    before = Kernels(["gemm"], [100e9], [100e6], time=[10], count=[100])
+    after = Kernels(["gemm"], [50e9], [50e6], time=[5], count=[50])
+    found = compare_runs(before, after)
+    assert found.verdict.tolist() == ["same"]
+    assert (found.ratio.tolist(), found.change.tolist(), found.is_per_launch.tolist()) == ([1], [-5], [True])
+    assert (found.count_before.tolist(), found.count_after.tolist()) == ([100], [50])
+    assert repr(found).splitlines()[2:] == [
+        "gemm    100 ms × 100  100 ms × 50  ±0 %    same     unknown",
+        "1 kernel was launched more or less often than before; compared are times per launch",
+    ]
+
+
+def test_work_split_into_more_launches_is_compared_over_all_launches() -> None:
+    before, after = products((4e9, 1, 2), count=[1]), products((4e9, 1, 1.5), count=[4])
+    found = compare_runs(before, after)
+    assert (found.verdict.tolist(), found.ratio.tolist(), found.is_per_launch.tolist()) == (["faster"], [0.75], [False])
+    assert "1 kernel does its work in more or fewer launches than before" in repr(found)
 
 
 def test_intensity_and_what_binds_are_those_of_each_run_on_the_chip() -> None:
@@ -219,8 +269,8 @@ def test_without_a_chip_what_binds_is_unknown() -> None:
 def test_a_data_frame_has_a_row_a_kernel_of_both_runs() -> None:
     frame = compare_runs(run(["a", "b"], [4, 2]), run(["b"], [3])).to_dataframe()
     assert frame.columns.tolist() == [
-        *("name", "before", "after", "change", "ratio", "verdict", "ai_before", "ai_after"),
-        *("bound_by_before", "bound_by_after"),
+        *("name", "before", "after", "count_before", "count_after", "change", "ratio", "verdict"),
+        *("ai_before", "ai_after", "bound_by_before", "bound_by_after"),
     ]
     assert frame.loc[0, ["name", "before", "after", "ratio", "verdict"]].tolist() == ["b", 2, 3, 1.5, "slower"]
 
@@ -238,11 +288,11 @@ def test_the_text_shows_the_largest_changes_first_and_who_is_alone() -> None:
         "large    8 s           4 s    −50 %    faster   HBM",
         "appears  0 s           1 s    unknown  slower   HBM",
         "small    2 s           2.5 s  +25 %    slower   HBM",
-        "same     1 s           1 s    ±0 %     equal    HBM",
+        "same     1 s           1 s    ±0 %     same     HBM",
         "dark     not measured  1 s    unknown  unknown  HBM",
         "only before: gone",
         "only after: new",
-        "1 kernel was launched more or less often than before; seconds are over all launches",
+        "1 kernel does its work in more or fewer launches than before; compared are times over all launches",
     ]
 
 
@@ -264,4 +314,4 @@ def test_rows_of_the_run_before_tell_their_row_after_and_their_verdict() -> None
     assert model.baseline is not None
     match, verdict = compare_runs(model.baseline, model.kernels).by_row_before()
     assert match.tolist() == [1, -1, 0]
-    assert verdict.texts().tolist() == ["slower", None, "equal"]
+    assert verdict.texts().tolist() == ["slower", None, "same"]

@@ -8,11 +8,13 @@ export interface RunChange {
   readonly earlier: number;
   /** The row of the kernel in the present run. */
   readonly row: number;
-  /** The time in the earlier run, seconds over all launches. */
+  /** The time in the earlier run, seconds over all launches. With `launches`, the time of one launch. */
   readonly from: number;
-  /** The time in the present run, seconds over all launches. */
+  /** The time in the present run, as `from`. */
   readonly to: number;
-  /** "faster", "slower", "equal" or "unknown", computed from the ranges of the two times. */
+  /** The numbers of launches in the two runs, if the times of one launch are compared. */
+  readonly launches: readonly [from: number, to: number] | undefined;
+  /** "faster", "slower", "same", "unknown" or "other work", computed from the ranges of the two times. */
   readonly verdict: string;
 }
 
@@ -27,7 +29,7 @@ export interface Runs {
 }
 
 export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
-  const { kernels: before, match, verdict } = baseline;
+  const { kernels: before, match, verdict, isPerLaunch } = baseline;
   const changes: RunChange[] = [];
   const onlyBefore: number[] = [];
   const isNew = new Uint8Array(kernels.n).fill(1);
@@ -40,16 +42,20 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
     }
     const word = textAt(verdict, earlier) ?? "unknown";
     isNew[row] = 0;
+    const counts = [before.count[earlier] as number, kernels.count[row] as number] as const;
+    const launches = isPerLaunch[earlier] ? counts : undefined;
     changes.push({
       earlier,
       row,
-      from: before.time[earlier] as number,
-      to: kernels.time[row] as number,
+      from: (before.time[earlier] as number) / (launches?.[0] ?? 1),
+      to: (kernels.time[row] as number) / (launches?.[1] ?? 1),
+      launches,
       verdict: word,
     });
   }
   const onlyNow = Array.from({ length: kernels.n }, (_, row) => row).filter((row) => isNew[row]);
-  const size = ({ from, to }: RunChange) => Math.abs(to - from) || 0;
+  // The change of the program's time, which is over all launches.
+  const size = ({ from, to, launches: [then, now] = [1, 1] }: RunChange) => Math.abs(to * now - from * then) || 0;
   const longest =
     ({ time }: Kernels) =>
     (a: number, b: number) =>

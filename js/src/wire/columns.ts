@@ -79,10 +79,15 @@ export interface Baseline {
    */
   readonly match: Int32Array;
   /**
-   * For each row of the earlier run: "faster", "slower", "equal", "unknown" or "other work". Null for kernels that the
+   * For each row of the earlier run: "faster", "slower", "same", "unknown" or "other work". Null for kernels that the
    * present run does not have.
    */
   readonly verdict: DictColumn;
+  /**
+   * For each row of the earlier run: whether the times of one launch are compared, because the numbers of launches
+   * differ.
+   */
+  readonly isPerLaunch: Int32Array;
 }
 
 /** Returns a table of kernels that has only the columns of every table. The optional data of a file are missing. */

@@ -61,9 +61,16 @@ function decodeColumns({ n, time, self_time, count, extra, origin, ...wire }: Wi
 
 export function decodeBaseline(wire: unknown): Baseline | null {
   if (!wire) return null;
-  const { kernels, match, verdict } = wire as WireBaseline;
+  const { kernels, match, verdict, per_launch } = wire as WireBaseline;
   const rows = integers(match);
-  return { kernels: decodeKernels(kernels), match: rows, verdict: textsOf(verdict, rows.length) };
+  const { values, codes } = textsOf(verdict, rows.length);
+  return {
+    kernels: decodeKernels(kernels),
+    match: rows,
+    // Notebooks that 0.1.0 saved have another word.
+    verdict: { values: values.map((word) => (word === "equal" ? "same" : word)), codes },
+    isPerLaunch: per_launch ? integers(per_launch) : new Int32Array(rows.length),
+  };
 }
 
 export const decodeSnapshots = (wire: unknown): readonly Snapshot[] =>

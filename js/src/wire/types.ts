@@ -141,6 +141,8 @@ export interface WireBaseline {
   kernels: WireKernels;
   match: DataView;
   verdict: WireDictColumn;
+  /** For each row of the earlier run 1 or 0; null or missing if all are 0. See `Baseline`. */
+  per_launch?: DataView | null;
 }
 
 export type WireSnapshot = Omit<Snapshot, "kernels"> & { kernels: [name: string, ai: number | null, rate: number][] };

@@ -399,16 +399,20 @@ export const catalogue: Like<typeof en.catalogue> = {
     verdicts: {
       faster: "schneller",
       slower: "langsamer",
-      equal: "gleich",
+      same: "gleich",
       "other work": "andere Arbeit",
       unknown: "unbekannt",
     },
-    verdictTitle: "gleich: die Bereiche der Zeiten überlappen; andere Arbeit: die FLOPs sind verschieden",
+    verdictTitle:
+      "gleich: die Bereiche der Zeiten überlappen, oder einzelne Zeiten liegen innerhalb von 1 %; andere Arbeit: die FLOPs sind verschieden",
     kernel: "Kernel",
     before: "Vorher",
     now: "Jetzt",
     change: "Änderung",
     verdict: "Urteil",
+    launches: (time, count) => `${time} × ${whole(count)}`,
+    perLaunch: (count) =>
+      `${count} Kernel ${count === 1 ? "wurde" : "wurden"} öfter oder seltener gestartet als vorher; verglichen sind die Zeiten je Start.`,
     showMore: (count) => `${count} weitere`,
     onlyBefore: (count) => `${count} Kernel nur vorher:`,
     onlyNow: (count) => `${count} Kernel nur jetzt:`,

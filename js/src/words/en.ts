@@ -398,16 +398,20 @@ export const catalogue = {
     verdicts: {
       faster: "faster",
       slower: "slower",
-      equal: "equal",
+      same: "same",
       "other work": "other work",
       unknown: "unknown",
     } as Record<string, string>,
-    verdictTitle: "equal: the ranges of their times overlap; other work: their FLOPs differ",
+    verdictTitle:
+      "same: the ranges of their times overlap, or single timings are within 1 %; other work: their FLOPs differ",
     kernel: "Kernel",
     before: "Before",
     now: "Now",
     change: "Change",
     verdict: "Verdict",
+    launches: (time: string, count: number) => `${time} × ${whole(count)}`,
+    perLaunch: (count: number) =>
+      `${kernels(count)} ${count === 1 ? "was" : "were"} launched more or less often than before; compared are times per launch.`,
     showMore: (count: number) => `${count} more`,
     onlyBefore: (count: number) => `${kernels(count)} only before:`,
     onlyNow: (count: number) => `${kernels(count)} only now:`,

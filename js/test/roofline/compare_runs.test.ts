@@ -12,7 +12,7 @@ import { runWords } from "../../src/words/words.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 const ROOF = makeRoof(makeChip());
-const WORDS = ["faster", "slower", "equal", "unknown", "other work", null];
+const WORDS = ["faster", "slower", "same", "unknown", "other work", null];
 
 const kernel = (name: string, time: number | null, bytes = 1e12): KernelSpec => ({ name, flops: 1e14, bytes, time });
 function baseline(
@@ -21,7 +21,8 @@ function baseline(
   verdicts: readonly (string | null)[],
 ): Baseline {
   const codes = Int32Array.from(verdicts, (word) => WORDS.indexOf(word));
-  return { kernels: makeKernels(specs), match: Int32Array.from(match), verdict: { values: WORDS, codes } };
+  const isPerLaunch = new Int32Array(specs.length);
+  return { kernels: makeKernels(specs), match: Int32Array.from(match), verdict: { values: WORDS, codes }, isPerLaunch };
 }
 
 const NOW = makeKernels([
@@ -34,7 +35,7 @@ const NOW = makeKernels([
 const BEFORE = baseline(
   [kernel("matmul", 8), kernel("gone", 1), kernel("copy", 1), kernel("norm", 2), kernel("long gone", 9)],
   [2, -1, 1, 4, -1],
-  ["faster", null, "slower", "equal", null],
+  ["faster", null, "slower", "same", null],
 );
 const RUNS = runsOf(BEFORE, NOW);
 
@@ -43,13 +44,23 @@ describe("two runs", () => {
     expect(RUNS.changes.map(({ earlier, row, from, to, verdict }) => [earlier, row, from, to, verdict])).toEqual([
       [0, 2, 8, 4, "faster"],
       [2, 1, 1, 1.5, "slower"],
-      [3, 4, 2, 2, "equal"],
+      [3, 4, 2, 2, "same"],
     ]);
     expect([...countsOf(RUNS.changes)]).toEqual([
       ["faster", 1],
       ["slower", 1],
-      ["equal", 1],
+      ["same", 1],
     ]);
+  });
+  it("of which one launches a kernel half as often have its time per launch, and the numbers of launches", () => {
+    const before = baseline([{ ...kernel("gemm", 10), count: 100 }, kernel("norm", 2)], [0, 1], ["same", "slower"]);
+    const now = makeKernels([{ ...kernel("gemm", 5), count: 50 }, kernel("norm", 4)]);
+    const { changes } = runsOf({ ...before, isPerLaunch: Int32Array.of(1, 0) }, now);
+    expect(changes.map(({ from, to, launches, verdict }) => [from, to, launches, verdict])).toEqual([
+      [0.1, 0.1, [100, 50], "same"],
+      [2, 4, undefined, "slower"],
+    ]);
+    expect(formatChange(changes[0]?.from ?? 0, changes[0]?.to ?? 1)).toBe("±0 %");
   });
   it("have a word for each verdict of Python's, and no arrow where the work is another", () => {
     expect(new Set([...Object.keys(runWords.verdicts), null])).toEqual(new Set(WORDS));
@@ -127,7 +138,7 @@ describe("an arrow", () => {
     const points = pointsOf(NOW, [ROOF], ROOF, Int32Array.of(1));
     expect(earlierPoints(RUNS, points, [ROOF], ROOF).changes.map(({ row }) => row)).toEqual([1]);
     const slow = [kernel("a", 1), kernel("b", 1)];
-    const was = runsOf(baseline([kernel("a", 1e6), kernel("b", 1)], [0, 1], ["faster", "equal"]), makeKernels(slow));
+    const was = runsOf(baseline([kernel("a", 1e6), kernel("b", 1)], [0, 1], ["faster", "same"]), makeKernels(slow));
     const { scene, arrows } = drawn(makeKernels(slow), was);
     expect(arrows[0]?.from[1]).toBeLessThan(scene.scales.plot.bottom);
   });

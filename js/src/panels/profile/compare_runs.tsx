@@ -15,6 +15,9 @@ import { KernelButton } from "../kernel_button.tsx";
 /** How many rows are shown at first. Each click on "more" adds the same number of rows. */
 const ROWS_PER_PAGE = 20;
 const seconds = (time: number) => formatQuantity(time, "s");
+/** Returns the time of one launch with the number of launches, or the time over all launches as it is. */
+const secondsOf = (time: number, launches = 1) =>
+  launches === 1 || Number.isNaN(time) ? seconds(time) : words.launches(seconds(time), launches);
 
 export function Compare({ store }: { store: Store }) {
   const passed = useComputed(() => {
@@ -44,6 +47,7 @@ export function Compare({ store }: { store: Store }) {
 function Differences({ store, runs: { changes } }: { store: Store; runs: Runs }) {
   const shown = useSignal(ROWS_PER_PAGE);
   const left = changes.length - shown.value;
+  const perLaunch = changes.filter(({ launches }) => launches).length;
   if (changes.length === 0) return null;
   return (
     <>
@@ -61,19 +65,20 @@ function Differences({ store, runs: { changes } }: { store: Store; runs: Runs })
           </tr>
         </thead>
         <tbody>
-          {changes.slice(0, shown.value).map(({ earlier, row, from, to, verdict }) => (
+          {changes.slice(0, shown.value).map(({ earlier, row, from, to, launches, verdict }) => (
             <tr key={earlier} data-verdict={verdict}>
               <th scope="row">
                 <KernelButton store={store} row={row} />
               </th>
-              <td>{seconds(from)}</td>
-              <td>{seconds(to)}</td>
+              <td>{secondsOf(from, launches?.[0])}</td>
+              <td>{secondsOf(to, launches?.[1])}</td>
               <td>{formatChange(from, to)}</td>
               <td>{words.verdicts[verdict] ?? verdict}</td>
             </tr>
           ))}
         </tbody>
       </table>
+      {perLaunch > 0 && <p class="roofwidget-muted">{words.perLaunch(perLaunch)}</p>}
       {left > 0 && (
         <Button
           onClick={() => {
