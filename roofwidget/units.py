@@ -53,6 +53,22 @@ _HIGH_NEAR_ONE: Final = 1.1
 _MAX_WHOLE_DIGITS: Final = 15
 UNITS: Final = frozenset(_SPELLINGS)
 """The units that `parse` knows."""
+FIGURE_LIMITS: Final = {
+    "FLOP/s": (1e-3, 1e24),
+    "B/s": (1e-3, 1e24),
+    "B": (1.0, 1e24),
+    "s": (1e-15, 1e6),
+    "Hz": (1e-3, 1e15),
+    "W": (1e-12, 1e15),
+    "J/FLOP": (1e-30, 1e12),
+    "J/B": (1e-30, 1e12),
+}
+"""The smallest and the largest figure of hardware, by unit.
+
+The limits refuse typing errors that would make axes and sentences unreadable. They are generous: the rates go from less
+than a person with an abacus to more than all computers on Earth together. `MIN_RATE` and `MAX_RATE` in
+`js/src/text/numbers.ts` are the same limits.
+"""
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # Units whose values are usually below one. Only these units take the prefixes milli to pico.
 _BELOW_ONE: Final = frozenset({"s", "J/FLOP", "J/B"})
@@ -176,6 +192,31 @@ def positive(value: float, what: str) -> float:
     if not math.isfinite(value) or value <= 0:
         raise ValueError(f"{what} must be a finite number above zero, got {value!r}")
     return value
+
+
+def figure(value: object, unit: str, what: str, *, may_be_zero: bool = False) -> float:
+    """Return a figure of hardware in base units. It is a number, or text with a unit, within `FIGURE_LIMITS`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `parse` and `positive` (`finite` if the figure may be zero), and if no hardware can have this figure. The
+        message begins with `what`.
+
+    Examples
+    --------
+    >>> figure("3.35 TB/s", "B/s", "bandwidth")
+    3350000000000.0
+    >>> figure(1e99, "FLOP/s", "peak")
+    Traceback (most recent call last):
+    ValueError: peak must be from 0.001 FLOP/s to 1 YFLOP/s, which all hardware is, got 1e+99
+    """
+    given = (finite if may_be_zero else positive)(parse(value, unit, what), what)
+    low, high = FIGURE_LIMITS[unit]
+    if given != 0 and not low <= given <= high:
+        least, most = format_quantity(low, unit), format_quantity(high, unit)
+        raise ValueError(f"{what} must be from {least} to {most}, which all hardware is, got {given!r}")
+    return given
 
 
 def format_significant(value: float, digits: int = 3) -> str:

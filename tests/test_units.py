@@ -17,6 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roofwidget.units import (
+    FIGURE_LIMITS,
+    figure,
     finite,
     format_change,
     format_factor,
@@ -234,3 +236,24 @@ def test_a_rate_must_be_finite_and_above_zero(value: float) -> None:
 def test_a_number_that_may_be_is_returned() -> None:
     assert finite(0.0, "bytes") == 0.0
     assert positive(5e-324, "bandwidth") == 5e-324
+
+
+# The page has the limits of the rates too, and is held to the same file.
+LIMITS: dict[str, list[float]] = json.loads((GOLDEN / "figure_limits.json").read_text(encoding="utf-8"))
+
+
+def test_the_limits_of_figures_are_those_of_the_golden_file() -> None:
+    assert {unit: list(limits) for unit, limits in FIGURE_LIMITS.items()} == LIMITS
+
+
+@pytest.mark.parametrize("unit", LIMITS)
+def test_a_figure_is_within_the_limits_of_hardware_and_both_limits_are_accepted(unit: str) -> None:
+    low, high = LIMITS[unit]
+    assert (figure(low, unit, "it"), figure(high, unit, "it")) == (low, high)
+    for beyond in (math.nextafter(low, 0), math.nextafter(high, math.inf), 5e-324, 1e99):
+        with pytest.raises(ValueError, match=r"^it must be from .+ to .+, which all hardware is, got "):
+            figure(beyond, unit, "it")
+    for impossible in (0, -1, math.nan, math.inf, 10**400, "1e400"):
+        with pytest.raises(ValueError, match=r"^it[ :]"):
+            figure(impossible, unit, "it")
+    assert figure(0, unit, "it", may_be_zero=True) == 0

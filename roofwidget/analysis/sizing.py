@@ -163,10 +163,7 @@ def critical_batch_per_chip(
     2550.0
     """
     found = look_up(chip)
-    if bandwidth is None:
-        sent = found.link_bandwidth()
-    else:
-        sent = units.positive(units.parse(bandwidth, "B/s", "bandwidth"), "bandwidth")
+    sent = found.link_bandwidth() if bandwidth is None else units.figure(bandwidth, "B/s", "bandwidth")
     return _bytes(gradient_bytes, "gradient_bytes") * found.peak(precision) / (2 * sent)
 
 

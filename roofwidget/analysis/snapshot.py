@@ -77,7 +77,7 @@ class Snapshot:
             )
         for field, unit in (("peak_flops", "FLOP/s"), ("bandwidth", "B/s")):
             what = f"{field} of snapshot '{self.name}'"
-            rate = units.positive(units.parse(getattr(self, field), unit, what), what)
+            rate = units.figure(getattr(self, field), unit, what)
             object.__setattr__(self, field, rate)
         object.__setattr__(self, "hidden", bool(self.hidden))
         object.__setattr__(self, "kernels", _checked_positions(self.name, self.kernels))

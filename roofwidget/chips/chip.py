@@ -319,13 +319,15 @@ class Chip:
         """
         changed = {
             level: Memory(
-                level, quantities.positive(rate, f"memories['{level}'] of chip '{self.name}'"), m.capacity, m.scope
+                level, quantities.figure(rate, "B/s", f"memories['{level}'] of chip '{self.name}'"), m.capacity, m.scope
             )
             for level, m in self.memories.items()
             if (rate := bandwidths.get(level)) is not None
         }
         peaks = {
-            precision_key(precision): quantities.positive(rate, f"peak_flops['{precision}'] of chip '{self.name}'")
+            precision_key(precision): quantities.figure(
+                rate, "FLOP/s", f"peak_flops['{precision}'] of chip '{self.name}'"
+            )
             for precision, rate in peak_flops.items()
         }
         twin = object.__new__(Chip)

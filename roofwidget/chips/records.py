@@ -188,7 +188,7 @@ class _Reader:
         with _at((*path, "rate")):
             unit = "B/s" if "memory" in under else "FLOP/s"
             of_rate = f"rate of ceiling '{name}' {self.of}"
-            rate = units.positive(units.parse(table["rate"], unit, of_rate), of_rate)
+            rate = units.figure(table["rate"], unit, of_rate)
         return Ceiling(name, rate, **under, measured=measured, source=self.source(path, table))
 
     def check(self, path: Path, given: Any, known: Mapping[str, str]) -> Check:
@@ -216,7 +216,7 @@ class _Reader:
         what = f"{path[0]}['{path[1]}'] {self.of}"
         with _at(path):
             what = f"{path[2]} of {what}" if len(path) > 2 and path[2] != "bandwidth" else what  # noqa: PLR2004 - a part
-            return units.positive(units.parse(value, unit, what), what)
+            return units.figure(value, unit, what)
 
     def plain(self, path: Path, given: Any, unit: str) -> float:
         """Return a figure of the whole chip, such as the clock, not a figure of a precision, a level or a link."""
@@ -224,8 +224,7 @@ class _Reader:
         what = f"{path[-1]} {self.of}"
         with _at(path):
             # Only the constant power may be zero.
-            bound = units.finite if path[-1] == "constant_power" else units.positive
-            return bound(units.parse(value, unit, what), what)
+            return units.figure(value, unit, what, may_be_zero=path[-1] == "constant_power")
 
     def sourced(self, key: str, path: Path, given: Any) -> Any:
         """Return the value of a figure, and record its source under `key`."""

@@ -35,7 +35,7 @@ def peaks(name: str, given: object) -> dict[str, float]:
         precision_name(name, precision)
         if precision_key(precision) in found:
             raise ValueError(f"peak_flops of chip '{name}': '{precision}' is there twice")
-        found[precision_key(precision)] = units.positive(units.parse(value, "FLOP/s", what), what)
+        found[precision_key(precision)] = units.figure(value, "FLOP/s", what)
     return found
 
 
@@ -114,7 +114,7 @@ def _ceiling(name: str, ceiling: Ceiling, rates: Mapping[str, float], levels: Ma
         raise TypeError(f"the source of {what} must be a Source, got {ceiling.source!r}")
     level = None if ceiling.memory is None else own_level(name, levels, ceiling.memory)
     precision = None if ceiling.precision is None else find_precision(name, rates, ceiling.precision)
-    rate = units.positive(units.parse(ceiling.rate, "FLOP/s" if level is None else "B/s", what), what)
+    rate = units.figure(ceiling.rate, "FLOP/s" if level is None else "B/s", what)
     return Ceiling(ceiling.name, rate, level, precision, bool(ceiling.measured), ceiling.source)
 
 
@@ -129,8 +129,11 @@ def checks(name: str, given: Iterable[Check], known: Mapping[str, str]) -> tuple
         what = f"check of {key} of chip '{name}'"
         if not isinstance(check.source, Source):
             raise TypeError(f"the source of the {what} must be a Source, got {check.source!r}")
-        value = units.parse(check.value, unit, what) if unit in units.UNITS else _plain(check.value, what)
-        found.append(Check(key, units.positive(value, what), check.source))
+        is_quantity = unit in units.FIGURE_LIMITS
+        value = (
+            units.figure(check.value, unit, what) if is_quantity else units.positive(_plain(check.value, what), what)
+        )
+        found.append(Check(key, value, check.source))
     return tuple(found)
 
 
@@ -169,8 +172,8 @@ def energy(name: str, given: Energy | None) -> Energy | None:
     found = {}
     for field in fields(given):
         what = f"energy.{field.name} of chip '{name}'"
-        bound = units.finite if field.name == "constant_power" else units.positive
-        found[field.name] = bound(units.parse(getattr(given, field.name), ENERGY_UNITS[field.name], what), what)
+        value, unit = getattr(given, field.name), ENERGY_UNITS[field.name]
+        found[field.name] = units.figure(value, unit, what, may_be_zero=field.name == "constant_power")
     return Energy(**found)
 
 
@@ -276,7 +279,7 @@ def _nonempty(word: object, what: str) -> str:
 
 def optional(value: object, unit: str, what: str) -> float | None:
     """Return a figure above zero, given as a number or as text with a unit; None stays None."""
-    return None if value is None else units.positive(units.parse(value, unit, what), what)
+    return None if value is None else units.figure(value, unit, what)
 
 
 def _plain(value: Any, what: str) -> float:

@@ -27,9 +27,9 @@ def parsed_rate(value: float | str, quantity: Quantity, what: str) -> float:
     Raises
     ------
     TypeError, ValueError
-        If the value is not a finite rate above zero. The message begins with `what`.
+        If the value is not a rate that hardware can have. The message begins with `what`.
     """
-    return units.positive(units.parse(value, _UNITS[quantity], what), what)
+    return units.figure(value, _UNITS[quantity], what)
 
 
 def read_only_what_if(given: Any) -> WhatIf:
@@ -38,7 +38,7 @@ def read_only_what_if(given: Any) -> WhatIf:
     Raises
     ------
     TypeError, ValueError
-        If the value is not a nested mapping, if a quantity is unknown, or if a rate is not finite and above zero.
+        If the value is not a nested mapping, if a quantity is unknown, or if no hardware can have a rate.
     """
     chips: dict[str, Mapping[str, Mapping[str, float]]] = {}
     for chip, quantities in _mapping(given).items():

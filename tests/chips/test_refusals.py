@@ -247,3 +247,35 @@ def test_the_machine_whose_stream_is_above_its_bandwidth_says_why() -> None:
     cell = preset("williams-2009").chips[-1]
     assert cell.ceilings[0].rate > cell.bandwidth()
     assert any("0.65 FLOP/B is rounded" in note and "STREAM, 47 GB/s, lies above" in note for note in cell.notes)
+
+
+BEYOND = r" must be from .+ to .+, which all hardware is, got "
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"peak_flops": {"bf16": "1e99 FLOP/s"}}, r"peak_flops\['bf16'\]"),
+        ({"memories": {"HBM": 5e-324}}, r"memories\['HBM'\]"),
+        ({"memories": {"HBM": Memory("HBM", 1e12, 1e99)}}, r"capacity of memories\['HBM'\]"),
+        ({"links": {"L": 1e99}}, r"links\['L'\]"),
+        ({"links": {"L": Link("L", 1e9, latency=1e99)}}, r"latency of links\['L'\]"),
+        ({"ceilings": [Ceiling("c", 1e99)]}, "ceiling 'c'"),
+        ({"clock": 1e99}, "clock"),
+        ({"power": "1e-30 W"}, "power"),
+        ({"energy": Energy(1e-99, 1.0, 0.0)}, "energy.per_flop"),
+    ],
+)
+def test_a_chip_made_by_hand_has_no_figure_that_no_hardware_has(change: dict[str, Any], what: str) -> None:
+    figures: dict[str, Any] = {"peak_flops": {"bf16": 1e14}, "memories": {"HBM": 1e12}}
+    with pytest.raises(ValueError, match=what + " of chip 'Mine'" + BEYOND):
+        Chip("Mine", **{**figures, **change})
+
+
+def test_a_chip_with_other_rates_stays_within_the_limits_of_hardware(mine: Chip) -> None:
+    with pytest.raises(ValueError, match=BEYOND):
+        mine.with_rates({"bf16": 1e99}, {})
+    with pytest.raises(ValueError, match=BEYOND):
+        mine.with_rates({}, {"HBM": 5e-324})
+    with pytest.raises(ValueError, match=BEYOND):
+        mine.with_measured(bandwidth={"HBM": 1e99})

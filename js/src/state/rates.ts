@@ -2,6 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
+import { MAX_RATE, MIN_RATE } from "../text/numbers.ts";
 import type { Quantity, WhatIf } from "../wire/types.ts";
 import { type ChangeOptions, type Gesture, isEqual, type Sync } from "./sync.ts";
 
@@ -38,9 +39,9 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
         : [memory?.name ?? roof.level, memory?.bandwidth ?? roof.bandwidth, memory?.sheet ?? roof.sheetBandwidth];
     return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
-  /** Changes rates of the focus chip. A rate that equals the data sheet is removed from the what-ifs. */
+  /** Changes rates of the focus chip, within the limits of hardware. A rate that equals the data sheet is removed from the what-ifs. */
   function setRates(wanted: readonly (RateKey & { readonly rate: number })[], { stream = true }: ChangeOptions = {}) {
-    const rates = wanted.flatMap((one) => rateOf(one, one.rate) ?? []);
+    const rates = wanted.flatMap((one) => rateOf(one, Math.max(MIN_RATE, Math.min(MAX_RATE, one.rate))) ?? []);
     if (rates.length === 0) return;
     dragged = rates;
     const mergeKey = rates.map(({ chip, quantity, key }) => `${chip} ${quantity} ${key}`).join();

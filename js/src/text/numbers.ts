@@ -110,6 +110,12 @@ export function formatTick(value: number): string {
 const MIN_BARE_RATE = 1e6;
 
 /**
+ * The smallest and the largest rate of hardware, in FLOP/s or B/s: from less than a person with an abacus to more than
+ * all computers on Earth together. The same limits as in Python.
+ */
+export const [MIN_RATE, MAX_RATE] = [1e-3, 1e24] as const;
+
+/**
  * Reads a typed rate: a number in base units, a number with a unit, or a multiple of `current` such as "×1.5". If the
  * text is not valid, returns a sentence that says so, with an example.
  */
@@ -117,7 +123,8 @@ export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number)
   const example = unit === "FLOP/s" ? formatQuantity(2e15, unit) : formatQuantity(3.35e12, unit);
   const typed = numerals.read(text.trim());
   const factor = /^[×x*]\s*(.+)$/.exec(typed);
-  if (factor?.[1] && NUMBER.exec(factor[1])?.[0] === factor[1]) return positive(current * Number(factor[1]), example);
+  if (factor?.[1] && NUMBER.exec(factor[1])?.[0] === factor[1])
+    return possible(current * Number(factor[1]), unit, example);
   const digits = NUMBER.exec(typed)?.[0];
   if (digits === undefined) return strings.noNumber(text.trim(), example);
   const suffix = typed.slice(digits.length).trim();
@@ -127,11 +134,13 @@ export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number)
   if (Number.isNaN(exponent)) return strings.notAUnit(suffix, unit, example);
   const [mantissa, own = "0"] = digits.toLowerCase().split("e");
   // Shifts the exponent in the text, so that 3.35 TB/s becomes the double nearest to 3.35e12.
-  return positive(Number(`${mantissa}e${Number(own) + exponent}`) * multiple, example);
+  return possible(Number(`${mantissa}e${Number(own) + exponent}`) * multiple, unit, example);
 }
 
-function positive(value: number, example: string): number | string {
-  return Number.isFinite(value) && value > 0 ? value : strings.notAboveZero(example);
+function possible(value: number, unit: "FLOP/s" | "B/s", example: string): number | string {
+  if (!(value > 0)) return strings.notAboveZero(example);
+  if (value >= MIN_RATE && value <= MAX_RATE) return value;
+  return strings.noHardware(formatQuantity(MIN_RATE, unit), formatQuantity(MAX_RATE, unit), example);
 }
 
 function scaleOf(suffix: string, unit: "FLOP/s" | "B/s"): [exponent: number, multiple: number] | undefined {

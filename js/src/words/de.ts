@@ -65,6 +65,8 @@ export const catalogue: Like<typeof en.catalogue> = {
       `„${suffix}“ ist keine Einheit von ${unit}; zum Beispiel „${example}“ schreiben`,
     unitMissing: (typed, example) => `„${typed}“ hat keine Einheit; zum Beispiel „${example}“ schreiben`,
     notAboveZero: (example) => `eine Rate muss größer als null sein; zum Beispiel „${example}“ schreiben`,
+    noHardware: (low, high, example) =>
+      `Hardware hat eine Rate von ${low} bis ${high}; zum Beispiel „${example}“ schreiben`,
     chips: "Chips",
     precision: "Genauigkeit",
     memory: "Speicher",

@@ -40,6 +40,8 @@ export const catalogue = {
       `“${suffix}” is not a unit of ${unit}; write for example “${example}”`,
     unitMissing: (typed: string, example: string) => `“${typed}” has no unit; write for example “${example}”`,
     notAboveZero: (example: string) => `a rate must be above zero; write for example “${example}”`,
+    noHardware: (low: string, high: string, example: string) =>
+      `hardware has a rate from ${low} to ${high}; write for example “${example}”`,
     chips: "Chips",
     precision: "Precision",
     memory: "Memory",

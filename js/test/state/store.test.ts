@@ -80,6 +80,22 @@ describe("the state", () => {
     expect(store.shownRoofs.value[0]).toMatchObject({ peak: 110 });
     expect(store.shownRoofs.value[1]).toBe(before[1]);
   });
+  it.each([
+    [1e99, 1e24],
+    [5e-324, 1e-3],
+    [Number.POSITIVE_INFINITY, 1e24],
+  ])(
+    "sets no rate that hardware cannot have: for %d it sets %d, with a slider and with a dragged roof",
+    (wild, most) => {
+      const { store } = make();
+      store.setRate("peak_flops", wild);
+      expect(store.focusRoof.value?.peak).toBe(most);
+      const drag = store.dragRates({ quantity: "bandwidth" });
+      drag.move([wild]);
+      drag.end();
+      expect(store.focusRoof.value?.bandwidth).toBe(most);
+    },
+  );
   it("tells of each chip its roof or what it lacks", () => {
     const { model, store } = make();
     model.receive("precision", "fp8");

@@ -1,6 +1,7 @@
 // Numbers to text and back, on the golden file that the Python is held to as well.
 
 import { describe, expect, it } from "vitest";
+import limits from "../../../tests/golden/figure_limits.json";
 import golden from "../../../tests/golden/units.json";
 import {
   formatChange,
@@ -12,6 +13,8 @@ import {
   formatSignificant,
   formatTenths,
   formatTick,
+  MAX_RATE,
+  MIN_RATE,
   parseRate,
   roundUp,
   type Unit,
@@ -20,7 +23,11 @@ import {
 const double = (value: number | string) =>
   typeof value === "number" ? value : { nan: Number.NaN, inf: Infinity, "-inf": -Infinity }[value as "nan"];
 const RATES = ["FLOP/s", "B/s"] as const;
-const SAYS: Record<string, RegExp> = { number: /^no number in/, unit: /is not a unit of/, size: /must be above zero/ };
+const SAYS: Record<string, RegExp> = {
+  number: /^no number in/,
+  unit: /is not a unit of/,
+  size: /^hardware has a rate from 0.001 /,
+};
 
 describe("numbers to text", () => {
   it("rounds up what is at least needed, and leaves what has as few digits", () => {
@@ -76,7 +83,10 @@ describe("numbers to text", () => {
 describe("what a person types", () => {
   it("is read as the double nearest to what is written", () => {
     for (const { text, unit, value } of golden.parse) {
-      expect(parseRate(text, unit as "B/s", 1), text).toBe(value);
+      const [low = 0, high = 0] = limits[unit as "B/s"] ?? [];
+      const read = parseRate(text, unit as "B/s", 1);
+      if (value >= low && value <= high) expect(read, text).toBe(value);
+      else expect(read, text).toMatch(SAYS["size"] as RegExp);
     }
   });
   it("is refused with its reason and an example when it is no such rate", () => {
@@ -95,9 +105,20 @@ describe("what a person types", () => {
       expect(parseRate(text, "B/s", 1e12), text).toMatch(/^a rate must be above zero/);
     }
   });
+  it("must be a rate that hardware can have, within the limits that Python has too", () => {
+    for (const unit of RATES) {
+      expect([MIN_RATE, MAX_RATE], unit).toEqual(limits[unit]);
+      const sentence = `hardware has a rate from 0.001 ${unit} to 1 Y${unit}; write for example “`;
+      for (const text of ["1e99", `1.001 Y${unit}`, `0.00099 ${unit}`, `1e400 ${unit}`, "x1e80", "x1e-80"]) {
+        expect(parseRate(text, unit, 1e12), text).toMatch(new RegExp(`^${sentence}`));
+      }
+      expect(parseRate(`1 Y${unit}`, unit, 1)).toBe(1e24);
+      expect(parseRate(`0.001 ${unit}`, unit, 1)).toBe(1e-3);
+    }
+  });
   it("comes back within rounding when it is what is shown", () => {
     for (const unit of RATES) {
-      for (let exponent = 0; exponent < 27; exponent += 0.37) {
+      for (let exponent = 0; exponent <= 24; exponent += 0.37) {
         const rate = 10 ** exponent;
         const again = parseRate(formatQuantity(rate, unit, 4), unit, 1);
         expect(Math.abs((again as number) / rate - 1), String(rate)).toBeLessThanOrEqual(0.5e-3);

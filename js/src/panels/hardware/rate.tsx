@@ -4,7 +4,7 @@
 import { useMemo } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { factorOf } from "../../text/describe.ts";
-import { formatQuantity, parseRate, spokenRate } from "../../text/numbers.ts";
+import { formatQuantity, MAX_RATE, MIN_RATE, parseRate, spokenRate } from "../../text/numbers.ts";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { KEY_STEPS, Slider } from "../../ui/slider.tsx";
 import type { Quantity } from "../../wire/types.ts";
@@ -42,8 +42,8 @@ export function Rate(props: RateProps) {
 function Control({ store, quantity, level, unit, label, spoken, value, sheet, marks, reach }: RateProps) {
   const all = [...new Set([...marks.map(([, rate]) => rate), sheet])];
   const known = [...all, ...reach.filter((rate) => rate > 0)];
-  const low = Math.floor(Math.log10(Math.min(...known))) - 1;
-  const high = Math.ceil(Math.log10(Math.max(...known))) + 1;
+  const low = Math.max(Math.log10(MIN_RATE), Math.floor(Math.log10(Math.min(...known))) - 1);
+  const high = Math.min(Math.log10(MAX_RATE), Math.ceil(Math.log10(Math.max(...known))) + 1);
   const chipsAt = (rate: number) => marks.filter(([, other]) => other === rate).map(([chip]) => chip);
   const shown = formatQuantity(value, unit, 4);
 
