@@ -97,6 +97,7 @@ ADDED_SOURCES = {
     "spark_news",
     "stas_net",
     "strix_ref",
+    "thor_note",
     "thor_peaks",
     "thor_table",
     "turin_2p7",

@@ -210,6 +210,14 @@ def test_gpt_3_has_96_layers_of_width_12288_and_llama_2_70b_has_80_of_8192_with_
     assert sum(t.shape[-1] == 8 * 128 for name, t in cache.items() if name.endswith((".k", ".v"))) == 2 * 80
 
 
+@pytest.mark.parametrize("name", ["GPT-3", "gpt3", "GPT 3", "Llama-2-70B", "llama2-70b", "Mixtral 8x7B"])
+def test_case_spaces_and_hyphens_of_a_preset_do_not_count(name: str) -> None:
+    (known,) = [word for word in DECODERS if word.replace("-", "") == name.casefold().replace("-", "").replace(" ", "")]
+    g = decoder(name, layers=1, batch=1, seq=8)
+    assert g.name == known
+    assert g.count("flops") == decoder(known, layers=1, batch=1, seq=8).count("flops")
+
+
 def test_a_decoder_is_symbolic_unless_it_is_told_its_sizes() -> None:
     g = decoder("llama-3-8b")
     assert [(d.name, d.default) for d in g.dims] == [("batch", 1), ("seq", 2048)]

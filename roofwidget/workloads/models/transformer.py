@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, TypeAlias
 
+from roofwidget.chips.catalogue import lookup_key
 from roofwidget.support.did_you_mean import choose_from, keywords, listed, unknown_keyword
 from roofwidget.workloads.convention import Convention
 from roofwidget.workloads.expressions import Count, dim
@@ -206,7 +207,7 @@ def decoder(
     Parameters
     ----------
     preset
-        A name in `DECODERS`; None if all sizes are given.
+        A name in `DECODERS`, in any case and with or without spaces and hyphens; None if all sizes are given.
     batch, seq, phase, dtype, weight_dtype, cache_dtype, convention
         As for `transformer_block`; by default `batch` and `seq` are symbolic, with defaults 1 and 2048. Training adds
         the loss and its gradient; the other phases return the logits of each token.
@@ -230,13 +231,14 @@ def decoder(
     >>> RooflineModel(["h100-sxm"], graphs=phases, phase="decode").graph is phases["decode"]
     True
     """
-    found = _found(preset, layers, layer)
+    name = None if preset is None else _known(preset)
+    found = _found(name, layers, layer)
     for word in layer:
         if word not in _LAYER:
             raise unknown_keyword("decoder", word, ("batch", "seq", "phase", "layers", "vocabulary", *_LAYER))
     one = replace(found.layer, **layer)
     many, words = layers or found.layers, vocabulary or found.vocabulary
-    graph = Graph(preset or "decoder", convention=convention)
+    graph = Graph(name or "decoder", convention=convention)
     sequences = dim("batch", 1, 1024, default=1) if batch is None else batch
     length = dim("seq", 2, 131072, default=2048) if seq is None else seq
     run = _Run(one, _checked(phase), length, cache_dtype)
@@ -270,9 +272,16 @@ def _found(preset: str | None, layers: int | None, layer: dict[str, Any]) -> _De
         if missing:
             raise TypeError(f"decoder needs the name of a preset ({listed(DECODERS)}), or {listed(missing)}")
         return _Decoder(layers or 1, None, Layer(layer["hidden"], layer["heads"]))
-    if preset not in DECODERS:
-        raise ValueError(f"unknown decoder {preset!r:.40}{choose_from(preset, DECODERS)}")
     return DECODERS[preset]
+
+
+def _known(preset: str) -> str:
+    """Return the key in `DECODERS` that a name means."""
+    by_key = {lookup_key(known): known for known in DECODERS}
+    found = by_key.get(lookup_key(str(preset)))
+    if found is None:
+        raise ValueError(f"unknown decoder {preset!r:.40}{choose_from(preset, DECODERS)}")
+    return found
 
 
 def _start(graph: Graph, shape: tuple[Count, Count], hidden: Count, words: int | None, dtype: str) -> Tensor:
