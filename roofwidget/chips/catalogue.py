@@ -16,6 +16,7 @@ from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Source
 from roofwidget.support.did_you_mean import listed, nearest
+from roofwidget.support.text_tables import without_surrogates
 
 _MAX_NEAREST_NAMES: Final = 5
 
@@ -80,7 +81,7 @@ def chip(name: str | Chip) -> Chip:
         raise AmbiguousChipError(f"'{name}' is one of several chips: {listed(found)}; name one")
     close = nearest(name, catalogue.names, most=_MAX_NEAREST_NAMES) if key else []
     hint = f"the nearest are {listed(close)}" if close else f"chips() lists all {len(catalogue.ids)}"
-    raise UnknownChipError(f"no chip is called '{name}'; {hint}")
+    raise UnknownChipError(f"no chip is called '{without_surrogates(name)}'; {hint}")
 
 
 def chips(vendor: str | None = None, family: str | None = None) -> tuple[Chip, ...]:

@@ -13,6 +13,7 @@ from roofwidget import units
 from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.support.did_you_mean import did_you_mean
+from roofwidget.support.paths import problem_of, shown
 
 # No rate of a chip is below `_MIN_RATE`, and no capacity is below `_MIN_CAPACITY_BYTES`. If a number without a unit is
 # smaller, the user meant TFLOP/s, GB/s or GB.
@@ -99,7 +100,10 @@ class _File:
     """A parsed file with the line of each key."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.fspath(path)
+        self.path = shown(path)
+        problem = problem_of(path)
+        if problem is not None:
+            raise ValueError(f"{self.path}: {problem}")
         try:
             # Editors on Windows write a byte order mark, which TOML does not allow.
             self.text = Path(path).read_text(encoding="utf-8").removeprefix("\ufeff")

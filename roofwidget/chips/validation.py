@@ -11,6 +11,7 @@ from roofwidget import units
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, MissingFigureError, Source, is_off_chip
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.precisions import precision_key
+from roofwidget.support.text_tables import without_surrogates
 
 ENERGY_UNITS: Final = {"per_flop": "J/FLOP", "per_byte": "J/B", "constant_power": "W"}
 """The unit of each field of `Energy`."""
@@ -71,7 +72,7 @@ def links(name: str, given: object) -> dict[str, Link]:
     found: dict[str, Link] = {}
     for key, value in given.items():
         what = f"links['{key}'] of chip '{name}'"
-        _nonempty(key, f"a key of links of chip '{name}'")
+        _whole(_nonempty(key, f"a key of links of chip '{name}'"), f"a key of links of chip '{name}'")
         link = value if isinstance(value, Link) else Link(key, value)
         _refuse_duplicate(key, found, f"links of chip '{name}'")
         found[key] = Link(
@@ -195,7 +196,7 @@ def identity(name: str, given: str | None) -> str:
     """Return the given id, or an id made from the name."""
     if given is None:
         return re.sub(r"[^a-z0-9.+]+", "-", name.casefold()).strip("-") or "chip"
-    return _nonempty(given, f"id of chip '{name}'")
+    return _whole(_nonempty(given, f"id of chip '{name}'"), f"id of chip '{name}'")
 
 
 def default_precision(name: str, rates: Mapping[str, float], given: str | None) -> str:
@@ -265,7 +266,7 @@ def texts(given: Any, what: str) -> tuple[str, ...]:
 
 
 def _unreserved(word: object, reserved: frozenset[str], what: str) -> str:
-    text = _nonempty(word, f"the name of {what}")
+    text = _whole(_nonempty(word, f"the name of {what}"), f"the name of {what}")
     if text.strip().casefold() in reserved:
         raise ValueError(f"'{word}' cannot be the name of {what}: the word has a meaning of its own; choose another")
     return text
@@ -274,6 +275,13 @@ def _unreserved(word: object, reserved: frozenset[str], what: str) -> str:
 def _nonempty(word: object, what: str) -> str:
     if not isinstance(word, str) or not word.strip():
         raise ValueError(f"{what} must be text that is not empty, got {word!r}")
+    return word
+
+
+def _whole(word: str, what: str) -> str:
+    """Return the word; raise an error for half a character, which can be neither printed nor sent to the page."""
+    if without_surrogates(word) != word:
+        raise ValueError(f"{without_surrogates(what)} contains half a character (a lone surrogate): {word!a}")
     return word
 
 

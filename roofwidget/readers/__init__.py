@@ -53,9 +53,9 @@ def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kern
     Parameters
     ----------
     path_or_buffer
-        A path, a folder, bytes or an open file. gzip and zip are decompressed. Text is UTF-8 with or without a byte
-        order mark, or UTF-16 with a byte order mark. A data frame, a list of records and other objects that a reader
-        accepts work too.
+        A path, a folder, bytes or an open file. gzip and zip are decompressed. Text is UTF-8, UTF-16 or UTF-32, with or
+        without a byte order mark. A data frame, a list of records and other objects that a reader accepts work too. A
+        URL is not fetched.
     format
         The format's name. None detects the format from the file's content.
     **options
@@ -72,8 +72,8 @@ def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kern
     FileNotFoundError
         If the file does not exist.
     ProfileError
-        If the file is damaged, is of an unknown format, is not of `format`, or contains an invalid value. The message
-        names the file, the place and what was expected, or says what the file looks like.
+        If the file is damaged, cannot be read, is of an unknown format, is not of `format`, or contains an invalid
+        value. The message names the file, the place and what was expected, or says what the file looks like.
     ImportError
         If the format needs a package that is not installed. The message names the package.
     TypeError

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from roofwidget.readers import read
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.progress import Progress, advancing
+from roofwidget.support.paths import problem_of, shown
 from roofwidget.support.text_tables import aligned, first_few, one_line
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def read_many(
     ------
     FileNotFoundError
         If no file matches the pattern.
+    ProfileError
+        If the pattern cannot be a path, such as a URL.
     ValueError, TypeError
         If a path is given twice, or `client` is not an executor.
     """
@@ -111,6 +114,9 @@ def read_many(
 def _paths(given: Any) -> list[str]:
     if isinstance(given, (str, os.PathLike)):
         pattern = os.fspath(given)
+        problem = problem_of(pattern)
+        if problem is not None:
+            raise ProfileError(shown(pattern), problem)
         paths = sorted(glob.glob(str(Path(pattern).expanduser()), recursive=True))  # noqa: PTH207 - glob keeps the path as the user wrote it
         if not paths:
             msg = f"no file matches '{pattern}'"

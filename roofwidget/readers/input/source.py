@@ -7,17 +7,29 @@ import io
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NoReturn, cast
 
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import archives, documents
+from roofwidget.support import paths
 
 HEAD_BYTES: Final = 64 * 2**10
 _MAX_TEXT_BYTES: Final = 512 * 2**20
 _MAX_DOCUMENT_BYTES: Final = 256 * 2**20
 _CHUNK_BYTES: Final = 2**20
 _MAX_FILES: Final = 10_000
-_BOMS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_BOMS: Final = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    # The mark of UTF-32 begins with the mark of UTF-16.
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+# Without a mark: the place of the byte that is not zero in the first characters of a text.
+_ZERO_BYTES: Final = ((4, 0, "utf-32-le"), (4, 3, "utf-32-be"), (2, 0, "utf-16-le"), (2, 1, "utf-16-be"))
+_MIN_UNMARKED_BYTES: Final = 8
+_MAX_UNMARKED_BYTES: Final = 32
 
 OnRead = Callable[[int], object]
 
@@ -71,7 +83,7 @@ class Source:
         FileNotFoundError
             If there is no such file.
         ProfileError
-            If the path is neither a file nor a folder.
+            If the path is neither a file nor a folder, cannot be a path, or may not be read.
         TypeError
             If `given` is neither a path, bytes, an open file nor a buffer.
         """
@@ -89,6 +101,9 @@ class Source:
         except TypeError:
             msg = f"expected a path, bytes or an open file, got {type(given).__name__}"
             raise TypeError(msg) from None
+        problem = paths.problem_of(name)
+        if problem is not None:
+            raise ProfileError(paths.shown(name), problem)
         return cls._of_path(name, Path(name))
 
     @classmethod
@@ -97,12 +112,17 @@ class Source:
 
     @classmethod
     def _of_path(cls, name: str, path: Path) -> Source:
-        if path.is_dir():
-            return cls(name, None, path=path)
-        size = path.stat().st_size
+        try:
+            if path.is_dir():
+                return cls(name, None, path=path)
+            size = path.stat().st_size
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise ProfileError(paths.shown(name), paths.reason_of(error)) from None
         if not path.is_file():
             raise ProfileError(name, "the path is neither a file nor a folder")
-        return cls(name, lambda: path.open("rb"), path=path, size=size)
+        return cls(name, lambda: _opened(path, name), path=path, size=size)
 
     @functools.cached_property
     def head(self) -> bytes:
@@ -153,11 +173,12 @@ class Source:
 
     @property
     def encoding(self) -> str:
-        """The encoding of the byte order mark; UTF-8 without one."""
-        return next((encoding for mark, encoding in _BOMS if self.head.startswith(mark)), "utf-8")
+        """The encoding of the byte order mark. Without a mark: UTF-16 or UTF-32 by its zero bytes, else UTF-8."""
+        marked = next((encoding for mark, encoding in _BOMS if self.head.startswith(mark)), None)
+        return marked or _encoding_by_zeros(self.head) or "utf-8"
 
     def text(self, limit: int = _MAX_TEXT_BYTES) -> str:
-        """Return the whole input as text: UTF-8 with or without a byte order mark, or UTF-16 with a mark.
+        """Return the whole input as text: UTF-8, UTF-16 or UTF-32, with or without a byte order mark.
 
         Raises
         ------
@@ -231,7 +252,7 @@ class Source:
                 for name, size in (self._archived if self.is_folder else {}).items()
             }
         found: dict[str, Source] = {}
-        for folder, _, files in os.walk(self.path or "."):
+        for folder, _, files in os.walk(self.path or ".", onerror=self._refuse_folder):
             for name in sorted(files):
                 path = Path(folder, name)
                 if not path.is_file():
@@ -244,5 +265,49 @@ class Source:
                 found[relative] = Source._of_path(f"{self.name.rstrip('/')}/{relative}", path)
         return dict(sorted(found.items()))
 
+    def _refuse_folder(self, error: OSError) -> NoReturn:
+        """Raise the error for a folder that cannot be read; `os.walk` would leave it out in silence."""
+        raise ProfileError(paths.shown(error.filename or self.name), paths.reason_of(error)) from None
+
     def __repr__(self) -> str:
         return f"Source({self.name!r})"
+
+
+class _File(io.FileIO):
+    """A file whose errors name the file."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._shown = paths.shown(name)
+        super().__init__(path, "rb")
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return super().readinto(buffer) or 0
+        except OSError as error:
+            raise ProfileError(self._shown, paths.reason_of(error)) from None
+
+    def readall(self) -> bytes:
+        try:
+            return super().readall()
+        except OSError as error:
+            raise ProfileError(self._shown, paths.reason_of(error)) from None
+
+
+def _opened(path: Path, name: str) -> BinaryIO:
+    try:
+        return cast("BinaryIO", io.BufferedReader(_File(path, name)))
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ProfileError(paths.shown(name), paths.reason_of(error)) from None
+
+
+def _encoding_by_zeros(head: bytes) -> str | None:
+    """Return the encoding of a text in UTF-16 or UTF-32 without a byte order mark, by the zero bytes of ASCII."""
+    begin = head[:_MAX_UNMARKED_BYTES]
+    for width, place, encoding in _ZERO_BYTES:
+        whole = begin[: len(begin) // width * width]
+        letters, zeros = whole[place::width], whole.count(0)
+        if len(whole) >= _MIN_UNMARKED_BYTES and zeros == len(whole) - len(letters) and all(letters):
+            return encoding
+    return None

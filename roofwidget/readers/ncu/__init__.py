@@ -50,7 +50,7 @@ from typing import TYPE_CHECKING, Any, Final
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.ncu.assembly import kernels, read_launches
-from roofwidget.readers.ncu.pages import is_header
+from roofwidget.readers.ncu.pages import is_header, is_printed
 from roofwidget.readers.ncu.report import MAGIC
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def recognises(source: Source) -> bool:
     """
     if source.is_folder:
         return any(True for _ in _passes_in(source))
-    return source.head.startswith(MAGIC) or any(map(_is_ncu_line, source.beginning.splitlines()))
+    text = source.beginning
+    return source.head.startswith(MAGIC) or any(map(_is_ncu_line, text.splitlines())) or is_printed(text)
 
 
 def read(

@@ -72,6 +72,7 @@ _HEADERS: Final = dict(
 # Only these columns decide the notation of numbers. Other columns contain versions, addresses and names.
 _NUMBERS: Final = frozenset({_VALUE, _AVERAGE, _MINIMUM, _MAXIMUM, _INVOCATIONS})
 _BRACKETED: Final = re.compile(r"(\S+__\S+) \[(.*)\]")
+_PRINTED: Final = re.compile(r"^ +Section: .+\n(?:[^,\n]*\n)?? +-{3,} -{3,}", re.MULTILINE)
 _MESSAGE: Final = re.compile(r"^==(?:ERROR|WARNING)== *(.+)$", re.MULTILINE)
 _MAY_GROUP: Final = re.compile(r"\d{1,3}\.\d{3}")
 _FAILED: Final = "(!)"
@@ -125,7 +126,23 @@ def read_pages(source: Source) -> Launches:
     return launches
 
 
+def is_printed(text: str) -> bool:
+    r"""Whether a text has pages that Nsight Compute prints for people, without ``--csv``.
+
+    Examples
+    --------
+    >>> is_printed("  k (1, 1, 1)x(1, 1, 1)\n    Section: GPU Speed Of Light\n    ------- ---- ---\n")
+    True
+    """
+    return _PRINTED.search(text) is not None
+
+
 def _nothing(source: Source) -> ProfileError:
+    if is_printed(source.beginning):
+        reason = (
+            "these are pages that ncu prints for people; use --csv: ncu --csv --page raw --print-units base -i REPORT"
+        )
+        return ProfileError(source.name, f"{reason}, or read the report itself, as '{COMMAND}' writes it")
     message = _MESSAGE.search(source.beginning)
     words = f"; ncu said: {message[1].strip()[:_MAX_MESSAGE_CHARS]}" if message else ""
     return ProfileError(source.name, f"no kernel was profiled{words}; profile again, for example with '{COMMAND}'")

@@ -50,7 +50,7 @@ class Trace:
             If the trace is not JSON, ends too early, has no list of events, or a value exceeds 64 MiB of text.
         """
         with self._source.open(self._on_read) as stream:
-            window = _Window(stream, self._source.name)
+            window = _Window(stream, self._source.name, self._source.encoding)
             begin = window.peek()
             if begin == "[":
                 yield from _elements(window)
@@ -100,10 +100,11 @@ def _elements(window: _Window) -> Iterator[list[Any]]:
 class _Window:
     """A sliding window over a long text that knows the line and column of each position."""
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+    def __init__(self, stream: BinaryIO, name: str, encoding: str) -> None:
         self._stream = stream
         self._name = name
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._encoding = encoding.upper().removesuffix("-SIG")
+        self._decoder = codecs.getincrementaldecoder(encoding)()
         self._scan = json.JSONDecoder().raw_decode
         self._text = ""
         self._at = 0
@@ -196,7 +197,7 @@ class _Window:
             added = self._decoder.decode(piece, final=not piece)
         except UnicodeDecodeError as error:
             place = f"byte {self._bytes + error.start + 1}"
-            raise ProfileError(self._name, f"not UTF-8 text: {error.reason}", place=place) from None
+            raise ProfileError(self._name, f"not {self._encoding} text: {error.reason}", place=place) from None
         if not piece:
             self._ended = True
             return False

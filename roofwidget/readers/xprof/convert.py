@@ -9,13 +9,17 @@ import shutil
 import tempfile
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import listed
 
 _END: Final = ".xplane.pb"
+# The outermost fields of a trace, all with a length: planes, errors, warnings and hosts.
+_FIELDS: Final = (0x0A, 0x12, 0x1A, 0x22)
+_MAX_VARINT_BYTES: Final = 10
+_CHUNK_BYTES: Final = 2**20
 # The first field of a trace is a plane, with the plane's name near its start.
 _PLANE: Final = re.compile(rb"\x12[\x01-\x7f](?:/host:|/device:|#Chip|Task Environment)")
 
@@ -30,7 +34,9 @@ def is_trace(source: Source) -> bool:
     """
     if source.is_folder:
         return any(name.endswith(_END) for name in source.members())
-    return source.head.startswith(b"\n") and _PLANE.search(source.head) is not None
+    # The converted JSON has the name of its trace.
+    is_named = source.name.endswith(_END) and source.head.strip()[:1] not in (b"", b"[", b"{")
+    return is_named or (source.head.startswith(b"\n") and _PLANE.search(source.head) is not None)
 
 
 def converted(source: Source, *tools: str) -> list[Source]:
@@ -41,8 +47,11 @@ def converted(source: Source, *tools: str) -> list[Source]:
     ImportError
         If the package ``xprof`` is not installed.
     ProfileError
-        If XProf cannot convert the trace.
+        If the trace is damaged or incomplete, or XProf cannot convert it.
     """
+    hosts = _hosts(source)
+    for one in hosts:
+        _check(one)
     try:
         convert = import_module("xprof.convert.raw_to_tool_data")
     except ImportError:
@@ -50,13 +59,45 @@ def converted(source: Source, *tools: str) -> list[Source]:
         raise ImportError(msg) from None
     with tempfile.TemporaryDirectory() as folder:
         traces = []
-        for host, one in enumerate(_hosts(source)):
+        for host, one in enumerate(hosts):
             trace = Path(folder, f"host{host}{_END}")
             with one.open() as stream, trace.open("wb") as copy:
                 shutil.copyfileobj(stream, copy)
             traces.append(str(trace))
         found = [_tool(convert, traces, tool, source.name) for tool in tools]
     return [Source(source.name, functools.partial(io.BytesIO, data), size=len(data)) for data in found]
+
+
+def _check(trace: Source) -> None:
+    """Raise an error if the trace's outermost fields are not whole: XProf would read a part, or end the process."""
+    done = 0
+    with trace.open() as stream:
+        while tag := stream.read(1):
+            size = _varint(stream) if tag[0] in _FIELDS else None
+            if size is None:
+                reason = "the trace is damaged or incomplete: a field was expected here; copy it again"
+                raise ProfileError(trace.name, reason, place=f"byte {done + 1}")
+            length, begin = size
+            left = length
+            while left and (piece := stream.read(min(left, _CHUNK_BYTES))):
+                left -= len(piece)
+            if left:
+                reason = f"the trace ends {left:,} bytes too early; copy it again"
+                raise ProfileError(trace.name, reason, place=f"byte {done + 1}")
+            done += 1 + begin + length
+
+
+def _varint(stream: BinaryIO) -> tuple[int, int] | None:
+    """Return a protobuf integer and its number of bytes; None if it is not one."""
+    value = 0
+    for count in range(_MAX_VARINT_BYTES):
+        byte = stream.read(1)
+        if not byte:
+            return None
+        value |= (byte[0] & 0x7F) << (7 * count)
+        if byte[0] < 0x80:  # noqa: PLR2004 - the last byte
+            return value, count + 1
+    return None
 
 
 def _hosts(source: Source) -> list[Source]:
