@@ -30,7 +30,8 @@ baseline ``{kernels: as kernels, match: buffer, verdict: texts, per_launch: buff
 graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtypes: {name: bits},
          conventions: {name: {word: value}}, conditions: [[what, count, divisor]],
          outputs: [tensor], tensors: [{name, shape, dtype, bytes}],
-         ops: [{name, kind, inputs, outputs, flops: {class: count}, extra, terms: [[name, count]], precision}]}]]``.
+         ops: [{name, kind, inputs, outputs, flops: {class: count}, extra, terms: [[name, count]], precision,
+         axes}]}]]``.
          `roofwidget.workloads.expressions.to_wire` writes counts. A condition means that its count is a multiple of
          its divisor. If the divisor is 0, the condition means that the count is at least 1.
 partition ``[[position of op]]``, one list for each kernel. Null if there is no graph.
@@ -255,6 +256,7 @@ def _op(op: Op, position: Mapping[str, int]) -> dict[str, Any]:
         "extra": to_wire(op.extra_bytes),
         "terms": [[text_to_wire(name), to_wire(count)] for name, count in op.terms],
         "precision": op.precision,
+        "axes": list(op.axes),
     }
 
 

@@ -32,7 +32,8 @@ from roofwidget.kernels.columns import DictColumn
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import keywords, listed
 from roofwidget.units import format_factor
-from roofwidget.workloads.structure import Mask, Structure, members
+from roofwidget.workloads.masks import Mask, members
+from roofwidget.workloads.structure import Structure
 from roofwidget.workloads.tensors import is_floating
 
 if TYPE_CHECKING:

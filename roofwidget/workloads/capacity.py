@@ -1,10 +1,12 @@
 """Whether the tiles of a merged kernel fit on chip, and which tensors are spilled if they do not.
 
 A tile is the part of a tensor that a kernel keeps on chip if the kernel both writes and reads the tensor. A tile has
-128 x 128 elements if the kernel has a matrix product. If the tensor is read or written by a reduction of the kernel, a
-tile is one row (the last dimension). Other tiles have 128 elements. A tile is never larger than its tensor. The ops of
-a kernel run tile by tile in the graph's order. While an op runs, the tiles that it writes or reads and the tiles that
-later ops read must be on chip together. Tensors that the kernel only reads or only writes need no space.
+128 x 128 elements if the kernel has a matrix product. If reductions of the kernel need axes of the tensor whole, a tile
+has one element along every other axis (`axes.py` says which axes these are). Other tiles have 128 elements. A tile is
+never larger than its tensor. The ops of a kernel run tile by tile in the graph's order. While an op runs, the tiles
+that it writes or reads and the tiles that later ops read must be on chip together. A tensor that the kernel only reads
+needs space if it is read before and after a reduction; else it would be read from memory twice. Tensors that the kernel
+only writes need no space.
 
 `js/src/fusion/capacity.ts` mirrors the part of this file that merges need.
 """
@@ -19,7 +21,8 @@ from roofwidget.chips import Chip, share_on_chip
 from roofwidget.units import format_quantity
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.legality import Refusal
-from roofwidget.workloads.structure import Counts, Mask, Structure, members
+from roofwidget.workloads.masks import Mask, members
+from roofwidget.workloads.structure import Counts, Structure
 
 _TILE_SIDE: Final = 128  # elements
 
@@ -32,7 +35,8 @@ class Capacity:
     structure, counts
         The graph, and its counts as ints.
     chip
-        The chip. Every kernel fits if there is no chip or its on-chip capacity is unknown.
+        The chip. If there is no chip or its on-chip capacity is unknown, a kernel fits unless its reductions need
+        different tiles.
     dims
         Values of dimensions that differ from their defaults.
     """
@@ -41,61 +45,107 @@ class Capacity:
         self, structure: Structure, counts: Counts[int], chip: Chip | None, dims: Mapping[str, int] | None = None
     ) -> None:
         self.structure, self.counts, self.chip = structure, counts, chip
+        self.axes = structure.axes
         self.share = None if chip is None else share_on_chip(chip)
-        self._tiles: list[tuple[int, int, int]] = []
-        if self.share is not None:
-            env = structure.graph.environment(dims)
-            shapes = ([evaluate(size, env) for size in one.shape] for one in structure.tensors)
-            self._tiles = [_tiles(shape, n) for shape, n in zip(shapes, counts.sizes, strict=True)]
-        self._all_tiles: dict[Mask, tuple[int, int]] = {0: (0, 0)}
+        env = structure.graph.environment(dims)
+        shapes = ([evaluate(size, env) for size in one.shape] for one in structure.tensors)
+        self._tensors = list(zip(shapes, counts.sizes, strict=True))
+        self._tiles = [_tiles(*one) for one in self._tensors]
+        self._rows: dict[tuple[int, frozenset[int] | None], int] = {}
+        # For each tensor, at least the bytes of its tile in a kernel without a clash of reductions.
+        some = {self.axes.axes_of(op) for op in members(self.axes.reductions)}
+        self._most = [max([vector, *(self._row(t, one) for one in some)]) for t, (_, vector) in enumerate(self._tiles)]
+        self._all_tiles: dict[Mask, tuple[int, int, int]] = {0: (0, 0, 0)}
 
     def refusal(self, group: Mask, spilled: Collection[int] = ()) -> Refusal | None:
         """Return why a group does not fit on chip, or None if it does."""
-        if self.fits(group, spilled) or self.share is None or self.chip is None:
+        if self.fits(group, spilled):
             return None
-        need, capacity = _distinct_texts(self.need(group, spilled), self.share.capacity)
+        need, holds = float(self.need(group, spilled)), ""
+        if self.share is None or self.chip is None:
+            needed = format_quantity(need, "B")
+        else:
+            needed, there = _distinct_texts(need, self.share.capacity)
+            whose = "a unit's share of the" if self.share.units > 1 else "the"
+            holds = f"{whose} {self.share.level} of {self.chip.name} holds {there}"
+        clash = self.axes.clash(group)
+        if clash is not None:
+            return self._axes_refusal(group, clash, needed, holds)
         names = tuple(self.structure.names[op] for op in members(group))
-        whose = "a unit's share of the" if self.share.units > 1 else "the"
-        sentence = (
-            f"the tiles of {self.structure.label(group)} need {need} at a time; "
-            f"{whose} {self.share.level} of {self.chip.name} holds {capacity}"
-        )
-        return Refusal("capacity", sentence, names)
+        sentence = f"the tiles of {self.structure.label(group)} need {needed} at a time; {holds}"
+        return Refusal("capacity", sentence + self._why_large(group, spilled), names)
+
+    def _axes_refusal(self, group: Mask, clash: tuple[int, int], needed: str, holds: str) -> Refusal:
+        one, other = (self.structure.names[op] for op in clash)
+        axes = [self.axes.named(op) for op in clash]
+        how = f"{one} reduces {axes[0]} and {other} reduces {axes[1]}"
+        if self.axes.axes_of(clash[0]) == self.axes.axes_of(clash[1]):
+            how = f"{one} and {other} reduce {axes[0]}, but elements are moved between them"
+        if self.chip is None:
+            holds = "name the chip that holds this much"
+        elif not holds:
+            holds = f"how much {self.chip.name} holds is unknown"
+        sentence = f"{how}: one kernel of {self.structure.label(group)} would keep {needed} on chip at a time; {holds}"
+        return Refusal("axes", sentence, (one, other))
+
+    def _why_large(self, group: Mask, spilled: Collection[int]) -> str:
+        """Return the end of the sentence: why the largest tile is on chip, if an op reads its tensor again."""
+        if group & self.structure.of_kind["matmul"]:
+            return ""
+        on_chip = [t for t in self.structure.spillable(group) if t not in spilled]
+        largest = max(on_chip, key=lambda t: (self.tile(t, group), -t))
+        again = self.axes.reread(largest, group)
+        if again is None:
+            return ""
+        reduction, reader = (self.structure.names[op] for op in again)
+        tensor = self.structure.tensors[largest].name
+        return f". {reader} reads {tensor} after {reduction}, which reduces {self.axes.named(again[0])}"
 
     def fits(self, group: Mask, spilled: Collection[int] = ()) -> bool:
         """Return whether a group's tiles fit. A single op always fits: its formula accounts for the op's blocking."""
-        return self.share is None or not group & (group - 1) or self.need(group, spilled) <= self.share.capacity
+        if not group & (group - 1):
+            return True
+        if self.share is None:
+            return self.axes.clash(group) is None or set(spilled).issuperset(self.structure.spillable(group))
+        return self.need(group, spilled) <= self.share.capacity
 
     def fits_grown(self, group: Mask, smaller: Mask) -> bool:
         """Return whether a group fits on chip, given the smaller group to which ops were added.
 
-        `fits` returns the same result. This method is faster if the smaller group was checked before. Then the sum
-        of all tiles is computed from the smaller group's sum. If this sum fits, no further check is needed.
+        `fits` returns the same result. This method is faster if the smaller group was checked before. Then a limit on
+        the sum of all tiles is computed from the limit of the smaller group. If this limit fits and no reductions
+        clash, no further check is needed.
         """
         if self.share is None:
-            return True
+            return self.fits(group)
         s = self.structure
         smaller = smaller if smaller in self._all_tiles else 0
-        product, other = self._all_tiles[smaller]
+        product, vector, most = self._all_tiles[smaller]
         for op in members(group & ~smaller):
             for t in s.makes[op]:
-                tiles = self._tiles[t]
-                product += tiles[0]
-                other += tiles[1 if (s.producer[t] | s.readers[t]) & s.of_kind["reduction"] else 2]
-        self._all_tiles[group] = product, other
-        most = product if group & s.of_kind["matmul"] else other
-        return most <= self.share.capacity or self.fits(group)
+                product += self._tiles[t][0]
+                vector += self._tiles[t][1]
+                most += self._most[t]
+            for t in s.reads[op]:
+                most += self._most[t]
+        self._all_tiles[group] = product, vector, most
+        limit = product if group & s.of_kind["matmul"] else most if group & self.axes.reductions else vector
+        return (limit <= self.share.capacity and self.axes.clash(group) is None) or self.fits(group)
 
     def need(self, group: Mask, spilled: Collection[int] = ()) -> int:
         """Return the most bytes that the tiles of a group need at the same time, without spilled tensors."""
         s, now, most = self.structure, 0, 0
+        starts: dict[int, int] = {}
         ends: dict[int, int] = {}
+        for t in s.spillable(group):
+            if t not in spilled:
+                made, readers = s.producer[t] & group, s.readers[t] & group
+                first, last = (made or readers & -readers).bit_length() - 1, readers.bit_length() - 1
+                tile = self.tile(t, group)
+                starts[first] = starts.get(first, 0) + tile
+                ends[last] = ends.get(last, 0) + tile
         for op in members(group):
-            for t in s.makes[op]:
-                if t not in spilled and (inside := s.readers[t] & group):
-                    now += (tile := self.tile(t, group))
-                    last = inside.bit_length() - 1
-                    ends[last] = ends.get(last, 0) + tile
+            now += starts.get(op, 0)
             most = max(most, now)
             now -= ends.get(op, 0)
         return most
@@ -103,32 +153,42 @@ class Capacity:
     def spills(self, group: Mask, spilled: Collection[int] = ()) -> set[int]:
         """Return the tensors to spill to main memory so that the rest of a group fits: large tiles first.
 
-        If no spill is enough, all tensors inside the group are spilled, so its ops run one by one.
+        A spilled tensor that enters the group is read again. If no spill is enough, all tensors are spilled, so the ops
+        run one by one.
         """
         spills = set(spilled)
-        for t in sorted(self.structure.inside(group), key=lambda t: (-self.tile(t, group), t)):
+        for t in sorted(self.structure.spillable(group), key=lambda t: (-self.tile(t, group), t)):
             if self.fits(group, spills):
                 break
             spills.add(t)
         return spills
 
     def tile(self, t: int, group: Mask) -> int:
-        """Return the bytes of a tensor's tile in a group, or 0 if the chip's capacity is unknown."""
-        if not self._tiles:
-            return 0
-        s = self.structure
-        product, row, vector = self._tiles[t]
-        if group & s.of_kind["matmul"]:
+        """Return the bytes of a tensor's tile in a group."""
+        product, vector = self._tiles[t]
+        if group & self.structure.of_kind["matmul"]:
             return product
-        return row if (s.producer[t] | s.readers[t]) & group & s.of_kind["reduction"] else vector
+        whole = self.axes.whole(t, group)
+        return self._row(t, whole) if whole is None or whole else vector
+
+    def _row(self, t: int, whole: frozenset[int] | None) -> int:
+        """Return the bytes of a tile that has some axes whole and one element along the others. None: all axes."""
+        if (t, whole) not in self._rows:
+            shape, size = self._tensors[t]
+            kept = (part for axis, part in enumerate(shape, -len(shape)) if whole is None or axis in whole)
+            self._rows[t, whole] = _bytes(prod(kept), shape, size)
+        return self._rows[t, whole]
 
 
-def _tiles(shape: list[int], size: int) -> tuple[int, int, int]:
-    """Return a tile's bytes in three kinds of kernel: with a matrix product, with a reduction, with neither."""
-    elements = prod(shape)
-    tiles = (prod(min(part, _TILE_SIDE) for part in shape[-2:]), prod(shape[-1:]), min(elements, _TILE_SIDE))
-    product, row, vector = (-(-tile * size // elements) for tile in tiles)
-    return product, row, vector
+def _tiles(shape: list[int], size: int) -> tuple[int, int]:
+    """Return a tile's bytes in a kernel with a matrix product, and in a kernel without matrix product or reduction."""
+    product = prod(min(part, _TILE_SIDE) for part in shape[-2:])
+    return _bytes(product, shape, size), _bytes(min(prod(shape), _TILE_SIDE), shape, size)
+
+
+def _bytes(elements: int, shape: list[int], size: int) -> int:
+    """Return the bytes of some elements of a tensor whose size is given in bytes, rounded up."""
+    return -(-elements * size // prod(shape))
 
 
 def _distinct_texts(*sizes: float) -> list[str]:

@@ -115,11 +115,13 @@ class Graph:
         extra_bytes: Count = 0,
         terms: Iterable[tuple[str, Count]] = (),
         precision: str | None = None,
+        axes: Iterable[int] | None = None,
     ) -> Op:
         """Add an operation and the tensors that it writes. The parameters are the same as for `Op`."""
-        return self._add(
-            Op(name, kind, inputs, outputs, flops, extra_bytes=extra_bytes, terms=terms, precision=precision)
+        given = Op(
+            name, kind, inputs, outputs, flops, extra_bytes=extra_bytes, terms=terms, precision=precision, axes=axes
         )
+        return self._add(given)
 
     def output(self, *tensors: Tensor | str) -> None:
         """Declare tensors that must be in memory at the end."""

@@ -9,8 +9,9 @@ from typing import Final
 
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.legality import Rules
+from roofwidget.workloads.masks import Mask, members
 from roofwidget.workloads.quotient import QuotientGraph
-from roofwidget.workloads.structure import Mask, Structure, members
+from roofwidget.workloads.structure import Structure
 
 # Limits of PyTorch Inductor: rounds of fusion, and ops per kernel.
 _MAX_INDUCTOR_ROUNDS: Final = 10

@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from roofwidget.workloads.masks import Mask, flood, members
 from roofwidget.workloads.quotient import QuotientGraph
-from roofwidget.workloads.structure import Mask, Structure, flood, members
+from roofwidget.workloads.structure import Structure
 
 _INJECTIVE_REMARK: Final = ": it moves elements from one tile to another"
 
-CODES: Final = ("same", "not-connected", "barrier", "kinds", "not-convex", "cycle", "capacity")
+CODES: Final = ("same", "not-connected", "barrier", "kinds", "not-convex", "cycle", "axes", "capacity")
 """The reasons for refusing a merge, in the order in which they are checked."""
 
 

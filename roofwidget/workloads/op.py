@@ -46,6 +46,10 @@ class Op:
         The precision whose peak applies. With None, a matrix product (a matmul, or FLOPs of the class ``tensor``) has
         the dtype of the wider of its first two inputs. If both are equally wide, the floating-point dtype applies.
         Other ops have the dtype of the output.
+    axes
+        The axes of the first input that a reduction reduces, so a tile must have them whole: ``(1,)``, ``(0, -1)``. By
+        default the last axis. An empty tuple means that the op combines only near elements, such as a window. Other
+        kinds reduce no axis in this sense: a matrix product adds up blocks.
 
     Raises
     ------
@@ -69,6 +73,7 @@ class Op:
     extra_bytes: Count
     terms: tuple[tuple[str, Count], ...]
     precision: str | None
+    axes: tuple[int, ...]
 
     @keywords("Op")
     def __init__(
@@ -82,6 +87,7 @@ class Op:
         extra_bytes: Count = 0,
         terms: Iterable[tuple[str, Count]] = (),
         precision: str | None = None,
+        axes: Iterable[int] | None = None,
     ) -> None:
         if not isinstance(name, str) or not name:
             raise TypeError(f"an op's name must be text, got {name!r:.60}")
@@ -105,6 +111,7 @@ class Op:
         }
         if not values["outputs"]:
             raise ValueError(f"op '{name}' writes no tensor; give at least one output")
+        values["axes"] = _axes(name, kind, values["inputs"], axes)
         for field, value in values.items():
             object.__setattr__(self, field, value)
 
@@ -114,6 +121,7 @@ class Op:
     def __reduce__(self) -> tuple[object, ...]:
         # A mapping proxy cannot be pickled.
         rest: dict[str, Any] = {"extra_bytes": self.extra_bytes, "terms": self.terms, "precision": self.precision}
+        rest["axes"] = self.axes
         return partial(Op, self.name, self.kind, self.inputs, self.outputs, dict(self.flops), **rest), ()
 
     def __str__(self) -> str:
@@ -151,6 +159,21 @@ def _precision(word: str, what: str) -> str:
     if not isinstance(word, str):
         raise TypeError(f"{what} must be text, got {word!r:.60}")
     return precision_key(word)
+
+
+def _axes(name: str, kind: str, inputs: tuple[Tensor, ...], given: Iterable[int] | None) -> tuple[int, ...]:
+    """Return the reduced axes in ascending order, counted from 0."""
+    rank = len(inputs[0].shape) if inputs else 0
+    if kind != "reduction" or given is None:
+        if given is not None and tuple(given):
+            raise ValueError(f"op '{name}' is {kind}, so it has no axes to reduce; only a reduction has axes")
+        return (rank - 1,) if kind == "reduction" and rank else ()
+    axes = tuple(given)
+    for axis in axes:
+        if type(axis) is not int or not -rank <= axis < rank:
+            where = f"its first input {inputs[0]}" if inputs else "its inputs, because it has none"
+            raise ValueError(f"axis {axis!r:.20} of op '{name}' is none of the {rank} axes of {where}")
+    return tuple(sorted({axis % rank for axis in axes}))
 
 
 def _checked(count: Count, what: str) -> Count:

@@ -29,9 +29,10 @@ from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.expressions import Count, evaluate
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.legality import FusionError, Refusal, Rules
+from roofwidget.workloads.masks import Mask, members
 from roofwidget.workloads.op import Op, added
 from roofwidget.workloads.quotient import QuotientGraph, in_order
-from roofwidget.workloads.structure import Mask, Structure, members
+from roofwidget.workloads.structure import Structure
 from roofwidget.workloads.tensors import Tensor
 
 Which: TypeAlias = "str | Op | int | Iterable[str]"
@@ -115,7 +116,8 @@ class Partition:
         graph, dims
             The graph, at these dimensions.
         chip
-            A chip on which the tiles of every kernel must fit; None: no limit.
+            A chip on which the tiles of every kernel must fit. None: tiles fit, unless reductions reduce different
+            axes.
         """
         capacity, rules = _capacity_and_rules(graph, chip, dims)
         return Partition._new(capacity.structure, rules, greedy.fully(rules, capacity))
@@ -219,13 +221,13 @@ class Partition:
     ) -> Partition:
         """Return a partition of legal groups, in an order in which they can run.
 
-        A spilled tensor counts only if it is inside a group.
+        A spilled tensor counts only if a group would keep it on chip.
         """
         new = object.__new__(Partition)
         new._structure, new._rules = structure, rules
         new._masks = tuple(in_order(structure, groups) or ())
-        inside = {t for group in new._masks for t in structure.inside(group)} if spilled else set()
-        new._spilled = tuple(sorted(inside.intersection(spilled)))
+        on_chip = {t for group in new._masks for t in structure.spillable(group)} if spilled else set()
+        new._spilled = tuple(sorted(on_chip.intersection(spilled)))
         new.how, new.evaluations = how, evaluations
         return new
 
@@ -252,7 +254,7 @@ class Partition:
 
     @property
     def spilled(self) -> tuple[str, ...]:
-        """Names of the tensors inside a group that go through main memory because they do not fit on chip."""
+        """Names of the tensors that a group moves to or from main memory again because they do not fit on chip."""
         return tuple(self._structure.tensors[t].name for t in self._spilled)
 
     # -- counts ---------------------------------------------------------------------------------------------------
@@ -331,9 +333,10 @@ class Partition:
         a, b
             The groups.
         chip, dims
-            The chip on which the tiles of the merged kernel must fit, at these dimensions; None: no limit.
+            The chip on which the tiles of the merged kernel must fit, at these dimensions. Without a chip, tiles fit.
+            But reductions over different axes are refused, because all their tensors would have to fit.
         """
-        return self._why_not(self._find(a), self._find(b), self._capacity(chip, dims))
+        return self._why_not(self._find(a), self._find(b), _capacity(self._structure, chip, dims))
 
     @keywords("Partition.fuse")
     def fuse(
@@ -347,20 +350,20 @@ class Partition:
             As in `why_not`.
         spill
             True: if the tiles do not fit on `chip`, tensors inside the group are written to main memory and read back,
-            the largest tiles first; `spilled` names them.
+            and tensors that enter the group are read twice, the largest tiles first; `spilled` names them.
 
         Raises
         ------
         FusionError
             If `why_not` gives a reason.
         """
-        one, other, capacity = self._find(a), self._find(b), self._capacity(chip, dims)
+        one, other, capacity = self._find(a), self._find(b), _capacity(self._structure, chip, dims)
         if spill and chip is None:
             raise TypeError("spill=True needs the chip that the tiles must fit on")
         refusal = self._why_not(one, other, None if spill else capacity)
         if refusal is not None:
             raise FusionError(refusal)
-        spilled = capacity.spills(one | other, self._spilled) if spill and capacity is not None else ()
+        spilled = capacity.spills(one | other, self._spilled) if spill else ()
         return self._with([*(group for group in self._masks if group not in (one, other)), one | other], spilled)
 
     def split(self, op: str | Op | int) -> Partition:
@@ -409,9 +412,6 @@ class Partition:
         if mask not in self._masks:
             raise ValueError(f"no group of the partition is {self._structure.label(mask)}")
         return mask
-
-    def _capacity(self, chip: Chip | str | None, dims: Dims) -> Capacity | None:
-        return None if chip is None else _capacity(self._structure, chip, dims)
 
     @cached_property
     def _quotient(self) -> QuotientGraph:
@@ -464,7 +464,7 @@ def _seconds(launch_overhead: float | str) -> float:
 
 
 def _capacity(structure: Structure, chip: Chip | str | None, dims: Dims) -> Capacity:
-    """Return the capacity of a chip; without a chip everything fits."""
+    """Return the capacity of a chip; without a chip, tiles fit unless reductions reduce different axes."""
     return Capacity(structure, structure.counts_at(dims), None if chip is None else find_chip(chip), dims)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterable, Sequence
 
-from roofwidget.workloads.structure import Mask, Structure, members
+from roofwidget.workloads.masks import Mask, members
+from roofwidget.workloads.structure import Structure
 
 
 class QuotientGraph:

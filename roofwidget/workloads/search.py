@@ -18,8 +18,9 @@ from roofwidget.chips import Chip
 from roofwidget.workloads import greedy
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.legality import Rules
+from roofwidget.workloads.masks import Mask, members
 from roofwidget.workloads.op import CLASSES
-from roofwidget.workloads.structure import Counts, Mask, Structure, members
+from roofwidget.workloads.structure import Counts, Structure
 from roofwidget.workloads.tensors import is_floating
 
 MAX_STEPS: Final = 100_000

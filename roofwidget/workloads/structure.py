@@ -1,54 +1,27 @@
 """A graph as bit masks: what a set of ops reads, writes, depends on and moves.
 
-Ops and tensors are numbered from 0 in the graph's order. A set of ops is an int whose bit i is 1 if op i is in the set.
+Ops and tensors are numbered from 0 in the graph's order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from roofwidget.kernels.table import Kernels
+from roofwidget.workloads.axes import Axes
 from roofwidget.workloads.expressions import Count, evaluate
+from roofwidget.workloads.masks import Mask, flood, members, union
 from roofwidget.workloads.op import CLASSES, KINDS, Op
 from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
 
 if TYPE_CHECKING:
     from roofwidget.workloads.graph import Graph
 
-Mask: TypeAlias = int
-"""A set of ops: bit i is 1 if op i is in the set."""
-
 C = TypeVar("C", int, Count)
-
-
-def members(group: Mask) -> Iterator[int]:
-    """Yield the ops of a set in ascending order.
-
-    Examples
-    --------
-    >>> list(members(0b1101))
-    [0, 2, 3]
-    """
-    while group:
-        lowest = group & -group
-        yield lowest.bit_length() - 1
-        group ^= lowest
-
-
-def flood(start: Mask, links: Sequence[Mask], within: Mask) -> Mask:
-    """Return the ops that can be reached from `start` along `links` without leaving `within`."""
-    found = fresh = start
-    while fresh:
-        reached = 0
-        for op in members(fresh):
-            reached |= links[op]
-        fresh = reached & within & ~found
-        found |= fresh
-    return found
 
 
 @dataclass(frozen=True)
@@ -101,6 +74,8 @@ class Structure:
         For each op: the ops, itself included, that touch (read or write) a tensor that this op touches.
     of_kind
         For each kind: the set of the ops of that kind.
+    axes
+        The axes that reductions reduce.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -129,6 +104,7 @@ class Structure:
         self.stated = [self._stated(op, [self.dtypes[places[t.name]] for t in op.inputs[:2]]) for op in self.ops]
         self._counts: Counts[Count] | None = None
         self._join()
+        self.axes = Axes(self)
 
     @staticmethod
     def _stated(op: Op, operands: Sequence[str]) -> str | None:
@@ -138,17 +114,17 @@ class Structure:
 
     def _join(self) -> None:
         n = len(self.ops)
-        self.needs = [_union(self.producer[t] for t in reads) for reads in self.reads]
-        self.feeds = [_union(self.readers[t] for t in makes) for makes in self.makes]
+        self.needs = [union(self.producer[t] for t in reads) for reads in self.reads]
+        self.feeds = [union(self.readers[t] for t in makes) for makes in self.makes]
         self.joined = [needs | feeds for needs, feeds in zip(self.needs, self.feeds, strict=True)]
         touched = [self.producer[t] | self.readers[t] for t in range(len(self.tensors))]
-        self.near = [_union(touched[t] for t in (*self.reads[i], *self.makes[i])) for i in range(n)]
+        self.near = [union(touched[t] for t in (*self.reads[i], *self.makes[i])) for i in range(n)]
         self.before = [0] * n
         self.after = [0] * n
         for i in range(n):
-            self.before[i] = self.needs[i] | _union(self.before[j] for j in members(self.needs[i]))
+            self.before[i] = self.needs[i] | union(self.before[j] for j in members(self.needs[i]))
         for i in reversed(range(n)):
-            self.after[i] = self.feeds[i] | _union(self.after[j] for j in members(self.feeds[i]))
+            self.after[i] = self.feeds[i] | union(self.after[j] for j in members(self.feeds[i]))
 
     @property
     def counts(self) -> Counts[Count]:
@@ -193,16 +169,32 @@ class Structure:
         return [t for op in members(group) for t in self.makes[op] if not self.kept[t] and not self.readers[t] & ~group]
 
     def bytes(self, group: Mask, counts: Counts[C], spilled: Iterable[int] = ()) -> C:
-        """Return the bytes that a group moves. A spilled tensor inside the group is written and read."""
+        """Return the bytes that a group moves.
+
+        A spilled tensor inside the group is written and read. A spilled tensor that enters or leaves the group is read
+        once more.
+        """
         moved: Any = 0
         for t in self.crossing(group):
             moved = moved + counts.sizes[t]
         for t in spilled:
-            if self.producer[t] & group:
-                moved = moved + 2 * counts.sizes[t]
+            moved = moved + self._times_spilled(t, group) * counts.sizes[t]
         for op in members(group):
             moved = moved + counts.extra[op]
         return moved  # type: ignore[no-any-return]  # a sum of C is a C
+
+    def spillable(self, group: Mask) -> list[int]:
+        """Return the tensors that a group keeps on chip and could spill to main memory."""
+        made = [t for op in members(group) for t in self.makes[op] if self.readers[t] & group]
+        return made if group & self.of_kind["matmul"] else made + self.axes.held(group)
+
+    def _times_spilled(self, t: int, group: Mask) -> int:
+        """Return how often a group moves a tensor in addition if the tensor is spilled."""
+        if not self.readers[t] & group:
+            return 0
+        if self.producer[t] & group:
+            return 1 if self.crosses(t, group) else 2
+        return int(not group & self.of_kind["matmul"] and self.axes.stays(t, group))
 
     def flops(self, group: Mask, counts: Counts[C]) -> dict[str, C]:
         """Return the FLOPs of a group by class, without classes that have no FLOPs."""
@@ -280,10 +272,3 @@ class Structure:
         if len(names) <= 3:  # noqa: PLR2004 - more names would make a sentence hard to read
             return " + ".join(names)
         return f"{names[0]} + … + {names[-1]} ({len(names)} ops)"
-
-
-def _union(groups: Iterable[Mask]) -> Mask:
-    union = 0
-    for group in groups:
-        union |= group
-    return union

@@ -18,9 +18,22 @@ of equals the first; else null.
 The peak of class ``tensor`` is that of the group's precision, of bf16 where it is null.
 **Need of a group**: its ops run in order, one tile at a time. While one runs the tiles of those tensors are on chip
 that it or an op before it made and it or an op after it reads, in the group; of what it makes, if some op of the group
-reads it. A tile is, with a matmul in the group, 128 x 128 elements of the last two dimensions; else, of a tensor that a
-reduction of the group makes or reads, the last dimension; else 128 elements: in no dimension more than there are, in
-bytes rounded up. The need is the largest sum of tiles; several ops whose need is above the share do not fit.
+reads it. A tensor that enters a group without a matmul counts too, from its first to its last reader in the group, if
+at least two ops of the group read it and it is held, or reductions clash and one of them reads it. A tile is, with a
+matmul in the group, 128 x 128 elements of the last two dimensions; else, of a tensor that is held, the axes of all
+reductions that hold it, and one element along its other axes; else 128 elements: in no dimension more than there are,
+in bytes rounded up. The need is the largest sum of tiles; several ops whose need is above the share do not fit.
+**Axes.** A reduction reduces the ``axes`` of its first input, counted from 0; here they count from the last axis, so
+that they are the same axes of tensors of other ranks; an axis that a tensor lacks has one element. Only ops with axes
+are reductions in what follows. Reduction r of a group *holds* tensor t if
+
+- r makes t, and t has at least as many axes as the first input of r; or
+- an op of the group reads t that is r or that r depends on, and another op of the group that depends on r reads t; or
+- an op of the group makes t, r reads it, and some output of r has at least as many axes as the first input of r.
+
+Two reductions of a group *clash* if their axes differ, or if the injective ops of the group that they depend on differ.
+With a clash in the group, each tensor that is held, or that a reduction of the group reads or makes, is held by all
+reductions of the group; and if the injective ops differ, the tile of such a tensor is all of it.
 
 **Codes**, in the order in which they are checked, for the union U of two groups of a legal partition:
 
@@ -37,7 +50,8 @@ bytes rounded up. The need is the largest sum of tiles; several ops whose need i
    f. no injective op of U depends on a reduction of U, directly or through any other ops.
 5. ``not-convex``: an op outside U depends on an op of U while another op of U depends on it.
 6. ``cycle``: with U in place of a and b, the quotient graph of the whole partition has a cycle.
-7. ``capacity``: the need of U is above the share, where there is one.
+7. ``axes``: reductions of U clash, and the need of U is above the share, or there is no share.
+8. ``capacity``: the need of U is above the share, where there is one.
 
 A whole partition is judged group by group in the order given: ``not-connected`` (the group is not connected through
 shared tensors), ``barrier`` (an opaque op that is not alone), ``kinds``, ``not-convex``; and then ``cycle``.
@@ -154,21 +168,64 @@ class Judge:
                 return str(next(self.dtype[tensor] for tensor in floats if self.size[tensor] == most))
         return None
 
+    def axes(self, op: int) -> frozenset[int]:
+        """Return the axes that an op reduces, counted from the last."""
+        rank = len(self.shape[self.ops[op]["inputs"][0]])
+        return frozenset(axis - rank for axis in self.ops[op].get("axes", []))
+
+    def reductions(self, group: Group) -> list[int]:
+        return [op for op in sorted(group) if self.axes(op)]
+
+    def moved(self, op: int, group: Group) -> frozenset[int]:
+        """Return the injective ops of a group on which an op depends."""
+        return frozenset(other for other in group if self.kind[other] == "injective" and op in self.after[other])
+
+    @functools.cache  # noqa: B019 - the same
+    def clash(self, group: Group) -> bool:
+        return len({(self.axes(op), self.moved(op, group)) for op in self.reductions(group)}) > 1
+
+    def keeps(self, op: int, tensors: Iterable[int]) -> bool:
+        """Return whether one of these outputs still has the axes of the first input."""
+        return any(len(self.shape[t]) >= len(self.shape[self.ops[op]["inputs"][0]]) for t in tensors)
+
+    @functools.cache  # noqa: B019 - the same
+    def holders(self, tensor: int, group: Group) -> list[int]:
+        readers = [op for op in group if tensor in self.reads[op]]
+        is_made = any(tensor in self.makes[op] for op in group)
+        reductions = self.reductions(group)
+        found = []
+        for r in reductions:
+            makes = tensor in self.makes[r] and self.keeps(r, [tensor])
+            needs = any(op == r or r in self.after[op] for op in readers)
+            again = needs and any(op in self.after[r] for op in readers)
+            twice = is_made and r in readers and self.keeps(r, self.makes[r])
+            if makes or again or twice:
+                found.append(r)
+        beside = any(tensor in self.touches[r] for r in reductions)
+        return reductions if self.clash(group) and (found or beside) else found
+
     def tile(self, tensor: int, group: Group) -> int:
-        sides, kinds = self.sides[tensor], {self.kind[op] for op in group if tensor in self.touches[op]}
+        sides, held = self.sides[tensor], self.holders(tensor, group)
         if any(self.kind[op] == "matmul" for op in group):
             elements = math.prod(min(side, 128) for side in sides[-2:])
-        elif "reduction" in kinds:
-            elements = math.prod(sides[-1:])
+        elif len({self.moved(op, group) for op in held}) > 1:
+            elements = math.prod(sides)
+        elif held:
+            axes = frozenset[int]().union(*(self.axes(op) for op in held))
+            elements = math.prod(side for axis, side in enumerate(sides, -len(sides)) if axis in axes)
         else:
             elements = min(math.prod(sides), 128)
         return math.ceil(Fraction(elements * self.size[tensor], math.prod(sides)))
 
     def need(self, group: Group) -> int:
-        made = [(tensor, op) for op in group for tensor in self.makes[op]]
-        spans = [(t, op, [reader for reader in group if t in self.reads[reader]]) for t, op in made]
-        spans = [(t, op, readers) for t, op, readers in spans if readers]
-        return max(sum(self.tile(t, group) for t, op, readers in spans if op <= now <= max(readers)) for now in group)
+        spans = []
+        for tensor in range(len(self.size)):
+            readers = [op for op in group if tensor in self.reads[op]]
+            makers = [op for op in group if tensor in self.makes[op]]
+            enters = not makers and len(readers) > 1 and not any(self.kind[op] == "matmul" for op in group)
+            if readers and (makers or (enters and self.holders(tensor, group))):
+                spans.append((tensor, min(makers + readers), max(readers)))
+        return max(sum(self.tile(t, group) for t, first, last in spans if first <= now <= last) for now in group)
 
     def linked(self, group: Collection[int], links: Sequence[set[int]]) -> list[Group]:
         """Return the sets of ops in `group` that are joined by what they have in common in `links`."""
@@ -244,7 +301,11 @@ class Judge:
             return "same"
         if not any(self.touches[one] & self.touches[other] for one in a for other in b):
             return "not-connected"
-        return self.broken(a | b) or ("cycle" if self.ordered(self.merged(groups, [a, b])) is None else None)
+        if code := self.broken(a | b):
+            return code
+        if self.ordered(self.merged(groups, [a, b])) is None:
+            return "cycle"
+        return "axes" if self.clash(a | b) else None
 
     def fault(self, groups: Sequence[Group]) -> str | None:
         """Return the first rule that a whole partition breaks."""
@@ -299,7 +360,9 @@ class Judge:
                 consumers = [g for g in groups if g != producer and any(self.reads[op] & made for op in g)]
                 parts = [producer, *consumers]
                 union = frozenset().union(*parts)
-                if not consumers or self.broken(union) or self.ordered(self.merged(groups, parts)) is None:
+                if not consumers or self.broken(union) or self.clash(union):
+                    continue
+                if self.ordered(self.merged(groups, parts)) is None:
                     continue
                 saved = sum((self.time(part, chip) for part in parts), Fraction(0)) - self.time(union, chip)
                 best = max(best, (saved, -min(producer), parts), key=lambda one: one[:2])
@@ -313,6 +376,8 @@ class Judge:
         found: list[Group] = []
         for groups in partitions(list(self.all)):
             if any(len(self.linked(group, self.touches)) > 1 or self.broken(group) for group in groups):
+                continue
+            if any(self.clash(group) for group in groups):
                 continue
             key = (sum((self.time(group, chip) for group in groups), Fraction(0)), len(groups))
             if (shortest is None or key < shortest) and (order := self.ordered(groups)) is not None:

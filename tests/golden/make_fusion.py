@@ -16,7 +16,7 @@ its digits. A case holds
   broken) and no counts;
 - ``merges``: ``{"groups", "a", "b", "refusal"}``: why groups a and b of this partition may not become one, or null;
 - ``capacity``: ``{"groups", "a", "b", "need", "share", "refusal"}``: the bytes that a and b as one need on chip at a
-  time, and what is said of it on a chip with this share: ``capacity`` or null;
+  time, and what is said of it on a chip with this share: ``axes``, ``capacity`` or null;
 - ``splits``: ``{"groups", "op", "result"}``: the groups after op leaves its group;
 - ``pairs``, ``xla``: the groups of these presets, ``xla`` on ``chip`` (null where a double could not hold the times);
 - ``chip``: ``{"peak": {class: FLOP/s}, "bandwidth", "launch_overhead"}``, with class ``tensor`` by precision;
@@ -42,6 +42,8 @@ Wire: TypeAlias = Any
 
 HERE: Final = Path(__file__).parent
 RANDOM: Final = 240
+# Graphs of reductions and elementwise ops on tensors of few shapes.
+REDUCING: Final = 60
 # The guide's tail with a residual of its own and with the normalised input as residual; two groups that wait for each
 # other; and siblings that share nothing but an input.
 DRAWN: Final = (
@@ -157,7 +159,11 @@ class Draw:
         self.name = f"random {number}"
         # Dice of their own for what came later: the graphs stay what they were.
         self.stating = random.Random(f"precision {number}")  # noqa: S311 - a test's dice
+        self.reducing = random.Random(f"axes {number}")  # noqa: S311 - the same
         self.convention = "mac" if number % 7 == 5 else "textbook"
+        self.reduces = number >= RANDOM + len(TYPED)
+        self.huge = self.huge and not self.reduces
+        self.plain = self.plain and not self.reduces
         self.ops: list[dict[str, Any]] = []
         self.tensors: list[dict[str, Any]] = []
         self.pool = self.shapes()
@@ -170,6 +176,8 @@ class Draw:
         if self.huge:
             rows, columns = 2**27 + self.random.randrange(999), 2**26 + self.random.randrange(999)
         first: Wire = self.random.choice(["batch", ["*", "batch", "seq"]]) if self.symbolic else rows
+        if self.reduces:
+            return [[first, columns]] * 5 + [[columns], [first]]
         return [[first, columns], [first, columns], [rows, columns], [columns], [first, 2 * columns], [rows, 1, 3]]
 
     def tensor(self, shape: list[Wire], dtype: str) -> int:
@@ -189,7 +197,8 @@ class Draw:
 
     def op(self, index: int) -> None:
         kinds = ["elementwise", "broadcast", "injective", "reduction", "matmul", "opaque"]
-        kind = self.random.choices(kinds, [1, 0, 0, 0, 0, 0] if self.plain else [10, 3, 2, 5, 4, 1])[0]
+        weights = [8, 4, 1, 6, 0, 0] if self.reduces else [10, 3, 2, 5, 4, 1]
+        kind = self.random.choices(kinds, [1, 0, 0, 0, 0, 0] if self.plain else weights)[0]
         inputs = self.inputs(2 if kind == "matmul" or self.plain else 3)
         like = self.tensors[inputs[0]]["shape"]
         same = kind == "elementwise" or self.random.random() < 0.5
@@ -205,7 +214,14 @@ class Draw:
             {"name": f"{kind} {index}", "kind": kind, "inputs": inputs, "outputs": outputs}
             | {"flops": flops, "extra": extra, "terms": terms}
             | ({"precision": self.stating.choice(list(PEAKS))} if self.stating.random() < 0.05 else {})
+            | ({"axes": self.axes(len(like))} if kind == "reduction" else {})
         )
+
+    def axes(self, rank: int) -> list[int]:
+        """Return the axes that a reduction reduces: mostly the last one."""
+        if self.reducing.random() < 0.6:
+            return [rank - 1]
+        return sorted(self.reducing.sample(range(rank), self.reducing.randint(0, rank)))
 
     def flops(self, kind: str, shape: list[Wire]) -> tuple[dict[str, Wire], list[list[Wire]]]:
         if kind == "matmul":
@@ -307,11 +323,13 @@ class Case:
         """Go through a few legal merges, each on a chip that just holds its tiles or that is a byte too small."""
         pairs = list(itertools.combinations(range(len(groups)), 2))
         self.tight.shuffle(pairs)
-        legal = [(a, b) for a, b in pairs if self.judge.refusal(groups, groups[a], groups[b]) is None]
-        for a, b in legal[:3]:
+        told = {(a, b): self.judge.refusal(groups, groups[a], groups[b]) for a, b in pairs}
+        legal = [pair for pair in pairs if told[pair] is None]
+        clashing = [pair for pair in pairs if told[pair] == "axes"]
+        for a, b in legal[:3] + clashing[:2]:
             need = self.judge.need(groups[a] | groups[b])
             share = max(1, need - self.tight.randrange(2))
-            refusal = "capacity" if need > share else None
+            refusal = (told[a, b] or "capacity") if need > share else None
             yield {"groups": listed(groups), "a": a, "b": b, "need": need, "share": share, "refusal": refusal}
 
     def splits(self, groups: Sequence[Group]) -> list[dict[str, Any]]:
@@ -361,7 +379,7 @@ def listed(groups: Iterable[Group]) -> list[list[int]]:
     return [sorted(group) for group in groups]
 
 
-def lines(cases: Iterable[int] = range(RANDOM + len(TYPED))) -> Iterator[str]:
+def lines(cases: Iterable[int] = range(RANDOM + len(TYPED) + REDUCING)) -> Iterator[str]:
     """Go through the cases as they stand in the file, one a line."""
     return (json.dumps(Case(number).record(), separators=(",", ":"), ensure_ascii=False) for number in cases)
 

@@ -11,6 +11,7 @@ import pytest
 
 from roofwidget.chips import Chip, Memory
 from roofwidget.workloads import Graph, Tensor, dim
+from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.expressions import evaluate, from_wire
 from roofwidget.workloads.legality import FusionError
 from roofwidget.workloads.partition import Partition
@@ -43,6 +44,7 @@ def graph_of(wire: dict[str, Any]) -> Graph:
             extra_bytes=count(op["extra"]),
             terms=[(word, count(flops)) for word, flops in op["terms"]],
             precision=op.get("precision"),
+            axes=op.get("axes"),
         )
     graph.output(*(tensors[t] for t in wire["outputs"]))
     return graph
@@ -68,7 +70,7 @@ def test_the_file_has_at_least_200_graphs_of_every_kind() -> None:
     precisions = {p for case in CASES for parts in case["partitions"] if parts["legal"] for p in parts["precision"]}
     rooms = [room["refusal"] for case in CASES for room in case["capacity"]]
     assert len(CASES) >= 200
-    assert codes == {None, "same", "not-connected", "barrier", "kinds", "not-convex", "cycle"}
+    assert codes == {None, "same", "not-connected", "barrier", "kinds", "not-convex", "cycle", "axes"}
     assert sum(case["best"] is not None for case in CASES) > 100
     assert sum(bool(case["graph"]["dims"]) for case in CASES) > 60
     assert sum(len(case["graph"]["outputs"]) > 1 for case in CASES) > 100
@@ -76,6 +78,7 @@ def test_the_file_has_at_least_200_graphs_of_every_kind() -> None:
     assert precisions == {None, "fp32", "bf16", "fp8", "fp4", "int8"}
     assert sum(case["graph"]["convention"] == "mac" for case in CASES) > 30
     assert min(rooms.count("capacity"), rooms.count(None)) > 200
+    assert rooms.count("axes") > 20
 
 
 def test_the_file_is_what_its_program_writes() -> None:
@@ -125,9 +128,8 @@ def test_what_does_not_fit_on_chip_is_refused(case: dict[str, Any]) -> None:
         refusal = partition.why_not(room["a"], room["b"], chip=chip, dims=dims)
         assert (refusal and refusal.code) == room["refusal"]
         both = sum(1 << op for end in "ab" for op in room["groups"][room[end]])
-        capacity = partition._capacity(chip, dims)
-        assert capacity is not None
-        assert capacity.need(both) == room["need"]
+        structure = partition._structure
+        assert Capacity(structure, structure.counts_at(dims), chip, dims).need(both) == room["need"]
 
 
 @each_case

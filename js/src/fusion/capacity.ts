@@ -1,68 +1,98 @@
 // Whether a kernel's tiles fit on chip. Mirrors the part of roofwidget/workloads/capacity.py that a merge needs.
 
+import { reductionTiles } from "./axes.ts";
 import type { Graph, GraphValues, Ops } from "./graph.ts";
-import type { Fits } from "./legality.ts";
+import { type Fits, fitsUnlessClashing } from "./legality.ts";
 
 /** The maximum number of rows and of columns in the tile of a matmul. A vector tile has at most this many elements. */
 const TILE_SIDE = 128;
 
-/**
- * The bytes of a tensor's tile in three cases: in a kernel with a matmul, next to a reduction, and in any other kernel.
- */
-type Tiles = readonly [product: number, row: number, vector: number];
+/** The axes of a tile in a kernel with a matmul: the code of a tile beside the bit sets of whole axes. */
+const PRODUCT = "product";
 
-function tilesOf(shape: Ops, bytes: number): Tiles {
-  const product = (sizes: Ops) => sizes.reduce((a, b) => a * b, 1);
-  const size = product(shape);
-  const ofBytes = (elements: number) => Math.ceil((elements * bytes) / size);
-  const tile = product(shape.slice(-2).map((part) => Math.min(part, TILE_SIDE)));
-  return [ofBytes(tile), ofBytes(shape.at(-1) ?? 1), ofBytes(Math.min(size, TILE_SIDE))];
+const product = (sizes: Ops) => sizes.reduce((a, b) => a * b, 1);
+
+/** Returns the number of elements in a tile that has some axes whole. Without such axes, the tile is a vector. */
+function elementsOf(shape: Ops, axes: number | typeof PRODUCT): number {
+  if (axes === PRODUCT) return product(shape.slice(-2).map((part) => Math.min(part, TILE_SIDE)));
+  if (axes === 0) return Math.min(product(shape), TILE_SIDE);
+  return product(shape.filter((_, at) => ((axes >> (shape.length - 1 - at)) & 1) === 1));
 }
 
-/**
- * Returns a function that computes the peak bytes of the tiles if the given ops run as one kernel. For each tensor that
- * the kernel both writes and reads, the kernel keeps a tile. It keeps the tile from the op that writes the tensor to
- * the last op that reads it. In a kernel with a matmul, a tile has up to 128 x 128 elements. Next to a reduction, a
- * tile has one row. In any other case, a tile has up to 128 elements.
- */
-export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => number {
-  const are = (kind: string) => Uint8Array.from(graph.ops, (op) => Number(op.kind === kind));
-  const [products, reductions] = [are("matmul"), are("reduction")];
-  const known: Tiles[] = [];
-  // Both arrays are reused because a search calls this function 100,000 times. `asked` has for each op the last call
-  // that contained the op. `going` has the bytes that are freed after each op.
-  const [asked, going] = [new Int32Array(graph.ops.length), new Float64Array(graph.ops.length)];
-  let question = 0;
-  /**
-   * Returns the last op of the kernel that reads a tensor (-1 if no op of the kernel reads the tensor), and the bytes
-   * of the tensor's tile.
-   */
-  const kept = (tensor: number, op: number, hasProduct: boolean): [last: number, bytes: number] => {
-    let [last, reduces] = [-1, reductions[op] === 1];
-    for (const reader of graph.consumers[tensor] as Ops) {
-      if (asked[reader] !== question) continue;
-      last = reader;
-      reduces ||= reductions[reader] === 1;
-    }
-    if (last < 0) return [last, 0];
-    known[tensor] ??= tilesOf(values.shape(tensor), values.bytes[tensor] as number);
-    const [product, row, vector] = known[tensor];
-    return [last, hasProduct ? product : reduces ? row : vector];
+/** Returns a function for the bytes of a tensor's tile. Memoizes the tiles. */
+function tilesOf({ shape, bytes }: GraphValues) {
+  const known: (Map<number | typeof PRODUCT, number> | undefined)[] = [];
+  return (tensor: number, axes: number | typeof PRODUCT): number => {
+    known[tensor] ??= new Map();
+    const before = known[tensor].get(axes);
+    if (before !== undefined) return before;
+    const sizes = shape(tensor);
+    const tile = Math.ceil((elementsOf(sizes, axes) * (bytes[tensor] as number)) / product(sizes));
+    known[tensor].set(axes, tile);
+    return tile;
   };
+}
+
+/** A tensor on chip: the bytes of its tile, and the ops between which the tile is there. */
+interface Stay {
+  readonly tensor: number;
+  readonly first: number;
+  readonly last: number;
+  readonly bytes: number;
+}
+
+/** Returns a function that computes which tensors a kernel of ascending ops keeps on chip. */
+export function staysOnChip(graph: Graph, values: GraphValues): (ops: Ops) => Stay[] {
+  const products = Uint8Array.from(graph.ops, ({ kind }) => Number(kind === "matmul"));
+  const tileOf = tilesOf(values);
+  // The array is reused because a search calls this function 100,000 times. It has for each op the last call that
+  // contained the op.
+  const asked = new Int32Array(graph.ops.length);
+  let question = 0;
   return (ops) => {
     question++;
     for (const op of ops) asked[op] = question;
     const hasProduct = ops.some((op) => products[op] === 1);
+    const reducing = hasProduct ? undefined : reductionTiles(graph, ops);
+    const stays: Stay[] = [];
+    const keep = (tensor: number, maker?: number) => {
+      let [first, last] = [maker ?? -1, -1];
+      for (const reader of graph.consumers[tensor] as Ops) {
+        if (asked[reader] !== question) continue;
+        if (first < 0) first = reader;
+        last = reader;
+      }
+      if (last < 0) return;
+      const axes = hasProduct ? PRODUCT : (reducing?.wholeAxes(tensor) ?? 0);
+      stays.push({ tensor, first, last, bytes: tileOf(tensor, axes) });
+    };
+    for (const op of ops) for (const tensor of graph.makes[op] as Ops) keep(tensor, op);
+    for (const tensor of reducing?.entering() ?? []) keep(tensor);
+    return stays;
+  };
+}
+
+/**
+ * Returns a function that computes the peak bytes of the tiles if the given ops, in ascending order, run as one kernel.
+ * For each tensor that the kernel both writes and reads, the kernel keeps a tile. It keeps the tile from the op that
+ * writes the tensor to the last op that reads it. A tensor that enters the kernel is kept from its first to its last
+ * reader if it is needed before and after a reduction. In a kernel with a matmul, a tile has up to 128 x 128 elements. A
+ * tile that a reduction holds has the reduced axes whole. In any other case, a tile has up to 128 elements.
+ */
+export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => number {
+  const staysOf = staysOnChip(graph, values);
+  const [coming, going] = [new Float64Array(graph.ops.length), new Float64Array(graph.ops.length)];
+  return (ops) => {
+    for (const { first, last, bytes } of staysOf(ops)) {
+      coming[first] = (coming[first] as number) + bytes;
+      going[last] = (going[last] as number) + bytes;
+    }
     let [held, most] = [0, 0];
     for (const op of ops) {
-      for (const tensor of graph.makes[op] as Ops) {
-        const [last, bytes] = kept(tensor, op, hasProduct);
-        if (last < 0) continue;
-        held += bytes;
-        going[last] = (going[last] as number) + bytes;
-      }
+      held += coming[op] as number;
       most = Math.max(most, held);
       held -= going[op] as number;
+      coming[op] = 0;
       going[op] = 0;
     }
     return most;
@@ -71,9 +101,11 @@ export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => 
 
 /**
  * Returns a function that tests whether a kernel's tiles fit into `capacity` bytes. A single op always fits, because
- * the op's byte formula already accounts for its tiles.
+ * the op's byte formula already accounts for its tiles. If the capacity is unknown, a kernel fits unless its reductions
+ * need different tiles.
  */
-export function fitsWithin(graph: Graph, values: GraphValues, capacity: number): Fits {
+export function fitsWithin(graph: Graph, values: GraphValues, capacity: number | undefined): Fits {
+  if (capacity === undefined) return fitsUnlessClashing(graph);
   const need = peakTileBytes(graph, values);
   return (ops) => ops.length < 2 || need(ops) <= capacity;
 }

@@ -153,6 +153,22 @@ export function evaluate({ counts, symbols }: Graph, { values, dtype }: Environm
   };
 }
 
+/**
+ * Returns a mask of all ops downstream of an op if `along` is `graph.after`. If `along` is `graph.before`, returns a
+ * mask of all ops upstream of the op.
+ */
+export function reached(graph: Graph, op: number, along: Graph["after"]): Uint8Array {
+  const seen = new Uint8Array(graph.ops.length);
+  const left = [op];
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    for (const next of along[at] as Ops) {
+      if (!seen[next]) left.push(next);
+      seen[next] = 1;
+    }
+  }
+  return seen;
+}
+
 /** Returns the dtype of a tensor after the override. */
 export function dtypeOf(graph: Graph, { dtype }: { readonly dtype: string | null }, tensor: number): string {
   const own = graph.tensors[tensor]?.dtype ?? "";

@@ -3,7 +3,7 @@
 import type { Work } from "../ui/slices.ts";
 import { ascending, type MergeGroup, type MergeGroups, mergeGroupsOf } from "./bodies.ts";
 import type { Graph, GraphValues, Ops } from "./graph.ts";
-import { type Fits, type Partition, wayBack } from "./legality.ts";
+import { type Fits, fitsUnlessClashing, type Partition, wayBack } from "./legality.ts";
 import { type Cost, partitionOf } from "./partition.ts";
 
 /** The state of the groups during merging. A group's number is the number of its first op. */
@@ -140,7 +140,7 @@ interface Pairing {
 export function* mergeGreedily(
   graph: Graph,
   kit: MergeGroups,
-  { cost, fits, least, further = true }: Pairing,
+  { cost, fits = fitsUnlessClashing(graph), least, further = true }: Pairing,
 ): Work<Partition> {
   const state = mergeStateOf(graph, kit);
   const time = ({ flops, bytes, ops }: MergeGroup) => cost(flops, bytes, ops);
@@ -164,7 +164,7 @@ export function* mergeGreedily(
       union.length = 0;
       for (const op of one.ops) union.push(op);
       for (const op of two.ops) union.push(op);
-      if (fits && !fits(union.sort(ascending))) continue;
+      if (!fits(union.sort(ascending))) continue;
       for (let at = 0; at < flops.length; at++) flops[at] = (one.flops[at] as number) + (two.flops[at] as number);
       const alone = timeOf(a) + timeOf(b);
       const gain = alone - cost(flops, state.bytesOf(one, two), union);
@@ -200,7 +200,12 @@ export function* pairOps(graph: Graph, values: GraphValues, fits?: Fits): Work<P
  * Merges as XLA does: each producer is merged into all of its consumers. The merge that saves most time is made first.
  * Merging ends when no merge saves time.
  */
-export function* fuseLikeXla(graph: Graph, values: GraphValues, cost: Cost, fits?: Fits): Work<Partition> {
+export function* fuseLikeXla(
+  graph: Graph,
+  values: GraphValues,
+  cost: Cost,
+  fits: Fits = fitsUnlessClashing(graph),
+): Work<Partition> {
   const state = mergeStateOf(graph, yield* mergeGroupsOf(graph, values));
   const time = ({ flops, bytes, ops }: MergeGroup) => cost(flops, bytes, ops);
   const partsOf = (producer: number) => [producer, ...state.readers(producer)];
@@ -212,7 +217,7 @@ export function* fuseLikeXla(graph: Graph, values: GraphValues, cost: Cost, fits
       if (state.clashes(union, part)) return;
       union = state.join(union, part);
     }
-    if (!state.isLegal(union) || (fits && !fits(union.ops))) return;
+    if (!state.isLegal(union) || !fits(union.ops)) return;
     const gain = parts.reduce((sum, part) => sum + time(part), 0) - time(union);
     if (gain > 0) yield { gain, a: producer, b: 0, when: state.now() };
   }

@@ -2,7 +2,8 @@
 // roofwidget/workloads/legality.py.
 
 import type { OpKind } from "../wire/types.ts";
-import type { Graph, Ops } from "./graph.ts";
+import { clashingReductions } from "./axes.ts";
+import { type Graph, type Ops, reached } from "./graph.ts";
 
 /** Which ops run together as one kernel. Ops ascend within a group. A group follows all groups that it reads from. */
 export interface Partition {
@@ -12,7 +13,7 @@ export interface Partition {
 }
 
 /** The codes are in the order in which the rules are checked. */
-export type RefusalCode = "same" | "not-connected" | "barrier" | "kinds" | "not-convex" | "cycle" | "capacity";
+export type RefusalCode = "same" | "not-connected" | "barrier" | "kinds" | "not-convex" | "cycle" | "axes" | "capacity";
 
 /**
  * The broken rule between kinds of ops. "epilogue": a matmul's group has an op that cannot be its epilogue. "fed": an
@@ -24,7 +25,7 @@ export type Rule = "epilogue" | "fed" | "operands" | "apart" | "rows" | "moved";
 export interface Refusal {
   readonly code: RefusalCode;
   /**
-   * For a clash: the two ops. For a kernel that is not convex: the ops of the path that leaves the kernel and returns,
+   * For a clash of kinds or of axes: the two ops. For a kernel that is not convex: the ops of the path that leaves the kernel and returns,
    * from first to last.
    */
   readonly path: readonly number[];
@@ -33,6 +34,12 @@ export interface Refusal {
 
 /** Tests whether the tiles of these ops fit on chip as one kernel. */
 export type Fits = (ops: readonly number[]) => boolean;
+
+/** Returns the test for a chip whose capacity is unknown: tiles fit, unless reductions of the kernel need other tiles. */
+export const fitsUnlessClashing =
+  (graph: Graph): Fits =>
+  (ops) =>
+    clashingReductions(graph, ops) === null;
 
 export const EPILOGUE: readonly (OpKind | undefined)[] = ["matmul", "elementwise", "broadcast"];
 
@@ -73,22 +80,6 @@ export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boole
     else parts.set(root(op), [op]);
   }
   return [...parts.values()];
-}
-
-/**
- * Returns a mask of all ops downstream of an op if `along` is `graph.after`. If `along` is `graph.before`, returns a
- * mask of all ops upstream of the op.
- */
-export function reached(graph: Graph, op: number, along: Graph["after"]): Uint8Array {
-  const seen = new Uint8Array(graph.ops.length);
-  const left = [op];
-  for (let at = left.pop(); at !== undefined; at = left.pop()) {
-    for (const next of along[at] as Ops) {
-      if (!seen[next]) left.push(next);
-      seen[next] = 1;
-    }
-  }
-  return seen;
 }
 
 const kinds = (rule: Rule, path: Ops): Refusal => ({ code: "kinds", rule, path });
@@ -189,7 +180,13 @@ export function broken(graph: Graph, ops: Ops): Refusal | null {
 }
 
 /** Returns why two groups of a legal partition may not merge; null if they may merge. */
-export function whyNot(graph: Graph, partition: Partition, a: number, b: number, fits?: Fits): Refusal | null {
+export function whyNot(
+  graph: Graph,
+  partition: Partition,
+  a: number,
+  b: number,
+  fits: Fits = fitsUnlessClashing(graph),
+): Refusal | null {
   const [one, other] = [partition.groups[a] as Ops, partition.groups[b] as Ops];
   if (a === b) return { code: "same", path: [] };
   const tensors = new Set(one.flatMap((op) => graph.touches[op] as Ops));
@@ -200,7 +197,9 @@ export function whyNot(graph: Graph, partition: Partition, a: number, b: number,
   if (refusal) return refusal;
   const path = wayBack(graph, union, partition);
   if (path) return { code: "cycle", path };
-  return !fits || fits(union) ? null : { code: "capacity", path: union };
+  if (fits(union)) return null;
+  const clashing = clashingReductions(graph, union);
+  return clashing ? { code: "axes", path: clashing } : { code: "capacity", path: union };
 }
 
 /** Returns the groups that share a tensor with `group`, ascending. */

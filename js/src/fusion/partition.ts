@@ -1,8 +1,8 @@
 // Partitions of a graph into kernels, and the bytes and FLOPs of these kernels.
 
 import { memoize } from "../ui/memoize.ts";
-import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops } from "./graph.ts";
-import { broken, linked, type Partition, reached } from "./legality.ts";
+import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops, reached } from "./graph.ts";
+import { broken, linked, type Partition } from "./legality.ts";
 
 /**
  * Makes a partition with the groups in execution order. If several groups are ready, the group with the smallest first

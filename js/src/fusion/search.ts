@@ -5,7 +5,7 @@ import type { Work } from "../ui/slices.ts";
 import { ascending, type MergeGroup, type MergeGroups, mergeGroupsOf } from "./bodies.ts";
 import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops } from "./graph.ts";
 import { mergeGreedily } from "./greedy.ts";
-import { apart, type Fits, linked, neighbours, type Partition } from "./legality.ts";
+import { apart, type Fits, fitsUnlessClashing, linked, neighbours, type Partition } from "./legality.ts";
 import { type Cost, partitionOf, precisionOf, timeOf, unfused } from "./partition.ts";
 
 export interface BestPartition extends Partition {
@@ -61,7 +61,7 @@ export function* searchPartition(
   graph: Graph,
   values: GraphValues,
   cost: Cost,
-  fits?: Fits,
+  fits: Fits = fitsUnlessClashing(graph),
   limit: number = MAX_EVALUATIONS,
 ): Work<BestPartition> {
   const kit = yield* mergeGroupsOf(graph, values);
@@ -95,7 +95,7 @@ interface Tried {
 
 interface SearchLimits {
   readonly cost: Cost;
-  readonly fits: Fits | undefined;
+  readonly fits: Fits;
   readonly limit: number;
 }
 
@@ -185,7 +185,7 @@ function* fastest(
 
   function look(from: SearchState, size: number, { ready, load: { flops, bytes } }: Step) {
     const { group } = kernel;
-    if (apart(graph, group) || (fits && !fits([...group].sort(ascending)))) return;
+    if (apart(graph, group) || !fits([...group].sort(ascending))) return;
     const seconds = from.seconds + cost(flops, bytes, group);
     const kernels = from.kernels + 1;
     const key = ready.join();

@@ -179,6 +179,8 @@ export interface WireOp {
   readonly terms: readonly (readonly [name: string, count: WireExpression])[];
   /** The precision whose peak limits the op. If this field is missing, `statedBy` chooses a precision. */
   readonly precision?: string | null;
+  /** The axes of the first input that a reduction reduces, counted from 0. */
+  readonly axes?: readonly number[];
 }
 
 export interface WireGraph {

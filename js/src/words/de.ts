@@ -33,6 +33,7 @@ const FIGURES = [
 /** Translates the texts that say how a partition was found. */
 const foundBy = (how: string) => (how === "greedy" ? "Greedy-Suche" : how);
 const rows = (count: number) => (count === 1 ? "1 Zeile" : `${whole(count)} Zeilen`);
+const reduced = (axes: readonly number[]) => `${axes.length === 1 ? "Achse" : "Achsen"} ${axes.join(", ")}`;
 const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` zu ${bytes} B`);
 
 export const catalogue: Like<typeof en.catalogue> = {
@@ -280,8 +281,18 @@ export const catalogue: Like<typeof en.catalogue> = {
     },
     notConvex: (inner, first, last) => `${inner} muss nach ${first} und vor ${last} laufen`,
     cycle: (group, between) => `${group} in einem Kernel liefe sowohl vor als auch nach ${between}`,
-    capacity: (group, need, { level, units }, chip, there) =>
-      `die Kacheln von ${group} brauchen ${need} zugleich; ${units > 1 ? `der Anteil einer Einheit am ${level}` : `der ${level}`} von ${chip} fasst ${there}`,
+    capacity: (group, need, holds) => `die Kacheln von ${group} brauchen ${need} zugleich; ${holds}`,
+    holds: ({ level, units }, chip, there) =>
+      `${units > 1 ? `der Anteil einer Einheit am ${level}` : `der ${level}`} von ${chip} fasst ${there}`,
+    holdsUnknown: (chip) => `wie viel ${chip || "der Chip"} fasst, ist unbekannt`,
+    again: (reader, tensor, { name, axes }) =>
+      `. ${reader} liest ${tensor} nach ${name}, und ${name} reduziert ${reduced(axes)}`,
+    axes: (one, other, { group, need, holds }) =>
+      `${
+        reduced(one.axes) === reduced(other.axes)
+          ? `${one.name} und ${other.name} reduzieren ${reduced(one.axes)}, aber dazwischen werden Elemente verschoben`
+          : `${one.name} reduziert ${reduced(one.axes)}, ${other.name} reduziert ${reduced(other.axes)}`
+      }: ein Kernel aus ${group} hielte ${need} zugleich auf dem Chip; ${holds}`,
     crowded: (sentence, more) =>
       `${sentence}${more > 0 ? `, und ${more} ${more === 1 ? "weiterer Kernel passt" : "weitere Kernel passen"} nicht` : ""}: die Zahlen nehmen an, dass sie passen`,
     merged: (group) => `${group}: ein Kernel`,

@@ -1,5 +1,6 @@
 // Every text that a user reads, in English, one object per topic.
 
+import type { ReducingOp } from "../fusion/axes.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Share } from "../wire/types.ts";
 
@@ -8,6 +9,7 @@ const whole = (count: number) => count.toLocaleString("en");
 const PREFIXES: Record<string, string> = { k: "kilo", M: "mega", G: "giga", T: "tera", P: "peta", E: "exa" };
 const kernels = (count: number, written = String(count)) => (count === 1 ? "1 kernel" : `${written} kernels`);
 const rows = (count: number) => (count === 1 ? "1 row" : `${whole(count)} rows`);
+const reduced = (axes: readonly number[]) => `${axes.length === 1 ? "axis" : "axes"} ${axes.join(", ")}`;
 const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` of ${bytes} B`);
 
 export const catalogue = {
@@ -270,8 +272,22 @@ export const catalogue = {
     },
     notConvex: (inner: string, first: string, last: string) => `${inner} must run after ${first} and before ${last}`,
     cycle: (group: string, between: string) => `${group} in one kernel would run both before and after ${between}`,
-    capacity: (group: string, need: string, { level, units }: Share, chip: string, there: string) =>
-      `the tiles of ${group} need ${need} at a time; ${units > 1 ? "a unit's share of the" : "the"} ${level} of ${chip} holds ${there}`,
+    capacity: (group: string, need: string, holds: string) => `the tiles of ${group} need ${need} at a time; ${holds}`,
+    holds: ({ level, units }: Share, chip: string, there: string) =>
+      `${units > 1 ? "a unit's share of the" : "the"} ${level} of ${chip} holds ${there}`,
+    holdsUnknown: (chip: string) => `how much ${chip || "the chip"} holds is unknown`,
+    again: (reader: string, tensor: string, { name, axes }: ReducingOp) =>
+      `. ${reader} reads ${tensor} after ${name}, which reduces ${reduced(axes)}`,
+    axes: (
+      one: ReducingOp,
+      other: ReducingOp,
+      { group, need, holds }: { group: string; need: string; holds: string },
+    ) =>
+      `${
+        reduced(one.axes) === reduced(other.axes)
+          ? `${one.name} and ${other.name} reduce ${reduced(one.axes)}, but elements are moved between them`
+          : `${one.name} reduces ${reduced(one.axes)} and ${other.name} reduces ${reduced(other.axes)}`
+      }: one kernel of ${group} would keep ${need} on chip at a time; ${holds}`,
     crowded: (sentence: string, more: number) =>
       `${sentence}${more > 0 ? `, and ${more} more ${more === 1 ? "kernel does" : "kernels do"} not fit` : ""}: the figures assume that they fit`,
     merged: (group: string) => `${group}: one kernel`,

@@ -45,6 +45,7 @@ describe("the golden file", () => {
       }
     }
     expect(Math.min(told.get(null) ?? 0, told.get("capacity") ?? 0)).toBeGreaterThan(200);
+    expect(told.get("axes")).toBeGreaterThan(20);
   });
 });
 

@@ -83,7 +83,7 @@ describe("the golden file", () => {
         told.set(refusal, (told.get(refusal) ?? 0) + 1);
       }
     }
-    for (const code of [null, "same", "not-connected", "barrier", "kinds", "not-convex", "cycle"]) {
+    for (const code of [null, "same", "not-connected", "barrier", "kinds", "not-convex", "cycle", "axes"]) {
       expect(told.get(code), String(code)).toBeGreaterThanOrEqual(20);
     }
   });

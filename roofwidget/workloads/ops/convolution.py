@@ -98,7 +98,8 @@ def max_pool2d(
     edges = _pair(op, "padding", padding, 0)
     axes = [_Axis(*axis) for axis in zip(x.shape[2:], taps, steps, edges, (1, 1), strict=True)]
     out = Tensor(op, (*x.shape[:2], *(_extent(op, x, axis) for axis in axes)), x.dtype)
-    return add(graph, "reduction", [x], out, work(("compare", "vector", (taps[0] * taps[1] - 1) * COMPARE * out.size)))
+    done = work(("compare", "vector", (taps[0] * taps[1] - 1) * COMPARE * out.size))
+    return add(graph, "reduction", [x], out, done, axes=())
 
 
 @operator
@@ -108,7 +109,7 @@ def global_average_pool(graph: Graph, x: Tensor, *, name: str | None = None) -> 
     rank(op, x, 4)
     out = Tensor(op, x.shape[:2], x.dtype)
     done = work(("add", "vector", x.size - out.size), ("divide", "vector", DIVIDE * out.size))
-    return add(graph, "reduction", [x], out, done)
+    return add(graph, "reduction", [x], out, done, axes=(2, 3))
 
 
 class _Axis(NamedTuple):

@@ -57,11 +57,13 @@ def add(
     done: Work,
     *,
     extra_bytes: Count = 0,
+    axes: Iterable[int] | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Add an op and return its first output. By default the op has the name of this output."""
     written = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
-    graph.op(kind, name or written[0].name, inputs, written, done.flops, extra_bytes=extra_bytes, terms=done.terms)
+    called = name or written[0].name
+    graph.op(kind, called, inputs, written, done.flops, extra_bytes=extra_bytes, terms=done.terms, axes=axes)
     return written[0]
 
 

@@ -109,5 +109,6 @@ def moe(
         [down, gates],
         like(x, op),
         work(("weigh and add", "vector", FMA * copies * d)),
+        axes=(),  # it adds the few rows of one token
         name=f"{op}.combine",
     )

@@ -123,8 +123,10 @@ def batchnorm(graph: Graph, x: Tensor, *, training: bool = False, name: str | No
         done = work(("mean", "vector", n), ("variance", "vector", 3 * n), ("normalise", "vector", 4 * n))
     else:
         done = work(("scale and shift", "vector", 2 * n))
-    kind = "reduction" if training else "broadcast"
-    return add(graph, kind, [x, *weights], like(x, op), done, extra_bytes=x.bytes if training else 0)
+    if not training:
+        return add(graph, "broadcast", [x, *weights], like(x, op), done)
+    axes = [axis for axis in range(len(x.shape)) if axis != 1]
+    return add(graph, "reduction", [x, *weights], like(x, op), done, extra_bytes=x.bytes, axes=axes)
 
 
 @operator
@@ -152,7 +154,7 @@ def reduce_sum(graph: Graph, x: Tensor, *, axis: int = -1, name: str | None = No
         raise fail(op, f"axis {axis!r:.20} is none of the {len(x.shape)} axes of {x}")
     place = axis % len(x.shape)
     out = Tensor(op, (*x.shape[:place], *x.shape[place + 1 :]), x.dtype)
-    return add(graph, "reduction", [x], out, work(("add", "vector", x.size - out.size)))
+    return add(graph, "reduction", [x], out, work(("add", "vector", x.size - out.size)), axes=[place])
 
 
 def _given(op: str, terms: list[tuple[str, str, Count]], each: int | None, n: Count) -> Work:

@@ -69,12 +69,9 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
   );
   const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
   const share = chip?.share?.bytes;
-  const fits = useMemo(
-    () => (share === undefined ? undefined : fitsWithin(graph, values, share)),
-    [graph, values, share],
-  );
+  const fits = useMemo(() => fitsWithin(graph, values, share), [graph, values, share]);
   const crowded = useMemo(
-    () => new Set(partition.groups.flatMap((group, at) => (group.length > 1 && fits && !fits(group) ? [at] : []))),
+    () => new Set(partition.groups.flatMap((group, at) => (group.length > 1 && !fits(group) ? [at] : []))),
     [partition, fits],
   );
   const [tight] = crowded;

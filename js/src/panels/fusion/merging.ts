@@ -1,8 +1,9 @@
 // Where to split a group, why a merge is refused, and the texts that say so.
 
-import { peakTileBytes } from "../../fusion/capacity.ts";
-import { dtypeOf, type Graph, type GraphValues, type Ops } from "../../fusion/graph.ts";
-import { linked, type Partition, type Refusal, reached } from "../../fusion/legality.ts";
+import { clashingReductions, readAgain, reducingOp } from "../../fusion/axes.ts";
+import { peakTileBytes, staysOnChip } from "../../fusion/capacity.ts";
+import { dtypeOf, type Graph, type GraphValues, type Ops, reached } from "../../fusion/graph.ts";
+import { linked, type Partition, type Refusal } from "../../fusion/legality.ts";
 import { legalParts, partitionOf, precisionOf, total } from "../../fusion/partition.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import type { Workload } from "../../state/graph.ts";
@@ -88,17 +89,37 @@ export function spoken(graph: Graph, ops: Ops): string {
 }
 
 /**
- * Returns the sentence that says that a group's tiles do not fit on the chip. The sentence is empty if the chip's
- * capacity is unknown.
+ * Returns the sentence that says that a group's tiles do not fit on the chip. The sentence is empty if the tiles may
+ * fit, because the chip's capacity is unknown and no reductions clash.
  */
 export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip | undefined): string {
-  if (!chip?.share) return "";
-  const sizes = [peakTileBytes(graph, values)(ops), chip.share.bytes];
-  const texts = (digits: number) => sizes.map((size) => formatQuantity(size, "B", digits)) as [string, string];
+  const clashing = clashingReductions(graph, ops);
+  const share = chip?.share;
+  const need = peakTileBytes(graph, values)(ops);
+  const texts = (digits: number) => [need, share?.bytes ?? 0].map((size) => formatQuantity(size, "B", digits));
   const short = texts(3);
   // If both sizes would look equal with fewer digits, show all digits.
-  const [need, there] = short[0] === short[1] ? texts(15) : short;
-  return fusionWords.capacity(spoken(graph, ops), need, chip.share, chip.name, there);
+  const [needed = "", there = ""] = share && short[0] === short[1] ? texts(15) : short;
+  const holds = share ? fusionWords.holds(share, chip.name, there) : fusionWords.holdsUnknown(chip?.name ?? "");
+  const group = spoken(graph, ops);
+  if (clashing) {
+    const [one, other] = clashing;
+    return fusionWords.axes(reducingOp(graph, one), reducingOp(graph, other), { group, need: needed, holds });
+  }
+  return share ? fusionWords.capacity(group, needed, holds) + again({ graph, values }, ops) : "";
+}
+
+/** Returns the end of the sentence: why the largest tile is on chip, if an op reads its tensor again. */
+function again({ graph, values }: CountedGraph, ops: Ops): string {
+  const stays = staysOnChip(graph, values)(ops);
+  const most = Math.max(...stays.map(({ bytes }) => bytes));
+  const largest = Math.min(...stays.filter(({ bytes }) => bytes === most).map(({ tensor }) => tensor));
+  const hasProduct = ops.some((op) => graph.ops[op]?.kind === "matmul");
+  const found = hasProduct ? null : readAgain(graph, ops, largest);
+  if (!found) return "";
+  const [reduction, reader] = found;
+  const tensor = graph.tensors[largest]?.name ?? "";
+  return fusionWords.again(graph.ops[reader]?.name ?? "", tensor, reducingOp(graph, reduction));
 }
 
 /** Returns the sentence that says why two ops may not share a kernel. */
@@ -126,6 +147,7 @@ export function sentenceOf(
       return fusionWords.notConvex(spoken(graph, refusal.path.slice(1, -1)), first, last);
     case "cycle":
       return fusionWords.cycle(spoken(graph, both), spoken(graph, refusal.path.slice(1, -1)));
+    case "axes":
     case "capacity":
       return tooLarge({ graph, values }, both, chip);
   }

@@ -1,0 +1,141 @@
+// Which axes of a tensor a kernel needs whole on chip, because the reductions of the kernel reduce them. Mirrors
+// roofwidget/workloads/axes.py, which gives the reasons.
+
+import { memoize } from "../ui/memoize.ts";
+import { type Graph, type Ops, reached } from "./graph.ts";
+
+/** A bit set with all axes. */
+export const ALL_AXES = -1;
+
+/** The ops upstream and downstream of a reduction, as masks. */
+interface Reach {
+  readonly before: Uint8Array;
+  readonly after: Uint8Array;
+}
+
+const reachByGraph = memoize<(Reach | undefined)[]>();
+
+function reachOf(graph: Graph, op: number): Reach {
+  const known = reachByGraph(graph, [], () => []);
+  known[op] ??= { before: reached(graph, op, graph.before), after: reached(graph, op, graph.after) };
+  return known[op];
+}
+
+const axesByGraph = memoize<Int32Array>();
+
+/**
+ * Returns by op a bit set of the axes that the op reduces. Bit 0 is the last axis of a tensor, bit 1 the axis before it.
+ * 0 for ops that reduce no axis.
+ */
+const axesOf = (graph: Graph): Int32Array =>
+  axesByGraph(graph, [], () =>
+    Int32Array.from(graph.ops, ({ kind, inputs, axes }) => {
+      const rank = rankOf(graph, inputs[0]);
+      // A notebook of version 0.1.0 has no axes. Its reductions reduce the last axis.
+      const given = axes ?? (kind === "reduction" && rank > 0 ? [rank - 1] : []);
+      return given.reduce((bits, axis) => bits | (1 << (rank - 1 - axis)), 0);
+    }),
+  );
+
+const rankOf = (graph: Graph, tensor: number | undefined) => graph.tensors[tensor ?? -1]?.shape.length ?? 0;
+function reductionsOf(graph: Graph, ops: Ops): number[] {
+  const axes = axesOf(graph);
+  return ops.filter((op) => axes[op] !== 0);
+}
+const moversOf = (graph: Graph, ops: Ops) => ops.filter((op) => graph.ops[op]?.kind === "injective");
+
+/** A reduction for messages: the name of the op, and the axes that it reduces, counted from 0. */
+export interface ReducingOp {
+  readonly name: string;
+  readonly axes: readonly number[];
+}
+
+export function reducingOp(graph: Graph, op: number): ReducingOp {
+  const rank = rankOf(graph, graph.ops[op]?.inputs[0]);
+  const axes = Array.from({ length: rank }, (_, axis) => axis);
+  const isReduced = (axis: number) => (((axesOf(graph)[op] as number) >> (rank - 1 - axis)) & 1) === 1;
+  return { name: graph.ops[op]?.name ?? "", axes: axes.filter(isReduced) };
+}
+
+/** Whether elements are moved before only one of two reductions. */
+const areMovedApart = (graph: Graph, movers: Ops, one: number, other: number) =>
+  movers.some((op) => reachOf(graph, one).before[op] !== reachOf(graph, other).before[op]);
+
+/** Returns two reductions of a kernel that need different tiles; null if there are none. */
+export function clashingReductions(graph: Graph, ops: Ops): readonly [number, number] | null {
+  const [first, ...others] = reductionsOf(graph, ops).sort((a, b) => a - b);
+  if (first === undefined || others.length === 0) return null;
+  const [axes, movers] = [axesOf(graph), moversOf(graph, ops)];
+  const other = others.find((op) => axes[op] !== axes[first] || areMovedApart(graph, movers, first, op));
+  return other === undefined ? null : [first, other];
+}
+
+/** What the reductions of a kernel need on chip. */
+export interface ReductionTiles {
+  /** Returns the axes that a tensor has whole in its tile; 0 if no reduction holds the tensor. */
+  readonly wholeAxes: (tensor: number) => number;
+  /** Returns the tensors that enter the kernel and stay on chip between two of its ops. */
+  readonly entering: () => Ops;
+}
+
+/** Returns what the reductions of a kernel need on chip; undefined if the kernel has no reduction. */
+export function reductionTiles(graph: Graph, ops: Ops): ReductionTiles | undefined {
+  const reductions = reductionsOf(graph, ops);
+  const [first] = reductions;
+  if (first === undefined) return undefined;
+  const [axes, inside] = [axesOf(graph), new Set(ops)];
+  const readersOf = (tensor: number) => (graph.consumers[tensor] as Ops).filter((op) => inside.has(op));
+  const movers = moversOf(graph, ops);
+  const isClashing = clashingReductions(graph, ops) !== null;
+  const areMoved = reductions.some((op) => areMovedApart(graph, movers, first, op));
+  const all = areMoved ? ALL_AXES : reductions.reduce((bits, op) => bits | (axes[op] as number), 0);
+  function wholeAxes(tensor: number): number {
+    const readers = readersOf(tensor);
+    const held = reductions.reduce(
+      (bits, op) => bits | (holds(graph, op, tensor, { inside, readers }) ? (axes[op] as number) : 0),
+      0,
+    );
+    if (!isClashing) return held;
+    const touches = (op: number) => graph.producer[tensor] === op || readers.includes(op);
+    return held !== 0 || reductions.some(touches) ? all : 0;
+  }
+  return {
+    wholeAxes,
+    entering() {
+      const read = new Set(ops.flatMap((op) => graph.reads[op] as Ops));
+      return [...read].filter(
+        (tensor) =>
+          !inside.has(graph.producer[tensor] as number) && readersOf(tensor).length > 1 && wholeAxes(tensor) !== 0,
+      );
+    },
+  };
+}
+
+interface Kernel {
+  readonly inside: ReadonlySet<number>;
+  readonly readers: Ops;
+}
+
+/** Whether the tile of a tensor has the axes whole that a reduction of the kernel reduces. */
+function holds(graph: Graph, reduction: number, tensor: number, { inside, readers }: Kernel): boolean {
+  const { inputs = [], outputs = [] } = graph.ops[reduction] ?? {};
+  const isKept = (output: number) => rankOf(graph, output) >= rankOf(graph, inputs[0]);
+  const maker = graph.producer[tensor] as number;
+  if (maker === reduction && isKept(tensor)) return true;
+  const { before, after } = reachOf(graph, reduction);
+  if (!readers.some((op) => op === reduction || before[op])) return false;
+  const readsTwice = inside.has(maker) && readers.includes(reduction) && outputs.some(isKept);
+  return readsTwice || readers.some((op) => after[op]);
+}
+
+/** Returns a reduction that needs a tensor, and an op of the kernel that reads the tensor after the reduction. */
+export function readAgain(graph: Graph, ops: Ops, tensor: number): readonly [number, number] | null {
+  const inside = new Set(ops);
+  const readers = (graph.consumers[tensor] as Ops).filter((op) => inside.has(op));
+  for (const reduction of reductionsOf(graph, ops)) {
+    if (graph.producer[tensor] === reduction || !holds(graph, reduction, tensor, { inside, readers })) continue;
+    const reader = readers.find((op) => reachOf(graph, reduction).after[op]);
+    if (reader !== undefined) return [reduction, reader];
+  }
+  return null;
+}

@@ -1,0 +1,129 @@
+"""Which axes of a tensor a kernel needs whole on chip, because the reductions of the kernel reduce them.
+
+A kernel runs tile by tile. A reduction that keeps the rank of its input, such as a softmax, reads its input a second
+time: its tiles have the reduced axes whole. A reduction that drops the reduced axes, such as a sum, adds up the tiles
+as they arrive. But if a tensor is needed for the reduction and also after it, the tensor stays on chip until then, with
+the reduced axes whole.
+
+Two reductions of a kernel need different tiles if they reduce different axes, or if an injective op moves elements
+before only one of them. Then the tensors that the reductions touch stay on chip, with all these axes whole. Compilers
+do not fuse such reductions; here they may share a kernel if the tensors fit on chip.
+
+Axes count from the last axis (-1), as in broadcasting: the last axis of each tensor of a kernel is the same axis.
+
+`js/src/fusion/axes.ts` mirrors this file. The tests compare both files with `tests/golden/fusion.json`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roofwidget.workloads.masks import Mask, members
+from roofwidget.workloads.op import Op
+
+if TYPE_CHECKING:
+    from roofwidget.workloads.structure import Structure
+
+
+class Axes:
+    """The axes that each reduction of a graph reduces.
+
+    Parameters
+    ----------
+    structure
+        The graph.
+
+    Attributes
+    ----------
+    reductions
+        The ops that reduce at least one axis.
+    """
+
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
+        ops = structure.ops
+        self._of = [frozenset(axis - len(op.inputs[0].shape) for axis in op.axes) for op in ops]
+        self.reductions: Mask = sum(1 << at for at, axes in enumerate(self._of) if axes)
+        self._keeping: Mask = sum(1 << at for at in members(self.reductions) if _keeps(ops[at]))
+
+    def axes_of(self, op: int) -> frozenset[int]:
+        """Return the axes that an op reduces, counted from the last axis (-1)."""
+        return self._of[op]
+
+    def clash(self, group: Mask) -> tuple[int, int] | None:
+        """Return two reductions of a group that need different tiles, or None if there are none."""
+        reductions = group & self.reductions
+        if not reductions & (reductions - 1):
+            return None
+        movers = group & self.structure.of_kind["injective"]
+        first, *others = members(reductions)
+        own = self._of[first], self.structure.before[first] & movers
+        for other in others:
+            if own != (self._of[other], self.structure.before[other] & movers):
+                return first, other
+        return None
+
+    def holders(self, t: int, group: Mask) -> Mask:
+        """Return the reductions of a group for which a tensor has their reduced axes whole in its tile.
+
+        This ignores that reductions of the group may clash.
+        """
+        s = self.structure
+        made, readers = s.producer[t] & group, s.readers[t] & group
+        held = 0
+        for op in members(group & self.reductions):
+            one = 1 << op
+            if made == one and len(s.tensors[t].shape) >= len(s.ops[op].inputs[0].shape):
+                held |= one
+            elif readers & (s.before[op] | one):
+                reads_twice = made and readers & self._keeping & one
+                if reads_twice or readers & s.after[op]:
+                    held |= one
+        return held
+
+    def whole(self, t: int, group: Mask) -> frozenset[int] | None:
+        """Return the axes that a tensor has whole in its tile, or None if all elements of the tensor stay on chip."""
+        held = self.holders(t, group)
+        if self.clash(group) is not None and (held or self._touches(t, group)):
+            held = group & self.reductions
+            movers = group & self.structure.of_kind["injective"]
+            if len({self.structure.before[op] & movers for op in members(held)}) > 1:
+                return None
+        return frozenset().union(*(self._of[op] for op in members(held)))
+
+    def stays(self, t: int, group: Mask) -> bool:
+        """Return whether a tensor that enters a group stays on chip between two ops of the group."""
+        readers = self.structure.readers[t] & group
+        if not readers & (readers - 1):
+            return False
+        return bool(self.holders(t, group)) or (self._touches(t, group) and self.clash(group) is not None)
+
+    def _touches(self, t: int, group: Mask) -> bool:
+        """Return whether a reduction of a group reads or writes a tensor."""
+        return bool((self.structure.producer[t] | self.structure.readers[t]) & group & self.reductions)
+
+    def held(self, group: Mask) -> list[int]:
+        """Return the tensors that enter a group and stay on chip."""
+        s = self.structure
+        if not group & self.reductions:
+            return []
+        entering = dict.fromkeys(t for op in members(group) for t in s.reads[op] if not s.producer[t] & group)
+        return [t for t in entering if self.stays(t, group)]
+
+    def reread(self, t: int, group: Mask) -> tuple[int, int] | None:
+        """Return a reduction that needs a tensor, and an op of the group that reads the tensor after the reduction."""
+        s = self.structure
+        readers = s.readers[t] & group
+        for op in members(self.holders(t, group) & ~s.producer[t]):
+            if after := readers & s.after[op]:
+                return op, next(members(after))
+        return None
+
+    def named(self, op: int) -> str:
+        """Return the axes that a reduction reduces, for messages: ``axis 1``, ``axes 0, 2``."""
+        axes = self.structure.ops[op].axes
+        return f"{'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
+
+
+def _keeps(op: Op) -> bool:
+    return any(len(one.shape) >= len(op.inputs[0].shape) for one in op.outputs)
