@@ -98,6 +98,7 @@ ASK = """async ([expression, seconds]) => {
 CHANGE_THEME = "(theme) => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
 # The attribute is set once the new theme's style sheet is in place.
 THEME_IS = "(light) => document.body.dataset.jpThemeLight === light"
+SAVE = "async () => { await window.jupyterapp.commands.execute('docmanager:save'); }"
 SHUTDOWN = "async () => { await window.jupyterapp.shell.currentWidget?.sessionContext?.shutdown(); }"
 
 
@@ -210,7 +211,8 @@ def _view(model: str) -> dict[str, Any]:
 class Notebook:
     """A notebook open in a page that shows nothing else, its kernel ready.
 
-    The page is a new one, unless a `tab` without a notebook is handed in. With `saved` the first cell has the views of
+    The page is a new one, unless a `tab` without a notebook is handed in. Without `cells` the notebook is one that was
+    saved before, with the kernel that it has. With `saved` the first cell has the views of
     the widgets whose states these metadata hold, as they are in a notebook that was saved and is trusted.
 
     Attributes
@@ -230,15 +232,16 @@ class Notebook:
         browser: Browser,
         server: Server,
         name: str,
-        cells: Sequence[str],
+        cells: Sequence[str] | None,
         *,
         width: int,
         height: int,
         tab: Tab | None = None,
         saved: Mapping[str, Any] | None = None,
     ) -> None:
-        content = self._content(cells, saved)
-        (server.root / name).write_text(json.dumps(content), encoding="utf-8")
+        if cells is not None:
+            content = self._content(cells, saved)
+            (server.root / name).write_text(json.dumps(content), encoding="utf-8")
         if saved is not None:
             NotebookNotary(data_dir=str(server.data)).sign(nbformat.from_dict(content))  # type: ignore[no-untyped-call]
         self.tab = tab or Tab(browser)
@@ -333,6 +336,14 @@ class Notebook:
     def screenshot(self, path: Path | str) -> None:
         """Save what the page shows as a PNG."""
         self.page.screenshot(path=path)
+
+    def save(self) -> None:
+        """Save the notebook, so that another page can show its outputs."""
+        self.page.evaluate(SAVE)
+
+    def reload(self) -> None:
+        """Load the page again, with the kernel that the notebook has."""
+        self.tab.reload()
 
     def close(self) -> None:
         """End the kernel and close the page."""

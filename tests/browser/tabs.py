@@ -94,6 +94,11 @@ class Tab:
             self._traces = self.page.evaluate(TRACES)
         self._opened += 1
 
+    def reload(self) -> None:
+        """Load the page again and wait until the kernel of its notebook is ready."""
+        self.page.reload(timeout=START_SECONDS * 1000)
+        self.page.wait_for_function(READY, timeout=START_SECONDS * 1000)
+
     def clear(self) -> bool:
         """Take the notebook and its kernel away; return whether the page is then as it was before the first."""
         # A page or a kernel that a test has ended is as closed as it can be.
