@@ -3,6 +3,7 @@
 
 import type { BrokenCondition } from "../fusion/conditions.ts";
 import { formula } from "../fusion/expressions.ts";
+import { networkBytes } from "../roofline/bound.ts";
 import { bytesElsewhere, type Missing, type Roof } from "../roofline/roofline.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { Chip, WireExpression } from "../wire/types.ts";
@@ -19,10 +20,11 @@ export function shortReasonOf(missing: Missing): string {
 }
 
 /**
- * Returns why the bound of a kernel is unknown although its bytes are known: they are at levels that do not count.
- * Returns undefined for other kernels.
+ * Returns why the bound of a kernel is unknown although its bytes are known: the chip has no link for those to other
+ * chips, or they are at levels that do not count. Returns undefined for other kernels.
  */
 export function bytesReasonOf(kernels: Kernels, row: number, roof: Roof): string | undefined {
+  if (roof.chip.link === null && networkBytes(kernels)?.[row]) return strings.noLinkForKernel(roof.chip.name);
   const levels = bytesElsewhere(kernels, row, roof);
   const own = levels.filter((level) => roof.chip.memories.has(level));
   const rated = own.some((level) => typeof roof.chip.memories.get(level) === "number");

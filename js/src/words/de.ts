@@ -134,6 +134,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     bytesUnrated: (levels, chip, level) =>
       `seine Bytes zählen für ${levels}, und ${chip} hat keine Bandbreite für ${level}`,
     bytesLacked: (levels, chip, own) => `seine Bytes zählen für ${levels}; das hat ${chip} nicht, nur ${own}`,
+    noLinkForKernel: (chip) => `von ${chip} ist kein Link zu anderen Chips bekannt`,
     noPeakForKernel: (chip, precision) => `${chip} hat keine Spitzenleistung für die FLOPs in ${precision}`,
     notDrawn: (count) =>
       count === 1

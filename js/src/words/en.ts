@@ -118,6 +118,7 @@ export const catalogue = {
       `its bytes are at ${levels}, and ${chip} has no bandwidth for ${level}`,
     bytesLacked: (levels: string, chip: string, own: string) =>
       `its bytes are at ${levels}, which ${chip} lacks; it has ${own}`,
+    noLinkForKernel: (chip: string) => `${chip} has no known link to other chips`,
     noPeakForKernel: (chip: string, precision: string) => `${chip} has no peak for its ${precision} FLOPs`,
     notDrawn: (count: number) =>
       count === 1

@@ -74,6 +74,15 @@ describe("the sentence", () => {
       expect(bytesElsewhere(kernels, 0, makeRoof(chip, "auto", memory)), JSON.stringify(bytes)).toEqual(elsewhere);
     }
   });
+  it("of a kernel that sends bytes to other chips says that its chip has no known link to them", () => {
+    const spec = { name: "reduce", flops: 1e13, bytes: { HBM: 1e10, network: 1e11 }, time: 2 };
+    const alone = makeRoof({ ...CHIP, link: null });
+    const said = "H100 has no known link to other chips";
+    expect(say(spec, alone)).toBe(`reduce on H100 · ${said}`);
+    expect(rows(spec, alone)[words.why]).toBe(said);
+    expect(rows(spec, makeRoof({ ...CHIP, link: 1e11 }))[words.why]).toBeUndefined();
+    expect(rows({ ...spec, bytes: { HBM: 1e10, network: 0 } }, alone)[words.why]).toBeUndefined();
+  });
   it("of a kernel at its roof promises nothing, and near to it no round number", () => {
     // At 3.35 TB/s its bytes take 2.985 ms: 99.84 % and 96.9 % of these times.
     const [at, near] = [0.00299, 0.00308].map((time) => makeKernels([{ flops: 1e12, bytes: 1e10, time }]));
