@@ -21,6 +21,7 @@ import roofwidget as rw
 from roofwidget.readers import ProfileError, read
 
 REAL = Path(__file__).parents[2].parent / "shared/data/profiles"
+GOLDEN = Path(__file__).parents[1] / "golden"
 NAN = math.nan
 COLUMNS = {"kernel": ["matmul", "copy"], "flops": [4.3e9, 0.0], "bytes": [1.2e7, 8e6], "time (us)": [31.0, 4.0]}
 SAME = rw.Kernels(["matmul", "copy"], [4.3e9, 0], [1.2e7, 8e6], time=[31e-6, 4e-6])
@@ -285,6 +286,28 @@ def test_what_a_table_writes_as_csv_it_reads_again() -> None:
     assert again.origin["flops"].tolist() == ["rule", None]
     np.testing.assert_array_equal(again.self_time, whole.self_time)
     assert again.count.tolist() == [1, 7]
+
+
+GUARDED: list[list[str]] = json.loads((GOLDEN / "csv_guard.json").read_text(encoding="utf-8"))["guarded"]
+
+
+@pytest.mark.parametrize(("text", "guarded"), GUARDED)
+def test_a_guarded_text_of_a_saved_csv_comes_back_as_it_was(text: str, guarded: str) -> None:
+    cells = {"name": [guarded, "b"], "category": [guarded, ""], "flops": [1, 2], f"{guarded} x": ["-1.5", "2"]}
+    for delimiter in ",\t":
+        kernels = read(pd.DataFrame(cells).to_csv(index=False, sep=delimiter).encode())
+        assert kernels.names.tolist() == [text, "b"]
+        assert kernels.category.tolist() == [text, None]
+        assert kernels.extra[f"{text} x"].tolist() == [-1.5, 2]
+
+
+def test_a_guarded_text_that_is_no_text_file_is_left_as_it_is() -> None:
+    assert read(pd.DataFrame({"name": ["'=f"], "flops": [1]})).names.tolist() == ["'=f"]
+
+
+def test_headers_that_differ_only_in_the_guard_stay_apart() -> None:
+    kernels = read(csv("name,flops,'=x,=x", "a,1,2,3"))
+    assert {name: column.tolist() for name, column in kernels.extra.items()} == {"'=x": [2], "=x": [3]}
 
 
 def test_kernels_of_no_bytes_or_next_to_none_stay_and_are_bound_by_compute() -> None:

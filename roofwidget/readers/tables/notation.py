@@ -12,12 +12,25 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 
 _MISSING: Final = frozenset({"", "n/a", "na", "nan", "<na>", "no data", "none", "null", "-", "--", "nil", "nat"})
+# Characters that start a formula in a spreadsheet, including their full-width forms.
+_GUARD: Final = re.compile(r"'(?='*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _GROUPING: Final = "'\u2019 \u00a0\u202f\u2009"
 _NUMBER: Final = re.compile(rf"[-+]?(?=[.,]?\d)(\d[\d{_GROUPING}]*)?([\d{_GROUPING}.,]*)(e[-+]?\d+)?", re.IGNORECASE)
 _PLAIN_CHARACTERS: Final = b"0123456789eE+-."
 _EXPONENT: Final = re.compile(r"[eE]")
 # How many different cells of a column to check before deciding whether it holds numbers.
 _SAMPLE_CELLS: Final = 1000
+
+
+def unguarded(cell: str) -> str:
+    """Return a text without the apostrophe that keeps spreadsheets from reading it as a formula.
+
+    Examples
+    --------
+    >>> [unguarded(cell) for cell in ("'=HYPERLINK(1)", "''=kept", "'quoted'", "-1.5")]
+    ['=HYPERLINK(1)', "'=kept", "'quoted'", '-1.5']
+    """
+    return cell[1:] if cell[:1] == "'" and _GUARD.match(cell) else cell
 
 
 def is_number(cell: str) -> bool:

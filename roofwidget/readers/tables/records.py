@@ -21,6 +21,8 @@ Name other columns with ``columns={"flops": "their column"}``, or ``("their colu
 Lines with one cell, or that begin with ``#``, are not rows. All other columns of numbers or texts go to
 `Kernels.extra`. A warning names columns that look like FLOPs, bytes or a time and are not used. `roofwidget.bound`,
 `roofwidget.roofline` and `Kernels.from_dataframe` understand the columns of a data frame in the same way.
+
+In text files, the apostrophe that keeps spreadsheets from reading a text as a formula (``'=f``) is removed.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ from roofwidget.readers.tables.delimited import (
     read_table,
     split_line,
 )
+from roofwidget.readers.tables.notation import unguarded
 from roofwidget.support.did_you_mean import listed
 
 # -- Parquet -------------------------------------------------------------------------------------------------------
@@ -148,7 +151,9 @@ def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
     """Return the table whose header has the wanted columns; if none are wanted, the table with known column names."""
     try:
         found = read_table(
-            source, header=lambda cells: set(wanted) <= set(cells) if wanted else _is_header(cells), strict=True
+            source,
+            header=lambda cells: set(wanted) <= set(map(unguarded, cells)) if wanted else _is_header(cells),
+            strict=True,
         )
     except NoHeaderError:
         names = columns_of_text(source)
@@ -201,17 +206,20 @@ class _Read:
     def __init__(self, read: DelimitedTable) -> None:
         self._read = read
         self.name = read.source.name
-        self.names: Sequence[str] = list(read.columns)
+        guarded = {unguarded(column): column for column in read.columns}
+        # Two headers may differ only in the guard; then both stay as they are.
+        self._columns = guarded if len(guarded) == len(read.columns) else {column: column for column in read.columns}
+        self.names: Sequence[str] = list(self._columns)
         self.skipped = read.skipped
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:  # noqa: ARG002 - a text is no truth value
-        return self._read.numbers(column, least=-np.inf)
+        return self._read.numbers(self._columns[column], least=-np.inf)
 
     def words(self, column: str) -> list[str | None]:
-        return [cell or None for cell in self._read.texts(column)]
+        return [unguarded(cell) or None for cell in self._read.texts(self._columns[column])]
 
     def refuse(self, row: int, column: str, reason: str) -> ProfileError:
-        return self._read.error(row, column, reason)
+        return self._read.error(row, self._columns[column], reason)
 
 
 class _Given(GivenColumns):

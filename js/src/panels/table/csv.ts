@@ -8,8 +8,11 @@ export interface CsvColumn {
   at(row: number): string | number | null;
 }
 
-/** Characters that start a formula in a spreadsheet, including their full-width forms. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+/**
+ * Characters that start a formula in a spreadsheet, including their full-width forms. Apostrophes before them count too:
+ * Python removes one apostrophe when it reads the file, and the text must come back as it was.
+ */
+const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
 
 /** Returns a heading line and a line per row. Values are in base units with all digits. Unknown values are empty. */
 export function toCsv(columns: readonly CsvColumn[], rows: Int32Array, apart = ",", end = "\r\n"): string {
