@@ -434,13 +434,13 @@ def dim(name: str, low: int, high: int, *, default: int | None = None) -> Dim:
     low, high
         The range of the slider, inclusive; `low` is at least 1.
     default
-        The value if no other is given.
+        The value if no other is given; None: `low`.
 
     Raises
     ------
     TypeError, ValueError
-        If the name is no identifier, a number is no int, the range is empty or below 1, or the default is missing or
-        outside the range.
+        If the name is no identifier, a number is no int, the range is empty or below 1, or the default is outside the
+        range.
 
     Examples
     --------
@@ -450,10 +450,7 @@ def dim(name: str, low: int, high: int, *, default: int | None = None) -> Dim:
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ValueError(f"the name of a dim must be an identifier such as 'batch', got {name!r:.60}")
-    if default is None:
-        raise ValueError(
-            f"dim '{name}' has no default: give it a default, such as dim('{name}', {low}, {high}, default={low})"
-        )
+    default = low if default is None else default
     for word, number in (("low", low), ("high", high), ("default", default)):
         if type(number) is not int:
             raise TypeError(f"{word} of dim '{name}' must be an int, got {number!r:.60}")

@@ -13,10 +13,10 @@ gelu + dropout must run after layernorm and before add
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from functools import cached_property, partial, wraps
+from typing import Any, Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeAlias, overload
 
 from roofwidget import units
 from roofwidget.analysis.bound import bound
@@ -39,6 +39,29 @@ Which: TypeAlias = "str | Op | int | Iterable[str]"
 Dims: TypeAlias = "Mapping[str, int] | None"
 
 _COMPILERS: Final = ("inductor", "xla")
+
+P = ParamSpec("P")
+
+
+class _OfGraph(Generic[P]):
+    """A way to make a partition of a graph: ``Partition.best(graph, chip)``, or ``partition.best(chip)``."""
+
+    def __init__(self, make: Callable[Concatenate[Graph, P], Partition]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    @overload
+    def __get__(self, partition: None, owner: type[Partition]) -> Callable[Concatenate[Graph, P], Partition]: ...
+    @overload
+    def __get__(self, partition: Partition, owner: type[Partition]) -> Callable[P, Partition]: ...
+    def __get__(self, partition: Partition | None, owner: type[Partition]) -> Callable[..., Partition]:
+        return self._make if partition is None else wraps(self._make)(partial(_made_of, self._make, partition))
+
+
+def _made_of(make: Callable[..., Partition], partition: Partition, *args: Any, **how: Any) -> Partition:
+    """Make a partition of the same graph, unless the arguments name a graph."""
+    has_graph = "graph" in how or (args and isinstance(args[0], Graph))
+    return make(*args, **how) if has_graph else make(partition.graph, *args, **how)
 
 
 class Partition:
@@ -86,7 +109,7 @@ class Partition:
     """The number of steps that the search of `best` tried. None for other partitions."""
 
     def __init__(self, graph: Graph, groups: Iterable[Iterable[str | int]]) -> None:
-        structure = Structure(graph)
+        structure = _structure(graph, "(graph, groups)")
         rules = Rules(structure)
         masks = [_mask_of(structure, group) for group in groups]
         _check(structure, rules, masks)
@@ -98,12 +121,14 @@ class Partition:
 
     # -- making a partition ----------------------------------------------------------------------------------------
 
+    @_OfGraph
     @staticmethod
     def unfused(graph: Graph) -> Partition:
         """Return the partition in which each op is a kernel of its own."""
-        structure = Structure(graph)
+        structure = _structure(graph, "unfused(graph)")
         return Partition._new(structure, Rules(structure), greedy.singles(structure))
 
+    @_OfGraph
     @staticmethod
     @keywords("Partition.fully")
     def fully(graph: Graph, *, chip: Chip | str | None = None, dims: Dims = None) -> Partition:
@@ -119,14 +144,15 @@ class Partition:
             A chip on which the tiles of every kernel must fit. None: tiles fit, unless reductions reduce different
             axes.
         """
-        capacity, rules = _capacity_and_rules(graph, chip, dims)
+        capacity, rules = _capacity_and_rules(graph, chip, dims, "fully(graph)")
         return Partition._new(capacity.structure, rules, greedy.fully(rules, capacity))
 
+    @_OfGraph
     @staticmethod
     @keywords("Partition.pairs")
     def pairs(graph: Graph, *, chip: Chip | str | None = None, dims: Dims = None) -> Partition:
         """Return a partition with at most two ops per kernel, merged as by `fully`."""
-        capacity, rules = _capacity_and_rules(graph, chip, dims)
+        capacity, rules = _capacity_and_rules(graph, chip, dims, "pairs(graph)")
         return Partition._new(capacity.structure, rules, greedy.pairs(rules, capacity))
 
     @staticmethod
@@ -163,7 +189,7 @@ class Partition:
         """
         if which not in _COMPILERS:
             raise ValueError(f"no rules like those of {which!r:.40}{choose_from(which, _COMPILERS)}")
-        capacity, rules = _capacity_and_rules(graph, chip, dims)
+        capacity, rules = _capacity_and_rules(graph, chip, dims, "like(which, graph, chip)")
         if which == "inductor":
             return Partition._new(capacity.structure, rules, greedy.inductor_like(rules, capacity))
         if capacity.chip is None:
@@ -171,6 +197,7 @@ class Partition:
         costs = search.Costs(capacity.structure, capacity.counts, capacity.chip, precision, _seconds(launch_overhead))
         return Partition._new(capacity.structure, rules, greedy.xla_like(rules, capacity, costs))
 
+    @_OfGraph
     @staticmethod
     @keywords("Partition.best")
     def best(
@@ -182,6 +209,8 @@ class Partition:
         dims: Dims = None,
     ) -> Partition:
         """Return the partition with the shortest `time` on a chip. In a tie, partitions with few kernels are preferred.
+
+        ``partition.best(chip)`` is the best partition of the same graph.
 
         Dynamic programming over downsets finds it if 100,000 steps suffice. Otherwise groups are merged greedily, as
         long as a merge saves time. `how` names the method that was used, and `evaluations` is the number of steps.
@@ -203,8 +232,8 @@ class Partition:
         >>> Partition.best(g, "v5p")
         Partition('tail': 4 ops in 1 kernel, 1.07 GB, 1× the compulsory bytes; textbook; optimal)
         """
+        capacity, rules = _capacity_and_rules(graph, chip, dims, "best(graph, chip)")
         chip = find_chip(chip)
-        capacity, rules = _capacity_and_rules(graph, chip, dims)
         costs = search.Costs(capacity.structure, capacity.counts, chip, precision, _seconds(launch_overhead))
         found = search.fastest(rules, capacity, costs)
         return Partition._new(capacity.structure, rules, found.groups, how=found.how, evaluations=found.evaluations)
@@ -468,8 +497,17 @@ def _capacity(structure: Structure, chip: Chip | str | None, dims: Dims) -> Capa
     return Capacity(structure, structure.counts_at(dims), None if chip is None else find_chip(chip), dims)
 
 
-def _capacity_and_rules(graph: Graph, chip: Chip | str | None, dims: Dims) -> tuple[Capacity, Rules]:
-    structure = Structure(graph)
+def _structure(graph: Graph, call: str) -> Structure:
+    """Return the structure of a graph, or raise an error that names the call."""
+    if isinstance(graph, Graph):
+        return Structure(graph)
+    call = f"Partition{'' if call.startswith('(') else '.'}{call}"
+    hint = "; its graph is the attribute `graph`" if isinstance(graph, Partition) else ""
+    raise TypeError(f"the graph of {call} must be a Graph, got {graph!r:.60}{hint}")
+
+
+def _capacity_and_rules(graph: Graph, chip: Chip | str | None, dims: Dims, call: str) -> tuple[Capacity, Rules]:
+    structure = _structure(graph, call)
     return _capacity(structure, chip, dims), Rules(structure)
 
 

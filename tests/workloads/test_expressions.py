@@ -227,9 +227,11 @@ def test_an_extreme_of_nothing_is_refused() -> None:
 # -- dims --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_dim_without_a_default_asks_for_one() -> None:
-    with pytest.raises(ValueError, match="dim 'batch' has no default: give it a default"):
-        dim("batch", 1, 1024)
+def test_a_dim_without_a_default_starts_at_its_smallest_value() -> None:
+    assert dim("batch", 2, 1024) == dim("batch", 2, 1024, default=2)
+    assert dim("batch", 2, 1024).default == 2
+    with pytest.raises(TypeError, match="low of dim 'batch' must be an int, got '2'"):
+        dim("batch", "2", 1024)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("low", "high", "default"), [(0, 4, 1), (-1, 4, 1), (4, 2, 3), (1, 4, 5), (2, 4, 1)])

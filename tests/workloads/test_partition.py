@@ -489,3 +489,27 @@ def test_pairs_that_do_not_fit_on_a_chip_are_not_merged() -> None:
     assert Partition.pairs(graph, chip=with_smem(8192)).groups == (("layernorm", "gelu"), ("dropout", "add"))
     assert Partition.pairs(graph, chip=with_smem(8000)).groups == (("layernorm",), ("gelu", "dropout"), ("add",))
     assert len(Partition.pairs(graph, chip=with_smem(128))) == 4
+
+
+def test_a_partition_makes_other_partitions_of_its_graph() -> None:
+    parts = Partition.unfused(made(TAIL))
+    assert parts.best(CHIP) == Partition.best(parts.graph, CHIP)
+    assert parts.best(CHIP, launch_overhead="1 us").how == "optimal"
+    assert parts.fully() == Partition.fully(parts.graph) != parts
+    assert parts.pairs(chip=CHIP) == Partition.pairs(parts.graph, chip=CHIP)
+    assert parts.fully().unfused() == parts
+    assert "shortest `time`" in (parts.best.__doc__ or "")
+    with pytest.raises(TypeError, match="did you mean 'precision'"):
+        parts.best(CHIP, precison="bf16")  # type: ignore[call-arg]
+
+
+def test_what_is_no_graph_is_named() -> None:
+    parts: Any = Partition.unfused(made(TAIL))
+    with pytest.raises(TypeError, match=r"the graph of Partition\.best\(graph, chip\) must be a Graph, got 'h100-sxm'"):
+        Partition.best("h100-sxm", made(TAIL))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"the graph of Partition\.unfused\(graph\) must be a Graph, got Partition\("):
+        Partition.unfused(parts)
+    with pytest.raises(TypeError, match="its graph is the attribute `graph`"):
+        Partition.like("xla", parts, CHIP)
+    with pytest.raises(TypeError, match=r"the graph of Partition\(graph, groups\) must be a Graph, got \[\]"):
+        Partition([], [])  # type: ignore[arg-type]
