@@ -63,13 +63,14 @@ ADDED = {
 # Links between chips that the data file lacks.
 ADDED_LINKS = {
     "NVLink.bandwidth": "p100-sxm2 a30 a40 rtx-3090 rtx-2080ti",
-    "xGMI.bandwidth xGMI.per_link": "mi100 mi350x mi355x",
-    "xGMI.per_link": "mi250x-gcd",
-    "RoCE.bandwidth RoCE.per_link": "gaudi2 gaudi3",
+    "xGMI.bandwidth,xGMI.per_link": "mi100 mi210 mi250x-gcd mi300a mi350x mi355x",
+    "xGMI.bandwidth": "mi250x",
+    "RoCE.bandwidth,RoCE.per_link": "gaudi2 gaudi3",
+    "Xe Link.bandwidth,Xe Link.per_link": "intel-max-1550",
 }
 for _keys, _names in ADDED_LINKS.items():
     for _name in _names.split():
-        ADDED[_name] = ADDED.get(_name, set()) | {f"links.{key}" for key in _keys.split()}
+        ADDED[_name] = ADDED.get(_name, set()) | {f"links.{key}" for key in _keys.split(",")}
 # Sources that the data file lacks.
 ADDED_SOURCES = {
     "a40_sheet",
@@ -77,6 +78,7 @@ ADDED_SOURCES = {
     "apple_bw3",
     "bridges",
     "bsc_max",
+    "cdna2_wp",
     "chiao",
     "gaudi_net",
     "gnr_table",
@@ -103,6 +105,7 @@ ADDED_SOURCES = {
     "turin_2p7",
     "turin_sku",
     "turing_link",
+    "xelink_note",
 }
 # Chips that the data file lacks: `test_printed_figures.py` has their figures.
 ADDED_CHIPS = {
@@ -374,7 +377,7 @@ def test_a_link_keeps_what_its_source_prints() -> None:
     [
         ("trn2", "for NeuronLink: its source prints 1.28 TB/s, direction not stated$"),
         ("v3", "for ICI: its source prints 100 GB/s, one direction, per link$"),
-        ("mi250x", "prints 100 GB/s, bidirectional, per link; it has that of 'GCD to GCD', 'PCIe'$"),
+        ("v4", "for ICI: its source prints 45 GB/s, one direction, per link; it has that of 'PCIe'$"),
     ],
 )
 def test_a_link_of_unstated_direction_or_number_has_no_bandwidth_and_says_why(name: str, words: str) -> None:

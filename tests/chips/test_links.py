@@ -89,7 +89,17 @@ def test_no_chip_of_the_catalogue_sends_network_bytes_to_its_host() -> None:
         ("v100-sxm2-16gb", "NVLink", 150e9),
         ("mi350x", "xGMI", 535.5e9),
         ("mi355x", "xGMI", 535.5e9),
+        # CDNA 2 white paper, endnotes: 276, 300 and 800 GB/s of both directions over 3, 3 and 8 links.
         ("mi100", "xGMI", 138e9),
+        ("mi210", "xGMI", 150e9),
+        ("mi250", "xGMI", 400e9),
+        ("mi250x", "xGMI", 400e9),
+        ("mi250-gcd", "xGMI", 200e9),
+        ("mi250x-gcd", "xGMI", 200e9),
+        # CDNA 3 white paper: two links with 256 GB/s of both directions to each of three peers.
+        ("mi300a", "xGMI", 384e9),
+        # 16 links of 26.5 GB/s.
+        ("intel-max-1550", "Xe Link", 424e9),
         ("gaudi2", "RoCE", 262.5e9),
         ("gaudi3", "RoCE", 525e9),
         # Two cards with a bridge: half of the printed sum of both directions.
@@ -109,13 +119,12 @@ def test_network_bytes_use_the_one_way_rate_of_the_links_between_chips(name: str
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("mi300a", "has no known link to other chips: 'PCIe' connects it to its host"),
-        ("mi210", "has no known link to other chips"),
+        ("rx-7900-xtx", "has no known link to other chips: 'PCIe' connects it to its host"),
         ("t4", "has no known link to other chips"),
         ("l40s", "has no known link to other chips"),
         ("rtx-4090", "has no known link to other chips"),
-        ("intel-max-1550", "has no one-way bandwidth for Xe Link: its source prints 16 links, rate not stated"),
-        ("mi250x-gcd", "has no one-way bandwidth for xGMI: its source prints 100 GB/s, bidirectional, per link"),
+        ("tpu-v3", "has no one-way bandwidth for ICI: its source prints 100 GB/s, one direction, per link"),
+        ("trn2", "has no one-way bandwidth for NeuronLink: its source prints 1.28 TB/s, direction not stated"),
         ("epyc-9654", "has no known link$"),
     ],
 )
