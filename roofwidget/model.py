@@ -184,7 +184,9 @@ class RooflineModel(HasTraits):
     memory = owned(
         "shared",
         Unicode(
-            "main", help="A memory level's name, 'main' for each chip's off-chip memory, or 'all' for a roof per level."
+            "main",
+            help="A memory level's name, 'main' for each chip's off-chip memory, or 'all': every level counts, and "
+            "each level that binds a kernel has a roof beside the main memory's (`all_levels` draws the others too).",
         ),
     )
     what_if = owned(

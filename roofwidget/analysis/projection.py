@@ -52,6 +52,9 @@ class Projection:
     is_far
         Whether a scaled kernel has a utilization below 10 %, shape (n,). The roof does not explain the time of such a
         kernel, so a new chip may not change it.
+    is_above
+        Whether a scaled kernel is above its roof on the chip that it ran on, shape (n,). Its FLOPs, its bytes, its time
+        or the peaks are wrong, and so is its new time.
     remarks
         Sentences on assumptions, those of the bounds on both chips included.
 
@@ -79,6 +82,7 @@ class Projection:
     by_kernel: Floats
     scaled: Bools
     is_far: Bools
+    is_above: Bools
     remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -109,9 +113,14 @@ class Projection:
         """Seconds of the kernels far below their roof (`is_far`), on the chip that they ran on."""
         return float(np.nansum(self.measured[self.is_far]))
 
+    @property
+    def above(self) -> float:
+        """Seconds of the kernels above their roof (`is_above`), on the chip that they ran on."""
+        return float(np.nansum(self.measured[self.is_above]))
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on assumptions, on kernels that keep their time, and on kernels far below their roof."""
+        """Sentences on assumptions, on kernels that keep their time, and on kernels far below or above their roof."""
         found = []
         kept = int((~self.scaled & ~np.isnan(self.measured)).sum())
         if kept:
@@ -121,6 +130,12 @@ class Projection:
             share = format_percent(self.far / self.before)
             whose = f"Kernels below {format_percent(_FAR_UTILIZATION)} of their roof ({share} of the time)"
             found.append(f"{whose} may not get faster on another chip.")
+        if self.above > 0:
+            share = format_percent(self.above / self.before)
+            found.append(
+                f"Kernels above their roof ({share} of the time) have wrong counts, times or peaks, so their projected "
+                "times are wrong too."
+            )
         return (*self.remarks, *found)
 
     def to_dataframe(self) -> Any:
@@ -234,6 +249,7 @@ def project(
         measured=table.self_time,
         by_kernel=frozen(seconds),
         scaled=frozen(scaled),
+        is_above=frozen(scaled & before.above_roof),
         is_far=frozen(scaled & ~rows & (before.time < _FAR_UTILIZATION * before.measured)),
         remarks=tuple(
             dict.fromkeys(

@@ -237,6 +237,17 @@ def test_it_says_how_much_of_the_time_is_far_below_its_roof_and_may_not_follow_a
     assert project(table, NEW, at_roof=[0, 4]).far == 0
 
 
+def test_it_says_how_much_of_the_time_is_above_its_roof() -> None:
+    # The bounds are 4, 4 and 1 s.
+    table = Kernels(["cached", "exact", "norm"], [4e14, 4e14, 1e12], [1e12] * 3, time=[2, 4, 2], chip=OLD)
+    found = project(table, NEW)
+    assert (found.is_above.tolist(), found.above) == ([True, False, False], 2)
+    said = "Kernels above their roof (25 % of the time) have wrong counts, times or peaks, so their projected times are"
+    assert found.notes[-1] == f"{said} wrong too."
+    assert said in repr(found)
+    assert project(table[1:], NEW).above == 0
+
+
 def test_a_data_frame_has_a_row_a_kernel(step: Kernels) -> None:
     frame = project(step, NEW).to_dataframe()
     assert frame.columns.tolist() == ["name", "before", "after", "scaled"]

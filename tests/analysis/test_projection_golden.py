@@ -50,7 +50,7 @@ def test_a_projected_time_is_what_exact_fractions_give(case: dict[str, Any]) -> 
     )
     wanted = case["expected"]
     np.testing.assert_allclose(found.by_kernel, [_number(time) for time in wanted["by_kernel"]], rtol=1e-12)
-    for name in ("before", "time", "speedup", "not_scaled"):
+    for name in ("before", "time", "speedup", "not_scaled", "far", "above"):
         np.testing.assert_allclose(getattr(found, name), _number(wanted[name]), rtol=1e-12, err_msg=name)
 
 

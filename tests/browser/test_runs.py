@@ -161,10 +161,18 @@ def test_a_kernel_at_its_roof_is_ticked(notebook: OpenNotebook) -> None:
 
 def test_where_kernels_tell_no_chip_one_is_chosen(notebook: OpenNotebook) -> None:
     cell = PROGRAM + "w = rw.roofline([mine, twice], run(('matmul', 4e14, 1e12, 8)))\nw"
-    _, drawn = shown(notebook, cell)
-    fold(drawn, "Projected time").click()
+    book, drawn = shown(notebook, cell)
+    projected = fold(drawn, "Projected time")
+    projected.click()
     line = drawn.root.locator(".roofwidget-projected")
+    # Until a chip is chosen there is no projected time, as in Python.
+    hint = drawn.root.get_by_text("These kernels do not name the chip that they ran on: choose it.")
+    expect(hint).to_be_visible()
+    assert (line.count(), "→" in projected.inner_text()) == (0, False)
+    assert book.python("w.kernels.chip") is None
+    drawn.root.get_by_label("Ran on").select_option(label="My chip")
     expect(line).to_contain_text("8 s on My chip")
+    expect(hint).to_have_count(0)
     drawn.root.get_by_label("Ran on").select_option(label="Twice")
     expect(line).to_have_text("16 s on My chip (bf16): 0.5× as fast")
 

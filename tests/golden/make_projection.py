@@ -6,8 +6,9 @@ the definitions in exact fractions before it writes.
 In the file a kernel's FLOPs, bytes or seconds may be null, which is unknown, and `self_time` is left out where it is
 `time`. A case is a table, the chip that it ran on, the chip that it is taken to, what is not at its default
 (`precision`, by default that of the chip that it ran on; `memory`; `clock` as a factor of the chip's own; `at_roof` as
-rows), and what comes out: `before`, `time` and `not_scaled` in seconds, `speedup`, and the seconds of each row (null
-where they are unknown).
+rows), and what comes out: `before`, `time` and `not_scaled` in seconds, `speedup`, the seconds of each row (null where
+they are unknown), and the seconds of scaled rows that are `far` below their roof (under a tenth of it, unless they are
+at their roof) and `above` their roof, where they ran.
 """
 
 from __future__ import annotations
@@ -54,6 +55,13 @@ TABLES: Final[dict[str, list[Row]]] = {
         ("body", 400, 1, "9", {}),
     ],
     "fast": [("cached", 400, 1, "2", {})],  # 4 and 1: it beats its roof on "old"
+    "doubtful": [
+        ("cached", 400, 1, "3", {"self": "1"}),  # 4 and 1: above its roof
+        ("exact", 400, 1, "4", {}),  # at its roof
+        ("slow", 1, 1, "20", {}),  # 1 and 0.5: a twentieth of its roof
+        ("tenth", 1, 1, "10", {}),  # 1 and 0.5: a tenth of its roof
+        ("opaque", None, 1, "1", {}),
+    ],
     "tiled": [
         ("tiles", 100, {"HBM": 1, "L2": 16}, "8", {}),  # HBM: 1 and 0.5; L2: 4 and 1; all: 4 and 1
         ("stream", 100, {"HBM": 2, "L2": 2}, "4", {}),  # HBM: 2 and 1; L2: 1 (compute) and 0.25; all: 2 and 1
@@ -130,6 +138,24 @@ CASES: Final[list[Case]] = [
     ("at its roof its own part shrinks alike", "nested", "old", "old", {"at_roof": [0]}, ["2/5", "9"], "0"),
     ("what beats its roof goes on to", "fast", "old", "new", {}, ["1/2"], "0"),
     ("its roof is where it says, if that is slower", "fast", "old", "old", {"at_roof": [0]}, ["4"], "0"),
+    (
+        "above its roof and far below it",
+        "doubtful",
+        "old",
+        "new",
+        {},
+        ["1/4", "1", "10", "5", "1"],
+        "1",
+    ),
+    (
+        "what is at its roof is not far below it, but its counts stay in doubt",
+        "doubtful",
+        "old",
+        "new",
+        {"at_roof": [0, 2]},
+        ["1/3", "1", "1/2", "5", "1"],
+        "1",
+    ),
     ("at the main memory", "tiled", "old", "new", {}, ["4", "2"], "0"),
     ("at another level", "tiled", "old", "new", {"memory": "L2"}, ["2", "1"], "0"),
     ("at the slowest of all levels", "tiled", "old", "new", {"memory": "all"}, ["2", "2"], "0"),
@@ -180,6 +206,13 @@ def _case(name: str, table: str, source: str, chip: str, asked: dict[str, Any], 
         raise ValueError(msg)
     before, time = (sum((part or 0 for part in parts), Fraction(0)) for parts in (own, times))
     clock = {"clock": float(Fraction(asked["clock"]))} if "clock" in asked else {}
+    far, above = Fraction(0), Fraction(0)
+    for at, (row, here, new) in enumerate(zip(TABLES[table], own, found, strict=True)):
+        there = bound(row, source, precision="auto", memory=asked.get("memory", "main"), clock=Fraction(1))
+        if new is None or here is None or there is None or not Fraction(row[3] or 0):
+            continue
+        far += here if at not in at_roof and there < Fraction(row[3] or 0) / 10 else 0
+        above += here if there > Fraction(row[3] or 0) else 0
     return {
         "name": name,
         "table": table,
@@ -192,6 +225,8 @@ def _case(name: str, table: str, source: str, chip: str, asked: dict[str, Any], 
             "time": float(time),
             "speedup": float(before / time) if time else None,
             "not_scaled": float(kept),
+            "far": float(far),
+            "above": float(above),
             "by_kernel": [None if part is None else float(part) for part in times],
         },
     }

@@ -2,7 +2,7 @@
 // roofwidget/analysis/projection.py: the tests compare both files with the same golden file.
 
 import { type Kernels, sumOfKnown } from "../wire/columns.ts";
-import { computeTimes, networkBytes } from "./bound.ts";
+import { computeTimes, MIN_UTILIZATION_ABOVE_ROOF, networkBytes } from "./bound.ts";
 import { bytesByLevel, CLASSES, type Roof } from "./roofline.ts";
 
 /** If a kernel reaches a smaller share of its roof than this, the roof does not explain the time of the kernel. */
@@ -18,6 +18,11 @@ export interface Projection {
   readonly notScaled: number;
   /** Total of the scaled kernels that reach only a small share of their roof. */
   readonly far: number;
+  /**
+   * Total of the scaled kernels that are above their roof. Their counts, their times or the peaks are wrong, and so are
+   * their projected times.
+   */
+  readonly above: number;
   /** Projected self time per kernel; NaN if unmeasured. */
   readonly byKernel: Float64Array;
 }
@@ -55,7 +60,7 @@ export function project(
   atRoof: ReadonlySet<number>,
 ): Projection {
   const byKernel = selfTime.slice();
-  const sum = { before: 0, time: 0, notScaled: 0, far: 0 };
+  const sum = { before: 0, time: 0, notScaled: 0, far: 0, above: 0 };
   for (let row = 0; row < n; row++) {
     const own = selfTime[row] as number;
     if (Number.isNaN(own)) continue;
@@ -65,6 +70,8 @@ export function project(
     else sum.notScaled += own;
     if (scales && !atRoof.has(row) && (there[row] as number) < MIN_EXPLAINED_SHARE * (time[row] as number))
       sum.far += own;
+    const measured = time[row] as number;
+    if (scales && measured > 0 && (there[row] as number) / measured > MIN_UTILIZATION_ABOVE_ROOF) sum.above += own;
     sum.before += own;
     sum.time += byKernel[row] as number;
   }

@@ -95,7 +95,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     ridge: (roof, ridge, peak, bandwidth) =>
       `${roof.chip.name} · ${peak} bei ${roof.precision}, ${bandwidth} aus ${roof.level} · Ridge Point ${ridge}`,
     ridges: (roof, peak) =>
-      `${roof.chip.name} · ${peak} bei ${roof.precision} · eine Roofline und ein Ridge Point je Ebene; die langsamste Ebene begrenzt`,
+      `${roof.chip.name} · ${peak} bei ${roof.precision} · jede Ebene zählt; die langsamste begrenzt`,
     ridgeAt: (ai) => `Ridge ${ai}`,
     sides: {
       roofline: "links davon sind Kernel speichergebunden, rechts davon rechengebunden",
@@ -401,7 +401,11 @@ export const catalogue: Like<typeof en.catalogue> = {
     stays: (time) => `${time} von Kerneln mit unbekannter Grenze bleiben wie gemessen.`,
     far: (percent, limit) =>
       `Kernel unter ${limit} ihrer Roofline (${percent} der Zeit) werden auf einem anderen Chip kaum schneller.`,
+    above: (percent) =>
+      `Bei Kerneln über ihrer Roofline (${percent} der Zeit) sind Zählungen, Zeiten oder Spitzen falsch, also auch ihre projizierten Zeiten.`,
     ranOn: "Gelaufen auf",
+    chooseRan: "Chip wählen",
+    ranNowhere: "Diese Kernel nennen nicht den Chip, auf dem sie gelaufen sind: bitte wählen.",
     runIn: "Alle FLOPs in",
     asTold: "wie gemessen",
     reaching: "Wenn diese ihre Roofline erreichen:",

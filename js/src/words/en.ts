@@ -71,7 +71,7 @@ export const catalogue = {
     ridge: (roof: Roof, ridge: string, peak: string, bandwidth: string) =>
       `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}`,
     ridges: (roof: Roof, peak: string) =>
-      `${roof.chip.name} · ${peak} at ${roof.precision} · one roof and ridge point per level; the slowest level binds`,
+      `${roof.chip.name} · ${peak} at ${roof.precision} · every level counts; the slowest binds`,
     /** The label of the ridge point. `ai` is the intensity at this point. */
     ridgeAt: (ai: string) => `ridge ${ai}`,
     sides: {
@@ -405,7 +405,11 @@ export const catalogue = {
     stays: (time: string) => `${time} of kernels with an unknown bound stay as measured.`,
     far: (percent: string, limit: string) =>
       `Kernels below ${limit} of their roof (${percent} of the time) may not get faster on another chip.`,
+    above: (percent: string) =>
+      `Kernels above their roof (${percent} of the time) have wrong counts, times or peaks, so their projected times are wrong too.`,
     ranOn: "Ran on",
+    chooseRan: "choose a chip",
+    ranNowhere: "These kernels do not name the chip that they ran on: choose it.",
     runIn: "All FLOPs in",
     asTold: "their precision",
     reaching: "If these reach their roof:",

@@ -22,6 +22,8 @@ interface Case {
     time: number;
     speedup: number | null;
     not_scaled: number;
+    far: number;
+    above: number;
     by_kernel: (number | null)[];
   };
 }
@@ -65,6 +67,8 @@ describe("the time of a program elsewhere", () => {
       [found.time, expected.time],
       [found.before / found.time, expected.speedup],
       [found.notScaled, expected.not_scaled],
+      [found.far, expected.far],
+      [found.above, expected.above],
     ];
     expect(found.byKernel.length).toBe(expected.by_kernel.length);
     expect(both.filter(([is, wanted]) => !near(is, wanted))).toEqual([]);

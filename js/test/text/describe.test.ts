@@ -287,9 +287,7 @@ describe("with all levels of memory", () => {
   );
   const TILED = { name: "tiled", flops: 1e12, bytes: { HBM: 1e9, L2: 5e11 }, time: 0.1 };
   it("the sentence of the roof names no single ridge point", () => {
-    expect(sentenceOfRoof(DEEP)).toBe(
-      "Deep · 100 TFLOP/s at bf16 · one roof and ridge point per level; the slowest level binds",
-    );
+    expect(sentenceOfRoof(DEEP)).toBe("Deep · 100 TFLOP/s at bf16 · every level counts; the slowest binds");
   });
   it("the sentence of a kernel has a slope for each level, and the tooltip an intensity", () => {
     const kernels = makeKernels([TILED]);

@@ -20,13 +20,10 @@ const MAX_TICKS = 8;
 export function Projected({ store }: { store: Store }) {
   const chosen = useSignal("");
   /**
-   * The chip that the kernels ran on. If the file names no chip, this is the chip that the user chose, or the first
-   * chip.
+   * The chip that the kernels ran on. If the kernels name no chip, this is the chip that the user chose. Until then
+   * there is no projected time, because any chip would be a guess. Python refuses such kernels, too.
    */
-  const source = useComputed(() => {
-    const chips = store.chips.value;
-    return store.kernels.value.chip ?? chips.find(({ id }) => id === chosen.value) ?? chips[0];
-  });
+  const source = useComputed(() => store.kernels.value.chip ?? store.chips.value.find(({ id }) => id === chosen.value));
   const from = useComputed(() => source.value && roofOf(source.value, "auto", store.memory.value, {}));
   const there = useComputed(() => {
     const roof = from.value;
@@ -50,19 +47,26 @@ export function Projected({ store }: { store: Store }) {
     return project(kernels, there.value, here, new Set(store.atRoof.value));
   });
   const [ran, old, to, result] = [source.value, from.value, goal.value?.roof, found.value];
-  if (!ran || !old || !to) return null;
+  if (!to) return null;
   const seconds = (time: number) => formatQuantity(time, "s");
   const [before = "", time = ""] = result ? [seconds(result.before), seconds(result.time)] : [];
   return (
-    <Fold name="projected" title={words.projected} note={before === time ? "" : `${ofChip(before, ran, to)} → ${time}`}>
+    <Fold
+      name="projected"
+      title={words.projected}
+      note={!ran || before === time ? "" : `${ofChip(before, ran, to)} → ${time}`}
+    >
       {() => (
         <>
-          {!store.kernels.value.chip && store.chips.value.length > 1 && (
+          {!store.kernels.value.chip && (
             <Select
               row
               label={words.ranOn}
-              value={source.value?.id ?? ""}
-              options={store.chips.value.map(({ id, name }) => [id, name])}
+              value={ran?.id ?? ""}
+              options={[
+                ...(ran ? [] : [["", words.chooseRan] as const]),
+                ...store.chips.value.map(({ id, name }) => [id, name] as const),
+              ]}
               choose={(id) => {
                 chosen.value = id;
               }}
@@ -77,8 +81,11 @@ export function Projected({ store }: { store: Store }) {
               wanted.value = name;
             }}
           />
-          {isRoof(old)
-            ? result && (
+          {!(ran && old) && <p class="roofwidget-muted">{words.ranNowhere}</p>}
+          {ran &&
+            old &&
+            (isRoof(old) ? (
+              result && (
                 <>
                   <p>{words.ranFor(before, old.chip.name, old.precision)}</p>
                   <p class="roofwidget-projected" role="status" aria-live={store.dragging.value ? "off" : "polite"}>
@@ -87,12 +94,15 @@ export function Projected({ store }: { store: Store }) {
                   <p class="roofwidget-muted">
                     {words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
                     {result.far > 0 &&
-                      words.far(formatPercent(result.far / result.before), formatPercent(MIN_EXPLAINED_SHARE))}
+                      words.far(formatPercent(result.far / result.before), formatPercent(MIN_EXPLAINED_SHARE))}{" "}
+                    {result.above > 0 && words.above(formatPercent(result.above / result.before))}
                   </p>
                   <AtRoof store={store} result={result} />
                 </>
               )
-            : source.value && <p class="roofwidget-muted">{reasonOf(source.value, old)}</p>}
+            ) : (
+              <p class="roofwidget-muted">{reasonOf(ran, old)}</p>
+            ))}
         </>
       )}
     </Fold>
