@@ -598,7 +598,7 @@ class RooflineModel(HasTraits):
         return bound_lenient(
             self.shown_kernels,
             self.resolved_chip(chip),
-            precision=self.precision,
+            precision=self._precision_of(self.chip(chip)),
             memory=self.memory,
             exposed_comm=self.exposed_comm,
             launch_overhead=self.launch_overhead,

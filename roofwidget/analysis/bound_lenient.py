@@ -11,7 +11,7 @@ import numpy as np
 from roofwidget.analysis.bound import bound
 from roofwidget.analysis.result import Bound
 from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
-from roofwidget.kernels.columns import Bools
+from roofwidget.kernels.columns import Bools, frozen
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted
@@ -20,8 +20,9 @@ from roofwidget.support.text_tables import counted
 def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
     """Return a `Bound` like `roofwidget.bound`, in which a kernel's bound is unknown if the chip lacks a figure for it.
 
-    The affected kernels keep their FLOPs and memory bytes. A remark says how many kernels are affected. The options
-    are those of `roofwidget.bound`.
+    The affected kernels keep their FLOPs and memory bytes. If only the link is unknown, they also keep their compute
+    time, so their attainable rate is known. A remark says how many kernels are affected. The options are those of
+    `roofwidget.bound`.
 
     Raises
     ------
@@ -34,11 +35,17 @@ def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
     >>> bound_lenient(Kernels(["a", "b"], [1e9, 1e9], [1, 1], precision=["bf16", "fp64"]), chip).bound_by.tolist()
     ['compute', 'unknown']
     """
-    lost = without_figures(kernels, chip)
-    if not lost.any():
+    no_peak, no_link = _without_peaks(kernels, chip), _without_link(kernels, chip)
+    if not (no_peak | no_link).any():
         return bound(kernels, chip, **options)
-    found = bound(_without_lost(kernels, lost), chip, **options)
-    return replace(found, flops=kernels.flops, remarks=(*found.remarks, *lacking(kernels, chip)))
+    found = bound(_without_lost(kernels, no_peak, no_link), chip, **options)
+    return replace(
+        found,
+        flops=kernels.flops,
+        network_time=frozen(np.where(no_link, np.nan, found.network_time)),
+        time=frozen(np.where(no_link, np.nan, found.time)),
+        remarks=(*found.remarks, *lacking(kernels, chip)),
+    )
 
 
 def lacking(kernels: Kernels, chip: Chip) -> list[str]:
@@ -102,11 +109,11 @@ def _has(figure: Callable[[], float]) -> bool:
     return True
 
 
-def _without_lost(kernels: Kernels, lost: Bools) -> Kernels:
+def _without_lost(kernels: Kernels, no_peak: Bools, no_link: Bools) -> Kernels:
     return kernels.replace(
-        flops={key: np.where(lost, np.nan, column) for key, column in kernels.flops_by_precision.items()},
+        flops={key: np.where(no_peak, np.nan, column) for key, column in kernels.flops_by_precision.items()},
         bytes={
-            level: np.where(lost, np.nan, column) if level.casefold() == NETWORK else column
+            level: np.where(no_link, np.nan, column) if level.casefold() == NETWORK else column
             for level, column in kernels.bytes_by_level.items()
         },
     )

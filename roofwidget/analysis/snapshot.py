@@ -111,7 +111,7 @@ def _checked_positions(snapshot: str, given: Any) -> tuple[tuple[str, float, flo
 def kernel_positions(kernels: Kernels, rows: Rows, bound: Bound) -> tuple[tuple[str, float, float], ...]:
     """Return the positions of the longest kernels in `rows`, one per name, at the memory level that binds them."""
     moved, slowest = _binding_bytes(bound)
-    least = np.fmax(bound.compute_time, slowest) / (1 - bound.exposed_comm)
+    least = np.maximum(bound.compute_time, slowest) / (1 - bound.exposed_comm)
     seconds = np.where(np.isnan(bound.measured), least, bound.measured)
     with np.errstate(divide="ignore", invalid="ignore"):
         intensity = bound.flops / moved

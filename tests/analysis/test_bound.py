@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
+from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Energy
 
 H100 = rw.Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12})
@@ -392,3 +393,13 @@ def test_the_opterons_of_the_first_paper() -> None:
     x4 = rw.Chip("Opteron X4", {"fp64": 74e9}, {"DRAM": 16.6e9})
     assert [f"{chip.ridge_point():.2f}" for chip in (x2, x4)] == ["1.17", "4.46"]
     assert one(1e9, 4e9, None, x2).attainable[0] == 3.75e9
+
+
+def test_a_kernel_that_lacks_only_a_link_keeps_its_attainable_rate() -> None:
+    chip = rw.Chip("No link", {"bf16": 1e14}, {"HBM": 1e12})
+    kernels = rw.Kernels(["sent", "local"], [1e12, 1e12], {"HBM": [1e9, 1e9], "network": [1e9, np.nan]}, time=[1, 1])
+    found = bound_lenient(kernels, chip)
+    assert found.bound_by.tolist() == ["unknown", "compute"]
+    assert found.attainable.tolist() == [1e14, 1e14]
+    assert found.peak_fraction.tolist() == [0.01, 0.01]
+    assert np.isnan(found.time).tolist() == np.isnan(found.network_time).tolist() == [True, False]

@@ -144,3 +144,17 @@ def test_what_is_sent_comes_back_the_same_and_without_infinities(model: Roofline
     assert sent[0]["kernels"][0] == ["no bytes", None, 1e12]
     assert (sent[0]["peak"], sent[0]["hidden"]) == (100e12, False)
     assert wire.snapshots_from_wire(sent) == model.snapshots
+
+
+def test_the_precision_that_all_kernels_share_is_kept_with_its_peak_as_the_page_keeps_it() -> None:
+    chip = Chip("Two", {"bf16": 100e12, "fp8": 200e12}, {"HBM": 1e12})
+    model = RooflineModel([chip], Kernels(["a", "copy"], [1e12, 0], [1e11, 1e11], precision=["fp8", None]))
+    frozen = model.freeze()
+    assert (frozen.precision, frozen.peak_flops) == ("fp8", 200e12)
+    assert model.bound().precision == "fp8"
+    assert model.bound().peak.tolist() == [model.peak_flops] * 2 == [200e12] * 2
+
+
+def test_a_kernel_whose_bound_is_unknown_has_no_place_on_the_roof(model: RooflineModel) -> None:
+    model.kernels = Kernels(["no peak", "copy"], [1e12, 0], [1e11, 1e11], precision=["fp64", None])
+    assert [name for name, _, _ in model.freeze().kernels] == ["copy"]

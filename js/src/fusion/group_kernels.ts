@@ -52,20 +52,30 @@ export function kernelsOf(
     const filled = new Float64Array(n);
     for (let row = 0; row < n; row++) {
       const was = rows?.[row] ?? -1;
-      filled[row] = was >= 0 && old ? (old[was] as number) : count(groups[row] as readonly number[]);
+      // A reused count may be NaN, which stands for 0 here; see below.
+      filled[row] = was >= 0 && old ? (old[was] as number) || 0 : count(groups[row] as readonly number[]);
     }
     return filled;
   };
   const old = before?.kernels;
+  const ofClass = graph.classes.map((word, at) => {
+    const counts = values.flops[at] as Float64Array;
+    return [word, column((group) => total(counts, group), old?.flops.get(word))] as const;
+  });
+  // As in Python, a class has only the groups with FLOPs of this class. A group without FLOPs has a plain 0.
+  const isIdle = groups.map((_, row) => ofClass.every(([, counts]) => counts[row] === 0));
   const flops = new Map(
-    graph.classes.map((word, at) => {
-      const counts = values.flops[at] as Float64Array;
-      return [word, column((group) => total(counts, group), old?.flops.get(word))] as const;
-    }),
+    ofClass
+      .filter(([, counts]) => counts.some((count) => count !== 0))
+      .map(([word, counts]) => [word, counts.map((count) => count || Number.NaN)]),
   );
-  // If no op computes anything, the FLOPs are zero, not unknown.
-  if (flops.size === 0) flops.set("", new Float64Array(n));
+  if (isIdle.includes(true))
+    flops.set(
+      "",
+      Float64Array.from(isIdle, (idle) => (idle ? 0 : Number.NaN)),
+    );
   const precisions = groups.map((group, row) => {
+    if (isIdle[row]) return null;
     const was = rows?.[row] ?? -1;
     return was >= 0 && old ? textAt(old.precision, was) : precisionOf(graph, values, group);
   });

@@ -35,6 +35,8 @@ export interface Roof {
   readonly precision: string;
   /** The chosen level; the main memory if all levels are chosen. */
   readonly level: string;
+  /** The chosen level, or `ALL_LEVELS`. */
+  readonly memory: string;
   /** Peak with what-ifs, FLOP/s. */
   readonly peak: number;
   /** Bandwidth of `level` with what-ifs, bytes/s. */
@@ -103,6 +105,7 @@ export function roofOf(
     chip,
     precision: wanted,
     level,
+    memory: memory === ALL_LEVELS ? ALL_LEVELS : level,
     peak: peaks.get(wanted) ?? sheetPeak,
     bandwidth: bandwidths.get(level) ?? sheetBandwidth,
     sheetPeak,

@@ -1,7 +1,7 @@
 // Snapshots: a frozen roof with the places of its kernels, and the kernels that have moved since then.
 
-import { type Points, pointsOf } from "../roofline/points.ts";
-import { ALL_LEVELS, type Roof } from "../roofline/roofline.ts";
+import { MEASURED, type Points, pointsOf } from "../roofline/points.ts";
+import type { Roof } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
 import { memoize } from "../ui/memoize.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
@@ -55,7 +55,8 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Retu
       // A snapshot contains kernels even while the chart shows totals. Python does the same.
       const hidden = showsTotals.value && pointsOf(kernels, shownRoofs.value, focusRoof.value, rows);
       const shown = { kernels, rows, points: hidden || points.value };
-      change([...snapshots.value, frozen(own, focusRoof.value, shown)]);
+      const place = shownRoofs.value.indexOf(focusRoof.value);
+      change([...snapshots.value, frozen(own, focusRoof.value, shown, place)]);
     },
     renameSnapshot: (place: number, name: string) => edit(place, { name }),
     hideSnapshot: (place: number, hidden: boolean) => edit(place, { hidden }),
@@ -63,15 +64,15 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Retu
   };
 }
 
-/** Returns the value of the trait `memory` for a roof, which is a level or "all". */
-export const memoryOf = ({ levels, level }: Roof) => (levels.length > 1 ? ALL_LEVELS : level);
-
-function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernels): Snapshot {
+/** `place` is the index of the roof among the shown roofs. */
+function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernels, place: number): Snapshot {
   const places = new Map<string, Snapshot["kernels"][number]>();
   for (const row of rows) {
     const [own, index] = [textAt(kernels.name, row), points.home[row] ?? -1];
     // If several kernels have the same name, keep the longest kernel.
     if (!own || index < 0 || places.has(own)) continue;
+    // An unmeasured kernel may be a point of other roofs only.
+    if (![MEASURED, place].includes(points.roof[index] as number)) continue;
     places.set(own, [own, points.x[index] as number, points.y[index] as number]);
     if (places.size === MAX_SNAPSHOT_KERNELS) break;
   }
@@ -81,7 +82,7 @@ function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernel
     precision: roof.precision,
     peak: roof.peak,
     bandwidth: roof.bandwidth,
-    memory: memoryOf(roof),
+    memory: roof.memory,
     hidden: false,
     kernels: [...places.values()],
   };

@@ -2,7 +2,7 @@
 // kernel and the roof.
 
 import { type Bound, judge } from "../roofline/bound.ts";
-import { bytesAt, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
+import { bytesAt, CLASSES, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
 import { strings } from "../words/words.ts";
@@ -28,6 +28,9 @@ export function nameOf(kernels: Kernels, row: number): string {
  * Returns the displayed name of what binds a kernel: "compute", "network", "overhead", "unknown", or a memory level.
  */
 export const bindingWord = (answer: string) => strings.binding[answer] ?? answer;
+
+/** If compute needs at least as long as memory, the attainable rate is a peak. Peaks are shown with four digits. */
+export const attainableDigits = ({ computeTime, memoryTime }: Bound) => (computeTime >= memoryTime ? 4 : 3);
 
 /** Returns the label of a roof lowered by exposed communication. */
 export const exposedText = (fraction: number) => strings.exposed(formatPercent(fraction));
@@ -100,8 +103,7 @@ function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): strin
     return Number.isNaN(ai) ? [] : [roof.levels.length > 1 ? `${name} ${slope}` : slope];
   });
   const { exposedComm } = roof.conditions;
-  const flat = bound.computeTime >= bound.memoryTime;
-  const limit = formatQuantity(bound.attainable, "FLOP/s", flat ? 4 : 3);
+  const limit = formatQuantity(bound.attainable, "FLOP/s", attainableDigits(bound));
   const least = strings.least([peak, ...slopes]);
   return strings.attainable(exposedComm > 0 ? strings.leaving(formatPercent(1 - exposedComm), least) : least, limit);
 }
@@ -178,9 +180,7 @@ export function tooltipRows(
   const outside = bound.regime === "network" || bound.regime === "overhead";
   if (bound.ai !== 0) {
     add(words.achieved, measured ? formatQuantity(bound.achieved, "FLOP/s") : undefined);
-    // The attainable rate of a compute-bound kernel is a peak. Peaks are shown with four digits.
-    const digits = bound.regime === "compute" ? 4 : 3;
-    add(words.attainable, formatQuantity(bound.attainable, "FLOP/s", digits));
+    add(words.attainable, formatQuantity(bound.attainable, "FLOP/s", attainableDigits(bound)));
     if (outside) add(words.withOutside, formatQuantity((kernels.totalFlops[row] as number) / bound.time, "FLOP/s"));
   }
   add(words.roof, measured ? formatPercent(bound.utilization) : undefined);
@@ -247,8 +247,9 @@ function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] 
 function lacksPeakFor(kernels: Kernels, row: number, roof: Roof): string | undefined {
   for (const [key, column] of kernels.flops) {
     const own = textAt(kernels.precision, row);
+    // FLOPs without a precision, and those of a class, have the precision of the kernel.
     if (!Number.isNaN(column[row] as number) && peakFor(roof, key, own) === undefined)
-      return roof.peaks.has(key) || !own ? key : own;
+      return own && (key === "" || CLASSES.includes(key)) ? own : key;
   }
   return undefined;
 }

@@ -14,8 +14,10 @@ import {
   tally,
   unfused,
 } from "../../src/fusion/partition.ts";
+import { judge } from "../../src/roofline/bound.ts";
 import { textAt } from "../../src/wire/columns.ts";
 import { at, cases, faultOf, type Groups, same, written } from "../graphs.ts";
+import { makeChip, makeRoof } from "../helpers.ts";
 
 const groupOf = (groups: Groups, op: number) => groups.findIndex((group) => group.includes(op));
 
@@ -192,12 +194,25 @@ describe("the kernels of a partition", () => {
     expect(kernels.n).toBe(2);
     expect([0, 1].map((row) => textAt(kernels.name, row))).toEqual(["m + act", "move"]);
     expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", "bf16"]);
-    expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(1e6, 0));
+    expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(1e6, Number.NaN));
     expect(kernels.flops.get("vector")).toEqual(Float64Array.of(1000, 2000));
     expect(kernels.bytes.get("main")).toEqual(Float64Array.of(6000, 6000));
     expect(kernels.totalFlops).toEqual(Float64Array.of(1_001_000, 2000));
     expect(kernels.time.every(Number.isNaN)).toBe(true);
     expect(kernels.count).toEqual(Float64Array.of(1, 1));
+  });
+  it("have no precision, and a plain 0 of FLOPs, where their ops compute nothing", () => {
+    const graph = written("*m: x w > y; a: y > p");
+    const values = evaluate(graph, environment(graph));
+    const none = { ...values, flops: values.flops.map((column) => column.map((count, op) => (op === 1 ? 0 : count))) };
+    const kernels = kernelsOf(graph, unfused(graph), none);
+    expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", null]);
+    expect(kernels.totalFlops[1]).toBe(0);
+    expect(kernels.flops.get("")).toEqual(Float64Array.of(Number.NaN, 0));
+    // A chip without a peak for bf16 can still judge it.
+    const roof = makeRoof(makeChip({ peaks: { fp32: 1e12 } }));
+    expect(judge(kernels, roof)(1).boundBy).toBe("HBM");
+    expect(judge(kernels, roof)(0).boundBy).toBe("unknown");
   });
   it("are the same as any when what merges and splits leave alone is taken from the kernels before", () => {
     const braid = written("*m: x w > y; a: y > p; +b: y p > q; c: q > r; *n: r w > s; d: s p > t");

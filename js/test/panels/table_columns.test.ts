@@ -11,6 +11,7 @@ import {
   toggled,
   usualColumns,
 } from "../../src/panels/table/columns.ts";
+import { sentenceOf, tooltipRows } from "../../src/text/describe.ts";
 import { catalogue } from "../../src/words/en.ts";
 import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
@@ -150,6 +151,38 @@ describe("a cell", () => {
     expect(cells("share")).toEqual(["40 %", "10 %", "–", "50 %"]);
     expect(cells("headroom")).toEqual(["400 ms", "0 s", "–", "490 ms"]);
     expect(cells("category")).toEqual(["matmul", "–", "–", "–"]);
+  });
+  it("says of a kernel without bytes what the tooltip says: an infinite intensity", () => {
+    const kernels = makeKernels([
+      { flops: 1e12, bytes: 0, time: 1 },
+      { flops: 0, bytes: 0, time: 1 },
+    ]);
+    const ai = columnsOf(kernels, ROOF).find(({ key }) => key === "ai:HBM") as Column;
+    expect([0, 1].map((row) => cellText(ai, row))).toEqual(["∞ FLOP/B", "–"]);
+    expect(tooltipRows(kernels, 0, ROOF)).toContainEqual(["AI", "∞ FLOP/B"]);
+  });
+  it("says an attainable rate with the digits of the tooltip and the sentence: four where it is a peak", () => {
+    const roof = makeRoof(
+      makeChip({ peaks: { bf16: 9.894e14 }, memories: { HBM: 3.352e12 } }),
+      "auto",
+      "main",
+      {},
+      {
+        launchOverhead: 1,
+      },
+    );
+    const kernels = makeKernels([
+      { flops: 1e12, bytes: 1e6 },
+      { flops: 1e12, bytes: 1e12 },
+      { flops: 1e15, bytes: 1 },
+    ]);
+    const attainable = columnsOf(kernels, roof).find(({ key }) => key === "attainable") as Column;
+    const rates = ["989.4 TFLOP/s", "3.35 TFLOP/s", "989.4 TFLOP/s"];
+    for (const [row, rate] of rates.entries()) {
+      expect(cellText(attainable, row)).toBe(rate);
+      expect(tooltipRows(kernels, row, roof)).toContainEqual(["attainable", rate]);
+      expect(sentenceOf(kernels, row, roof)).toContain(`= ${rate} attainable`);
+    }
   });
   it("does not write out what a share is that is next to none", () => {
     const share = columnsOf(makeKernels([{ time: 1e-9 }, { time: 1 }, { time: 0 }]), undefined).find(

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { changesSince, shownSnapshots } from "../../src/chart/layers/snapshots.tsx";
 import { movesSince } from "../../src/state/snapshots.ts";
 import { createStore } from "../../src/state/store.ts";
-import { eachWithClock, type KernelSpec, wireKernels } from "../helpers.ts";
+import { eachWithClock, type KernelSpec, wireChip, wireKernels } from "../helpers.ts";
 import { onOneChip, SMALL, scene } from "../scenes.ts";
 
 const GELU: KernelSpec = { name: "gelu", flops: 1e12, bytes: 1e11 };
@@ -62,6 +62,18 @@ describe("a snapshot", () => {
     const { store } = make([{ ...GELU, bytes: { HBM: 1e10, L2: 1e12 } }], { memory: "all" });
     store.freeze();
     expect(store.snapshots.value[0]).toMatchObject({ memory: "all", bandwidth: 1e12, kernels: [["gelu", 1, 1e13]] });
+  });
+  it("holds all levels where the chip knows the bandwidth of one only", () => {
+    const { store } = make([GELU], { memory: "all", chips: [wireChip({ memories: { HBM: 1e12, L2: null } })] });
+    store.freeze();
+    expect(store.snapshots.value[0]).toMatchObject({ memory: "all", bandwidth: 1e12, kernels: [["gelu", 10, 1e13]] });
+  });
+  it("keeps no kernel that only other roofs can judge", () => {
+    const chips = [wireChip(), wireChip({ id: "other", peaks: { bf16: 1e14, fp8: 2e14 } })];
+    const { store } = make([{ ...GELU, precision: "fp8" }, COPY], { chips, shown: ["chip", "other"] });
+    expect(store.focusRoof.value?.chip.id).toBe("chip");
+    store.freeze();
+    expect(store.snapshots.value[0]?.kernels.map(([name]) => name)).toEqual(["copy"]);
   });
   it("keeps the 200 longest of very many, of one name the longest", () => {
     const many = Array.from({ length: 1000 }, (_, row) => ({ ...GELU, name: `k${row % 500}`, time: 1 + row }));

@@ -107,6 +107,9 @@ describe("the sentence", () => {
       "k on H100 · H100 has no peak for its fp64 FLOPs",
     );
     expect(say({ flops: { fp64: 1e9, bf16: 1e12 }, bytes: 1e10 })).toContain("fp64");
+    // The FLOPs have a precision, and the kernel another one.
+    expect(say({ flops: { fp64: 1e9 }, bytes: 1e10, precision: "int4" })).toContain("no peak for its fp64 FLOPs");
+    expect(say({ flops: { matmul: 1e9 }, bytes: 1e10, precision: "fp64" })).toContain("no peak for its fp64 FLOPs");
   });
   it("of a kernel with a precision of its own names the peak that judges it", () => {
     expect(say({ flops: 1e13, bytes: 1e9, precision: "fp8" })).toContain("min(1.979 PFLOP/s, ");

@@ -1,7 +1,7 @@
 // Snapshots: earlier roofs and kernels as ghosts, and arrows to the current roofs and kernels.
 
 import type { Roof } from "../../roofline/roofline.ts";
-import { hasMoved, type KernelChange, memoryOf, movesSince } from "../../state/snapshots.ts";
+import { hasMoved, type KernelChange, movesSince } from "../../state/snapshots.ts";
 import type { Store } from "../../state/store.ts";
 import { formatFactor } from "../../text/numbers.ts";
 import type { Snapshot } from "../../wire/types.ts";
@@ -92,7 +92,7 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): LabelledAr
   const last = Math.min(high, before.peak / before.bandwidth, now.peak / now.bandwidth);
   // If the user has chosen another memory level, the bandwidth differs, but the roof itself has not changed. The
   // bandwidth then has no arrow.
-  const isOther = before.chip === now.chip.id && before.memory !== memoryOf(now);
+  const isOther = before.chip === now.chip.id && before.memory !== now.memory;
   if (hasMoved(now.bandwidth / before.bandwidth) && first < last && !isOther) {
     const text = words.bandwidth(now.level, formatFactor(now.bandwidth / before.bandwidth));
     const ai = first * (last / first) ** ON_SLOPE;

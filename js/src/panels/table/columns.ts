@@ -3,7 +3,7 @@
 import { judge } from "../../roofline/bound.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
 import { boundsOf } from "../../state/filters.ts";
-import { bindingWord, nameOf } from "../../text/describe.ts";
+import { attainableDigits, bindingWord, nameOf } from "../../text/describe.ts";
 import { SHAPE_COLUMN } from "../../text/disambiguate.ts";
 import { formatIntensity, formatPercent, formatQuantity, formatSignificant } from "../../text/numbers.ts";
 import { bytesReasonOf } from "../../text/reasons.ts";
@@ -44,6 +44,8 @@ export interface TextColumn extends Head {
 export interface NumberColumn extends Head {
   readonly kind: Kind;
   at(row: number): number;
+  /** The number of significant digits of a quantity, if it is not 3. */
+  digits?(row: number): number;
 }
 
 export type Column = TextColumn | NumberColumn;
@@ -133,7 +135,11 @@ function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
     }),
     ...columns((level, bytes, moved) => [told(head("bytes", level, moved), "B", bytes)]),
     ...columns((level, bytes, moved) => [
-      number(head("ai", level, ["flops", ...moved]), "FLOP/B", (row) => over(totalFlops, row, bytes[row] as number)),
+      number(
+        head("ai", level, ["flops", ...moved]),
+        "FLOP/B",
+        (row) => (totalFlops[row] as number) / (bytes[row] as number),
+      ),
     ]),
     number(own("achieved", ["flops", "time"]), "FLOP/s", (row) => over(totalFlops, row, time[row] as number)),
     ...columns((level, bytes, moved) => {
@@ -148,8 +154,9 @@ function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
   ];
 }
 
-/** Returns the value divided by `by`. Returns NaN (unknown) if `by` is 0. */
-const over = (values: Float64Array, row: number, by: number) => (by > 0 ? (values[row] as number) / by : Number.NaN);
+/** Returns an amount per second. Returns NaN (unknown) if the time is 0, because a time of 0 was not measured. */
+const over = (values: Float64Array, row: number, time: number) =>
+  time > 0 ? (values[row] as number) / time : Number.NaN;
 
 interface LevelBytes {
   readonly name: string;
@@ -191,7 +198,10 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
   const counts = ["flops", "bytes"];
   const all = [...counts, "time"];
   return [
-    number(own("attainable", counts), "FLOP/s", (row) => bound(row).attainable),
+    {
+      ...number(own("attainable", counts), "FLOP/s", (row) => bound(row).attainable),
+      digits: (row) => attainableDigits(bound(row)),
+    },
     {
       ...text(
         own("bound_by", counts),
@@ -249,7 +259,7 @@ export function cellText(column: Column, row: number): string {
       // A whole number without a unit may be an identifier, so it is not rounded.
       return Number.isSafeInteger(value) ? String(value) : formatSignificant(value, 4);
     default:
-      return formatQuantity(value, column.kind);
+      return formatQuantity(value, column.kind, column.digits?.(row));
   }
 }
 

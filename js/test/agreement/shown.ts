@@ -1,0 +1,135 @@
+// Everything that the page shows of one model, as the page's own functions write it. The tests in tests/agreement compare
+// it with what Python says of the same model.
+
+import { compulsory, tally, unfused } from "../../src/fusion/partition.ts";
+import { cellText, columnsOf, exportedColumns, usualColumns } from "../../src/panels/table/columns.ts";
+import { toCsv } from "../../src/panels/table/csv.ts";
+import { derivation, figuresOf } from "../../src/panels/workload/dims.ts";
+import { judge } from "../../src/roofline/bound.ts";
+import { createStore, type Store } from "../../src/state/store.ts";
+import type { Model } from "../../src/state/sync.ts";
+import { gapText, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
+import { formatFactor, formatIntensity, formatPercent, formatQuantity } from "../../src/text/numbers.ts";
+import { noteOf } from "../../src/text/what_if.ts";
+import { encodeSnapshots } from "../../src/wire/encode.ts";
+import { filterWords } from "../../src/words/words.ts";
+
+/** A model that holds what Python sent, and keeps what the page sets. */
+function modelOf(state: Readonly<Record<string, unknown>>): Model {
+  const values = { ...state };
+  return {
+    get: (name) => values[name],
+    set: (name, value) => {
+      values[name] = value;
+    },
+    save_changes: () => undefined,
+    on: () => undefined,
+    off: () => undefined,
+  };
+}
+
+export function shownOf(state: Readonly<Record<string, unknown>>): unknown {
+  const abort = new AbortController();
+  const store = createStore(modelOf(state), abort.signal);
+  try {
+    return { ...ofKernels(store), ...ofProfile(store), ...ofRoof(store), ...ofGraph(store) };
+  } finally {
+    abort.abort();
+  }
+}
+
+function ofKernels(store: Store) {
+  const kernels = store.kernels.value;
+  const rows = Int32Array.from({ length: kernels.n }, (_, row) => row);
+  const roofs = store.shownRoofs.value;
+  const focus = store.focusRoof.value;
+  const roof = focus ?? roofs[0];
+  const columns = columnsOf(kernels, roof);
+  const usual = usualColumns(columns, kernels, roof);
+  return {
+    cells: Object.fromEntries(columns.map((column) => [column.key, [...rows].map((row) => cellText(column, row))])),
+    usual: usual.map(({ key }) => key),
+    csv: toCsv(exportedColumns(columns, usual, kernels, roof), rows),
+    tooltips: Object.fromEntries(
+      roofs.map((one) => [one.chip.id, [...rows].map((row) => tooltipRows(kernels, row, one, "roofline", roofs))]),
+    ),
+    sentences: Object.fromEntries(
+      roofs.map((one) => [one.chip.id, [...rows].map((row) => sentenceOf(kernels, row, one))]),
+    ),
+    gaps: focus ? [...rows].map((row) => gapText(judge(kernels, focus)(row))) : [],
+  };
+}
+
+function ofProfile(store: Store) {
+  const { kernels: passing, all, share } = store.totals.value;
+  const kernels = store.kernels.value;
+  const { rows, gains, share: gained } = store.ranking.value;
+  const { moved } = store;
+  const focus = store.focusRoof.value;
+  const notes = (row: number) =>
+    focus ? noteOf({ kernels, moves: store.moves.value, moved: moved.value, focus }, row) : [];
+  store.freeze();
+  return {
+    filtered: [...store.rows.value],
+    counted: [filterWords.counted(passing, all), formatPercent(share)],
+    categories: store.byCategory.value.map(({ name, kernels: count, share: part }) => [
+      name,
+      count,
+      formatPercent(part),
+    ]),
+    bounds: store.boundBy.value.values.length > 0 ? boundsOf(store) : [],
+    ranking: rows.map((row, at) => [row, formatPercent((gains[at] as number) / kernels.totalTime), seconds(gains[at])]),
+    gained: rows.length > 0 ? formatPercent(gained) : "",
+    snapshot: encodeSnapshots(store.snapshots.value).at(-1) ?? null,
+    moved: [...(moved.value?.rows ?? [])].map((row, at) => [
+      row,
+      seconds(moved.value?.kernels.time[at]),
+      seconds(moved.value?.kernels.selfTime[at]),
+      [...(moved.value?.kernels.bytes ?? [])].map(([level, column]) => [
+        level,
+        formatQuantity(column[at] as number, "B"),
+      ]),
+      notes(row),
+    ]),
+  };
+}
+
+const seconds = (time: number | undefined) => formatQuantity(time ?? Number.NaN, "s");
+
+function boundsOf({ boundBy, kernels }: Store) {
+  const { values, codes } = boundBy.value;
+  return Array.from({ length: kernels.value.n }, (_, row) => values[codes[row] as number]);
+}
+
+function ofRoof(store: Store) {
+  const focus = store.focusRoof.value;
+  return {
+    focus: focus?.chip.id ?? null,
+    roofs: Object.fromEntries(store.shownRoofs.value.map((roof) => [roof.chip.id, sentenceOfRoof(roof)])),
+    precision: store.commonPrecision.value ?? null,
+    rates: focus && [formatQuantity(focus.peak, "FLOP/s", 4), formatQuantity(focus.bandwidth, "B/s", 4)],
+    ceilings: store.possibleCeilings.value.map(({ key, rate, unit, on }) => [key, formatQuantity(rate, unit, 4), on]),
+    levels: store.shownLevels.value.map(({ name }) => name),
+    unknown: store.unknownLevels.value,
+  };
+}
+
+function ofGraph(store: Store) {
+  const workload = store.workload.value;
+  if (!workload) return {};
+  const { graph, values, partition, env } = workload;
+  const now = tally(graph, values, partition, undefined);
+  const before = tally(graph, values, unfused(graph), undefined);
+  const least = compulsory(graph, values);
+  return {
+    tally: [now.kernels, formatQuantity(now.flops, "FLOP"), formatQuantity(now.bytes, "B"), ratio(now)],
+    unfused: [before.kernels, formatQuantity(before.flops, "FLOP"), formatQuantity(before.bytes, "B"), ratio(before)],
+    compulsory: [formatQuantity(least, "B"), formatFactor(now.bytes / least)],
+    ops: graph.ops.map((_, op) => {
+      const { counts, terms } = derivation(graph, env, op);
+      return [...figuresOf(graph, values, op), [...counts, ...terms].map((line) => [line.formula, line.amount])];
+    }),
+  };
+}
+
+const ratio = ({ flops, bytes }: { readonly flops: number; readonly bytes: number }) => formatIntensity(flops / bytes);

@@ -1,0 +1,556 @@
+"""Everything that a page shows of a model, as Python says it: numbers of `bound` and its kin, written by `units`.
+
+The sentences are put together here once more, from the same words as in js/src/words/en.ts. Of the arithmetic, only sums
+and quotients of columns that no function of the package returns are computed here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from traitlets import TraitError
+
+import roofwidget as rw
+from roofwidget.chips.figures import is_off_chip
+from roofwidget.kernels.columns import sum_of_known
+from roofwidget.kernels.filters import share_of_time
+from roofwidget.state.rates import common_precision
+from roofwidget.units import (
+    format_change,
+    format_factor,
+    format_intensity,
+    format_percent,
+    format_quantity,
+    format_significant,
+)
+from roofwidget.workloads.expressions import evaluate, substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from roofwidget.analysis.result import Bound
+    from roofwidget.kernels.columns import Floats
+
+NAN: Final = math.nan
+FAR: Final = 1000
+ABOVE: Final = 1 + 1e-9
+__all__ = ["Said", "format_change"]
+
+
+def _over(one: Any, other: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.asarray(one, dtype=float) / np.asarray(other, dtype=float)
+
+
+class Said:
+    """What Python says of one model."""
+
+    def __init__(self, model: rw.RooflineModel) -> None:
+        self.model = model
+        self.kernels = model.shown_kernels
+        self.n = len(self.kernels)
+        self.bounds: dict[str, Bound] = {}
+        for chip in model.shown:
+            try:
+                self.bounds[chip] = model.bound(chip)
+            except (rw.MissingFigureError, TraitError):
+                continue
+        self.focus = self.bounds.get(model.focus_chip)
+        self.judging = self.focus or next(iter(self.bounds.values()), None)
+        self.total_time = float(np.nansum(self.kernels.self_time))
+        self.flops = sum_of_known(list(self.kernels.flops_by_precision.values()), self.n)
+        # A time of 0 counts as not measured.
+        self.time = np.where(self.kernels.time > 0, self.kernels.time, np.nan)
+
+    # -- chips and roofs -----------------------------------------------------------------------------------------------
+
+    def precision_of(self, bound: Bound) -> str:
+        """Return the precision whose peak is the roof: the one that all kernels share, where the chip has it."""
+        common = common_precision(self.kernels) if self.model.precision == "auto" else ""
+        return common if common in bound.chip.peak_flops else bound.precision
+
+    def peak(self, bound: Bound) -> float:
+        return bound.chip.peak(self.precision_of(bound))
+
+    def level(self, bound: Bound) -> str:
+        return bound.chip.main_memory if bound.memory == "all" else bound.memory
+
+    def bandwidth(self, bound: Bound) -> float:
+        return bound.chip.bandwidth(self.level(bound))
+
+    def levels(self, bound: Bound) -> list[str]:
+        """Return the levels of a roof: one, or with all levels those of known bandwidth."""
+        if bound.memory != "all":
+            return [bound.memory]
+        return [name for name, memory in bound.chip.memories.items() if memory.bandwidth is not None]
+
+    def bytes_at(self, chip: rw.Chip, level: str) -> Floats:
+        if level == chip.main_memory:
+            return self.kernels.bytes_on(chip)
+        by_level = {name.casefold(): column for name, column in self.kernels.bytes_by_level.items()}
+        return by_level.get(level.casefold(), np.full(self.n, NAN))
+
+    def ran_on(self, bound: Bound) -> rw.Chip | None:
+        """Return the chip that the kernels ran on, if it is another one that has a roof at this memory."""
+        own = self.kernels.chip
+        if own is None or own.id == bound.chip.id:
+            return None
+        memory = bound.memory if bound.memory == "all" or self.level(bound) != bound.chip.main_memory else "main"
+        try:
+            rw.bound([], own, memory=memory)
+        except rw.MissingFigureError:
+            return None
+        return own
+
+    def roof_sentence(self, bound: Bound) -> str:
+        sheet = self.model.chip(bound.chip.id)
+        precision, level = self.precision_of(bound), self.level(bound)
+        peak = _with_factor(self.peak(bound), sheet.peak(precision), "FLOP/s")
+        exposed = f" · {format_percent(bound.exposed_comm)} exposed" if bound.exposed_comm else ""
+        if len(self.levels(bound)) > 1:
+            told = "one roof and ridge point per level; the slowest level binds"
+            return f"{bound.chip.name} · {peak} at {precision} · {told}{exposed}"
+        bandwidth = _with_factor(self.bandwidth(bound), sheet.bandwidth(level), "B/s")
+        ridge = format_intensity(float(rw.ridge_point(self.peak(bound), self.bandwidth(bound))), 4)
+        sides = "kernels left of it are memory-bound, right of it compute-bound"
+        first = f"{bound.chip.name} · {peak} at {precision}, {bandwidth} from {level} · ridge point {ridge}"
+        return f"{first}: {sides}{exposed}"
+
+    def ceilings(self) -> list[list[Any]]:
+        bound = self.focus
+        if bound is None:
+            return []
+        chosen = None if self.model.ceilings is None else {name.casefold() for name in self.model.ceilings}
+        precision = self.precision_of(bound)
+        found: list[list[Any]] = []
+        for ceiling in bound.chip.ceilings:
+            fits = (
+                ceiling.precision in {None, precision}
+                if ceiling.memory is None
+                else bound.memory == "all" or ceiling.memory == self.level(bound)
+            )
+            if fits:
+                unit = "FLOP/s" if ceiling.memory is None else "B/s"
+                is_on = chosen is None or ceiling.key.casefold() in chosen
+                found.append([ceiling.key, format_quantity(ceiling.rate, unit, 4), is_on])
+        for name, rate in bound.chip.peak_flops.items():
+            if name != precision and rate < self.peak(bound):
+                found.append([name, format_quantity(rate, "FLOP/s", 4), chosen is not None and name in chosen])
+        return found
+
+    def unknown_levels(self) -> list[str]:
+        bound = self.focus
+        if bound is None or bound.memory != "all":
+            return []
+        return [name for name, memory in bound.chip.memories.items() if memory.bandwidth is None]
+
+    def levels_drawn(self) -> list[str]:
+        """Return the levels with a roof: the main one, those that bind a drawn kernel, or with `all_levels` all."""
+        bound = self.focus
+        if bound is None:
+            return []
+        binding = {str(bound.bound_by[row]) for row in self.drawn_rows()}
+        every = self.model.all_levels or not self.drawn_rows()
+        return [name for name in self.levels(bound) if every or name == self.level(bound) or name in binding]
+
+    def drawn_rows(self) -> list[int]:
+        """Return the rows that pass the filters and are points of the chart: what is known of them has a place."""
+        bound = self.focus
+        if bound is None:
+            return []
+        rows = []
+        for row in self.model.filtered_rows.tolist():
+            moved = [float(self.bytes_at(bound.chip, level)[row]) for level in self.levels(bound)]
+            time = self.time[row]
+            if math.isnan(time):
+                # On the roof, which neither the link nor launches lower.
+                time = bound.body_time[row]
+            if any(_has_place(float(self.flops[row]), amount, float(time)) for amount in moved):
+                rows.append(row)
+        return rows
+
+    # -- the table -----------------------------------------------------------------------------------------------------
+
+    def levels_of_table(self) -> list[str]:
+        chip = None if self.judging is None else self.judging.chip
+        names = [] if chip is None else list(chip.memories)
+        main, others = (names[0].casefold() if names else ""), {name.casefold() for name in names[1:]}
+        found = [] if chip is None else [name for name in names if not np.isnan(self.bytes_at(chip, name)).all()]
+        for key, column in self.kernels.bytes_by_level.items():
+            is_same = key.casefold() in {main, *others} or (chip is not None and is_off_chip(key))
+            if not is_same and not np.isnan(column).all():
+                found.append(key)
+        return found
+
+    def columns(self) -> dict[str, tuple[str, list[Any]]]:
+        """Return the kind and the values of each column of the table."""
+        kernels, bound = self.kernels, self.judging
+        own, n = kernels.self_time, self.n
+        order = np.argsort(-own, kind="stable")
+        rank, summed, before = np.full(n, NAN), np.full(n, NAN), 0.0
+        for place, row in enumerate(order.tolist()):
+            if not math.isnan(own[row]):
+                before += own[row]
+                rank[row], summed[row] = place + 1, before
+        columns: dict[str, tuple[str, Any]] = {
+            "rank": ("plain", rank),
+            "name": ("text", [self.short(row) for row in range(n)]),
+            "category": ("text", list(kernels.category)),
+            "precision": ("text", list(kernels.precision)),
+            "count": ("plain", kernels.count),
+            "time": ("s", kernels.time),
+            "self_time": ("s", own),
+            "share": ("share", _over(own, self.total_time)),
+            "cumulative_share": ("share", _over(summed, self.total_time)),
+            "flops": ("FLOP", self.flops),
+            "achieved": ("FLOP/s", _over(self.flops, self.time)),
+        }
+        by_precision = kernels.flops_by_precision
+        if len(by_precision) > 1:
+            columns |= {f"flops:{key}": ("FLOP", column) for key, column in by_precision.items() if key}
+        for level in self.levels_of_table():
+            known = {} if bound is None else bound.chip.memories
+            moved = (
+                self.bytes_at(bound.chip, level)
+                if bound is not None and level in known
+                else kernels.bytes_by_level[level]
+            )
+            rate = _over(moved, self.time)
+            columns |= {f"bytes:{level}": ("B", moved), f"ai:{level}": ("FLOP/B", _over(self.flops, moved))}
+            columns[f"rate:{level}"] = ("B/s", rate)
+            if bound is not None and level in known and known[level].bandwidth is not None:
+                columns[f"bandwidth_utilization:{level}"] = ("share", rate / bound.chip.bandwidth(level))
+        if bound is not None:
+            columns |= {
+                "attainable": ("attainable", bound.attainable),
+                "bound_by": ("text", list(bound.bound_by)),
+                "bound_time": ("s", bound.time),
+                "utilization": ("share", bound.utilization),
+                "roof_fraction": ("share", bound.roof_fraction),
+                "peak_fraction": ("share", bound.peak_fraction),
+                "headroom": ("s", bound.headroom),
+            }
+        for name, column in kernels.extra_columns.items():
+            numbers = isinstance(column, np.ndarray)
+            columns[name] = ("plain", column) if numbers else ("text", list(kernels.extra[name]))
+        return {key: (kind, list(values)) for key, (kind, values) in columns.items()}
+
+    def cells(self) -> dict[str, list[str]]:
+        return {
+            key: [self.cell(kind, value, row) for row, value in enumerate(values)]
+            for key, (kind, values) in self.columns().items()
+        }
+
+    def cell(self, kind: str, value: Any, row: int) -> str:
+        if kind == "text":
+            return value or "–"
+        if math.isnan(value):
+            return "–"
+        if kind == "share":
+            return "< 0.01 %" if 0 < value < 1e-4 else format_percent(value)  # noqa: PLR2004 - what it says
+        if kind == "FLOP/B":
+            return format_intensity(value)
+        if kind == "plain":
+            return str(int(value)) if float(value).is_integer() else format_significant(value, 4)
+        if kind == "attainable":
+            return self.attainable(self.judging, row)
+        return format_quantity(value, kind)
+
+    def attainable(self, bound: Any, row: int) -> str:
+        """Write the attainable rate: as a peak, with four digits, where compute needs as long as memory."""
+        digits = 4 if bound.compute_time[row] >= self.slowest(bound, row)[1] else 3
+        return format_quantity(float(bound.attainable[row]), "FLOP/s", digits)
+
+    def usual(self) -> list[str]:
+        bound = self.judging
+        measured = self.total_time > 0
+        levels = ["main"] if bound is None else self.levels(bound)
+        keys = [
+            "name",
+            *(["self_time", "share", "utilization", "headroom"] if measured else ["bound_time"]),
+            "bound_by",
+            *(["achieved"] if measured else []),
+            "attainable",
+            *(["peak_fraction"] if measured else []),
+            *(f"ai:{level}" for level in levels),
+            "flops",
+            *(f"bytes:{level}" for level in levels),
+            *(["category"] if any(self.kernels.category) else []),
+        ]
+        known = self.columns()
+        return [key for key in keys if key in known]
+
+    # -- a kernel ------------------------------------------------------------------------------------------------------
+
+    def name(self, row: int) -> str:
+        return str(self.kernels.names[row] or "").strip() or f"(unnamed {row})"
+
+    def short(self, row: int) -> str:
+        return str(self.kernels.short_names[row] or "").strip() or self.name(row)
+
+    def tooltip(self, bound: Bound, row: int) -> list[list[str]]:
+        kernels, time = self.kernels, float(self.time[row])
+        measured = not math.isnan(time)
+        regime = str(bound.regime[row])
+        rows: list[tuple[str, str | None]] = [("category", kernels.category[row]), ("on", bound.chip.name)]
+        elsewhere = self.ran_on(bound)
+        rows.append(("measured on", elsewhere.name if elsewhere is not None and measured else None))
+        ai = {level: float(_over(self.flops[row], self.bytes_at(bound.chip, level)[row])) for level in self.levels(bound)}
+        if len(ai) == 1:
+            rows.append(("AI", format_intensity(next(iter(ai.values())))))
+        else:
+            rows += [(f"AI at {level}", format_intensity(one)) for level, one in ai.items() if not math.isnan(one)]
+        of_roof = float(_over(self.flops[row], self.bytes_at(bound.chip, self.level(bound))[row]))
+        if of_roof != 0:
+            rows.append(("achieved", format_quantity(float(bound.achieved[row]), "FLOP/s") if measured else None))
+            rows.append(("attainable", self.attainable(bound, row)))
+            if regime in {"network", "overhead"}:
+                rate = float(_over(self.flops[row], bound.time[row]))
+                rows.append(("with network and launches", format_quantity(rate, "FLOP/s")))
+        rows.append(("of roof", format_percent(float(bound.utilization[row])) if measured else None))
+        rows.append(("of peak", format_percent(float(bound.peak_fraction[row])) if measured else None))
+        at_most = None if measured or of_roof == 0 else format_percent(float(bound.attainable_fraction[row]))
+        rows.append(("of peak, at most", at_most))
+        rows.append(("bound by", str(bound.bound_by[row])))
+        if regime == "memory" and bound.compute_time[row] > 0 and len(ai) == 1:
+            ratio = float(bound.memory_time[self.level(bound)][row] / bound.compute_time[row])
+            least = format_quantity(_up(ratio * self.bandwidth(bound), 4), "B/s", 4)
+            rows.append(("compute-bound from", f"{least} (×{format_significant(_up(ratio, 3))})"))
+        rows.append(("compute-bound on", self.compute_bound_on(row)))
+        own = float(kernels.self_time[row])
+        part = float(_over(own, self.total_time))
+        share = "" if math.isnan(part) else f" · {format_percent(part)} of all"
+        if measured:
+            rows.append(("time", format_quantity(time, "s") + (share if own == time else "")))
+            rows.append(("self time", format_quantity(own, "s") + share if own != time else None))
+            for level, memory in bound.chip.memories.items():
+                rate = float(self.bytes_at(bound.chip, level)[row]) / time
+                if memory.bandwidth is not None and not math.isnan(rate):
+                    of = format_percent(rate / bound.chip.bandwidth(level))
+                    rows.append((f"{level} rate", f"{format_quantity(rate, 'B/s')} · {of}"))
+        rows.append(("least time", format_quantity(float(bound.time[row]), "s")))
+        count = int(kernels.count[row])
+        rows.append(("launches", str(count) if count > 1 else None))
+        return [[label, value] for label, value in rows if value is not None]
+
+    def compute_bound_on(self, row: int) -> str | None:
+        regimes = {chip: str(bound.regime[row]) for chip, bound in self.bounds.items()}
+        names = short_names([self.bounds[chip].chip for chip in regimes])
+        found = [names[chip] for chip, regime in regimes.items() if regime == "compute"]
+        is_split = 0 < len(found) < len(regimes) and "unknown" not in regimes.values()
+        return ", ".join(found) if is_split else None
+
+    def lacking(self, bound: Bound, row: int) -> str | None:
+        """Return the first precision of a kernel's FLOPs for which the chip has no peak."""
+        own = self.kernels.precision[row]
+        for key, column in self.kernels.flops_by_precision.items():
+            if math.isnan(column[row]):
+                continue
+            is_class = key in {"", *_CLASSES}
+            needed = own if is_class else key
+            if needed and needed not in bound.chip.peak_flops:
+                return str(needed)
+        return None
+
+    def sentence(self, bound: Bound, row: int) -> str:
+        parts = [f"{self.short(row)} on {bound.chip.name}"]
+        measured = not math.isnan(self.time[row])
+        elsewhere = self.ran_on(bound) if measured else None
+        if elsewhere is not None:
+            parts.append(f"measured on {elsewhere.name}")
+        lacking = self.lacking(bound, row)
+        if lacking is not None:
+            return " · ".join([*parts, f"{bound.chip.name} has no peak for its {lacking} FLOPs"])
+        regime = str(bound.regime[row])
+        if regime == "unknown":
+            return " · ".join([*parts, "its FLOPs or bytes are unknown, so it is not on the chart"])
+        if bound.exposed_comm:
+            parts.append(f"{format_percent(bound.exposed_comm)} exposed")
+        parts.append(self.zero_flops(bound, row) if self.flops[row] == 0 else self.formula(bound, row))
+        time = format_quantity(float(bound.time[row]), "s")
+        parts.append(
+            {
+                "memory": f"memory-bound ({bound.bound_by[row]})",
+                "compute": "compute-bound",
+                "network": f"network-bound: {time} over its link",
+                "overhead": f"launch-bound: {time} of launch overhead",
+            }[regime]
+        )
+        return " · ".join([*parts, *self.yardsticks(bound, row, ran_elsewhere=elsewhere is not None)])
+
+    def slowest(self, bound: Bound, row: int) -> tuple[str, float]:
+        times = [(level, float(bound.memory_time[level][row])) for level in self.levels(bound) if level in bound.memory_time]
+        known = [(level, time) for level, time in times if not math.isnan(time)]
+        return max(known, key=lambda one: one[1], default=(self.levels(bound)[0], NAN))
+
+    def zero_flops(self, bound: Bound, row: int) -> str:
+        level, seconds = self.slowest(bound, row)
+        moved = format_quantity(float(self.bytes_at(bound.chip, level)[row]), "B")
+        rate = format_quantity(bound.chip.bandwidth(level), "B/s", 4)
+        return f"0 FLOP, {moved}: at least {format_quantity(seconds, 's')} at {rate}"
+
+    def formula(self, bound: Bound, row: int) -> str:
+        peak = format_quantity(float(bound.peak[row]), "FLOP/s", 4)
+        slopes, levels = [], self.levels(bound)
+        for level in levels:
+            ai = float(_over(self.flops[row], self.bytes_at(bound.chip, level)[row]))
+            if not math.isnan(ai):
+                slope = f"{format_intensity(ai)} × {format_quantity(bound.chip.bandwidth(level), 'B/s', 4)}"
+                slopes.append(f"{level} {slope}" if len(levels) > 1 else slope)
+        least = f"min({', '.join([peak, *slopes])})"
+        if bound.exposed_comm:
+            least = f"{format_percent(1 - bound.exposed_comm)} of {least}"
+        return f"{least} = {self.attainable(bound, row)} attainable"
+
+    def yardsticks(self, bound: Bound, row: int, *, ran_elsewhere: bool) -> list[str]:
+        utilization = float(bound.utilization[row])
+        if math.isnan(utilization):
+            most = float(bound.attainable_fraction[row])
+            return [f"at most {format_percent(most)} of peak"] if most > 0 else []
+        shares = [f"{format_percent(float(bound.peak_fraction[row]))} of peak", f"{format_percent(utilization)} of roof"]
+        factor = _possible(utilization)
+        if ran_elsewhere or (utilization <= ABOVE and factor == "1"):
+            return shares
+        last = "above its roof: check its counts, its time and the peaks"
+        return [*shares, last if utilization > ABOVE else f"{factor}× possible"]
+
+    def gap(self, row: int) -> str:
+        utilization = float(self.focus.utilization[row]) if self.focus is not None else NAN
+        if utilization > ABOVE:
+            return "above its roof"
+        share, factor = f"{format_percent(utilization)} of roof", _possible(utilization)
+        if factor == "1":
+            return share
+        is_far = _over(1, utilization) > FAR
+        return f"far below its roof · {factor}×" if is_far else f"{share} · up to {factor}×"
+
+    # -- the profile ---------------------------------------------------------------------------------------------------
+
+    def counted(self) -> list[str]:
+        rows = self.model.filtered_rows
+        return [f"{len(rows):,} of {self.n:,} kernels", format_percent(share_of_time(self.kernels, rows))]
+
+    def categories(self) -> list[list[Any]]:
+        seconds: dict[str, list[float]] = {}
+        for name, own in zip(self.kernels.category, self.kernels.self_time, strict=True):
+            seconds.setdefault(name, []).append(own)
+        sums = {name: float(np.nansum(parts)) for name, parts in seconds.items()}
+        order = sorted(sums, key=lambda name: -sums[name])
+        return [
+            [name or "", len(seconds[name]), format_percent(float(_over(sums[name], self.total_time)))] for name in order
+        ]
+
+    def bound_by(self) -> list[str]:
+        return ["unknown"] * self.n if self.focus is None else [str(word) for word in self.focus.bound_by]
+
+    def judge(self) -> Bound | None:
+        """Return the bounds on the chip that the kernels ran on, or else on the focus chip."""
+        return None if self.focus is None else self.model._bound_where_measured(self.kernels)
+
+    def ranking(self) -> tuple[list[list[Any]], str]:
+        judge = self.judge()
+        if judge is None:
+            return [], ""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gains = judge.headroom * (self.kernels.self_time / judge.measured)
+        rows = [row for row in self.model.filtered_rows.tolist() if gains[row] > 0 and judge.time[row] > 0]
+        best = sorted(rows, key=lambda row: -gains[row])[:5]
+        shown = [[row, format_percent(gains[row] / self.total_time), format_quantity(gains[row], "s")] for row in best]
+        return shown, format_percent(float(sum(gains[best])) / self.total_time) if best else ""
+
+    def moved(self) -> list[list[Any]]:
+        if self.focus is None or not self.model.moves:
+            return []
+        moved = self.model.moved_kernels
+        return [
+            [
+                row,
+                format_quantity(float(moved.time[row]), "s"),
+                format_quantity(float(moved.self_time[row]), "s"),
+                [[level, format_quantity(float(column[row]), "B")] for level, column in moved.bytes_by_level.items()],
+            ]
+            for row in self.model.moves
+        ]
+
+    # -- the graph -----------------------------------------------------------------------------------------------------
+
+    def graph(self) -> dict[str, Any]:
+        partition = self.model.partition
+        if partition is None:
+            return {}
+        graph, dims = partition.graph, self.model.dims
+        unfused = rw.Partition.unfused(graph)
+        least = float(evaluate(partition.compulsory_bytes, self._sizes(graph)))
+        return {
+            "tally": self._tally(partition),
+            "unfused": self._tally(unfused),
+            "compulsory": [format_quantity(least, "B"), format_factor(partition.excess(dims))],
+            "ops": [self._op(unfused, index) for index in range(len(graph.ops))],
+        }
+
+    def _sizes(self, graph: rw.Graph) -> Mapping[str, int]:
+        return {**_symbols(graph), **graph.environment(self.model.dims)}
+
+    def _tally(self, partition: rw.Partition) -> list[Any]:
+        table = partition.kernels(self.model.dims)
+        flops, moved = float(table.flops.sum()), float(table.bytes.sum())
+        amounts = [format_quantity(flops, "FLOP"), format_quantity(moved, "B")]
+        return [len(partition), *amounts, format_intensity(float(_over(flops, moved)))]
+
+    def _op(self, unfused: rw.Partition, index: int) -> list[Any]:
+        graph = unfused.graph
+        op, sizes = graph.ops[index], self._sizes(graph)
+        symbols = _symbols(graph)
+
+        def line(count: Any, unit: str) -> list[str]:
+            return [str(substitute(count, symbols)), format_quantity(float(evaluate(count, sizes)), unit)]
+
+        moved = unfused.bytes(index)
+        counts = [line(count, "FLOP") for count in op.flops.values()] + [line(moved, "B")]
+        terms = [] if len(op.flops) == len(op.terms) == 1 else [line(count, "FLOP") for _, count in op.terms]
+        flops, amount = sum(evaluate(count, sizes) for count in op.flops.values()), evaluate(moved, sizes)
+        both = f"{format_quantity(float(flops), 'FLOP')} · {format_quantity(float(amount), 'B')}"
+        ratio = "" if flops == amount == 0 else format_intensity(float(_over(flops, amount)))
+        return [both, ratio, counts + terms]
+
+
+def _symbols(graph: rw.Graph) -> dict[str, int]:
+    dtypes = {f"@{name}": bits for name, bits in rw.workloads.DTYPES.items()}
+    return {**dtypes, **graph.convention.environment}
+
+
+def _with_factor(rate: float, sheet: float, unit: str) -> str:
+    told, ratio = format_quantity(rate, unit, 4), format_significant(rate / sheet)
+    return told if ratio == "1" else f"{told} (×{ratio})"
+
+
+def _has_place(flops: float, moved: float, time: float) -> bool:
+    rate = float(_over(flops if flops > 0 else moved, time))
+    return rate > 0 and math.isfinite(rate) and not math.isnan(flops + moved)
+
+
+def _possible(utilization: float) -> str:
+    factor = float(_over(1, utilization))
+    return f"> {FAR}" if factor > FAR else format_factor(factor)
+
+
+def _up(value: float, digits: int) -> float:
+    """Return the smallest number of so many digits that is at least `value`."""
+    power = math.floor(math.log10(value)) - digits + 1
+    return float(f"{math.ceil(value / 10.0**power * (1 - 1e-12))}e{power}")
+
+
+def short_names(chips: Sequence[rw.Chip]) -> dict[str, str]:
+    """Return names without the vendor, and without a last part in brackets where they still differ."""
+    plain = [chip.name.removeprefix(f"{chip.vendor} ") if chip.vendor else chip.name for chip in chips]
+    bare = [re.sub(r"\s*\([^)]*\)$", "", name) or name for name in plain]
+    return {
+        chip.id: short if bare.count(short) == 1 else whole
+        for chip, short, whole in zip(chips, bare, plain, strict=True)
+    }
+
+
+_CLASSES: Final = ("matmul", "tensor", "vector", "transcendental")

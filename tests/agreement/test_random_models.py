@@ -1,0 +1,138 @@
+"""Every number that the page shows is the one that Python gives: random models, seen by both.
+
+Run again what failed with ``ROOFWIDGET_SEED=… pytest tests/agreement``; the message names the seed and the case.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import random
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from tests.agreement import draw, page
+from tests.agreement.reference import Said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import roofwidget as rw
+
+SEED: Final = os.environ.get("ROOFWIDGET_SEED", "") or str(random.SystemRandom().randrange(10**9))
+CASES: Final = int(os.environ.get("ROOFWIDGET_CASES", "") or 2000)
+# Two processes run the tests of a run.
+PARTS: Final = 2
+_MAX_SHOWN: Final = 12
+# Sums of the two languages differ by rounding only.
+_ROUNDING: Final = 1e-12
+Difference = tuple[str, Any, Any]
+
+
+def said(model: rw.RooflineModel) -> dict[str, Any]:
+    """Return what Python says of a model, in the form in which the page's answer comes."""
+    here = Said(model)
+    ranking, gained = here.ranking()
+    return {
+        "focus": None if here.focus is None else here.focus.chip.id,
+        "roofs": {chip: here.roof_sentence(bound) for chip, bound in here.bounds.items()},
+        "cells": here.cells(),
+        "usual": here.usual(),
+        "tooltips": {chip: [here.tooltip(bound, row) for row in range(here.n)] for chip, bound in here.bounds.items()},
+        "sentences": {chip: [here.sentence(bound, row) for row in range(here.n)] for chip, bound in here.bounds.items()},
+        "gaps": [] if here.focus is None else [here.gap(row) for row in range(here.n)],
+        "filtered": model.filtered_rows.tolist(),
+        "counted": here.counted(),
+        "categories": here.categories(),
+        "bounds": here.bound_by(),
+        "ranking": ranking,
+        "gained": gained,
+        "moved": here.moved(),
+        "ceilings": here.ceilings(),
+        "levels": here.levels_drawn(),
+        "unknown": here.unknown_levels(),
+        **here.graph(),
+    }
+
+
+def differences(told: Any, found: Any, where: str = "") -> Iterator[Difference]:
+    """Yield each place where two nested values differ."""
+    if isinstance(told, dict) and isinstance(found, dict):
+        for key in dict.fromkeys((*told, *found)):
+            yield from differences(told.get(key, "nothing"), found.get(key, "nothing"), f"{where}.{key}")
+    elif isinstance(told, list) and isinstance(found, list) and len(told) == len(found):
+        for index, (one, other) in enumerate(zip(told, found, strict=True)):
+            yield from differences(one, other, f"{where}[{index}]")
+    elif told != found:
+        yield where, told, found
+
+
+def of_file(model: rw.RooflineModel, text: str) -> Iterator[Difference]:
+    """Yield each number of a saved file that Python does not give."""
+    here = Said(model)
+    columns = here.columns()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    if len(rows) != here.n:
+        yield "csv", here.n, len(rows)
+        return
+    for key, (kind, values) in columns.items():
+        if kind == "text" or not rows or key not in rows[0] or (key == "flops" and "flops:" in "".join(rows[0])):
+            continue
+        for row, value in enumerate(values):
+            written = float(rows[row][key] or "nan")
+            is_same = math.isclose(written, value, rel_tol=_ROUNDING) or (math.isnan(written) and math.isnan(value))
+            if not is_same and not _are_cancelled(here, key, row):
+                yield f"csv.{key}[{row}]", value, written
+
+
+def _are_cancelled(here: Said, key: str, row: int) -> bool:
+    """Return whether a difference of two times is nothing but their rounding."""
+    return key == "headroom" and here.judging is not None and abs(here.judging.utilization[row] - 1) < _ROUNDING
+
+
+def of_snapshot(model: rw.RooflineModel, found: Any) -> Iterator[Difference]:
+    """Yield what a snapshot that Python takes keeps differently."""
+    here = Said(model)
+    if here.focus is None:
+        if found is not None:
+            yield "snapshot", None, found
+        return
+    kept = model.freeze()
+    told = {
+        "chip": kept.chip,
+        "precision": kept.precision,
+        "memory": kept.memory,
+        "peak": kept.peak_flops,
+        "bandwidth": kept.bandwidth,
+        "kernels": [[name, None if math.isinf(ai) else f"{ai:.12g}", f"{rate:.12g}"] for name, ai, rate in kept.kernels],
+    }
+    places = [
+        [name, None if ai is None else f"{ai:.12g}", f"{rate:.12g}"] for name, ai, rate in (found or {}).get("kernels", ())
+    ]
+    yield from differences(told, {key: (found or {}).get(key) for key in told} | {"kernels": places}, "snapshot")
+
+
+def all_differences(model: rw.RooflineModel, found: dict[str, Any]) -> list[Difference]:
+    told = json.loads(json.dumps(said(model)))
+    saved, snapshot = found.pop("csv"), found.pop("snapshot")
+    left = {key: found[key] for key in told if key in found}
+    left["moved"] = [parts[:4] for parts in left["moved"]]
+    return [*differences(told, left), *of_file(model, saved), *of_snapshot(model, snapshot)]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_number_of_the_page_is_the_one_that_python_gives(part: int, tmp_path: Path) -> None:
+    cases = range(part, CASES, PARTS)
+    print(f"ROOFWIDGET_SEED={SEED}, {len(cases)} cases")
+    models = [draw.model(random.Random(f"{SEED}/{case}")) for case in cases]
+    answers = page.shown(page.program(tmp_path), map(page.line_of, models), tmp_path)
+    found = []
+    for case, model, answer in zip(cases, models, answers, strict=True):
+        found += [(f"case {case}{where}", one, other) for where, one, other in all_differences(model, answer)]
+    shown = "\n".join(f"{where}:\n  Python   {one!r}\n  the page {other!r}" for where, one, other in found[:_MAX_SHOWN])
+    assert not found, f"ROOFWIDGET_SEED={SEED}: {len(found)} differences, such as\n{shown}"
