@@ -214,8 +214,11 @@ def _bytes_elsewhere(table: Kernels, chip: Chip, judged: tuple[str, ...]) -> Tex
     Returns None if no kernel has bytes at other levels only.
     """
     by_level = {level.casefold(): (level, column) for level, column in table.bytes_by_level.items()}
-    own = {level: by_level[level.casefold()][1] for level in chip.memories if level.casefold() in by_level}
-    own[chip.main_memory] = table.bytes_on(chip)
+    own = {
+        level: table.bytes_on(chip) if level == chip.main_memory else by_level[level.casefold()][1]
+        for level in chip.memories
+        if level == chip.main_memory or level.casefold() in by_level
+    }
     known = {level.casefold() for level in chip.memories}
     foreign = {level: column for key, (level, column) in by_level.items() if key not in {*known, NETWORK}}
     foreign = {level: column for level, column in foreign.items() if not is_off_chip(level)}

@@ -23,7 +23,7 @@ CATALOGUE: Final = tuple(chip.id for chip in rw.chips())
 def _around(rng: Random, value: float, decades: float = 2.0) -> float:
     """Return a number of this size: sometimes round, sometimes with all its digits."""
     drawn = value * 10 ** rng.uniform(-decades, decades)
-    return float(f"{drawn:.{rng.choice((0, 1, 2))}e}") if rng.random() < 0.6 else drawn  # noqa: PLR2004 - more often
+    return float(f"{drawn:.{rng.choice((0, 1, 2))}e}") if rng.random() < 0.6 else drawn
 
 
 def _some(rng: Random, values: Any, least: int = 0) -> list[Any]:
@@ -34,13 +34,13 @@ def _some(rng: Random, values: Any, least: int = 0) -> list[Any]:
 
 def chip(rng: Random, index: int) -> rw.Chip:
     """Return a chip of the catalogue, or one that no maker sells."""
-    if rng.random() < 0.3:  # noqa: PLR2004 - how often
+    if rng.random() < 0.3:
         return rw.chip(rng.choice(CATALOGUE))
     peaks = {name: _around(rng, 1e14) for name in _some(rng, PRECISIONS[:4], 1) + _some(rng, PRECISIONS[4:])}
     main = rng.choice(("HBM", "HBM3", "DRAM", "GDDR6"))
     memories: dict[str, Any] = {main: _around(rng, 1e12)}
     for level in _some(rng, LEVELS[1:]):
-        memories[level] = None if rng.random() < 0.2 else _around(rng, 1e13)  # noqa: PLR2004 - how often
+        memories[level] = None if rng.random() < 0.2 else _around(rng, 1e13)
     links = rng.choice(({}, {"NVLink": _around(rng, 1e11)}, {"PCIe": _around(rng, 1e10)}))
     ceilings = [
         rw.Ceiling("no FMA", _around(rng, 1e13)),
@@ -53,7 +53,7 @@ def chip(rng: Random, index: int) -> rw.Chip:
         memories,
         id=f"chip-{index}",
         links=links,
-        default_precision=rng.choice(list(peaks)) if rng.random() < 0.5 else None,  # noqa: PLR2004 - half of them
+        default_precision=rng.choice(list(peaks)) if rng.random() < 0.5 else None,
         ceilings=_some(rng, ceilings),
         clock=rng.choice((None, 1.5e9)),
     )
@@ -68,15 +68,15 @@ def kernels(rng: Random, chips: list[rw.Chip], *, exposed: bool) -> rw.Kernels:
     """Return a table of up to eight kernels, measured and not, of which much may be unknown."""
     n = rng.choice((0, 1, 1, 2, 3, 5, 8))
     unknown = rng.choice((0.0, 0.0, 0.15))
-    levels = ["main"] if rng.random() < 0.5 else _some(rng, ("main", *LEVELS, "DRAM", "MALL"), 1)  # noqa: PLR2004
-    if not exposed and rng.random() < 0.2:  # noqa: PLR2004 - how often
+    levels = ["main"] if rng.random() < 0.5 else _some(rng, ("main", *LEVELS, "DRAM", "MALL"), 1)
+    if not exposed and rng.random() < 0.2:
         levels.append(rng.choice(("network", "Network")))
     moved = {level: _column(rng, n, 1e9, unknown) for level in dict.fromkeys(levels)}
-    keys = [""] if rng.random() < 0.6 else _some(rng, ("", *PRECISIONS, "vector"), 1)  # noqa: PLR2004
+    keys = [""] if rng.random() < 0.6 else _some(rng, ("", *PRECISIONS, "vector"), 1)
     flops = {key: _column(rng, n, 1e11, unknown) for key in keys}
     precisions = (None, None, *rng.choice(chips).peak_flops, "fp16")
     own = [rng.choice(precisions) for _ in range(n)]
-    if rng.random() < 0.3:  # noqa: PLR2004 - how often
+    if rng.random() < 0.3:
         own = [next(iter(chips[0].peak_flops))] * n
     table = rw.Kernels(
         [rng.choice(NAMES) for _ in range(n)],
@@ -86,7 +86,7 @@ def kernels(rng: Random, chips: list[rw.Chip], *, exposed: bool) -> rw.Kernels:
         category=[rng.choice(CATEGORIES) for _ in range(n)],
         count=[rng.choice((1, 1, 1, 7, 4096)) for _ in range(n)],
         chip=rng.choice((None, None, *chips, chip(rng, 9))),
-        extra={"Rank": [float(row) for row in range(n)], "input shapes": [None] * n} if rng.random() < 0.2 else None,  # noqa: PLR2004
+        extra={"Rank": [float(row) for row in range(n)], "input shapes": [None] * n} if rng.random() < 0.2 else None,
     )
     return table.replace(**_times(rng, table, rng.choice(chips)))
 
@@ -103,9 +103,9 @@ def _times(rng: Random, table: rw.Kernels, on: rw.Chip) -> dict[str, Any]:
     for bound in bounds:
         share = rng.choice(shares)
         time = bound / share if bound > 0 and math.isfinite(bound) else _around(rng, 1e-4)
-        is_measured = how == "all" or (how == "some" and rng.random() < 0.6)  # noqa: PLR2004 - how often
-        times.append((0.0 if rng.random() < 0.02 else time) if is_measured else NAN)  # noqa: PLR2004 - how often
-    if rng.random() < 0.7:  # noqa: PLR2004 - how often
+        is_measured = how == "all" or (how == "some" and rng.random() < 0.6)
+        times.append((0.0 if rng.random() < 0.02 else time) if is_measured else NAN)
+    if rng.random() < 0.7:
         return {"time": times}
     return {"time": times, "self_time": [time * rng.choice((1.0, 0.5, 0.1)) for time in times]}
 
@@ -114,7 +114,7 @@ def _graph(rng: Random) -> rw.Graph:
     batch, size = rw.dim("batch", 1, 512, default=8), rw.dim("n", 16, 8192, default=512)
     convention = rng.choice(tuple(workloads.CONVENTIONS))
     dtype = rng.choice(("bf16", "fp32", "fp8"))
-    if rng.random() < 0.5:  # noqa: PLR2004 - half of them
+    if rng.random() < 0.5:
         ops = [(name, rng.choice((1, 2, 8))) for name in _some(rng, ("gelu", "relu", "add", "dropout", "scale"), 1)]
         return rw.chain(ops, elements=batch * size, dtype=dtype, convention=convention)
     return workloads.transformer_block(
@@ -131,11 +131,11 @@ def _graph(rng: Random) -> rw.Graph:
 
 def _what_if(rng: Random, model: rw.RooflineModel) -> None:
     for one in model.chips:
-        if rng.random() < 0.4:  # noqa: PLR2004 - how often
+        if rng.random() < 0.4:
             precision = rng.choice(list(one.peak_flops))
             model.set_what_if(one.id, peak_flops=one.peak(precision) * _around(rng, 1.0, 1.0), precision=precision)
         known = [level for level, memory in one.memories.items() if memory.bandwidth is not None]
-        if known and rng.random() < 0.4:  # noqa: PLR2004 - how often
+        if known and rng.random() < 0.4:
             level = rng.choice(known)
             model.set_what_if(one.id, bandwidth=one.bandwidth(level) * _around(rng, 1.0, 1.0), memory=level)
 
@@ -149,7 +149,7 @@ def _filters(rng: Random, table: rw.Kernels) -> dict[str, Any]:
         "bounds": rng.choice((None, _some(rng, ["compute", "network", "overhead", "unknown"]))),
         "time_share": rng.choice((1.0, 0.9, rng.uniform(0.01, 1))),
         "top": rng.choice((1000, None, rng.randint(1, max(1, n)))),
-        "infeed": rng.random() < 0.8,  # noqa: PLR2004 - most
+        "infeed": rng.random() < 0.8,
     }
     return dict(_some(rng, list(drawn.items())))
 
@@ -162,9 +162,9 @@ def model(rng: Random) -> rw.RooflineModel:
         "launch_overhead": rng.choice((0.0, 0.0, 5e-6, _around(rng, 1e-5))),
         "exposed_comm": exposed,
         "exposed_roofs": tuple(rng.sample((0.2, 0.4, 0.995, 0.125), rng.randint(0, 2))),
-        "all_levels": rng.random() < 0.5,  # noqa: PLR2004 - half of them
+        "all_levels": rng.random() < 0.5,
     }
-    if rng.random() < 0.15:  # noqa: PLR2004 - how often
+    if rng.random() < 0.15:
         found = rw.RooflineModel(chips, graph=_graph(rng), **choices)
         _count_graph(rng, found)
     else:
@@ -173,13 +173,13 @@ def model(rng: Random) -> rw.RooflineModel:
         for name, value in _filters(rng, table).items():
             setattr(found, name, value)
     found.focus_chip = rng.choice([one.id for one in chips])
-    found.shown = [one.id for one in chips if one.id == found.focus_chip or rng.random() < 0.7]  # noqa: PLR2004
+    found.shown = [one.id for one in chips if one.id == found.focus_chip or rng.random() < 0.7]
     known = [memory.name for one in chips for memory in one.memories.values() if memory.bandwidth is not None]
     found.precision = rng.choice(("auto", "auto", *(name for one in chips for name in one.peak_flops)))
     found.memory = rng.choice(("main", "main", "all", *known))
     _what_if(rng, found)
     names = [ceiling.key for one in chips for ceiling in one.ceilings] + [p for one in chips for p in one.peak_flops]
-    if rng.random() < 0.3:  # noqa: PLR2004 - how often
+    if rng.random() < 0.3:
         found.ceilings = _some(rng, list(dict.fromkeys(names)))
     _move(rng, found)
     found.at_roof = _some(rng, range(len(found.shown_kernels)))
@@ -188,14 +188,16 @@ def model(rng: Random) -> rw.RooflineModel:
 
 def _count_graph(rng: Random, found: rw.RooflineModel) -> None:
     graph = found.graph
+    if graph is None:
+        return
     for dim in graph.dims:
-        if rng.random() < 0.5:  # noqa: PLR2004 - half of them
+        if rng.random() < 0.5:
             found.dims = {**found.dims, dim.name: rng.randint(dim.low, dim.high)}
-    if rng.random() < 0.5:  # noqa: PLR2004 - half of them
+    if rng.random() < 0.5:
         found.partition = rng.choice((rw.Partition.pairs, rw.Partition.fully))(graph)
-    if rng.random() < 0.4:  # noqa: PLR2004 - how often
+    if rng.random() < 0.4:
         found.convention = rng.choice(tuple(workloads.CONVENTIONS))
-    if rng.random() < 0.4:  # noqa: PLR2004 - how often
+    if rng.random() < 0.4:
         found.dtype = rng.choice(("fp32", "bf16", "fp8"))
 
 
@@ -205,6 +207,6 @@ def _move(rng: Random, found: rw.RooflineModel) -> None:
     moves = {
         row: {word: _around(rng, 1.0, 0.5) for word in _some(rng, ("bytes", "time"), 1)}
         for row in range(n)
-        if rng.random() < 0.3  # noqa: PLR2004 - how often
+        if rng.random() < 0.3
     }
     found.moves = moves

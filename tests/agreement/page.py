@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import roofwidget as rw
 
 JS: Final = Path(__file__).parents[2] / "js"
+NODE: Final = shutil.which("node") or "node"
 # Far more than thousands of models need.
 _MAX_SECONDS: Final = 300
 
@@ -43,7 +45,7 @@ def program(folder: Path) -> Path:
     """Bundle the page's code for Node."""
     script = folder / "shown.mjs"
     command = [
-        *("node", str(JS / "node_modules/esbuild/bin/esbuild"), "test/agreement/run.mjs", "--bundle"),
+        *(NODE, str(JS / "node_modules/esbuild/bin/esbuild"), "test/agreement/run.mjs", "--bundle"),
         *("--platform=node", "--format=esm", "--jsx=automatic", "--jsx-import-source=preact", "--log-level=error"),
     ]
     subprocess.run([*command, f"--outfile={script}"], cwd=JS, check=True, timeout=_MAX_SECONDS)
@@ -55,7 +57,7 @@ def shown(script: Path, lines: Iterable[str], folder: Path) -> Iterator[dict[str
     asked, answered = folder / "models.jsonl", folder / "shown.jsonl"
     asked.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     with asked.open("rb") as source, answered.open("wb") as target:
-        subprocess.run(["node", str(script)], stdin=source, stdout=target, check=True, timeout=_MAX_SECONDS)
+        subprocess.run([NODE, str(script)], stdin=source, stdout=target, check=True, timeout=_MAX_SECONDS)
     with answered.open(encoding="utf-8") as texts:
         for text in texts:
             yield json.loads(text)

@@ -1,7 +1,7 @@
 """Everything that a page shows of a model, as Python says it: numbers of `bound` and its kin, written by `units`.
 
-The sentences are put together here once more, from the same words as in js/src/words/en.ts. Of the arithmetic, only sums
-and quotients of columns that no function of the package returns are computed here.
+The sentences are put together here once more, from the same words as in js/src/words/en.ts. Of the arithmetic, only
+sums and quotients of columns that no function of the package returns are computed here.
 """
 
 from __future__ import annotations
@@ -52,18 +52,20 @@ class Said:
         self.model = model
         self.kernels = model.shown_kernels
         self.n = len(self.kernels)
-        self.bounds: dict[str, Bound] = {}
-        for chip in model.shown:
-            try:
-                self.bounds[chip] = model.bound(chip)
-            except (rw.MissingFigureError, TraitError):
-                continue
+        found = {chip: self._bound_on(chip) for chip in model.shown}
+        self.bounds: dict[str, Bound] = {chip: bound for chip, bound in found.items() if bound is not None}
         self.focus = self.bounds.get(model.focus_chip)
         self.judging = self.focus or next(iter(self.bounds.values()), None)
         self.total_time = float(np.nansum(self.kernels.self_time))
         self.flops = sum_of_known(list(self.kernels.flops_by_precision.values()), self.n)
         # A time of 0 counts as not measured.
         self.time = np.where(self.kernels.time > 0, self.kernels.time, np.nan)
+
+    def _bound_on(self, chip: str) -> Bound | None:
+        try:
+            return self.model.bound(chip)
+        except (rw.MissingFigureError, TraitError):
+            return None
 
     # -- chips and roofs -----------------------------------------------------------------------------------------------
 
@@ -249,15 +251,12 @@ class Said:
             return value or "–"
         if math.isnan(value):
             return "–"
-        if kind == "share":
-            return "< 0.01 %" if 0 < value < 1e-4 else format_percent(value)  # noqa: PLR2004 - what it says
-        if kind == "FLOP/B":
-            return format_intensity(value)
-        if kind == "plain":
-            return str(int(value)) if float(value).is_integer() else format_significant(value, 4)
-        if kind == "attainable":
-            return self.attainable(self.judging, row)
-        return format_quantity(value, kind)
+        return {
+            "share": lambda: "< 0.01 %" if 0 < value < 1e-4 else format_percent(value),
+            "FLOP/B": lambda: format_intensity(value),
+            "plain": lambda: str(int(value)) if float(value).is_integer() else format_significant(value, 4),
+            "attainable": lambda: self.attainable(self.judging, row),
+        }.get(kind, lambda: format_quantity(value, kind))()
 
     def attainable(self, bound: Any, row: int) -> str:
         """Write the attainable rate: as a peak, with four digits, where compute needs as long as memory."""
@@ -298,7 +297,9 @@ class Said:
         rows: list[tuple[str, str | None]] = [("category", kernels.category[row]), ("on", bound.chip.name)]
         elsewhere = self.ran_on(bound)
         rows.append(("measured on", elsewhere.name if elsewhere is not None and measured else None))
-        ai = {level: float(_over(self.flops[row], self.bytes_at(bound.chip, level)[row])) for level in self.levels(bound)}
+        ai = {
+            level: float(_over(self.flops[row], self.bytes_at(bound.chip, level)[row])) for level in self.levels(bound)
+        }
         if len(ai) == 1:
             rows.append(("AI", format_intensity(next(iter(ai.values())))))
         else:
@@ -315,6 +316,7 @@ class Said:
         at_most = None if measured or of_roof == 0 else format_percent(float(bound.attainable_fraction[row]))
         rows.append(("of peak, at most", at_most))
         rows.append(("bound by", str(bound.bound_by[row])))
+        rows.append(("because", self.why_unknown(bound, row) if regime == "unknown" else None))
         if regime == "memory" and bound.compute_time[row] > 0 and len(ai) == 1:
             ratio = float(bound.memory_time[self.level(bound)][row] / bound.compute_time[row])
             least = format_quantity(_up(ratio * self.bandwidth(bound), 4), "B/s", 4)
@@ -366,7 +368,8 @@ class Said:
             return " · ".join([*parts, f"{bound.chip.name} has no peak for its {lacking} FLOPs"])
         regime = str(bound.regime[row])
         if regime == "unknown":
-            return " · ".join([*parts, "its FLOPs or bytes are unknown, so it is not on the chart"])
+            why = self.why_unknown(bound, row) or "its FLOPs or bytes are unknown, so it is not on the chart"
+            return " · ".join([*parts, why])
         if bound.exposed_comm:
             parts.append(f"{format_percent(bound.exposed_comm)} exposed")
         parts.append(self.zero_flops(bound, row) if self.flops[row] == 0 else self.formula(bound, row))
@@ -381,8 +384,23 @@ class Said:
         )
         return " · ".join([*parts, *self.yardsticks(bound, row, ran_elsewhere=elsewhere is not None)])
 
+    def why_unknown(self, bound: Bound, row: int) -> str | None:
+        """Return why bytes do not count that are known: they are at other levels."""
+        levels = None if bound.bytes_elsewhere is None else bound.bytes_elsewhere[row]
+        if not levels:
+            return None
+        memories = bound.chip.memories
+        own = [level for level in levels.split(", ") if level in memories]
+        if any(memories[level].bandwidth is not None for level in own):
+            return f"its bytes are at {levels}, not at {self.level(bound)}"
+        if own:
+            return f"its bytes are at {levels}, and {bound.chip.name} has no bandwidth for {own[0]}"
+        return f"its bytes are at {levels}, which {bound.chip.name} lacks; it has {', '.join(memories)}"
+
     def slowest(self, bound: Bound, row: int) -> tuple[str, float]:
-        times = [(level, float(bound.memory_time[level][row])) for level in self.levels(bound) if level in bound.memory_time]
+        times = [
+            (level, float(bound.memory_time[level][row])) for level in self.levels(bound) if level in bound.memory_time
+        ]
         known = [(level, time) for level, time in times if not math.isnan(time)]
         return max(known, key=lambda one: one[1], default=(self.levels(bound)[0], NAN))
 
@@ -410,7 +428,10 @@ class Said:
         if math.isnan(utilization):
             most = float(bound.attainable_fraction[row])
             return [f"at most {format_percent(most)} of peak"] if most > 0 else []
-        shares = [f"{format_percent(float(bound.peak_fraction[row]))} of peak", f"{format_percent(utilization)} of roof"]
+        shares = [
+            f"{format_percent(float(bound.peak_fraction[row]))} of peak",
+            f"{format_percent(utilization)} of roof",
+        ]
         factor = _possible(utilization)
         if ran_elsewhere or (utilization <= ABOVE and factor == "1"):
             return shares
@@ -440,7 +461,8 @@ class Said:
         sums = {name: float(np.nansum(parts)) for name, parts in seconds.items()}
         order = sorted(sums, key=lambda name: -sums[name])
         return [
-            [name or "", len(seconds[name]), format_percent(float(_over(sums[name], self.total_time)))] for name in order
+            [name or "", len(seconds[name]), format_percent(float(_over(sums[name], self.total_time)))]
+            for name in order
         ]
 
     def bound_by(self) -> list[str]:

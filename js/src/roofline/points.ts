@@ -13,7 +13,7 @@ import {
 } from "./bound.ts";
 import { MEASURED, measuredPlaces, type Places, radii } from "./positions.ts";
 import { pointsAffected, type RoofLimits } from "./roof_change_index.ts";
-import { bytesAt, bytesByLevel, type Roof } from "./roofline.ts";
+import { ALL_LEVELS, bytesAt, bytesByLevel, type Roof } from "./roofline.ts";
 import { isProgram, isTotal } from "./totals.ts";
 
 export { MEASURED, type Places };
@@ -204,7 +204,7 @@ export const emptyPoints = (kernels: Kernels, most: number) => ({
 function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, rows: Int32Array): Points {
   const points = emptyPoints(kernels, rows.length * Math.max(1, roofs.length, judging.levels.length));
   // The levels of different chips do not correspond. With all levels, only the points of one chip are drawn.
-  const marked = judging.levels.length > 1 ? [judging] : roofs;
+  const marked = judging.memory === ALL_LEVELS ? [judging] : roofs;
   const moved = new Map([judging, ...marked].map((roof) => [roof, bytesByLevel(kernels, roof)] as const));
   const probes = new Map([judging, ...marked].map((roof) => [roof, probeOf(kernels, roof)] as const));
 
@@ -239,10 +239,10 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     if (columns.length === 1) stand(0);
     else {
       // The binding level comes last, so that its point is drawn on top. A kernel without FLOPs has one point, in
-      // bytes/s.
+      // bytes/s of the binding level.
       const levels = columns.map((_, level) => level).filter((level) => !Number.isNaN(columns[level]?.[row] as number));
       const binds = levels.find((level) => level === boundBy) ?? levels[0];
-      if (flops === 0) levels.some(stand);
+      if (flops === 0) [binds ?? 0, ...levels].some(stand);
       else for (const level of levels.filter((other) => other !== binds)) stand(level);
       if (flops !== 0 && binds !== undefined) stand(binds);
     }

@@ -194,7 +194,7 @@ export function peakFor(roof: Roof, key: string, own: string | null): number | u
 export function roofElsewhere({ chip }: Kernels, roof: Roof): Roof | undefined {
   if (!chip || chip.id === roof.chip.id) return undefined;
   const [main] = roof.chip.memories.keys();
-  const memory = roof.levels.length > 1 ? ALL_LEVELS : roof.level === main ? "main" : roof.level;
+  const memory = roof.memory !== ALL_LEVELS && roof.level === main ? "main" : roof.memory;
   const own = roofOf(chip, "auto", memory, {}, roof.conditions);
   return isRoof(own) ? own : undefined;
 }

@@ -14,19 +14,13 @@ import { noteOf } from "../../src/text/what_if.ts";
 import { encodeSnapshots } from "../../src/wire/encode.ts";
 import { filterWords } from "../../src/words/words.ts";
 
-/** A model that holds what Python sent, and keeps what the page sets. */
-function modelOf(state: Readonly<Record<string, unknown>>): Model {
-  const values = { ...state };
-  return {
-    get: (name) => values[name],
-    set: (name, value) => {
-      values[name] = value;
-    },
-    save_changes: () => undefined,
-    on: () => undefined,
-    off: () => undefined,
-  };
-}
+/** A model that holds what Python sent, and hears nothing from it. */
+const modelOf = (state: Readonly<Record<string, unknown>>): Model => ({
+  get: (name) => state[name],
+  send: () => undefined,
+  on: () => undefined,
+  off: () => undefined,
+});
 
 export function shownOf(state: Readonly<Record<string, unknown>>): unknown {
   const abort = new AbortController();

@@ -108,4 +108,11 @@ describe("kernels of one name", () => {
     expect(apart({ shape: ["1", "1", "2"], stream: [1, 1, 1] }, same)).toEqual(["1", "1", "2"]);
     expect(apart({}, same)).toEqual(["#1", "#2", "#3"]);
   });
+  it("is judged by all levels of the chip that kernels ran on where the focus chip has one of them", () => {
+    const ran = makeChip({ id: "ran", memories: { HBM: 1e12, L2: 1e12 } });
+    const kernels = { ...makeKernels([{ flops: 1, bytes: { HBM: 1e12, L2: 3e12 }, time: 4 }]), chip: ran };
+    const all = makeRoof(makeChip(), "auto", "all");
+    expect(rankingOf(kernels, Int32Array.of(0), all).gains).toEqual([1]);
+    expect(rankingOf(kernels, Int32Array.of(0), ROOF).gains).toEqual([3]);
+  });
 });

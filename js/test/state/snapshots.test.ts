@@ -68,6 +68,22 @@ describe("a snapshot", () => {
     store.freeze();
     expect(store.snapshots.value[0]).toMatchObject({ memory: "all", bandwidth: 1e12, kernels: [["gelu", 10, 1e13]] });
   });
+  it("keeps every kernel with all levels where other chips know more levels than this one", () => {
+    const many = { id: "many", memories: { HBM: 1e12, L2: 2e12, L1: 4e12 } };
+    const specs = ["a", "b", "c"].map((name) => ({ ...GELU, name, bytes: { HBM: 1e11, L2: 1e11, L1: 1e11 } }));
+    const { store } = make(specs, {
+      chips: [wireChip(), wireChip(many)],
+      shown: ["chip", "many"],
+      memory: "all",
+    });
+    store.freeze();
+    expect(store.snapshots.value[0]?.kernels.map(([name]) => name)).toEqual(["a", "b", "c"]);
+  });
+  it("keeps a copy with all levels where it stands: at the level that binds", () => {
+    const { store } = make([{ ...COPY, bytes: { HBM: 1e10, L2: 1e12 }, time: 2 }], { memory: "all" });
+    store.freeze();
+    expect(store.snapshots.value[0]?.kernels).toEqual([["copy", 0, 5e11]]);
+  });
   it("keeps no kernel that only other roofs can judge", () => {
     const chips = [wireChip(), wireChip({ id: "other", peaks: { bf16: 1e14, fp8: 2e14 } })];
     const { store } = make([{ ...GELU, precision: "fp8" }, COPY], { chips, shown: ["chip", "other"] });
