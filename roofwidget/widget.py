@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import anywidget
 from IPython.display import display
@@ -15,6 +15,13 @@ from roofwidget.state.filter_traits import has_column
 from roofwidget.state.graph import has_same_groups
 from roofwidget.state.messages import STAMP, Messages, applied, page_message
 from roofwidget.state.trait_types import owned
+
+_SET_FIRST: Final = ("phase", "partition")
+
+
+def _place(name: str) -> int:
+    """Return the place of a trait in a message: the phase, the partition, and then all that belongs to them."""
+    return _SET_FIRST.index(name) if name in _SET_FIRST else len(_SET_FIRST)
 
 
 class RooflineWidget(RooflineModel, anywidget.AnyWidget):
@@ -72,10 +79,9 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         if state.get("sort_by") and not has_column(str(state["sort_by"]).removeprefix("-"), self.shown_kernels.extra):
             del state["sort_by"]
         # The phase and the partition are set first, because the other values of the message belong to them.
-        order = {"phase": 0, "partition": 1}
         try:
-            super().set_state(dict(sorted(state.items(), key=lambda entry: order.get(entry[0], 2))))
-            if order.keys() & state.keys():
+            super().set_state({name: state[name] for name in sorted(state, key=_place)})
+            if any(name in state for name in _SET_FIRST):
                 # Other groups reset the rows. The rows of this message belong to the new groups.
                 super().set_state({name: value for name, value in state.items() if name in ROW_TRAITS})
         finally:
@@ -83,8 +89,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     def _answer(self, names: Iterable[str]) -> None:
         """Send the values of the named shared traits to all pages, and the number of the message that is handled."""
-        # A page derives settings and groups from a new phase, so the phase comes first.
-        state = self.get_state(sorted(self._shared(names), key=lambda name: name != "phase"))
+        # A page reads a phase and groups first, too.
+        state = self.get_state(sorted(self._shared(names), key=_place))
         if state or self._messages.is_handling:
             state[STAMP] = self._messages.stamp(is_answer=True)
             self._send({"method": "update", "state": state, "buffer_paths": []})

@@ -229,7 +229,7 @@ export class FakeModel implements Model {
     const merged = Object.entries(changes).map(([name, own]) => [name, applied(this.state[name] as Changes, own)]);
     const next = { ...values, ...Object.fromEntries(merged) };
     if (!ask) this.sent.push(next);
-    this.#update(next, page, number);
+    this.update(next, page, number);
   }
   on(event: string, callback: () => void): void {
     const callbacks = this.#listeners.get(event) ?? new Set();
@@ -239,10 +239,11 @@ export class FakeModel implements Model {
     this.#listeners.get(event)?.delete(callback);
   }
   receive(name: string, value: unknown): void {
-    this.#update({ [name]: value }, "", 0);
+    this.update({ [name]: value }, "", 0);
   }
-  #update(values: Record<string, unknown>, page: string, number: number): void {
-    this.#clock += 1;
+  /** Simulates an update; the arguments are the parts of its stamp. By default the clock goes on by one. */
+  protected update(values: Record<string, unknown>, page: string, number: number, ticks = 1): void {
+    this.#clock += ticks;
     Object.assign(this.state, values, { [STAMP]: [this.#clock, page, number] });
     for (const name of [...Object.keys(values), STAMP]) {
       for (const callback of this.#listeners.get(`change:${name}`) ?? []) callback();

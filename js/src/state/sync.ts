@@ -131,6 +131,7 @@ export type Changes = Partial<Pick<TraitValues, Writable>>;
 const TRAIT_NAMES = Object.keys(TRAITS) as TraitName[];
 const SHARED_NAMES = TRAIT_NAMES.filter((name) => TRAITS[name].owner === "shared");
 const OF_GRAPH = TRAIT_NAMES.filter((name) => TRAITS[name].undoable === "with graph" && name !== "phase");
+const OF_ROWS: readonly TraitName[] = ["selected", "atRoof", "moves"];
 const traitOf = (name: TraitName) => TRAITS[name] as Trait<unknown, Owner>;
 export const wireName = (name: TraitName) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -267,7 +268,6 @@ export function createSync(model: Model, history: History) {
   }
   /** Takes a value from Python, unless the page has a newer value or the pointer holds the trait. */
   function take(name: TraitName, origin: Origin) {
-    if (isUnanswered(name) && !isMapping(name)) return;
     let value: unknown = traitOf(name).decode(messages.overlaid(wireName(name), inModel(name)));
     const gesture = isDragged(name) ? active.peek() : undefined;
     if (gesture) {
@@ -284,8 +284,9 @@ export function createSync(model: Model, history: History) {
   function absorb(name: TraitName, value: unknown) {
     history.absorb(() => {
       adopt(name, value);
-      // The page derives the settings and groups of a new phase. Another page may have chosen others.
+      // With a new phase, the page derives settings and groups. With new groups, it drops rows. Python may have others.
       if (name === "phase") for (const other of OF_GRAPH) settle(other);
+      if (name === "phase" || name === "partition") for (const other of OF_ROWS) settle(other);
     });
   }
   function adopt(name: TraitName, value: unknown) {
