@@ -268,6 +268,7 @@ export function createSync(model: Model, history: History) {
   }
   /** Takes a value from Python, unless the page has a newer value or the pointer holds the trait. */
   function take(name: TraitName, origin: Origin) {
+    if (isUnanswered(name) && !isMapping(name)) return;
     let value: unknown = traitOf(name).decode(messages.overlaid(wireName(name), inModel(name)));
     const gesture = isDragged(name) ? active.peek() : undefined;
     if (gesture) {
