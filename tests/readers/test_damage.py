@@ -65,6 +65,33 @@ def test_a_file_cut_off_anywhere_is_read_or_refused_by_its_name(name: str) -> No
     assert all(not text or text.startswith("buffer: ") for text in said)
 
 
+def rows_of(kernels: rw.Kernels) -> list[tuple[object, ...]]:
+    """Return the names, seconds, FLOPs and bytes of the rows, without what is unknown."""
+    amounts = [*kernels.flops_by_precision.items(), *kernels.bytes_by_level.items(), ("time", kernels.time)]
+    return [
+        (name, *((key, float(column[row])) for key, column in amounts if column[row] == column[row]))
+        for row, name in enumerate(kernels.names)
+    ]
+
+
+NO_FILE_OF_A_TOOL: Final = ("table CSV", "table JSON", "table Parquet", "rocprof sysinfo.csv")
+
+
+@pytest.mark.parametrize("name", [name for name in TWINS if name not in NO_FILE_OF_A_TOOL])
+def test_a_file_of_a_tool_cut_off_within_a_line_gives_all_rows_a_warning_or_an_error(name: str) -> None:
+    data = TWINS[name]
+    whole = rw.read(data) if not refused(data) else None
+    if whole is None:
+        return
+    chance = random.Random(name)  # noqa: S311 - not for security
+    within = [end for end in range(1, len(data)) if data[end - 1] not in b"\r\n" and data[end] not in b"\r\n"]
+    for end in chance.sample(within, min(len(within), 80)):
+        if refused(data[:end]):
+            continue
+        kernels = rw.read(data[:end])
+        assert set(kernels.warnings) - set(whole.warnings) or rows_of(kernels) == rows_of(whole), end
+
+
 @pytest.mark.parametrize("name", TWINS)
 def test_a_file_with_changed_bytes_is_read_or_refused_by_its_name(name: str) -> None:
     chance = random.Random(name)  # noqa: S311 - not for security

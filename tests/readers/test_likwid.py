@@ -167,6 +167,21 @@ def test_a_file_cut_off_between_the_tables_of_a_group_is_said(tmp_path: Path) ->
     kernels = rw.read(path)
     assert list(kernels.bytes_by_level) == ["L2"]
     assert "group L3 has no table of metrics: if the file is cut off, measure again" in kernels.warnings
+    text = (FIXTURES / "likwid_regions.csv").read_text(encoding="utf-8")
+    path.write_text(text[: text.index("TABLE,Region setup, coarse,Group 1 Metric")], encoding="utf-8")
+    kernels = rw.read(path)
+    assert np.isnan(kernels.flops[1])
+    said = "group MEM_DP of region setup, coarse has no table of metrics: if the file is cut off, measure again"
+    assert said in kernels.warnings
+
+
+def test_a_bench_whose_last_run_is_cut_off_is_said(tmp_path: Path) -> None:
+    text = (FIXTURES / "likwid_bench.txt").read_text(encoding="utf-8")
+    path = tmp_path / "bench.txt"
+    path.write_text(text[: text.index("Test: peakflops")], encoding="utf-8")
+    kernels = rw.read(path)
+    assert kernels.names.tolist() == ["triad_avx"]
+    assert "2 runs begin and 1 have a line 'Test:': a run failed, or the file is cut off" in kernels.warnings
 
 
 def test_the_json_filter_tells_the_same_sums() -> None:

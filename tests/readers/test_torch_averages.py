@@ -79,7 +79,7 @@ def test_a_dtype_that_is_given_gives_compulsory_bytes() -> None:
     assert kernels.origin["bytes:main"][at].startswith("compulsory bytes")
     assert not any(NO_DTYPE in word for word in kernels.warnings)
     with pytest.raises(ValueError, match="did you mean 'bf16'"):
-        read(RUN, dtype="bfloat16")
+        read(RUN, dtype="bf61")
 
 
 def test_a_profiler_is_asked_for_its_averages_by_shape() -> None:

@@ -86,7 +86,7 @@ def read(
         return Kernels(chip=ceilings(source, **choice), warnings=[said], source=source.name)
     beside = File.of(machine) if machine is not None else _beside(source)
     chip = ceilings(beside, **choice) if beside is not None else None
-    rows = read_table(source, header=lambda cells: all(word in cells for word in _APPLICATION))
+    rows = read_table(source, header=lambda cells: all(word in cells for word in _APPLICATION), only_rows=True)
     # The tool writes a decimal point whatever the locale.
     rows.decimal = "."
     time = rows.numbers("Time") * np.where(np.array(rows.texts("Method"), dtype=object) == "MIX", 1e-3, 1.0)
@@ -112,7 +112,7 @@ def read(
             "ISA": [word.strip() or None for word in rows.texts("ISA")],
             "threads": rows.numbers("Threads", optional=True),
         },
-        warnings=[_MODEL],
+        warnings=[_MODEL, *rows.open_end()],
         source=source.name,
     )
 
@@ -191,8 +191,9 @@ def _runs(source: File) -> list[_MachineRun]:
     for row, cells in lines:
         if not any(cell.strip() for cell in cells):
             continue
-        if len(cells) < width:
-            reason = f"expected {width} cells, got {len(cells)}: the file is incomplete or has other columns"
+        if len(cells) < len(units):
+            expected = width if len(cells) < width else len(units)
+            reason = f"expected {expected} cells, got {len(cells)}: the file is incomplete or has other columns"
             raise ProfileError(source.name, reason, row=row)
         places = [(name, cells[at]) for name, at in zip((*_LEVELS, *_RATES), figures, strict=True)]
         numbers = [_number(source.name, cell, row, name) for name, cell in places]

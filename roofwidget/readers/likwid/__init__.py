@@ -33,7 +33,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.likwid import bench
-from roofwidget.readers.likwid.perfctr import Group, Totals, count, counter_groups, has_tables
+from roofwidget.readers.likwid.perfctr import Group, Totals, count, counter_groups, ends_within_a_line, has_tables
 
 FORMAT: Final = "likwid"
 EXPECTED: Final = "the output of likwid-perfctr (also -O, or its JSON) or of likwid-bench"
@@ -91,6 +91,17 @@ def read(source: Source, *, level: str = "DRAM") -> Kernels:
         by_region.setdefault(block.region, {}).setdefault((member.name, block.run), []).append(block)
     warnings: list[str] = []
     rows = [_total(list(runs.values()), warnings) for runs in by_region.values()]
+    warnings += [
+        f"{member.name} ends within a line: if it is cut off, groups or regions may be missing"
+        for member in members
+        if ends_within_a_line(member)
+    ]
+    if any(block.metrics for _, block in groups):
+        for _, block in groups:
+            if not block.metrics:
+                region = f" of region {block.region}" if block.region else ""
+                what = f"group {block.group}{region} has no table of metrics"
+                _warn(warnings, f"{what}: if the file is cut off, measure again")
     if None in by_region:
         warnings.append("no region is marked: the time is that of the whole process, including start and end")
     cpu = _CPU.search(members[0].beginning)
@@ -127,7 +138,10 @@ def _of_bench(source: Source, level: str) -> Kernels:
         precision=[run.precision for run in runs],
         origin={"flops": "Number of Flops", f"bytes:{level}": "Data volume (Byte)", "time": "Time"},
         extra={"working set (B)": [run.size for run in runs]},
-        warnings=[f"the bytes are those that the code requests, assigned to {level} (level='L3' sets another level)"],
+        warnings=[
+            f"the bytes are those that the code requests, assigned to {level} (level='L3' sets another level)",
+            *bench.missing_runs(source),
+        ],
         source=source.name,
     )
 
@@ -162,8 +176,6 @@ def _of_run(parts: list[Group], warnings: list[str]) -> Totals:
     for part, row in zip(parts, rows, strict=True):
         for message in row.warnings:
             _warn(warnings, message)
-        if not part.metrics and any(other.metrics for other in parts):
-            _warn(warnings, f"group {part.group} has no table of metrics: if the file is cut off, measure again")
         if row is not base:
             _complete(base, row, part.group, base.time / row.time if row.time > 0 else 1.0)
     if len(rows) > 1:

@@ -13,6 +13,7 @@ from roofwidget.readers.ceilings.measured import VECTOR, Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
 
+_BANNER: Final = "LIKWID MICRO BENCHMARK"
 _TEST: Final = re.compile(r"^Test: (\S+)\s*$", re.MULTILINE)
 _FIELDS: Final = {
     "time": r"Time:\s+(\S+) sec",
@@ -51,7 +52,7 @@ class Run:
 
 def is_bench(source: File) -> bool:
     """Whether a file was printed by likwid-bench."""
-    return "LIKWID MICRO BENCHMARK" in source.beginning
+    return _BANNER in source.beginning
 
 
 def runs(source: File) -> list[Run]:
@@ -83,6 +84,15 @@ def runs(source: File) -> list[Run]:
             )
         )
     return found
+
+
+def missing_runs(source: File) -> list[str]:
+    """Return a warning if the file has the banner of a run without the run, or ends within a line."""
+    text = source.text(limit=_MAX_TEXT_BYTES)
+    begun, found = text.count(_BANNER), len(_TEST.findall(text))
+    if begun > found:
+        return [f"{begun} runs begin and {found} have a line 'Test:': a run failed, or the file is cut off"]
+    return [] if text.endswith("\n") else ["the file ends within a line: if it is cut off, runs may be missing"]
 
 
 def _value(file: str, part: str, pattern: str, run: int) -> float:
@@ -120,5 +130,8 @@ def machine(source: File, level: str) -> Chip:
         {level: best.bandwidth},
         Source(f"likwid-bench, {PurePath(source.name).name}", confidence="measured"),
         kind="cpu",
-        notes=[f"{note}: bytes as the code requests them, without lines that are read before they are written"],
+        notes=[
+            f"{note}: bytes as the code requests them, without lines that are read before they are written",
+            *missing_runs(source),
+        ],
     )

@@ -86,7 +86,10 @@ def counter_groups(source: Source) -> list[Group]:
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         title = _TITLE.match(line) or _TABLE.match(line)
+        has_end = number < len(lines) or text.endswith("\n")
         if title is not None:
+            if not has_end:
+                raise cut_off(source.name, number, "the last line has no line end")
             place, kind = (title["region"], int(title["number"])), title.groupdict().get("kind", "")
             # Within a run each title appears once, so the same title again is the title of another run.
             if (*place, kind) in titles:
@@ -95,9 +98,19 @@ def counter_groups(source: Source) -> list[Group]:
             block = found.setdefault((run, *place), Group(*place, title["group"], run))
             reader.start(block, number, rows=int(title["rows"]) if kind else None)
         elif reader.block is not None:
-            reader.line(line.rstrip(), number, has_end=number < len(lines) or text.endswith("\n"))
+            reader.line(line.rstrip(), number, has_end=has_end)
     reader.end(len(lines))
     return list(found.values())
+
+
+def cut_off(file: str, number: int, what: str) -> ProfileError:
+    """Return the error for an incomplete table."""
+    return ProfileError(file, f"{what}: the file is cut off or damaged", place=f"line {number}")
+
+
+def ends_within_a_line(source: Source) -> bool:
+    """Whether the output, which is not JSON, ends without a line end."""
+    return source.beginning.lstrip()[:1] != "{" and not source.text(limit=_MAX_TEXT_BYTES).endswith("\n")
 
 
 class _GroupReader:
@@ -108,6 +121,8 @@ class _GroupReader:
         self.block: Group | None = None
         self._is_csv = False
         self._header: list[str] = []
+        self._above = ""
+        self._is_above_header = False
         self._is_below_header = False
         self._rows_left: int | None = None
         self._rows = 0
@@ -129,20 +144,19 @@ class _GroupReader:
         if self._is_csv:
             if self.block is not None and self._rows_left:
                 got = self._rows - self._rows_left
-                raise self._cut_off(number, f"the table ends after {got} of {self._rows} rows")
-        elif self._header:
-            raise self._cut_off(number, "the table ends without a closing line")
+                raise cut_off(self.file, number, f"the table ends after {got} of {self._rows} rows")
+        elif self._header or self._is_above_header:
+            raise cut_off(self.file, number, "the table ends without a closing line")
 
     def line(self, line: str, number: int, *, has_end: bool) -> None:
         if not self._is_csv and line.startswith("+-"):
-            # A table has a line above its header, a line below its header, and a line below its rows.
-            self._header = self._header if self._is_below_header else []
-            self._is_below_header = False
+            self._border(line, number)
             return
         cells = self._cells(line)
         if cells is None:
             return
         if cells[0] in _KINDS:
+            self._is_above_header = False
             if not self._is_csv:
                 self.end(number - 1)
             self._header = [cell for cell in cells if cell] if self._is_csv else cells
@@ -151,8 +165,17 @@ class _GroupReader:
         if not self._header or self.block is None:
             return
         if self._is_csv and not has_end and cells[-1]:
-            raise self._cut_off(number, "the last line has no line end")
+            raise cut_off(self.file, number, "the last line has no line end")
         self._row(self.block, cells, number)
+
+    def _border(self, line: str, number: int) -> None:
+        """Take a line above the header of a table, below its header, or below its rows: the three are equal."""
+        if self._header and line != self._above:
+            raise cut_off(self.file, number, "the table ends without a closing line")
+        self._above = line
+        self._is_above_header = not self._header
+        self._header = self._header if self._is_below_header else []
+        self._is_below_header = False
 
     def _row(self, block: Group, cells: list[str], number: int) -> None:
         # The name of a metric may contain the separator: "L3|MEM evict data volume [GBytes]".
@@ -161,15 +184,12 @@ class _GroupReader:
         if self._is_csv and spare > 0 and not any(cells[len(self._header) :]):
             cells, spare = cells[: len(self._header)], 0
         if spare < 0:
-            raise self._cut_off(number, f"expected {len(self._header)} cells, got {len(cells)}")
+            raise cut_off(self.file, number, f"expected {len(self._header)} cells, got {len(cells)}")
         if self._rows_left and self._header[0] != _REGION_INFO:
             self._rows_left -= 1
         name = ("," if self._is_csv else "|").join(cells[: spare + 1])
         if not _STATISTICS & set(self._header):
             self._keep(block, name, cells[-values:], number)
-
-    def _cut_off(self, number: int, what: str) -> ProfileError:
-        return ProfileError(self.file, f"{what}: the file is cut off or damaged", place=f"line {number}")
 
     def _cells(self, line: str) -> list[str] | None:
         if self._is_csv:

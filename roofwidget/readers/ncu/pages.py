@@ -123,6 +123,9 @@ def read_pages(source: Source) -> Launches:
     launches = _Long(rows).launches() if _METRIC in rows.columns else _wide(rows)
     if not len(launches):
         raise _nothing(source)
+    if not rows.has_last_end:
+        what = "the table ends without a line end"
+        return launches.with_warning(f"{what}: if it is incomplete, launches or metrics of the last launch are missing")
     return launches
 
 

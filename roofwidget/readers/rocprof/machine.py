@@ -78,7 +78,7 @@ def measured(source: File, about: System) -> Chip:
 
     If the file has several devices, the first device is used, with a note.
     """
-    rows = read_table(source, header=lambda cells: "HBMBw" in cells)
+    rows = read_table(source, header=lambda cells: "HBMBw" in cells, only_rows=True)
     rows.decimal = "."
     if not len(rows):
         raise ProfileError(source.name, "the table has no row: the benchmark measured no device")
@@ -99,7 +99,7 @@ def measured(source: File, about: System) -> Chip:
         check_source=Source("data sheet, by sysinfo.csv"),
         vendor="AMD",
         kind="gpu",
-        notes=[*several, *_doubts(rates)],
+        notes=[*several, *rows.open_end(), *_doubts(rates)],
     )
 
 

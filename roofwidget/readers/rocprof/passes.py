@@ -206,7 +206,7 @@ def _read(source: Source) -> _Pass:
     kernel = next(word for word in KERNEL if word in rows.columns)
     names = np.array([_CLONE.sub("", name.strip()) or "kernel" for name in rows.texts(kernel)], dtype=object)
     ids, (time, rule) = _ids(rows), _seconds(rows)
-    warnings = [*_open_end(rows), *_coarse(rows, time)]
+    warnings = [*rows.open_end(), *_coarse(rows, time)]
     if all(word in rows.columns for word in _LONG):
         return _pivoted(source, rows, _Pass(source, names, ids, time, rule, {}, rows.lines, warnings=warnings))
     unique = ids if ids is not None and len(np.unique(ids)) == len(ids) else None
@@ -281,13 +281,6 @@ def _coarse(rows: DelimitedTable, time: Floats | None) -> list[str]:
     what = f"the times of {len(unknown)} of {len(rows)} dispatches are unknown: '{name}' is rounded"
     cell = rows.texts(name)[unknown[0]]
     return [f"{what}, as in {cell!r:.40}; a spreadsheet does this, so read the file that the profiler wrote"]
-
-
-def _open_end(rows: DelimitedTable) -> list[str]:
-    if rows.has_last_end:
-        return []
-    name = list(rows.columns)[-1]
-    return [f"{rows.source.name} ends without a line end: if it is cut off, the last '{name}' is wrong"]
 
 
 def _pivoted(source: Source, rows: DelimitedTable, flat: _Pass) -> _Pass:

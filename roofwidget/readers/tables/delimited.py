@@ -617,6 +617,13 @@ class DelimitedTable:
             raise self.error(bad, name, f"expected {kind}, got {cells[bad]!a:.60}")
         return column
 
+    def open_end(self) -> list[str]:
+        """Return a warning if the file's last line has no line end, for files of tools that always write one."""
+        if self.has_last_end:
+            return []
+        name = list(self.columns)[-1]
+        return [f"{self.source.name} ends without a line end: if it is cut off, the last '{name}' may be wrong"]
+
     def error(self, row: int, name: str | None, reason: str) -> ProfileError:
         """Return the error for a cell; the row counts from 0."""
         return ProfileError(self.source.name, reason, row=self.lines[row], column=name)
