@@ -136,6 +136,11 @@ FAMILIES: tuple[tuple[str, tuple[tuple[str, Built], ...]], ...] = (
             ("attention(q, k, v) with one head of keys (MQA)", lambda g: g.attention(*_heads(g, 1))),
             ("unfused_attention(q, k, v)", lambda g: g.unfused_attention(*_heads(g))),
             ("flash_attention(q, k, v, block_rows=128)", lambda g: g.flash_attention(*_heads(g), block_rows=128)),
+            ("attention(q, k, v, causal=True)", lambda g: g.attention(*_heads(g), causal=True)),
+            (
+                "sliding_window_attention(q, k, v, window=4096)",
+                lambda g: g.sliding_window_attention(*_heads(g), window=4096),
+            ),
             (
                 "decode_attention(q[B, 1, 32·128], context=S, heads=32, kv_heads=8)",
                 lambda g: g.decode_attention(_in(g, "q", B, 1, 4096), context=S, heads=32, kv_heads=8),
@@ -275,19 +280,19 @@ def _functions() -> str:
 
 
 def _conventions() -> str:
-    words = list(next(iter(CONVENTIONS.values())).environment)
+    words = [word for word in next(iter(CONVENTIONS.values())).environment if word not in {"@causal", "@exact"}]
     rows = [
-        (f"`{name}`", *(str(one.environment[word]) for word in words if word != "@causal"), one.causal)
-        for name, one in CONVENTIONS.items()
+        (f"`{name}`", *(str(one.environment[word]) for word in words), one.causal) for name, one in CONVENTIONS.items()
     ]
-    head = ("preset", *(word.removeprefix("@").replace("_", "-") for word in words if word != "@causal"), "causal")
+    head = ("preset", *(word.removeprefix("@").replace("_", "-") for word in words), "causal")
     text = (
         "What an operation costs when two people could count it differently: `rw.Convention`, and its presets. "
         "*fma* is for these counts: kernels, which are held against peaks, count a multiply-add as 2, as peaks do. "
         "*softmax* is all of a softmax, its exponential too, wherever it stands; *transcendental* is every other one. "
         "`rw.Graph(convention=…)` or `graph.with_convention(…)` puts one in force. *vector* 0 counts matrix products "
         "and convolutions only; *apart* 1 keeps transcendental functions as a class of their own; *padding* 0 leaves "
-        "out the taps of a convolution that fall on padding; *write-allocate* 1 makes numerical kernels read what they "
+        "out the taps of a convolution that fall on padding; *causal* exact counts the pairs of a query and a key that "
+        "a causal mask leaves, full counts all pairs; *write-allocate* 1 makes numerical kernels read what they "
         "store."
     )
     return f"## Conventions\n\n{text}\n\n{_table(head, rows)}"

@@ -13,6 +13,7 @@ from roofwidget.support.did_you_mean import choose_from, keywords
 PEAK_FMA: Final = 2
 """FLOPs of a multiply-add in all published peak rates."""
 
+_CAUSAL: Final = ("exact", "half", "full")
 _FLAGS: Final = ("write_allocate", "count_padding", "vector", "transcendentals_apart")
 _NUMBERS: Final = ("fma", "transcendental", "divide", "sqrt", "compare", "softmax", "accumulator_bytes")
 
@@ -33,8 +34,10 @@ class Convention:
     divide, sqrt, compare
         FLOPs of a division, a square root, a comparison.
     causal
-        ``"full"``: a causal mask saves nothing. ``"half"``: a causal mask halves the FLOPs of attention and the bytes
-        of keys and values that FlashAttention reads again.
+        ``"exact"``: attention counts the pairs of a query and a key that a causal mask leaves. The last query sees all
+        keys, each query before it sees one key less. FlashAttention reads the keys and values that a block of rows
+        sees. ``"half"``: the same, but as many queries as keys count half of all pairs, as in benchmarks of
+        FlashAttention. ``"full"``: a causal mask saves nothing.
     write_allocate
         True: the operators of numerical computing (`stream_triad`, `stencil`, …) read each cache line before they store
         it, unless they work in place.
@@ -59,7 +62,7 @@ class Convention:
     Examples
     --------
     >>> CONVENTIONS["mac"]
-    Convention('mac', fma=1, vector=False)
+    Convention('mac', fma=1, causal='full', vector=False)
     >>> Convention("mine", softmax=4).environment["@softmax"]
     4
     """
@@ -72,7 +75,7 @@ class Convention:
     divide: int
     sqrt: int
     compare: int
-    causal: Literal["full", "half"]
+    causal: Literal["exact", "half", "full"]
     write_allocate: bool
     count_padding: bool
     softmax: int
@@ -90,7 +93,7 @@ class Convention:
         divide: int = 1,
         sqrt: int = 1,
         compare: int = 1,
-        causal: Literal["full", "half"] = "full",
+        causal: Literal["exact", "half", "full"] = "exact",
         write_allocate: bool = False,
         count_padding: bool = True,
         softmax: int = 5,
@@ -102,8 +105,8 @@ class Convention:
         for field in fields(self):
             object.__setattr__(self, field.name, given[field.name])
         where = f"of convention '{name}'"
-        if causal not in ("full", "half"):
-            raise ValueError(f"causal {where} must be 'full' or 'half', got {causal!r:.40}")
+        if causal not in _CAUSAL:
+            raise ValueError(f"causal {where} must be 'exact', 'half' or 'full', got {causal!r:.40}")
         for word in (*_FLAGS, *_NUMBERS):
             value = given[word]
             if isinstance(value, bool) is not (word in _FLAGS) or not isinstance(value, int) or value < 0:
@@ -115,7 +118,10 @@ class Convention:
 
     @cached_property
     def environment(self) -> Mapping[str, int]:
-        """The values of the symbols in formulas. ``@causal`` is 2 (full) or 1 (half)."""
+        """The values of the symbols in formulas.
+
+        ``@causal`` is 1 for half, else 2; ``@exact`` is 1 for exact, else 0.
+        """
         return MappingProxyType(
             {
                 "@fma": self.fma,
@@ -123,13 +129,14 @@ class Convention:
                 "@divide": self.divide,
                 "@sqrt": self.sqrt,
                 "@compare": self.compare,
-                "@causal": 2 if self.causal == "full" else 1,
+                "@causal": 1 if self.causal == "half" else 2,
                 "@write_allocate": int(self.write_allocate),
                 "@padding": int(self.count_padding),
                 "@softmax": self.softmax,
                 "@accumulator": self.accumulator_bytes,
                 "@vector": int(self.vector),
                 "@apart": int(self.transcendentals_apart),
+                "@exact": int(self.causal == "exact"),
             }
         )
 
@@ -140,7 +147,7 @@ class Convention:
         Examples
         --------
         >>> CONVENTIONS["mac"].as_peaks_do
-        Convention('mac', vector=False)
+        Convention('mac', causal='full', vector=False)
         """
         return self if self.fma == PEAK_FMA else replace(self, fma=PEAK_FMA)
 
@@ -168,9 +175,9 @@ class Convention:
 CONVENTIONS: Final[Mapping[str, Convention]] = MappingProxyType(
     {
         "textbook": Convention("textbook"),
-        "xla": Convention("xla", count_padding=False, transcendentals_apart=True),
-        "torch": Convention("torch", vector=False),
-        "mac": Convention("mac", fma=1, vector=False),
+        "xla": Convention("xla", causal="full", count_padding=False, transcendentals_apart=True),
+        "torch": Convention("torch", causal="full", vector=False),
+        "mac": Convention("mac", fma=1, causal="full", vector=False),
         "hpc": Convention("hpc", write_allocate=True),
     }
 )
@@ -178,7 +185,8 @@ CONVENTIONS: Final[Mapping[str, Convention]] = MappingProxyType(
 
 ``textbook`` is the default. ``xla`` counts like XLA's cost analysis: its ``flops`` are the classes tensor and vector,
 its ``transcendentals`` the third class, and padding is not counted. ``torch`` counts like PyTorch's FLOP counter: only
-matrix products and convolutions. ``mac`` counts their multiply-adds. ``hpc`` adds the reads of a write-allocate cache.
+matrix products and convolutions. ``mac`` counts their multiply-adds. These three count all pairs of a causal mask.
+``hpc`` is the textbook with the reads of a write-allocate cache.
 """
 
 

@@ -201,7 +201,7 @@ REDUCTIONS: Final[dict[str, tuple[Callable[[Graph, Any], Any], dict[str, tuple[i
 }
 OTHERS: Final = """
     matmul batched_matmul linear gemv gemm blocked_matmul grouped_linear conv2d lstm_cell
-    attention flash_attention decode_attention kv_append selective_scan
+    attention flash_attention sliding_window_attention decode_attention kv_append selective_scan
     unary binary relu negative absolute square scale sqrt rsqrt reciprocal exp log sin cos tanh erf sigmoid silu gelu
     add subtract multiply divide maximum minimum bias_activation swiglu dropout cast copy transpose embedding rope
     axpy scal ger stream_copy stream_scale stream_add stream_triad spmv_csr stencil fft nbody adam_step sgd_step

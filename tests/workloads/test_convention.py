@@ -22,6 +22,7 @@ ENVIRONMENT = {
     "@accumulator": 0,
     "@vector": 1,
     "@apart": 0,
+    "@exact": 1,
 }
 
 
@@ -29,9 +30,9 @@ ENVIRONMENT = {
     ("name", "differs"),
     [
         ("textbook", {}),
-        ("xla", {"@padding": 0, "@apart": 1}),
-        ("torch", {"@vector": 0}),
-        ("mac", {"@fma": 1, "@vector": 0}),
+        ("xla", {"@padding": 0, "@apart": 1, "@exact": 0}),
+        ("torch", {"@vector": 0, "@exact": 0}),
+        ("mac", {"@fma": 1, "@vector": 0, "@exact": 0}),
         ("hpc", {"@write_allocate": 1}),
     ],
 )
@@ -55,12 +56,14 @@ def test_every_word_reaches_the_environment() -> None:
         vector=False,
         transcendentals_apart=True,
     )
-    assert list(mine.environment.values()) == [3, 4, 5, 6, 7, 1, 1, 0, 8, 9, 0, 1]
+    assert list(mine.environment.values()) == [3, 4, 5, 6, 7, 1, 1, 0, 8, 9, 0, 1, 0]
     assert list(mine.environment) == list(ENVIRONMENT)
 
 
 def test_repr_shows_what_differs_and_str_shows_all_that_is_in_force() -> None:
-    assert repr(CONVENTIONS["xla"]) == "Convention('xla', count_padding=False, transcendentals_apart=True)"
+    assert (
+        repr(CONVENTIONS["xla"]) == "Convention('xla', causal='full', count_padding=False, transcendentals_apart=True)"
+    )
     assert str(CONVENTIONS["torch"]).startswith("torch: fma=2, transcendental=1,")
     assert "vector=False" in str(CONVENTIONS["torch"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -111,7 +112,7 @@ def test_training_gives_a_gradient_to_every_weight_and_to_the_input() -> None:
         ("attention_norm.dx", 9 * 256 * 64 + 256, 3),
         ("rope_q.dx", 3 * 256 * 64, 2 + 1 / 8),
         ("swiglu.dgate", 12 * 256 * 160, 5 * 160 / 64),
-        ("attention.dq", 10 * 2 * 4 * 128 * 128 * 16 + 4 * 2 * 4 * 128 * 128, 8),
+        ("attention.dq", (10 * 16 + 4) * 2 * 4 * 128 * 129 // 2, 8),
         ("x.gradients", 256 * 64, 3),
     ],
 )
@@ -332,3 +333,20 @@ def test_the_numerical_set_holds_its_kernels_side_by_side() -> None:
     ]
     assert g.convention.name == "hpc"
     assert len(g.outputs) == len(g.ops)
+
+
+@pytest.mark.parametrize("preset", ["gpt-2", "llama-3-8b", "mixtral-8x7b"])
+def test_a_preset_with_a_causal_mask_counts_what_the_mask_leaves(preset: str) -> None:
+    masked, full = (decoder(preset, batch=2, seq=2048, layers=1, causal=causal) for causal in (True, False))
+    ratio = Fraction(evaluate(masked.flops("layer0.attention"), {}), evaluate(full.flops("layer0.attention"), {}))
+    assert ratio == Fraction(2049, 4096)
+    assert masked.with_convention("torch").count("flops") == full.with_convention("torch").count("flops")
+    # One new token sees the whole context.
+    decoding = [decoder(preset, batch=2, seq=2048, phase="decode", causal=causal) for causal in (True, False)]
+    assert decoding[0].count("flops") == decoding[1].count("flops")
+
+
+def test_the_backward_pass_of_attention_has_the_mask_too() -> None:
+    masked, full = (transformer_block(1, 512, 64, 4, phase="train", causal=causal) for causal in (True, False))
+    for op in ("attention", "attention.dq"):
+        assert Fraction(evaluate(masked.flops(op), {}), evaluate(full.flops(op), {})) == Fraction(513, 1024)

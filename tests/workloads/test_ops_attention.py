@@ -14,6 +14,8 @@ settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
 HALF = Convention("half", causal="half")
+FULL = Convention("full", causal="full")
+CAUSAL = (Convention("exact"), HALF, FULL)
 lengths = st.integers(1, 200)
 few = st.integers(1, 4)
 
@@ -66,14 +68,104 @@ def test_the_first_flash_attention_goes_over_columns() -> None:
 
 def test_a_causal_mask_halves_what_is_computed_and_read_again_if_the_convention_says_so() -> None:
     for method in ("attention", "unfused_attention", "flash_attention"):
-        g = attend(method, 1, 2, 2, 256, 256, 64, causal=True)
+        g = attend(method, 1, 2, 2, 256, 256, 64, causal=True).with_convention(FULL)
         full = attend(method, 1, 2, 2, 256, 256, 64)
         assert g.count("flops") == full.count("flops") == 2 * g.with_convention(HALF).count("flops")
         assert full.with_convention(HALF).count("flops") == full.count("flops")
-    flash = attend("flash_attention", 1, 1, 1, 1024, 1024, 64, causal=True, block_rows=128)
+    flash = attend("flash_attention", 1, 1, 1, 1024, 1024, 64, causal=True, block_rows=128).with_convention(FULL)
     own, read = 2 * 2 * 1024 * 64, 2 * 2 * 1024 * 64 * 8
     assert flash.count("bytes") == own + read
     assert flash.with_convention(HALF).count("bytes") == own + read // 2
+
+
+def seen(nq: int, nk: int, window: int | None = None) -> int:
+    """Count the pairs of a query and a key one by one; the queries are the last positions of the keys."""
+    pairs = [(i, j) for i in range(1, nq + 1) for j in range(1, nk + 1) if j <= nk - nq + i]
+    return sum(window is None or nk - nq + i - j < window for i, j in pairs)
+
+
+@given(groups=few, share=few, nq=st.integers(1, 40), nk=st.integers(1, 60), d=st.integers(1, 9))
+def test_a_causal_mask_leaves_each_query_the_keys_up_to_its_own_position(
+    *, groups: int, share: int, nq: int, nk: int, d: int
+) -> None:
+    sizes = (2, groups * share, groups, nq, nk, d)
+    pairs = 2 * groups * share * seen(nq, nk)
+    for method in ("attention", "unfused_attention", "flash_attention"):
+        g = attend(method, *sizes, causal=True)
+        assert g.count("tensor") == pairs * 4 * d
+        assert g.count("flops") == pairs * (4 * d + 5)
+        full = attend(method, *sizes).count("flops")
+        assert g.with_convention("torch").count("flops") == 2 * groups * share * nq * nk * 4 * d
+        assert g.with_convention(FULL).count("flops") == full
+        assert (g.with_convention(HALF).count("flops") == g.count("flops")) == (nq != nk)
+
+
+def test_a_chunk_of_queries_is_not_halved() -> None:
+    for convention in CAUSAL:
+        one = attend("attention", 1, 1, 1, 1, 64, 16, causal=True).with_convention(convention)
+        assert one.count("flops") == attend("attention", 1, 1, 1, 1, 64, 16).count("flops") == 64 * (4 * 16 + 5)
+    # Each of 512 queries sees 3584 keys before the chunk, and those of the chunk up to itself.
+    chunk = attend("attention", 1, 1, 1, 512, 4096, 128, causal=True)
+    for convention in CAUSAL[:2]:
+        pairs = 512 * 3584 + 512 * 513 // 2
+        assert chunk.with_convention(convention).count("tensor") == 4 * 128 * pairs
+
+
+def test_a_symbolic_chunk_counts_as_a_chunk_of_that_size() -> None:
+    queries, keys = dim("queries", 1, 4096, default=512), dim("keys", 1, 4096, default=2048)
+    g = Graph()
+    g.attention(g.input("q", (queries, 16), "bf16"), *(g.input(n, (keys, 16), "bf16") for n in "kv"), causal=True)
+    for nq, nk in ((1, 64), (64, 64), (7, 100), (100, 7)):
+        assert g.count("tensor", {"queries": nq, "keys": nk}) == 4 * 16 * seen(nq, nk)
+    seq = dim("seq", 1, 4096, default=512)
+    square = Graph()
+    square.attention(*(square.input(n, (seq, 16), "bf16") for n in "qkv"), causal=True)
+    assert str(square.flops_by_class("attention")["tensor"]) == "32·seq² + 32·seq"
+
+
+@given(share=few, nq=st.integers(1, 60), nk=st.integers(1, 60), rows=st.integers(1, 20))
+def test_a_block_of_rows_reads_the_keys_that_its_last_row_sees(*, share: int, nq: int, nk: int, rows: int) -> None:
+    g = attend("flash_attention", 1, share, 1, nq, nk, 8, causal=True, block_rows=rows)
+    first = max(nq - nk, 0)  # the first of more queries than keys see nothing
+    read = sum(nk - nq + min(last, nq) for last in range(first + rows, nq + rows, rows))
+    own, once = 2 * 2 * share * nq * 8, 2 * 2 * nk * 8
+    assert g.count("bytes") == own + max(2 * 2 * share * 8 * read, once)
+    full = attend("flash_attention", 1, share, 1, nq, nk, 8, block_rows=rows)
+    assert g.with_convention(FULL).count("bytes") == full.count("bytes")
+
+
+@given(nq=st.integers(1, 60), nk=st.integers(1, 60), cache=st.integers(1, 600))
+def test_a_block_of_columns_moves_the_rows_that_see_its_first_column(nq: int, nk: int, cache: int) -> None:
+    g = attend("flash_attention", 1, 1, 1, nq, nk, 8, causal=True, version=1, cache=cache)
+    columns = flash_blocks(cache, 8)[1]
+    rows = sum(sum(j <= nk - nq + i for i in range(1, nq + 1)) for j in range(1, nk + 1, columns))
+    assert g.count("bytes") == 2 * (2 * nk * 8 + max(rows * (3 * 8 + 4), 2 * nq * 8))
+
+
+@given(groups=few, nq=st.integers(1, 40), nk=st.integers(1, 60), window=st.integers(1, 70), d=st.integers(1, 9))
+def test_a_sliding_window_counts_the_keys_that_each_query_sees(
+    *, groups: int, nq: int, nk: int, window: int, d: int
+) -> None:
+    g = attend("sliding_window_attention", 1, 2 * groups, groups, nq, nk, d, window=window)
+    pairs = 2 * groups * seen(nq, nk, window)
+    assert g.count("flops") == pairs * (4 * d + 5)
+    assert g.count("bytes") == attend("attention", 1, 2 * groups, groups, nq, nk, d).count("bytes")
+    assert g.with_convention(FULL).count("flops") == 2 * groups * nq * min(window, nk) * (4 * d + 5)
+    wide = attend("sliding_window_attention", 1, 2 * groups, groups, nq, nk, d, window=nk + window)
+    masked = attend("attention", 1, 2 * groups, groups, nq, nk, d, causal=True)
+    for convention in (CAUSAL[0], FULL):
+        assert wide.with_convention(convention).count("flops") == masked.with_convention(convention).count("flops")
+
+
+def test_a_window_has_a_size_and_may_be_symbolic() -> None:
+    window = dim("window", 1, 4096, default=512)
+    g = Graph()
+    q, k, v = (g.input(name, (2048, 16), "bf16") for name in "qkv")
+    g.sliding_window_attention(q, k, v, window=window)
+    for size in (1, 512, 4096):
+        assert g.count("tensor", {"window": size}) == 4 * 16 * seen(2048, 2048, size)
+    with pytest.raises(ValueError, match="op 'short': window must be at least 1, got 0"):
+        g.sliding_window_attention(q, k, v, window=0, name="short")
 
 
 def test_heads_side_by_side_count_as_heads_apart() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.elementwise import UNARY
-from roofwidget.workloads.ops.formulas import FMA, SQRT, Work, add, halved, like, multiply, rows, work
+from roofwidget.workloads.ops.formulas import FMA, SQRT, Work, add, attended, like, multiply, rows, work
 from roofwidget.workloads.tensors import Tensor
 
 
@@ -84,12 +84,12 @@ class Tape:
 
         def back(gradient: Tensor) -> None:
             kept = self.graph.tensors[f"{name}.log_sum_exp"]
-            scores = kept.size * k.shape[1]
-            each = FMA * q.size * k.shape[1]
+            lengths, many = (q.shape[1], k.shape[1]), kept.shape[0] * kept.shape[1]
+            width = FMA * q.shape[0] * q.shape[2]
             done = work(
-                ("five products", "tensor", halved(5 * each, causal=causal)),
-                ("exp again", "transcendental", halved(scores, causal=causal)),
-                ("scores", "vector", halved(3 * scores, causal=causal)),
+                ("five products", "tensor", attended(5 * width, *lengths, causal=causal)),
+                ("exp again", "transcendental", attended(many, *lengths, causal=causal)),
+                ("scores", "vector", attended(3 * many, *lengths, causal=causal)),
             )
             results = [like(tensor, f"{name}.d{t}") for t, tensor in zip("qkv", (q, k, v), strict=True)]
             add(self.graph, "opaque", [gradient, y, q, k, v, kept], results, done)

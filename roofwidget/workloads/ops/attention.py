@@ -1,27 +1,31 @@
-"""Attention: in three kernels, in one kernel, by FlashAttention, and for one new token with a cache.
+"""Attention: in three kernels, in one kernel, by FlashAttention, in a window, and for one new token with a cache.
 
 A query tensor has shape (N, d), (H, N, d), (B, H, N, d), or (B, N, H·d) with ``heads=H``. Keys and values have the same
 form, with H heads or a divisor of H (grouped-query attention; one head: multi-query attention). Query heads that share
 keys and values read these once.
 
 FLOPs for B sequences, H heads, Nq queries, Nk keys: 2·B·H·Nq·Nk·d for the scores (queries times keys), as many FLOPs
-again for the product of scores and values, 5·B·H·Nq·Nk for the softmax. With ``causal=True`` the convention decides
-whether all or half of these FLOPs count.
+again for the product of scores and values, 5·B·H·Nq·Nk for the softmax. With ``causal=True`` the queries are the last
+Nq positions of the sequence of keys, and the convention decides which pairs count: by default those that the mask
+leaves, ``Nq·Nk - Nq·(Nq - 1) / 2``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from roofwidget.workloads.expressions import Count, ceil_div, evaluate, maximum
+from roofwidget.workloads.expressions import Count, ceil_div, evaluate, maximum, minimum
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.formulas import (
+    COUNTS_ALL_PAIRS,
+    COUNTS_HALF,
     FMA,
     SOFTMAX,
     add,
+    attended,
     fail,
-    halved,
     like,
     multiply,
     named,
@@ -42,16 +46,27 @@ class _Sizes:
     keys: Count
     d: Count
 
-    @property
-    def scores(self) -> Count:
-        return self.batch * self.heads * self.queries * self.keys
-
     def terms(self, *, causal: bool) -> tuple[tuple[str, str, Count], ...]:
-        product = halved(FMA * self.scores * self.d, causal=causal)
+        return self._terms(lambda each, d: attended(each, self.queries, self.keys, d, causal=causal))
+
+    def windowed_terms(self, window: Count) -> tuple[tuple[str, str, Count], ...]:
+        """Return the terms if each query sees itself and the keys before it, `window` keys at most."""
+        seeing = minimum(self.queries, self.keys)
+        before = self.keys - seeing
+        # These queries see all keys from the first on, so they see fewer keys than the window has.
+        first = minimum(seeing, maximum(0, window - before))
+        left = 2 * first * before + first * (first + 1) + 2 * (seeing - first) * window
+        dense = 2 * self.queries * minimum(window, self.keys)
+        return self._terms(lambda each, d: ceil_div(each * (left + COUNTS_ALL_PAIRS * (dense - left)) * d, 2))
+
+    def _terms(self, pairs: Callable[[Count, Count], Count]) -> tuple[tuple[str, str, Count], ...]:
+        """Return the terms. `pairs` takes two factors of the count for one pair, and returns the count for all."""
+        many = self.batch * self.heads
+        product = pairs(FMA * many, self.d)
         return (
             ("Q Kᵀ", "tensor", product),
-            ("softmax", "vector", halved((SOFTMAX - 1) * self.scores, causal=causal)),
-            ("exp", "transcendental", halved(self.scores, causal=causal)),
+            ("softmax", "vector", pairs((SOFTMAX - 1) * many, 1)),
+            ("exp", "transcendental", pairs(many, 1)),
             ("P V", "tensor", product),
         )
 
@@ -145,9 +160,11 @@ def flash_attention(
     """Attend by FlashAttention: the scores are not in memory, but some of the tensors move repeatedly.
 
     Version 2 loops over rows of q and reads keys and values repeatedly: ``2 Nq d + 2 Nk d ⌈Nq / B_r⌉`` elements per
-    query head. With ``kv_reuse="l2"`` the keys and values of a head stay in cache and move once. If a causal mask
-    counts half, it halves the repeated bytes. Version 1 loops over columns and moves queries and output repeatedly: ``2
-    Nk d + ⌈Nk / B_c⌉ (3 Nq d + 4 Nq)`` elements per query head (Dao et al. 2022).
+    query head. With ``kv_reuse="l2"`` the keys and values of a head stay in cache and move once. Version 1 loops over
+    columns and moves queries and output repeatedly: ``2 Nk d + ⌈Nk / B_c⌉ (3 Nq d + 4 Nq)`` elements per query head
+    (Dao et al. 2022). If a causal mask counts exactly, a block of rows reads only the keys and values that its last row
+    sees, and a block of columns only the rows that see its first column. If the mask counts half, it halves the
+    repeated bytes.
 
     Parameters
     ----------
@@ -180,18 +197,77 @@ def flash_attention(
     own = _bytes(2 * many * sizes.queries * sizes.d, q.dtype)
     once = _bytes(2 * sizes.batch * sizes.kv_heads * sizes.keys * sizes.d, k.dtype)
     if version == 1:
-        passes = ceil_div(sizes.keys, blocks[1])
-        again = passes * (3 * sizes.queries * sizes.d + 4 * sizes.queries)
+        each = 3 * sizes.d + 4
+        full, exact = (_bytes(many * rows * each, q.dtype) for rows in _rows_by_columns(sizes, blocks[1]))
         read = _bytes(many * 2 * sizes.keys * sizes.d, k.dtype)
-        again_bytes = _bytes(many * again, q.dtype)
-        moved = read + (maximum(halved(again_bytes, causal=True), own) if causal else again_bytes)
+        moved = read + _masked(sizes, full, exact, own, causal=causal)
     elif kv_reuse == "l2":
         moved = own + once
     else:
-        read = _bytes(many * 2 * sizes.keys * sizes.d * ceil_div(sizes.queries, blocks[0]), k.dtype)
-        moved = own + (maximum(halved(read, causal=True), once) if causal else read)
+        full, exact = (_bytes(many * 2 * elements, k.dtype) for elements in _columns_by_rows(sizes, blocks[0]))
+        moved = own + _masked(sizes, full, exact, once, causal=causal)
     extra = moved - own - once
     return add(graph, "opaque", [q, k, v], like(q, op), work(*sizes.terms(causal=causal)), extra_bytes=extra)
+
+
+def _columns_by_rows(sizes: _Sizes, rows: int) -> tuple[Count, Count]:
+    """Return how many elements of the keys all blocks of rows read: without a mask, and with a causal mask."""
+    seeing = minimum(sizes.queries, sizes.keys)
+    blocks = ceil_div(seeing, rows)
+    # The last row of block b, counted from 1, sees the keys before the first row and min(b * rows, seeing) more.
+    causal = blocks * (sizes.keys - seeing) + ceil_div(rows * blocks * (blocks - 1), 2) + seeing
+    return sizes.keys * sizes.d * ceil_div(sizes.queries, rows), causal * sizes.d
+
+
+def _rows_by_columns(sizes: _Sizes, columns: int) -> tuple[Count, Count]:
+    """Return how many rows all blocks of columns move: without a mask, and with a causal mask."""
+    seeing = minimum(sizes.queries, sizes.keys)
+    blocks = ceil_div(sizes.keys, columns)
+    # Block b, counted from 0, is seen by all rows if its first column is not after the first row.
+    whole = minimum(blocks, ceil_div(sizes.keys - seeing + 1, columns))
+    skipped = ceil_div(columns * (blocks * (blocks - 1) - whole * (whole - 1)), 2)
+    return blocks * sizes.queries, whole * seeing + (blocks - whole) * sizes.keys - skipped
+
+
+def _masked(sizes: _Sizes, full: Count, exact: Count, least: Count, *, causal: bool) -> Count:
+    """Return the bytes that move repeatedly, by the convention's count of a causal mask. Each tensor moves once."""
+    if not causal:
+        return full
+    half: Count = COUNTS_HALF if sizes.queries == sizes.keys else 0
+    kept = (1 - COUNTS_ALL_PAIRS - half) * maximum(exact, least)
+    return COUNTS_ALL_PAIRS * full + half * maximum(ceil_div(full, 2), least) + kept
+
+
+@operator
+def sliding_window_attention(
+    graph: Graph,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    window: Count,
+    heads: Count | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Attend in one kernel from each query to itself and the keys before it, `window` keys at most.
+
+    The queries are the last Nq positions of the sequence of keys. The query at position p, counted from 1, sees
+    min(p, W) keys. A convention that counts all pairs of a causal mask counts min(W, Nk) keys for each query. q, k, v
+    and the output move once: give only keys that a query sees.
+
+    Examples
+    --------
+    >>> from roofwidget.workloads import Graph
+    >>> g = Graph()
+    >>> q, k, v = (g.input(name, (8192, 128), "bf16") for name in "qkv")
+    >>> out = g.sliding_window_attention(q, k, v, window=4096)
+    >>> g.count("tensor") == 4 * 128 * sum(min(p, 4096) for p in range(1, 8193))
+    True
+    """
+    op = named(graph, name, "sliding_window_attention")
+    sizes = _sizes(graph, op, (q, k, v), heads)
+    done = work(*sizes.windowed_terms(positive(op, "window", window)))
+    return add(graph, "opaque", [q, k, v], like(q, op), done)
 
 
 @operator

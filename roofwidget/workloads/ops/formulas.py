@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from roofwidget.workloads.expressions import Count, ceil_div, product, symbol
+from roofwidget.workloads.expressions import Count, ceil_div, maximum, minimum, product, symbol
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
 
@@ -15,7 +15,6 @@ TRANSCENDENTAL: Final = symbol("@transcendental")
 DIVIDE: Final = symbol("@divide")
 SQRT: Final = symbol("@sqrt")
 COMPARE: Final = symbol("@compare")
-CAUSAL: Final = symbol("@causal")
 PADDING: Final = symbol("@padding")
 SOFTMAX: Final = symbol("@softmax")
 WRITE_ALLOCATE: Final = symbol("@write_allocate")
@@ -23,6 +22,13 @@ ACCUMULATOR: Final = symbol("@accumulator")
 
 _VECTOR: Final = symbol("@vector")
 _APART: Final = symbol("@apart")
+_CAUSAL: Final = symbol("@causal")
+_EXACT: Final = symbol("@exact")
+
+# 1 if the convention counts all pairs of a causal mask, else 0; 1 if it counts half of the pairs of as many queries as
+# keys, else 0. As maxima they stay factors of their own until the convention is known, so formulas stay short.
+COUNTS_ALL_PAIRS: Final = maximum(_CAUSAL - 1 - _EXACT, 0)
+COUNTS_HALF: Final = maximum(2 - _CAUSAL, 0)
 
 
 class Work(NamedTuple):
@@ -181,6 +187,15 @@ def whole(graph: Graph, op: str, what: str, a: Count, b: Count) -> Count:
     return quotient
 
 
-def halved(count: Count, *, causal: bool) -> Count:
-    """Return a count for a causal mask. The convention decides whether this is the whole count or half of it."""
-    return ceil_div(CAUSAL * count, 2) if causal else count
+def attended(each: Count, queries: Count, keys: Count, d: Count = 1, *, causal: bool) -> Count:
+    """Return a count for all pairs of a query and a key that attention counts. One pair counts ``each * d``.
+
+    With a causal mask the last query sees all keys, and each query before it sees one key less. So the mask leaves
+    ``Nq·Nk - Nq·(Nq - 1) / 2`` pairs. If there are more queries than keys, the first queries see no key.
+    """
+    if not causal:
+        return each * queries * keys * d
+    seeing = minimum(queries, keys)
+    left = 2 * seeing * keys - seeing * (seeing - 1)
+    left = left - COUNTS_HALF * seeing if queries == keys else left
+    return ceil_div(each * (left + COUNTS_ALL_PAIRS * (2 * queries * keys - left)) * d, 2)

@@ -146,6 +146,10 @@ _ATTENTION: Final = {
         "bytes from the loops of Dao et al., FlashAttention (2022), algorithm 1, and of Dao, FlashAttention-2 (2023);"
         " FLOPs as of attention"
     ),
+    "sliding_window_attention": (
+        "Beltagy, Peters and Cohan, Longformer (2020), and Jiang et al., Mistral 7B (2023), for the window; FLOPs as of"
+        " attention, for the keys in the window"
+    ),
     "decode_attention": (
         "Shazeer, Fast Transformer Decoding (2019), and Ainslie et al., GQA (2023), for the keys and values that each"
         " new token reads; FLOPs as of attention with one query"
