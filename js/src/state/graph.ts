@@ -204,6 +204,8 @@ export function createWorkload(sync: Sync, history: History) {
         arrive();
       },
       phase: (name) => {
+        // What was not sent yet belongs to the phase that is left.
+        sync.drop("partition", "dims", "convention", "dtype");
         if (groups.value === null) {
           phase.value = name;
           arrive();

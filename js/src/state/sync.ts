@@ -394,6 +394,10 @@ export function createSync(model: Model, history: History) {
     queue,
     send: messages.send,
     separate: messages.separate,
+    /** Drops the collected changes of traits. */
+    drop(...names: readonly TraitName[]) {
+      for (const name of names) messages.drop(wireName(name));
+    },
     replace,
     startGesture,
     dragOf,

@@ -144,6 +144,20 @@ describe("a message", () => {
   });
 });
 
+describe("a merge that waits while Python changes the phase", () => {
+  it("is not made in the other phase", () => {
+    const { model, store } = make(stateOf(GRAPHS));
+    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
+    store.setSearch("busy");
+    store.setPartition(fuse(graph, partition, 0, 1));
+    vi.advanceTimersByTime(10);
+    model.receive("phase", "decode");
+    model.answer();
+    expect(model.messages.filter(({ values = {} }) => "partition" in values)).toEqual([]);
+    expect([store.phase.value, store.workload.value?.partition.groups]).toEqual(["decode", [[0], [1]]]);
+  });
+});
+
 describe("a late answer", () => {
   it("does not move back what has been changed since", () => {
     const { model, store } = make();
