@@ -11,6 +11,7 @@ import json
 import math
 import os
 import random
+import re
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -126,11 +127,37 @@ def of_snapshot(model: rw.RooflineModel, found: Any) -> Iterator[Difference]:
     yield from differences(told, here_kept, "snapshot")
 
 
+_NUMBER: Final = re.compile(
+    r"(?:unknown\b|∞|(?<![\w.])[\d.]*\d(?![\w.]*[A-Za-z_]\w*\())"
+    r"(?: ?(?:%|[kMGTPEZYmµnp]?(?:FLOP/s|FLOP/B|FLOP|B/s|B|s)(?![\w/])))?"
+)
+
+
+def numbers_in(shown: Any) -> Any:
+    """Return the numbers of each text, with their units: other tests hold the words."""
+    if isinstance(shown, str):
+        return _NUMBER.findall(shown)
+    if isinstance(shown, dict):
+        return {key: numbers_in(part) for key, part in shown.items()}
+    return [numbers_in(part) for part in shown]
+
+
+def _numbers_of_tooltips(tooltips: dict[str, list[list[list[str]]]]) -> Any:
+    """Return the numbers of each tooltip by the label of their row."""
+    return {
+        chip: [{label: numbers for label, text in rows if (numbers := numbers_in(text))} for rows in of_chip]
+        for chip, of_chip in tooltips.items()
+    }
+
+
 def all_differences(model: rw.RooflineModel, found: dict[str, Any]) -> list[Difference]:
     told = json.loads(json.dumps(said(model)))
     saved, snapshot = found.pop("csv"), found.pop("snapshot")
     left = {key: found[key] for key in told if key in found}
     left["moved"] = [parts[:4] for parts in left["moved"]]
+    for side in (told, left):
+        side |= {key: numbers_in(side[key]) for key in ("roofs", "sentences", "gaps")}
+        side["tooltips"] = _numbers_of_tooltips(side["tooltips"])
     return [*differences(told, left), *of_file(model, saved), *of_snapshot(model, snapshot)]
 
 

@@ -14,7 +14,7 @@ export interface Ranking {
 }
 
 /** The maximum number of kernels in the ranking. */
-const MAX_RANKED_KERNELS = 5;
+export const MAX_RANKED_KERNELS = 5;
 
 /**
  * Ranks the rows, which must be sorted by time, longest first. If the kernels ran on another chip whose figures are

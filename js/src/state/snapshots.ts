@@ -30,7 +30,7 @@ export interface KernelChange {
   readonly intensity: number;
 }
 
-const MAX_SNAPSHOT_KERNELS = 200;
+export const MAX_SNAPSHOT_KERNELS = 200;
 /** The maximum length of a name, in characters. */
 export const MAX_SNAPSHOT_NAME = 80;
 /** A smaller relative change is not counted as a move. */
