@@ -170,8 +170,8 @@ def _columns(kernels: Kernels) -> dict[str, Any]:
         "time": None if np.isnan(kernels.time).all() else _binary(kernels.time),
         "self_time": None if _is_same(kernels.self_time, kernels.time) else _binary(kernels.self_time),
         "count": None if (kernels.count == 1).all() else _binary(kernels.count),
-        "flops": {precision: _binary(column) for precision, column in kernels.flops_by_precision.items()},
-        "bytes": {level: _binary(column) for level, column in kernels.bytes_by_level.items()},
+        "flops": {text_to_wire(precision): _binary(column) for precision, column in kernels.flops_by_precision.items()},
+        "bytes": {text_to_wire(level): _binary(column) for level, column in kernels.bytes_by_level.items()},
         "extra": [
             [text_to_wire(name), _texts(column) if isinstance(column, DictColumn) else _binary(column)]
             for name, column in kernels.extra_columns.items()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from types import MappingProxyType
 from typing import Final
 
 from roofwidget.analysis.report import where_bytes_are
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.kernels.non_kernels import FEED, IDLE, LINK, NON_KERNELS
+from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, and_more, counted, html_table, one_line
 from roofwidget.units import format_percent, format_quantity
@@ -144,6 +146,9 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
     """
     if not isinstance(bound, Bound):
         raise TypeError(f"advise needs a Bound, as from advise(bound(kernels, chip)), got {type(bound).__name__}")
+    for keyword, value in (("close", close), ("stop", stop), ("way_below", way_below)):
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"{keyword} must be a share such as 0.8, got {shown_value(value)}")
     if not 0 <= way_below < close <= stop <= 1:
         raise ValueError(
             "advise needs 0 <= way_below < close <= stop <= 1, "

@@ -33,6 +33,7 @@ import numpy.typing as npt
 from roofwidget.chips import Chip, Link, MissingFigureError
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import Floats, Scalar, number_or_array, quantity, real
+from roofwidget.support.arguments import text_argument
 from roofwidget.support.did_you_mean import choose_from, keywords
 
 COLLECTIVES: Final = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "permute")
@@ -348,7 +349,7 @@ def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> float |
 
 
 def _known(word: str, words: tuple[str, ...], what: str) -> None:
-    if word not in words:
+    if text_argument(word, what) not in words:
         raise ValueError(f"no {what} is called '{word}'{choose_from(word, words)}")
 
 

@@ -19,6 +19,7 @@ from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import ASKED_PRECISION, Bools, Floats, Texts, frozen, is_whole, sum_of_known
 from roofwidget.kernels.table import Kernels, as_kernels
+from roofwidget.support.arguments import list_argument, text_argument
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, and_more, html_table, html_with_notes, one_line
 from roofwidget.units import format_factor, format_percent, format_quantity
@@ -231,6 +232,9 @@ def project(
     old = _source(table, source)
     new = _at_clock(look_up(chip), clock)
     rows = _rows(at_roof, len(table))
+    for keyword, word in (("precision", precision), ("recast", recast)):
+        if word is not None:
+            text_argument(word, keyword)
     if recast is not None and precision is not None:
         raise ValueError(f"project: recast='{recast:.60}' replaces the precision of every kernel: leave out precision")
     asked = recast or precision or old.default_precision
@@ -286,7 +290,7 @@ def _at_clock(chip: Chip, clock: float | str | None) -> Chip:
 
 def _rows(given: Iterable[int], n: int) -> Bools:
     rows = np.zeros(n, dtype=np.bool_)
-    for row in given:
+    for row in list_argument(given, "at_roof", "[0, 3]"):
         if not is_whole(row) or not 0 <= row < n:
             raise ValueError(f"at_roof: {row!r:.60} is not a row of the {n} kernels")
         rows[row] = True

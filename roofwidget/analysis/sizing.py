@@ -179,4 +179,4 @@ def _bytes(value: float | str, what: str) -> float:
 def _above_zero(value: float, what: str) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{what} must be a number, got {value!r:.60}")
-    return units.positive(float(value), what)
+    return units.positive(units.parse(value, "B", what), what)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html as markup
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from roofwidget import units
 from roofwidget.chips.figures import Ceiling, Check, Figure
 from roofwidget.chips.validation import ENERGY_UNITS
-from roofwidget.support.text_tables import html_table
+from roofwidget.support.text_tables import escaped, html_table
 
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip
@@ -96,7 +95,7 @@ def html(chip: Chip) -> str:
     ]
     documents = {figure.source.url: figure.source.title for figure in reversed(rows) if figure.source}
     links = [_link(title, url) for url, title in reversed(documents.items()) if url.startswith(("http://", "https://"))]
-    return html_table(caption, _HEADER, cells) + _items(links) + _items([markup.escape(note) for note in chip.notes])
+    return html_table(caption, _HEADER, cells) + _items(links) + _items([escaped(note) for note in chip.notes])
 
 
 def _plain_rows(chip: Chip) -> Iterator[tuple[str, str, float | None, str]]:
@@ -144,7 +143,7 @@ def _ceiling_row(ceiling: Ceiling) -> Figure:
 
 
 def _link(title: str, url: str) -> str:
-    return f"<a href='{markup.escape(url)}' target='_blank' rel='noopener noreferrer'>{markup.escape(title)}</a>"
+    return f"<a href='{escaped(url)}' target='_blank' rel='noopener noreferrer'>{escaped(title)}</a>"
 
 
 def _items(lines: list[str]) -> str:

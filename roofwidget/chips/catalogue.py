@@ -15,6 +15,7 @@ from typing import Any, Final
 from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Source
+from roofwidget.support.arguments import text_argument
 from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.support.text_tables import without_surrogates
 
@@ -172,6 +173,7 @@ def _made(entry: str) -> Chip:
 def _only(found: tuple[Chip, ...], field: str, wanted: str | None, where: str) -> tuple[Chip, ...]:
     if wanted is None:
         return found
+    text_argument(wanted, field)
     matching = tuple(one for one in found if getattr(one, field).casefold() == wanted.casefold())
     if not matching:
         there = dict.fromkeys(getattr(one, field) for one in found)

@@ -22,11 +22,14 @@ from roofwidget.chips.figures import (
     Source,
     is_host_link,
 )
+from roofwidget.support.arguments import mapping_argument, text_argument
 from roofwidget.support.did_you_mean import keywords, listed, unknown_keyword
 from roofwidget.support.precisions import precision_key
 
 # Names of the matrix unit in frameworks and data sheets. A peak under any of these names is the matrix unit's peak.
 _MATRIX_UNIT_NAMES: Final = ("matmul", "tensor", "matrix")
+_EXAMPLE_PEAKS: Final = "{'bf16': '989 TFLOP/s'}"
+_EXAMPLE_BANDWIDTHS: Final = "{'HBM': '3 TB/s'}"
 # Memories next to the compute units, nearest first.
 _NEAREST_MEMORIES: Final = ("vmem", "smem", "sbuf", "lds", "l1")
 
@@ -241,7 +244,7 @@ class Chip:
         >>> chip.peak_of("vector", "fp16"), chip.peak_of("transcendental", "fp16")
         ((133800000000000.0, True), (989500000000000.0, False))
         """
-        name, precision = flop_class.casefold(), self.precision(precision)
+        name, precision = text_argument(flop_class, "flop_class").casefold(), self.precision(precision)
         if name not in FLOP_CLASSES:
             raise ValueError(f"'{flop_class}' is no class of FLOPs; there is {listed(sorted(FLOP_CLASSES))}")
         names = dict.fromkeys((name, *_MATRIX_UNIT_NAMES)) if name in _MATRIX_UNIT_NAMES else (name,)
@@ -274,6 +277,8 @@ class Chip:
         MissingFigureError
             If the chip has no such link.
         """
+        if name is not None:
+            text_argument(name, f"the name of a link of {self.name}")
         for key, link in self.links.items():
             if key.casefold() == name.casefold() if name is not None else not is_host_link(key):
                 return link
@@ -317,6 +322,8 @@ class Chip:
         All other fields stay the same: a changed figure keeps its old source. This makes the method fast enough for
         each step of a drag. For lasting changes use `replace`, which drops the source.
         """
+        mapping_argument(peak_flops, "peak_flops", _EXAMPLE_PEAKS)
+        mapping_argument(bandwidths, "bandwidths", _EXAMPLE_BANDWIDTHS)
         changed = {
             level: Memory(
                 level, quantities.figure(rate, "B/s", f"memories['{level}'] of chip '{self.name}'"), m.capacity, m.scope
@@ -325,7 +332,7 @@ class Chip:
             if (rate := bandwidths.get(level)) is not None
         }
         peaks = {
-            precision_key(precision): quantities.figure(
+            precision_key(text_argument(precision, "a key of peak_flops")): quantities.figure(
                 rate, "FLOP/s", f"peak_flops['{precision}'] of chip '{self.name}'"
             )
             for precision, rate in peak_flops.items()
@@ -447,6 +454,8 @@ class Chip:
         >>> measured.bandwidth(), [(c.name, c.memory, c.rate, c.measured) for c in measured.ceilings]
         (3350000000000.0, [('measured', 'HBM', 3000000000000.0, True)])
         """
+        mapping_argument(peak_flops, "peak_flops", _EXAMPLE_PEAKS)
+        mapping_argument(bandwidth, "bandwidth", _EXAMPLE_BANDWIDTHS)
         if not peak_flops and not bandwidth:
             raise ValueError("with_measured needs peak_flops={precision: rate} or bandwidth={level: rate}")
         rates: list[Any] = [(rate, None, self.precision(precision)) for precision, rate in peak_flops.items()]
@@ -490,6 +499,11 @@ class Chip:
         >>> chip.with_ceiling("no SIMD", peak_flops="37.5 GFLOP/s").ceilings[0].rate
         37500000000.0
         """
+        if isinstance(name, Ceiling):
+            raise TypeError(
+                "with_ceiling takes a name and a rate, as in with_ceiling('no FMA', peak_flops='67 TFLOP/s'); "
+                f"for a Ceiling use replace(ceilings=[*chip.ceilings, {name!r:.80}])"
+            )
         if (peak_flops is None) == (bandwidth is None):
             raise ValueError(f"ceiling '{name}' needs either peak_flops or bandwidth")
         rate: Any = peak_flops if bandwidth is None else bandwidth

@@ -12,6 +12,7 @@ from typing import Any, Final
 from roofwidget import units
 from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
+from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import did_you_mean
 from roofwidget.support.paths import problem_of, shown
 
@@ -100,6 +101,8 @@ class _File:
     """A parsed file with the line of each key."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"path must be the path of a TOML file, got {shown_value(path)}")
         self.path = shown(path)
         problem = problem_of(path)
         if problem is not None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from roofwidget import units
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, MissingFigureError, Source, is_off_chip
+from roofwidget.support.arguments import text_argument
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.precisions import precision_key
 from roofwidget.support.text_tables import without_surrogates
@@ -210,7 +211,7 @@ def default_precision(name: str, rates: Mapping[str, float], given: str | None) 
 
 def find_precision(chip: str, rates: Mapping[str, float], name: str) -> str:
     """Return the precision called `name` (any case, or an alias). If there is none, raise `MissingFigureError`."""
-    key = precision_key(_text(name, f"the name of a precision of {chip}"))
+    key = precision_key(text_argument(name, f"the name of a precision of {chip}"))
     if key in rates:
         return key
     raise MissingFigureError(f"{chip} has no peak for precision '{name}'; it has {listed(rates)}")
@@ -222,6 +223,7 @@ def find_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
     If no level has this name, but it is a usual name of off-chip memory such as "DRAM", return the main memory.
     """
     main = next(iter(levels))
+    text_argument(name, f"the name of a memory of {chip}")
     if level_called(levels, name) is None and is_off_chip(name) and is_off_chip(main):
         return main
     return own_level(chip, levels, name)
@@ -229,7 +231,7 @@ def find_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
 
 def own_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
     """Return the level called `name` (any case; ``"main"`` is the main memory), or raise a `MissingFigureError`."""
-    level = level_called(levels, name)
+    level = level_called(levels, text_argument(name, f"the name of a memory of {chip}"))
     if level is None:
         raise MissingFigureError(f"{chip} has no memory '{name}'; it has {listed(levels)}")
     return level

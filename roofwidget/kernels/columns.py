@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget import units
+from roofwidget.support.arguments import list_argument, shown_value, text_argument
 from roofwidget.support.precisions import precision_key
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -81,7 +82,7 @@ def dict_column(
     elif given is None:
         column = DictColumn((None,), np.zeros(n, dtype=np.int32))
     else:
-        values = list(given)
+        values = list_argument(given, f"column '{field}'", "['a', None]")
         # Check only the unique values: a table of a million rows has few unique values.
         if not set(map(type, values)) <= {str, type(None)}:
             values = [_checked_text(value, field, row, casefold=False) for row, value in enumerate(values)]
@@ -159,6 +160,7 @@ def by_key(
         given = {plain: given}
     found: dict[str, Floats] = {}
     for key, column in given.items():
+        text_argument(key, f"a key of {field}")
         kept = folded(key) if casefold else key
         name = next((other for other in found if other.casefold() == kept.casefold()), kept)
         part = checked(column, f"{field}:{key}" if key != plain else field, n)
@@ -266,6 +268,8 @@ def name_column(given: list[Any]) -> Texts:
 
 def float_cells(given: Any, field: str) -> Floats:
     """Return the cells of a list or of a data frame's column as float64; None and NA become NaN."""
+    if not hasattr(given, "__len__"):
+        raise TypeError(f"column '{field}' must be a list of numbers, got {shown_value(given)}")
     result = np.full(len(given), np.nan)
     for row, value in enumerate(given):
         if value is None or type(value).__name__ in {"NAType", "NaTType"}:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from roofwidget.kernels import columns
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.dataframes import FIELDS
+from roofwidget.support.arguments import mapping_argument, text_argument
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
@@ -46,7 +47,12 @@ def origins(given: Mapping[str, Any] | None, n: int) -> Mapping[str, DictColumn]
 
     Each origin is either one text that applies to all rows, or a column with a text or None for each row.
     """
-    return MappingProxyType({key: _text_column(words, f"origin:{key}", n) for key, words in (given or {}).items()})
+    return MappingProxyType(
+        {
+            key: _text_column(words, f"origin:{key}", n)
+            for key, words in _by_name(given, "origin", "{'flops': 'counted'}").items()
+        }
+    )
 
 
 def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
@@ -55,7 +61,7 @@ def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
     One number or one text applies to all rows.
     """
     found: dict[str, Floats | DictColumn] = {}
-    for name, column in (given or {}).items():
+    for name, column in _by_name(given, "extra", "{'queue': [1, 2]}").items():
         if name in FIELDS or name.startswith(("flops:", "bytes:", "origin:")):
             raise ValueError(f"extra: '{name}' is the name of a regular column of the table; use another name")
         if _is_text(column):
@@ -65,6 +71,13 @@ def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
                 column if hasattr(column, "__len__") else np.broadcast_to(column, n), name, n
             )
     return MappingProxyType(found)
+
+
+def _by_name(given: Any, what: str, example: str) -> Mapping[str, Any]:
+    named = mapping_argument({} if given is None else given, what, example)
+    for name in named:
+        text_argument(name, f"a key of {what}")
+    return named
 
 
 def _is_text(column: Any) -> bool:

@@ -27,7 +27,9 @@ from roofwidget.kernels.groupby import grouped
 from roofwidget.kernels.kernel import NETWORK, Kernel, as_kernel
 from roofwidget.kernels.metadata import Extra, Launches, Rows, TextsByName, extra_columns, origins
 from roofwidget.kernels.names import shortened
+from roofwidget.support.arguments import list_argument, shown_value, text_argument
 from roofwidget.support.did_you_mean import keywords, listed, nearest, unknown_keyword
+from roofwidget.support.text_tables import counted
 
 if TYPE_CHECKING:
     from roofwidget.analysis.result import Bound
@@ -114,7 +116,7 @@ class Kernels:
         warnings: Iterable[str] = (),
         source: str = "",
     ) -> None:
-        self._names = columns.name_column(list(names))
+        self._names = columns.name_column(list_argument(names, "names", "['gelu', 'matmul']"))
         n = len(self._names)
         self._flops = columns.by_key(flops, ASKED_PRECISION, "flops", n, casefold=True)
         self._bytes = columns.by_key(bytes, MAIN_LEVEL, "bytes", n)
@@ -129,7 +131,7 @@ class Kernels:
         self.chip = chip
         self._program = program
         self._steps = steps
-        self.warnings = tuple(warnings)
+        self.warnings = tuple(list_argument(warnings, "warnings", "['no times']"))
         self.source = source
 
     @classmethod
@@ -141,7 +143,8 @@ class Kernels:
         TypeError, ValueError
             If a record has another form or contains a bad number: the message names the record.
         """
-        kernels = [as_kernel(record, row) for row, record in enumerate(records)]
+        listed_records = list_argument(records, "records", "[('gelu', 1.3e8, 6.7e7)]")
+        kernels = [as_kernel(record, row) for row, record in enumerate(listed_records)]
         return cls(
             [k.name for k in kernels],
             columns.by_key_of_rows([k.flops for k in kernels], ASKED_PRECISION),
@@ -167,6 +170,10 @@ class Kernels:
         ValueError
             If a required column is missing, a name looks misspelt, or a cell is bad: the message names row and column.
         """
+        if not is_frame(frame):
+            raise TypeError(
+                f"frame must be a data frame or a mapping of columns (name, flops, bytes), got {shown_value(frame)}"
+            )
         return cls(**from_frame(frame))
 
     def to_dataframe(self) -> Any:
@@ -198,7 +205,7 @@ class Kernels:
             return self.bytes_on(self.chip)
         return columns.sum_of_known([c for level, c in self._bytes.items() if is_off_chip(level)], len(self))
 
-    def bytes_on(self, chip: Chip) -> Floats:
+    def bytes_on(self, chip: Chip | str) -> Floats:
         """Return bytes of the main memory of `chip`, shape (n,); NaN where unknown.
 
         Bytes under the name of the chip's main memory have priority. Without such bytes, plain numbers count, and bytes
@@ -211,7 +218,7 @@ class Kernels:
         >>> Kernels(["a", "b"], [0, 0], {"DRAM": [1, np.nan], "LPDDR5X": [2, 3]}).bytes_on(two).tolist()
         [1.0, nan]
         """
-        main, *others = (level.casefold() for level in chip.memories)
+        main, *others = (level.casefold() for level in look_up(chip).memories)
         by_level = {level.casefold(): column for level, column in self._bytes.items()}
         exact = by_level.pop(main, None)
         if exact is not None and not np.isnan(exact).any():
@@ -397,6 +404,10 @@ class Kernels:
 
     def launches_of(self, row: int) -> Kernels:
         """Return the rows that were added to make one row. If the row is not a sum, return the row itself."""
+        if not is_whole(row):
+            raise TypeError(f"row must be a row number, got {shown_value(row)}")
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"there is no row {shown_value(row)}: the table has {counted(len(self), 'row')}")
         at = range(len(self._names))[row]
         if self._launches is not None:
             return self._launches.of_rows(self._launches.rows[at])
@@ -471,13 +482,16 @@ class Kernels:
         >>> codes.values, codes.codes.tolist()
         (('fp8', None), [0, 1])
         """
-        if field == "name":
+        if text_argument(field, "field") == "name":
             return self._name_codes
         if field in {"precision", "category"}:
             return self._precision if field == "precision" else self._category
-        column = self._origin[field[7:]] if field.startswith("origin:") else self._extra[field]
+        columns_of, key = (self._origin, field[7:]) if field.startswith("origin:") else (self._extra, field)
+        column = columns_of.get(key)
         if not isinstance(column, DictColumn):
-            raise KeyError(field)
+            texts = [name for name, other in self._extra.items() if isinstance(other, DictColumn)]
+            known = ["name", "precision", "category", *texts, *(f"origin:{name}" for name in self._origin)]
+            raise KeyError(f"the table has no text column '{field}'; it has {listed(known)}")
         return column
 
     @cached_property
@@ -580,7 +594,7 @@ class Kernels:
         return self[filters.rows(self, None if on is None else lambda: self._bound(on).bound_by)]
 
     def _ranked_by(self, by: str, chip: Chip | str | None) -> Floats:
-        if by in _RANKS:
+        if text_argument(by, "top: by") in _RANKS:
             return cast("Floats", getattr(self, by))
         if by in _RANKS_OF_BOUND:
             bound = self._bound(self._chip_or_own(chip, f"top(by='{by}')"))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from roofwidget.readers import read
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.progress import Progress, advancing
+from roofwidget.support.arguments import shown_value
 from roofwidget.support.paths import problem_of, shown
 from roofwidget.support.text_tables import aligned, first_few, one_line
 
@@ -122,7 +123,14 @@ def _paths(given: Any) -> list[str]:
             msg = f"no file matches '{pattern}'"
             raise FileNotFoundError(msg)
         return paths
-    paths = [os.fspath(path) for path in given]
+    what = "paths_or_glob must be a pattern such as 'runs/*.json', or a list of paths"
+    if isinstance(given, (bytes, Mapping)) or not isinstance(given, Iterable):
+        raise TypeError(f"{what}, got {shown_value(given)}")
+    paths = []
+    for path in given:
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"{what}, got {shown_value(path)} in the list")
+        paths.append(os.fspath(path))
     twice = next((path for path, times in Counter(paths).items() if times > 1), None)
     if twice is not None:
         msg = f"'{twice}' is given twice: remove one"

@@ -30,7 +30,7 @@ def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
     if not chips:
         raise TraitError(f"there are no chips, so there is no roof; {NO_CHIPS_HINT}, or set .chips")
     for chip in chips:
-        if name == chip.id:
+        if isinstance(name, str) and name == chip.id:
             return chip
     for chip in chips:
         known = (chip.id, chip.name, *chip.aliases)

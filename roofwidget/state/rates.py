@@ -11,6 +11,7 @@ import numpy as np
 from roofwidget import units
 from roofwidget.chips import FLOP_CLASSES, Chip
 from roofwidget.kernels.table import Kernels
+from roofwidget.support.arguments import text_argument
 from roofwidget.support.precisions import precision_key
 
 Quantity: TypeAlias = Literal["peak_flops", "bandwidth"]
@@ -145,4 +146,4 @@ def common_precision(kernels: Kernels) -> str:
 
 def one_level(memory: str) -> str:
     """Return `memory`, the selected memory level. If it is 'all', return 'main', because a slider changes one level."""
-    return "main" if memory.casefold() == "all" else memory
+    return "main" if text_argument(memory, "memory").casefold() == "all" else memory

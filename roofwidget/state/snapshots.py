@@ -10,6 +10,7 @@ from roofwidget.analysis.result import Bound
 from roofwidget.analysis.snapshot import Snapshot, kernel_positions
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
+from roofwidget.support.arguments import text_argument
 
 
 def frozen(name: str, others: Iterable[Snapshot], kernels: Kernels, rows: Rows, bound: Bound) -> Snapshot:
@@ -27,7 +28,7 @@ def frozen(name: str, others: Iterable[Snapshot], kernels: Kernels, rows: Rows, 
     chip = bound.chip
     try:
         return Snapshot(
-            name.strip() or free,
+            text_argument(name, "name").strip() or free,
             chip.id,
             bound.precision,
             bound.memory,

@@ -32,6 +32,8 @@ _OWNER_IN_HELP: Final[Mapping[Owner, str]] = {
     "shared": "Shared.",
 }
 
+_NUMBERS: Final = (int, float, np.integer, np.floating)
+
 G = TypeVar("G")
 T = TypeVar("T", bound=traitlets.TraitType[Any, Any])
 Wire: TypeAlias = Callable[[Any, Any], Any]
@@ -216,7 +218,7 @@ def share_of_time(value: Any) -> float:
     >>> share_of_time(0.25)
     0.25
     """
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < 1:
+    if isinstance(value, bool) or not isinstance(value, _NUMBERS) or not 0 <= value < 1:
         hint = "; exposed_roofs takes several" if isinstance(value, Iterable) and not isinstance(value, str) else ""
         raise ValueError(f"{value!r:.60} is not a share from 0 to below 1, such as 0.2 for 20 %{hint}")
     return float(value)
@@ -229,7 +231,7 @@ def shares(value: Any) -> tuple[float, ...]:
     """
     given = [value] if isinstance(value, numbers.Real) else _sequence(value, "a share from 0 to below 1, or a list")
     for share in given:
-        if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 <= float(share) < 1:
+        if isinstance(share, bool) or not isinstance(share, _NUMBERS) or not 0 <= share < 1:
             raise ValueError(f"{share!r} is not a share from 0 to below 1, such as 0.2 for 20 %")
     return tuple(dict.fromkeys(share for share in map(float, given) if share > 0))
 

@@ -38,7 +38,7 @@ def checked_factor(value: Any, what: str) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{what} must be a number such as 0.5, got {value!r:.40}")
-    return units.positive(float(value), what)
+    return units.positive(units.parse(value, "s", what), what)
 
 
 def read_only_factors(given: Any) -> KernelWhatIfs:

@@ -48,6 +48,17 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
+def escaped(text: str) -> str:
+    r"""Return text for HTML: markup is escaped, and a lone surrogate becomes ``?``.
+
+    Examples
+    --------
+    >>> escaped("a < b"), escaped("a\ud800")
+    ('a &lt; b', 'a?')
+    """
+    return html.escape(without_surrogates(text))
+
+
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> str:
     """Return an HTML table. The first cell of a row is the row's name. Characters such as ``<`` are escaped.
 
@@ -58,16 +69,14 @@ def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]
     >>> html_table("Times", ["chip", "time"], [["<b>", "1 s"]])  # doctest: +ELLIPSIS
     '<table><caption>Times</caption>...<th scope="row">&lt;b&gt;</th><td>1 s</td></tr></tbody></table>'
     """
-    head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in header)
+    head = "".join(f'<th scope="col">{escaped(cell)}</th>' for cell in header)
     body = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th>'
-        + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
-        + "</tr>"
+        f'<tr><th scope="row">{escaped(name)}</th>' + "".join(f"<td>{escaped(cell)}</td>" for cell in cells) + "</tr>"
         for name, *cells in rows
     )
     if more:
-        body += f'<tr><td colspan="{len(header)}">{html.escape(more)}</td></tr>'
-    shown = f"<table><caption>{html.escape(caption)}</caption>"
+        body += f'<tr><td colspan="{len(header)}">{escaped(more)}</td></tr>'
+    shown = f"<table><caption>{escaped(caption)}</caption>"
     return f"{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -115,5 +124,5 @@ def html_with_notes(table: str, notes: Iterable[str]) -> str:
     >>> html_with_notes("<table></table>", ["a < b"])
     '<div><table></table><ul><li>a &lt; b</li></ul></div>'
     """
-    items = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
+    items = "".join(f"<li>{escaped(note)}</li>" for note in notes)
     return f"<div>{table}{f'<ul>{items}</ul>' if items else ''}</div>"

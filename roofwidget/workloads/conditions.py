@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from operator import index
 from typing import Any, Final, SupportsIndex, TypeAlias
 
+from roofwidget.support.arguments import mapping_argument, text_argument
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.workloads.expressions import Call, Count, Dim, Expression, Symbol, dims_of, evaluate
 from roofwidget.workloads.tensors import Tensor
@@ -32,7 +33,8 @@ def of_sizes(tensor: Tensor, where: str) -> dict[tuple[Count, Count], str]:
 def sizes(graph: str, dims: Mapping[str, Dim], conditions: Conditions, given: Mapping[str, Any]) -> dict[str, int]:
     """Return the values of a graph's dims: the given values if they are legal, or else the defaults."""
     values = {name: dim.default for name, dim in dims.items()}
-    for name, value in given.items():
+    for name, value in mapping_argument(given, "dims", "{'batch': 8}").items():
+        text_argument(name, "a key of dims")
         values[name] = _checked(graph, dims, name, value)
     if given:
         check(conditions, dims.values(), values, f"graph '{graph}': ")

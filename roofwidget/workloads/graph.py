@@ -11,6 +11,7 @@ from types import MappingProxyType, MethodType
 from typing import Any, Final
 
 from roofwidget.kernels.table import Kernels
+from roofwidget.support.arguments import text_argument
 from roofwidget.support.did_you_mean import choose_from, did_you_mean, keywords
 from roofwidget.workloads import conditions
 from roofwidget.workloads.convention import Convention
@@ -296,7 +297,7 @@ class Graph:
             If a dimension is unknown, if its value is not an integer or is outside its range, or if the value breaks
             one of the `conditions`.
         """
-        return conditions.sizes(self.name, self._dims, self._conditions, dims or {}) | self._fixed()
+        return conditions.sizes(self.name, self._dims, self._conditions, {} if dims is None else dims) | self._fixed()
 
     def count(self, what: str, dims: Mapping[str, int] | None = None) -> int:
         """Return an exact count over the whole graph.
@@ -310,7 +311,7 @@ class Graph:
         dims
             Values of dimensions that differ from their defaults.
         """
-        if what not in _WHATS:
+        if text_argument(what, "what") not in _WHATS:
             raise ValueError(f"cannot count {what!r:.40}{choose_from(what, _WHATS)}")
         env = self.environment(dims)
         return sum(evaluate(self.simplify(count), env) for count in self._counts(what))
@@ -367,14 +368,14 @@ class Graph:
         return {**widths, **self._convention.environment}
 
     def _op(self, op: Op | str) -> Op:
-        name = op.name if isinstance(op, Op) else op
+        name = op.name if isinstance(op, Op) else text_argument(op, "op")
         found = self._ops.get(name)
         if found is None:
             raise ValueError(f"graph '{self.name}' has no op '{name}'{did_you_mean(name, self._ops)}")
         return found
 
     def _tensor(self, tensor: Tensor | str, where: str) -> Tensor:
-        name = tensor.name if isinstance(tensor, Tensor) else tensor
+        name = tensor.name if isinstance(tensor, Tensor) else text_argument(tensor, f"{where}: a tensor")
         found = self._tensors.get(name)
         if found is None:
             raise ValueError(f"{where}: graph '{self.name}' has no tensor '{name}'{did_you_mean(name, self._tensors)}")

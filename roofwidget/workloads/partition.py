@@ -23,6 +23,7 @@ from roofwidget.analysis.bound import bound
 from roofwidget.chips import Chip
 from roofwidget.chips import chip as find_chip
 from roofwidget.kernels.table import Kernels
+from roofwidget.support.arguments import list_argument, text_argument
 from roofwidget.support.did_you_mean import choose_from, did_you_mean, keywords
 from roofwidget.workloads import greedy, search
 from roofwidget.workloads.capacity import Capacity
@@ -111,7 +112,8 @@ class Partition:
     def __init__(self, graph: Graph, groups: Iterable[Iterable[str | int]]) -> None:
         structure = _structure(graph, "(graph, groups)")
         rules = Rules(structure)
-        masks = [_mask_of(structure, group) for group in groups]
+        given = list_argument(groups, "groups", "[['gelu', 'add'], ['norm']]")
+        masks = [_mask_of(structure, group) for group in given]
         _check(structure, rules, masks)
         self.__dict__.update(Partition._new(structure, rules, masks).__dict__)
 
@@ -347,7 +349,7 @@ class Partition:
         MissingFigureError
             If the chip lacks a precision.
         """
-        own = precision.casefold() == "auto"
+        own = text_argument(precision, "precision").casefold() == "auto"
         table = self._structure.kernels(self._masks, self._spilled, dims, own_precision=own)
         return bound(table, chip, precision=precision, launch_overhead=launch_overhead).total_time
 
@@ -529,7 +531,7 @@ def _mask_of(structure: Structure, group: Iterable[str | int]) -> Mask:
             f"a group is a list of ops, got the text {group!r:.60}; write [{group!r:.60}] for a group of one"
         )
     mask = 0
-    for op in group:
+    for op in list_argument(group, "a group", "['gelu', 'add']"):
         one = _find_op(structure, op)
         if mask & one:
             raise ValueError(f"a group has op '{structure.names[one.bit_length() - 1]}' twice")

@@ -7,7 +7,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias, TypeVar
 
+from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import keywords
+from roofwidget.workloads.tensors import Tensor
 
 Operator: TypeAlias = Callable[..., Any]
 """``function(graph, *tensors, name=None, **params)``: adds ops to the graph and returns the tensors that they write."""
@@ -32,12 +34,21 @@ def built_in() -> frozenset[str]:
 
 def register(name: str, function: Operator) -> None:
     """Add an operator. If an operator fails, the graph stays unchanged. Unknown keywords are refused."""
-    parameters = inspect.signature(function).parameters.values()
+    parameters = tuple(inspect.signature(function).parameters.values())
+    # The first parameter is the graph. `Tensor` is compared as text, because annotations are texts.
+    of_tensors = [p.name for p in parameters if p.annotation in {Tensor, "Tensor"}]
+    order = [p.name for p in parameters][1:]
     takes_any_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters)
     checked = function if takes_any_keyword else keywords(f"operator '{name}'")(function)
 
     @functools.wraps(function)
     def built(graph: Any, /, *tensors: Any, **params: Any) -> Any:
+        for parameter, value in [*zip(order, tensors, strict=False), *params.items()]:
+            if parameter in of_tensors and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"operator '{name}': {parameter} must be a Tensor, such as the result of graph.input(…), "
+                    f"got {shown_value(value)}"
+                )
         with graph.building():
             return checked(graph, *tensors, **params)
 

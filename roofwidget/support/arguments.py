@@ -1,0 +1,45 @@
+"""Checks of arguments that public functions share. Each error names the argument, its value, and what to give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_MAX_SHOWN_CHARACTERS = 60
+
+
+def text_argument(value: Any, what: str) -> str:
+    """Return the value if it is text. Otherwise raise a `TypeError` that begins with `what`."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be text, got {shown_value(value)}")
+    return value
+
+
+def mapping_argument(value: Any, what: str, example: str) -> Mapping[Any, Any]:
+    """Return the value if it is a mapping. Otherwise raise a `TypeError` that begins with `what`.
+
+    Examples
+    --------
+    >>> mapping_argument("3 TB/s", "bandwidth", "{'HBM': '3 TB/s'}")
+    Traceback (most recent call last):
+    TypeError: bandwidth must be a mapping such as {'HBM': '3 TB/s'}, got '3 TB/s'
+    """
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{what} must be a mapping such as {example}, got {shown_value(value)}")
+    return value
+
+
+def list_argument(value: Any, what: str, example: str) -> list[Any]:
+    """Return the elements of a list, an array or another iterable; a text or a mapping is none.
+
+    Raises a `TypeError` that begins with `what`.
+    """
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{what} must be a list such as {example}, got {shown_value(value)}")
+    return list(value)
+
+
+def shown_value(value: Any) -> str:
+    """Return a value as short text for an error message."""
+    text = repr(value)
+    return text if len(text) <= _MAX_SHOWN_CHARACTERS else f"{text[: _MAX_SHOWN_CHARACTERS - 1]}…"
