@@ -7,10 +7,12 @@ import { applied, type Changes, merged } from "./changes.ts";
 /** The part of anywidget's model that the store uses. */
 export interface Model {
   get(name: string): unknown;
-  /** Sends a custom message. */
-  send(content: unknown): void;
+  /** Sends a custom message. `callbacks` receive what Python prints while it handles the message. */
+  send(content: unknown, callbacks?: unknown): void;
   on(event: string, callback: () => void): void;
   off(event: string, callback: () => void): void;
+  /** What else the host offers. JupyterLab shows in its log what Python prints. */
+  readonly widget_manager?: { callbacks?(): unknown } | undefined;
 }
 
 /** Who caused a value from Python. "outdated" means that the page has already received newer values. */
@@ -94,7 +96,7 @@ export function createMessages(
 
   function deliver(content: unknown) {
     try {
-      model.send(content);
+      model.send(content, model.widget_manager?.callbacks?.());
     } catch {
       // The host has no connection. The message is sent again later.
     }

@@ -111,6 +111,18 @@ describe("a message", () => {
     vi.advanceTimersByTime(1000);
     expect(model.messages).toMatchObject([{ number: 2, values: { search: "a" } }]);
   });
+  it("has its prints shown where the host shows those of other widgets", () => {
+    const heard: unknown[] = [];
+    class Host extends FakeModel {
+      readonly widget_manager = { callbacks: () => "log" };
+      override send(content: unknown, callbacks?: unknown): void {
+        heard.push(callbacks);
+        super.send(content);
+      }
+    }
+    createStore(new Host(stateOf([])), abort().signal).setSearch("a");
+    expect(heard).toEqual(["log", "log"]);
+  });
   it("of a drag follows the answer to the one before at the pace of a stream", () => {
     const { model, store } = make();
     const drag = store.dragRates({ quantity: "bandwidth" });
