@@ -30,7 +30,14 @@ FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "cou
 # -- columns that are named by their unit --------------------------------------------------------------------------
 
 _MAX_SHOWN_COLUMNS: Final = 12
-_TIME_UNITS: Final = {"ns": "ns", "us": "us", "µs": "us", "usec": "us", "ms": "ms", "msec": "ms"}
+# In any case: no kernel takes megaseconds, so "Ms" means milliseconds.
+_TIME_UNITS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("us", "usec", "usecs", "micros", "microsecond", "microseconds"), "us"),
+    **dict.fromkeys(("ns", "nsec", "nsecs", "nanos", "nanosecond", "nanoseconds"), "ns"),
+    **dict.fromkeys(("ps", "psec", "picosecond", "picoseconds"), "ps"),
+}
 _AMOUNT: Final = re.compile(r"(?P<prefix>[kmgtp]i?|)(?P<unit>flops?|b)(?P<rate>/s)?", re.IGNORECASE)
 _BITS_OR_BYTES: Final = re.compile(r"(?P<prefix>[kmgt])bps", re.IGNORECASE)
 _ALONE: Final = re.compile(r"(?P<unit>.+)")
@@ -133,7 +140,8 @@ def _meaning(name: str) -> _Meaning | None:
             field, units = meant
             unit = found["unit"]
             # Units of bytes are not certain, because a column "MB" may be the memory that a kernel occupies.
-            says_all = unit.casefold() in _TIME_UNITS or "flop" in unit.casefold() or unit.endswith("/s")
+            # A column "s" may be anything.
+            says_all = (field == "time" and unit.casefold() != "s") or "flop" in unit.casefold() or unit.endswith("/s")
             is_certain = pattern is _ALONE and len(units) == 1 and says_all
             return _Meaning(field, name, units, is_certain=is_certain)
     return _meaning_of_words(name)
@@ -142,10 +150,16 @@ def _meaning(name: str) -> _Meaning | None:
 def _meaning_of_words(name: str) -> _Meaning | None:
     stem, unit = _unit_of(name)
     words = set(re.findall(r"[a-z]+", stem.casefold()))
+    time_unit = _time_unit(unit) if unit else None
     field = next((field for field, measures in _MEASURES.items() if words & measures), None)
+    # "kernel_ms" is a time, but "tokens_s" need not be.
+    if field is None and time_unit not in {None, "s"}:
+        field = "time"
     if field is None or words & _NO_MEASURES:
         return None
-    return _Meaning(field, name, (unit if field == "time" and unit else _COMMON_UNITS[field],), is_certain=False)
+    common = "…" if field == "time" and unit else _COMMON_UNITS[field]
+    own = time_unit if field == "time" else None
+    return _Meaning(field, name, (own or common,), is_certain=False)
 
 
 def _of_unit(unit: str, *, is_alone: bool) -> tuple[str, tuple[str, ...]] | None:
@@ -156,8 +170,8 @@ def _of_unit(unit: str, *, is_alone: bool) -> tuple[str, tuple[str, ...]] | None
     If the column's name has other words, such as "shared memory MB", a time or an amount of bytes may mean anything.
     The result is then None.
     """
-    if is_alone and unit.casefold() in _TIME_UNITS:
-        return "time", (_TIME_UNITS[unit.casefold()],)
+    if is_alone and (time_unit := _time_unit(unit)) is not None:
+        return "time", (time_unit,)
     bits = _BITS_OR_BYTES.fullmatch(unit)
     if bits:
         return "bytes", (f"{_prefix(bits['prefix'])}B/s",)
@@ -170,6 +184,17 @@ def _of_unit(unit: str, *, is_alone: bool) -> tuple[str, tuple[str, ...]] | None
     if rate or not found["unit"].casefold().endswith("s"):
         return "flops", (f"{prefix}FLOP{rate.casefold()}",)
     return "flops", (f"{prefix}FLOP", f"{prefix}FLOP/s")
+
+
+def _time_unit(word: str) -> str | None:
+    """Return our spelling of a unit of time in any case; None for other words.
+
+    Examples
+    --------
+    >>> [_time_unit(word) for word in ("Ms", "\u00b5s", "\u03bcs", "Seconds", "min")]
+    ['ms', 'us', 'us', 's', None]
+    """
+    return _TIME_UNITS.get(word.replace("\u00b5", "u").replace("\u03bc", "u").casefold())
 
 
 def _prefix(text: str) -> str:
@@ -307,6 +332,8 @@ def no_column(column: str, names: Sequence[str]) -> str:
 def _with_unit(field: str, column: str, unit: str) -> Field:
     if field not in _UNITS or not unit:
         return Field(column)
+    if _UNITS[field] == "s":
+        unit = _time_unit(unit) or unit
     plain = unit.removesuffix("/s") if field != "time" else unit
     text = re.sub(r"(?i)flops$", "FLOP", plain)
     scale = units.parse(f"1 {text}", _UNITS[field], f"the unit of column '{column}'")
@@ -397,7 +424,10 @@ _TIMES_WITH_UNIT: Final = frozenset(
 )
 _LEVEL_BYTES: Final = re.compile(r"(?i)^(dram|hbm|l1|l2|l3|lds|smem|vmem|cmem|llc|mall)[ _]bytes$")
 _IN_BRACKETS: Final = re.compile(r"^(?P<stem>.*?)\s*[(\[](?P<unit>[^)\]]*)[)\]]\s*$")
-_AT_END: Final = re.compile(r"^(?P<stem>.*?)[_ ](?P<unit>s|ms|us|µs|ns|[kmgt]?flops?|[kmgt]i?b)$", re.IGNORECASE)
+_AT_END: Final = re.compile(
+    rf"^(?P<stem>.*?)[_ ](?P<unit>{'|'.join(_TIME_UNITS)}|[\u00b5\u03bc]s|[kmgt]?flops?|[kmgt]i?b(?:ytes?)?)$",
+    re.IGNORECASE,
+)
 
 
 def _plain(names: Sequence[str]) -> dict[str, Field]:
@@ -405,7 +435,7 @@ def _plain(names: Sequence[str]) -> dict[str, Field]:
     found: dict[str, Field] = {}
     for name in sorted(names, key=lambda name: name.casefold() not in FIELDS):
         key = _key(name)
-        if key is None or _needs_unit(name):
+        if key is None or _needs_unit(name) or _may_be_rate(name):
             continue
         try:
             field = _with_unit(key.split(":")[0], name, _unit_of(name)[1])
@@ -419,6 +449,12 @@ def _needs_unit(name: str) -> bool:
     """Return whether a column is a time in no certain unit."""
     stem, unit = _unit_of(name)
     return not unit and _plain_word(stem) in _TIMES_WITH_UNIT
+
+
+def _may_be_rate(name: str) -> bool:
+    """Return whether a column's unit is GFLOPs or the like, which may mean GFLOP or GFLOP/s."""
+    found = _IN_BRACKETS.match(name)
+    return found is not None and re.fullmatch(r"(?i)[kmgtp]flops", found["unit"].strip()) is not None
 
 
 def _plain_word(stem: str) -> str:
@@ -458,11 +494,13 @@ def _key(name: str) -> str | None:
     head, colon, key = name.partition(":")
     if colon:
         return name if head in {"flops", "bytes"} and key else None
-    stem = _unit_of(name)[0]
+    stem, unit = _unit_of(name)
     level = _LEVEL_BYTES.match(stem)
     if level:
         return f"bytes:{level.group(1).upper()}"
-    return _WORDS.get(_plain_word(stem))
+    word = _WORDS.get(_plain_word(stem))
+    # "kernel_ms" is no name, and "op (GFLOP)" neither.
+    return None if unit and word not in _UNITS else word
 
 
 def _unit_of(name: str) -> tuple[str, str]:
@@ -475,12 +513,6 @@ def _unit_of(name: str) -> tuple[str, str]:
 
 
 _UNIT_WORDS: Final = {
-    "sec": "s",
-    "second": "s",
-    "seconds": "s",
-    "usec": "us",
-    "msec": "ms",
-    "nsec": "ns",
     "bytes": "B",
     "byte": "B",
     "kb": "kB",

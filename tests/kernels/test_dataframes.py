@@ -146,6 +146,47 @@ def test_the_chip_that_a_frame_names_is_the_chip_of_the_widget() -> None:
     assert rw.roofline(kernels=frame).focus_chip == "mi300x"
 
 
+SPELLINGS = {
+    1: ["s", "S", "sec", "seconds"],
+    1e-3: ["ms", "MS", "Ms", "msec", "milliseconds"],
+    1e-6: ["us", "µs", "\u03bcs", "US", "usec", "microseconds"],
+    1e-9: ["ns", "nsec", "nanoseconds"],
+    1e-12: ["ps"],
+}
+
+
+@pytest.mark.parametrize(("unit", "scale"), [(unit, scale) for scale, units in SPELLINGS.items() for unit in units])
+def test_a_unit_of_time_is_known_in_every_usual_spelling_and_never_a_megasecond(unit: str, scale: float) -> None:
+    for column in (f"time ({unit})", f"duration_{unit}", f"latency [{unit}]", *([unit] if unit not in "sS" else [])):
+        kernels = rw.read(pd.DataFrame({**CELLS, column: [2, 4]}))
+        assert kernels.time.tolist() == pytest.approx([2 * scale, 4 * scale], rel=1e-15), column
+        assert kernels.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        ("time (min)", "if it is the time of all launches, pass columns={'time': ('time (min)', '…')}"),
+        ("s", "if it is the time of all launches, pass columns={'time': ('s', 's')}"),
+        ("kernel_ms", "if it is the time of all launches, pass columns={'time': ('kernel_ms', 'ms')}"),
+        ("fwd (us)", "if it is the time of all launches, pass columns={'time': ('fwd (us)', 'us')}"),
+    ],
+)
+def test_a_time_of_which_nothing_is_certain_is_asked_about(column: str, told: str) -> None:
+    kernels = rw.read(pd.DataFrame({**CELLS, column: [2, 4]}))
+    assert np.isnan(kernels.time).all()
+    assert kernels.warnings == (f"'{column}' is not used: {told}",)
+    assert kernels.names.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("word", ["GFLOPs", "gflops", "TFLOPS"])
+def test_flops_in_a_unit_that_may_be_a_rate_are_asked_about(word: str) -> None:
+    column = f"flops ({word})"
+    kernels = rw.read(pd.DataFrame({"name": ["a"], "time": [1.0], column: [5]}))
+    assert np.isnan(kernels.flops).all()
+    assert kernels.warnings[0].startswith(f"'{column}' is not used: a count or a rate?")
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_second_column_of_a_measure_is_named_and_our_own_word_wins(way: str) -> None:
     kernels = WAYS[way](

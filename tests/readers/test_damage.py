@@ -75,11 +75,17 @@ def rows_of(kernels: rw.Kernels) -> list[tuple[object, ...]]:
 
 
 NO_FILE_OF_A_TOOL: Final = ("table CSV", "table JSON", "table Parquet", "rocprof sysinfo.csv")
+FILES_OF_TOOLS: Final = {name: data for name, data in TWINS.items() if name not in NO_FILE_OF_A_TOOL} | {
+    f"{folder} {path.name}": path.read_bytes()
+    for folder in ("ncu", "torch")
+    for path in (FIXTURES / folder).rglob("*.*")
+    if path.is_file()
+}
 
 
-@pytest.mark.parametrize("name", [name for name in TWINS if name not in NO_FILE_OF_A_TOOL])
+@pytest.mark.parametrize("name", FILES_OF_TOOLS)
 def test_a_file_of_a_tool_cut_off_within_a_line_gives_all_rows_a_warning_or_an_error(name: str) -> None:
-    data = TWINS[name]
+    data = FILES_OF_TOOLS[name]
     whole = rw.read(data) if not refused(data) else None
     if whole is None:
         return
