@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import anywidget
 from IPython.display import display
-from traitlets import HasTraits, Instance, Unicode, default, observe
+from traitlets import HasTraits, Instance, TraitError, Unicode, default, observe
 
 from roofwidget import bundle
 from roofwidget.model import ROW_TRAITS, RooflineModel
@@ -17,6 +17,8 @@ from roofwidget.state.messages import STAMP, Messages, applied, page_message
 from roofwidget.state.trait_types import owned
 
 _SET_FIRST: Final = ("phase", "partition")
+# These values of a message belong together: all are applied, or none.
+_OF_GRAPH: Final = frozenset({*_SET_FIRST, "dims", "convention", "dtype"})
 
 
 def _place(name: str) -> int:
@@ -71,6 +73,13 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Apply a message from the front end, except to traits that Python owns, and answer it to all pages."""
+        try:
+            self._apply(sync_data)
+        finally:
+            self._answer(sync_data)
+
+    def _apply(self, sync_data: Mapping[str, Any]) -> None:
+        """Apply all values of a message, or none if one is refused."""
         state = {name: value for name, value in sync_data.items() if not self._is_python_owned(name)}
         # Python may have replaced the kernels since the message was sent. A column that only the old
         # kernels have is dropped: otherwise the whole message would be refused.
@@ -79,13 +88,29 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         if state.get("sort_by") and not has_column(str(state["sort_by"]).removeprefix("-"), self.shown_kernels.extra):
             del state["sort_by"]
         # The phase and the partition are set first, because the other values of the message belong to them.
+        super().set_state({name: state[name] for name in sorted(state, key=_place)})
+        if any(name in state for name in _SET_FIRST):
+            # Other groups reset the rows. The rows of this message belong to the new groups.
+            super().set_state({name: value for name, value in state.items() if name in ROW_TRAITS})
+
+    def _apply_parts(self, state: Mapping[str, Any]) -> None:
+        """Apply what a page has collected. A value that is refused does not take the others of the message with it."""
         try:
-            super().set_state({name: state[name] for name in sorted(state, key=_place)})
-            if any(name in state for name in _SET_FIRST):
-                # Other groups reset the rows. The rows of this message belong to the new groups.
-                super().set_state({name: value for name, value in state.items() if name in ROW_TRAITS})
-        finally:
-            self._answer(sync_data)
+            self._apply(state)
+        except TraitError:
+            graph = {name: state[name] for name in state if name in _OF_GRAPH}
+            parts = [graph, *({name: value} for name, value in state.items() if name not in graph)]
+            refusals = [refusal for part in parts if (refusal := self._refusal(part)) is not None]
+            if refusals:
+                raise refusals[0] from None
+
+    def _refusal(self, state: Mapping[str, Any]) -> TraitError | None:
+        """Apply all values or none, and return the error if one is refused."""
+        try:
+            self._apply(state)
+        except TraitError as error:
+            return error
+        return None
 
     def _answer(self, names: Iterable[str]) -> None:
         """Send the values of the named shared traits to all pages, and the number of the message that is handled."""
@@ -104,9 +129,13 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             if not is_new or message.asked:
                 self._answer(message.named)
                 return
-            known = self.get_state(self._shared(message.changes))
-            merged = {name: applied(value, message.changes[name]) for name, value in known.items()}
-            self.set_state({**message.values, **merged})
+            try:
+                known = self.get_state(self._shared(message.changes))
+                mappings = {name: value for name, value in known.items() if isinstance(value, Mapping)}
+                merged = {name: applied(value, message.changes[name]) for name, value in mappings.items()}
+                self._apply_parts({**message.values, **merged})
+            finally:
+                self._answer(message.named)
 
     def _shared(self, names: Iterable[str]) -> set[str]:
         """Return the names that are synced traits which Python and the pages share."""

@@ -17,6 +17,8 @@ message of the kernel is lost, which happens whenever a connection is cut while 
 - A page has one unanswered message at a time. What it changes meanwhile is collected and sent after the answer.
   Without an answer the page sends the same message again, with the same number, at growing intervals. Python applies
   a number once, and answers each time.
+- A refused value does not take with it what was collected in the same message. Phase, partition, sizes, convention and
+  dtype belong together: they are applied together or not at all.
 
 **From Python to the pages**: ipywidgets' updates, which reach all pages in the same order. Each update has one more
 key, ``"_sync": [clock, page, number]``:

@@ -73,10 +73,25 @@ def test_python_answers_a_message_to_all_pages_with_the_validated_values(page: P
 def test_python_answers_a_refused_message_with_the_values_that_stay(
     page: Page, caplog: pytest.LogCaptureFixture
 ) -> None:
-    page.says(values={"view": "time", "memory": "L9"})
-    assert page.hears() == [{"memory": "main", "view": "roofline", "_sync": [1, "page", 1]}]
-    assert (page.widget.view, page.widget.memory) == ("roofline", "main")
+    page.says(values={"memory": "L9"})
+    assert page.hears() == [{"memory": "main", "_sync": [1, "page", 1]}]
+    assert page.widget.memory == "main"
     assert "'L9'" in caplog.text
+
+
+def test_a_refused_value_does_not_take_what_was_collected_with_it(page: Page, caplog: pytest.LogCaptureFixture) -> None:
+    page.says(
+        values={"memory": "L9", "view": "time", "hovered": 7, "selected": [1]},
+        changes={"what_if": {"small": {"bandwidth": {"HBM": 3e12}}}},
+    )
+    answer = {"memory": "main", "view": "time", "selected": [1], "what_if": {"small": {"bandwidth": {"HBM": 3e12}}}}
+    assert page.hears()[-1] == {**answer, "_sync": [1, "page", 1]}
+    assert "'L9'" in caplog.text
+
+
+def test_a_message_that_cannot_be_merged_is_answered_too(page: Page) -> None:
+    page.says(changes={"view": {"a": 1}, "kernels": {"n": 5}})
+    assert page.hears() == [{"view": "roofline", "_sync": [1, "page", 1]}]
 
 
 def test_a_value_that_an_observer_corrects_is_answered_as_it_is_then(page: Page) -> None:

@@ -50,7 +50,7 @@ type Stamp = readonly [clock: number, page: string, number: number];
  */
 const PERIOD_MS = 125;
 /** An unanswered message is sent again after this time, ms. Then the time doubles, up to the maximum. */
-const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 30_000];
+const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 10_000];
 
 const emptyBatch = (): Batch => ({ values: new Map(), changes: new Map(), asked: new Set() });
 const sizeOf = ({ values, changes, asked }: Batch) => values.size + changes.size + asked.size;

@@ -269,7 +269,7 @@ function play(seed: number, steps: number): World {
   }
   for (const gesture of drags.values()) gesture.end();
   for (const at of pages.keys()) world.reconnect(at);
-  // Until nothing is under way: an unanswered message is sent again after 30 s at the latest.
+  // Until nothing is under way: an unanswered message is sent again after 10 s at the latest.
   for (let quiet = 0; quiet < 8; ) {
     vi.advanceTimersByTime(10_000);
     let count = 0;
