@@ -68,6 +68,10 @@ FAMILIES: tuple[tuple[str, tuple[tuple[str, Built], ...]], ...] = (
                 "moe(x[T, D], experts=8, active=2, ffn=F)",
                 lambda g: g.moe(_in(g, "x", T, D), experts=8, active=2, ffn=F),
             ),
+            (
+                'moe(x[T, D], experts=8, active=2, ffn=F, touched="expected")',
+                lambda g: g.moe(_in(g, "x", T, D), experts=8, active=2, ffn=F, touched="expected"),
+            ),
         ),
     ),
     (
@@ -318,7 +322,9 @@ def _models() -> str:
     head = ("decoder", "layers", "hidden", "heads", "kv heads", "ffn", "experts", "vocabulary")
     text = (
         "`rw.workloads.decoder(name, batch=…, seq=…, phase=…)`; any size can be given in place of the preset's. "
-        "`transformer_block`, `resnet18`, `resnet50` and `hpc_set` make graphs alike."
+        "`transformer_block`, `resnet18`, `resnet50` and `hpc_set` make graphs alike. Weights of experts are read for "
+        'the mean number of experts that tokens reach if they pick at random; `touched="most"` reads them for the most '
+        "experts that tokens can reach."
     )
     return f"## Decoders\n\n{text}\n\n{_table(head, rows)}"
 

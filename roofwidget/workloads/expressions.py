@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from math import gcd
+from math import floor, gcd
 from typing import Any, Final, TypeAlias
 
 from roofwidget.support.did_you_mean import did_you_mean, listed
@@ -50,14 +50,14 @@ class Symbol:
 
 
 class Call:
-    """A ceil-division, a minimum or a maximum of counts. Like a symbol it can be a factor of a term."""
+    """A ceil-division, a minimum, a maximum or `touched` of counts. Like a symbol it can be a factor of a term."""
 
     __module__ = "roofwidget.workloads"
     __slots__ = ("_hash", "_key", "args", "kind")
 
     def __init__(self, kind: str, args: tuple[Count, ...]) -> None:
         self.kind, self.args = kind, args
-        self._key = (kind, args if kind == "/" else frozenset(args))
+        self._key = (kind, frozenset(args) if kind in {"min", "max"} else args)
         self._hash = hash(self._key)
 
     def __eq__(self, other: object) -> bool:
@@ -70,6 +70,10 @@ class Call:
         return Call, (self.kind, self.args)
 
     def __str__(self) -> str:
+        if self.kind == "touched":
+            factor = _wrapped(self.args[0], is_factor=True)
+            total, picked, times = (_wrapped(count, is_factor=False) for count in self.args[1:])
+            return f"⌊{factor}·{total}·(1 - (1 - {picked}/{total})^{times})⌉"
         if self.kind != "/":
             return f"{self.kind}({', '.join(map(str, self.args))})"
         above, below = (a if isinstance(a, int) else a.terms() for a in self.args)
@@ -82,6 +86,13 @@ class Call:
 
     def replaced(self, env: Mapping[str, Count]) -> Count:
         return _BUILDERS[self.kind](*(a if isinstance(a, int) else a.replaced(env) for a in self.args))
+
+
+def _wrapped(count: Count, *, is_factor: bool) -> str:
+    """Return a count as text, in brackets if it is a sum. If it is not a factor, also if it is a product or a power."""
+    terms = [] if isinstance(count, int) else count.terms()
+    is_single = len(terms) <= 1 and (is_factor or all(n == 1 and sum(p for _, p in f) == 1 for f, n in terms))
+    return str(count) if is_single else f"({count})"
 
 
 _Atom: TypeAlias = "Symbol | Call"
@@ -273,6 +284,25 @@ def maximum(*counts: Count) -> Count:
     return _extreme("max", counts)
 
 
+def touched(factor: Count, total: Count, picked: Count, times: Count) -> Count:
+    """Return a factor times the mean number of different items that draws pick, as the nearest whole number.
+
+    Each of `times` draws picks `picked` different items out of `total` at random, independently of the other draws. On
+    average ``total (1 - (1 - picked / total)^times)`` items are picked at least once. The power is computed in float64
+    by repeated squaring, so Python and the front end get the same number.
+
+    Examples
+    --------
+    >>> tokens = single(Symbol("T"))
+    >>> touched(4096, 8, 2, tokens), touched(4096, 8, 2, 4), touched(1, 8, 2, 1)
+    (⌊4096·8·(1 - (1 - 2/8)^T)⌉, 22400, 2)
+    """
+    args = (factor, total, picked, times)
+    if all(isinstance(count, int) for count in args):
+        return _applied("touched", list(args))  # type: ignore[arg-type]  # all are ints
+    return _call("touched", args)
+
+
 def single(atom: _Atom) -> Expression:
     """Return the expression that consists of one symbol or call."""
     return Expression({frozenset({(atom, 1)}): 1}, (atom,))
@@ -375,6 +405,8 @@ def _only_call(count: Count, kind: str) -> Call | None:
 
 
 def _applied(kind: str, values: list[int]) -> int:
+    if kind == "touched":
+        return _touched(*values)
     if kind != "/":
         return min(values) if kind == "min" else max(values)
     if values[1] <= 0:
@@ -382,7 +414,24 @@ def _applied(kind: str, values: list[int]) -> int:
     return -(-values[0] // values[1])
 
 
-_BUILDERS: Final[Mapping[str, Callable[..., Count]]] = {"/": ceil_div, "min": minimum, "max": maximum}
+def _touched(factor: int, total: int, picked: int, times: int) -> int:
+    if not 0 <= picked <= total or total == 0:
+        raise ValueError(f"a draw picks between none and all of the items, got {picked} of {total}")
+    missed, power, left = 1.0, (total - picked) / total, times
+    while left > 0:
+        if left % 2:
+            missed *= power
+        power *= power
+        left //= 2
+    return floor(factor * total * (1 - missed) + 0.5)
+
+
+_BUILDERS: Final[Mapping[str, Callable[..., Count]]] = {
+    "/": ceil_div,
+    "min": minimum,
+    "max": maximum,
+    "touched": touched,
+}
 
 
 class Dim(Expression):
@@ -574,7 +623,8 @@ def to_wire(count: Count) -> Any:
     """Return a count as JSON data.
 
     The data is an int (as text beyond 2^53), a symbol's name, or a list: ``["+", …]``, ``["*", …]``, ``["/", a, b]``
-    for the ceil-division, ``["min", …]``, ``["max", …]``; a power is a repeated factor.
+    for the ceil-division, ``["min", …]``, ``["max", …]``, ``["touched", factor, total, picked, times]``; a power is a
+    repeated factor.
 
     Examples
     --------
@@ -610,7 +660,7 @@ def from_wire(wire: Any, dims: Mapping[str, Dim] | None = None) -> Count:
     if isinstance(wire, str) and wire.removeprefix("@").isidentifier():
         return dims[wire] if dims and wire in dims else symbol(wire)
     word = wire[0] if isinstance(wire, list) and len(wire) > 1 else None
-    if isinstance(word, str) and word in _READERS and (word != "/" or len(wire) == _DIVISION_PARTS):
+    if isinstance(word, str) and word in _READERS and len(wire) == _PARTS.get(word, len(wire)):
         return _READERS[word]([from_wire(part, dims) for part in wire[1:]])
     raise ValueError(f"not a count: {wire!r:.80}")
 
@@ -632,11 +682,12 @@ def _total(counts: list[Count]) -> Count:
 
 _MAX_EXACT_INT: Final = 2**53  # of a float64
 _DIGITS: Final = re.compile("-?[0-9]+")
-_DIVISION_PARTS: Final = 3  # "/", dividend, divisor
+_PARTS: Final = {"/": 3, "touched": 5}  # of a list on the wire, its sign included; other signs take any number
 _READERS: Final[Mapping[str, Callable[[list[Count]], Count]]] = {
     "+": _total,
     "*": product,
     "/": lambda counts: ceil_div(*counts),
     "min": lambda counts: minimum(*counts),
     "max": lambda counts: maximum(*counts),
+    "touched": lambda counts: touched(*counts),
 }

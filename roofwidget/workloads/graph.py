@@ -83,6 +83,7 @@ class Graph:
         self._next: dict[str, int] = {}
         self._known: dict[Count, Count] = {}
         self._conditions: dict[tuple[Count, Count], str] = {}
+        self._notes: dict[str, None] = {}
         ops = tuple(ops)
         _check_order(ops)
         written = {tensor.name for op in ops for tensor in op.outputs}
@@ -137,7 +138,7 @@ class Graph:
         """Return a context that restores the graph if its body raises. Every operator runs in such a context."""
         # These tables only grow, so their old lengths are enough to restore them.
         tables: list[dict[Any, Any]] = [self._ops, self._tensors, self._inputs, self._outputs, self._producers]
-        tables += [self._dims, self._conditions]
+        tables += [self._dims, self._conditions, self._notes]
         lengths = [len(table) for table in tables]
         try:
             yield
@@ -157,6 +158,10 @@ class Graph:
         conditions.check({(count, divisor): what}, dims.values(), {name: dim.default for name, dim in dims.items()})
         self._dims |= dims
         self._conditions.setdefault((count, divisor), what)
+
+    def note(self, text: str) -> None:
+        """Add to `notes` what a reader of the counts must know. A text that is there already is not repeated."""
+        self._notes[text] = None
 
     def new_name(self, name: str) -> str:
         """Return the name if it is free, else the name with the first free number: ``gelu_2``."""
@@ -239,6 +244,11 @@ class Graph:
         return MappingProxyType(self._conditions)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the counts must know, such as an assumption. The `source` of kernels repeats it."""
+        return tuple(self._notes)
+
+    @property
     def convention(self) -> Convention:
         """How FLOPs and bytes are counted."""
         return self._convention
@@ -281,7 +291,17 @@ class Graph:
 
     def _copy(self, convention: Convention, dtype: str | None) -> Graph:
         other = Graph(self.name, convention=convention, dtype=dtype)
-        for field in ("_ops", "_tensors", "_inputs", "_outputs", "_producers", "_dims", "_next", "_conditions"):
+        for field in (
+            "_ops",
+            "_tensors",
+            "_inputs",
+            "_outputs",
+            "_producers",
+            "_dims",
+            "_next",
+            "_conditions",
+            "_notes",
+        ):
             setattr(other, field, dict(getattr(self, field)))
         other._consumers = {name: list(ops) for name, ops in self._consumers.items()}
         return other

@@ -619,6 +619,8 @@ def _recomputed(structure: Structure, groups: Sequence[Mask], tensor: str | Tens
     for (count, divisor), what in graph.conditions.items():
         if divisor != 0:
             new.require(what, count, divisor)
+    for note in graph.notes:
+        new.note(note)
     gone = 0 if stays else 1 << op
     named = [
         [*(structure.names[i] for i in members(part)), *([copies[group]] if group in copies else [])]

@@ -254,7 +254,9 @@ class Structure:
                 self.precision(group, counts) if own_precision and row else None
                 for group, row in zip(groups, flops, strict=True)
             ],
-            source=f"graph '{self.graph.name}', counted by {self.graph.convention.described}",
+            source="; ".join(
+                [f"graph '{self.graph.name}', counted by {self.graph.convention.described}", *self.graph.notes]
+            ),
         )
 
     def connected(self, group: Mask) -> list[Mask]:

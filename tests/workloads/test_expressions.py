@@ -26,6 +26,7 @@ from roofwidget.workloads.expressions import (
     symbol,
     symbols,
     to_wire,
+    touched,
 )
 
 settings.register_profile("unhurried", deadline=None)
@@ -277,3 +278,30 @@ def test_the_golden_file_of_formulas_is_what_its_script_writes() -> None:
     script = GOLDEN / "make_formulas.py"
     assert runpy.run_path(str(script))["text"]() == (GOLDEN / "formulas.json").read_text(encoding="utf-8")
     assert not re.search(r"(import|from) roofwidget", script.read_text(encoding="utf-8"))
+
+
+# -- the mean number of items that draws touch -------------------------------------------------------------------------
+
+TOUCHED = json.loads((Path(__file__).parents[1] / "golden" / "touched.json").read_text(encoding="utf-8"))
+
+
+def test_touched_is_the_nearest_whole_number_of_the_mean() -> None:
+    assert len(TOUCHED["cases"]) > 400
+    n = symbol("n")
+    for factor, total, picked, times, value in TOUCHED["cases"]:
+        assert touched(factor, total, picked, times) == value
+        assert evaluate(touched(factor, total, picked, n), {"n": times}) == value
+    # After very many draws no item is left.
+    assert touched(4096, 8, 2, 10**15) == 8 * 4096
+
+
+def test_touched_has_one_text_and_one_form_on_the_wire() -> None:
+    for each in TOUCHED["formulas"]:
+        count = from_wire(each["wire"])
+        assert (str(count), evaluate(count, each["env"])) == (each["text"], each["value"])
+        assert from_wire(json.loads(json.dumps(to_wire(count)))) == count
+        assert substitute(count, each["env"]) == each["value"]
+    with pytest.raises(ValueError, match="not a count"):
+        from_wire(["touched", 1, 2, 3])
+    with pytest.raises(ValueError, match="picks between none and all of the items, got 3 of 2"):
+        touched(1, 2, 3, 4)

@@ -16,6 +16,7 @@ from roofwidget.workloads import (
     Graph,
     decoder,
     dim,
+    expected_experts,
     hpc_set,
     resnet18,
     resnet50,
@@ -23,6 +24,7 @@ from roofwidget.workloads import (
 )
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.models.transformer import Phase
+from roofwidget.workloads.partition import Partition
 
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
@@ -350,3 +352,60 @@ def test_the_backward_pass_of_attention_has_the_mask_too() -> None:
     masked, full = (transformer_block(1, 512, 64, 4, phase="train", causal=causal) for causal in (True, False))
     for op in ("attention", "attention.dq"):
         assert Fraction(evaluate(masked.flops(op), {}), evaluate(full.flops(op), {})) == Fraction(513, 1024)
+
+
+# -- experts -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_decoder_reads_the_weights_of_the_mean_number_of_experts() -> None:
+    # 8 (1 - (3/4)^4) = 5.46875 of the 8 experts of Mixtral, where all 8 can be reached.
+    how: dict[str, Any] = {"batch": 4, "seq": 1024, "phase": "decode", "layers": 1}
+    expected, most = decoder("mixtral-8x7b", **how), decoder("mixtral-8x7b", touched="most", **how)
+    weights = {
+        word: [sum(evaluate(t.bytes, {"@bf16": 16}) for n, t in g.tensors.items() if n.endswith(word)) for g in found]
+        for found in [(expected, most)]
+        for word in ("moe.gate.weight", "moe.up.weight", "moe.down.weight")
+    }
+    for mean, all_of_them in weights.values():
+        assert all_of_them == 8 * 2 * 4096 * 14336
+        assert Fraction(mean, all_of_them) == Fraction(546875, 800000)
+    assert expected.count("flops") == most.count("flops")
+    assert expected.count("bytes") == most.count("bytes") - 3 * 2 * 4096 * 14336 * 253125 // 100000
+
+
+def test_the_formula_and_the_notes_say_how_many_experts_are_read() -> None:
+    g = decoder("mixtral-8x7b", phase="decode", layers=2)
+    assert str(g.bytes("layer0.moe.gate.weight")) == "28672·⌊4096·8·(1 - (1 - 2/8)^batch)⌉"
+    note = (
+        "weights of experts are read for the mean of 8·(1 - (1 - 2/8)^tokens) experts, if each token picks 2 at random"
+    )
+    assert g.notes == (note,)
+    assert g.kernels().source == f"graph 'mixtral-8x7b', counted by textbook; {note}"
+    assert g.with_convention("torch").with_dtype("fp8").notes == g.notes
+    assert Partition.unfused(g).recompute("layer0.attention_add").graph.notes == g.notes
+    most = decoder("mixtral-8x7b", phase="decode", layers=2, touched="most")
+    assert most.notes == ("weights of experts are read for the most experts that the tokens can reach",)
+    assert decoder("llama-3-8b", phase="decode", layers=1).notes == ()
+    with pytest.raises(ValueError, match="unknown touched 'mean' of a layer"):
+        decoder("mixtral-8x7b", touched="mean")
+
+
+@pytest.mark.parametrize("batch", [1, 2, 4, 16, 64, 1024])
+def test_the_mean_number_of_experts_is_held_to_the_closed_form(batch: int) -> None:
+    g = decoder("mixtral-8x22b", phase="decode", layers=1)
+    rows = evaluate(g.tensors["layer0.moe.down.weight"].shape[0], {"batch": batch})
+    assert rows == round(16384 * 8 * (1 - Fraction(3, 4) ** batch))
+    assert rows / 16384 == pytest.approx(expected_experts(batch, 8, 2), rel=1e-4)
+
+
+def test_one_row_reaches_exactly_its_own_experts_and_a_failed_mixture_leaves_no_note() -> None:
+    g = Graph()
+    x = g.input("x", (1, 16), "bf16")
+    g.moe(x, experts=6, active=2, ffn=32, touched="expected")
+    assert g.bytes("moe.gate.weight") == 2 * 2 * 16 * 32
+    g.moe(x, experts=6, active=2, ffn=32, touched=3)
+    assert g.bytes("moe_2.gate.weight") == 2 * 3 * 16 * 32
+    before = g.notes
+    with pytest.raises(ValueError, match="op 'moe_3': touched must be 'expected', 'most' or a number of experts"):
+        g.moe(x, experts=6, active=2, ffn=32, touched="all")
+    assert g.notes == before

@@ -22,6 +22,10 @@ export function compile(wire: WireExpression, index: ReadonlyMap<string, number>
   }
   const [sign, ...rest] = wire;
   const [first, ...others] = rest.map((part) => compile(part, index)) as [Compiled, ...Compiled[]];
+  if (sign === "touched") {
+    const [total, picked, times] = others as [Compiled, Compiled, Compiled];
+    return (env) => touched(first(env), total(env), picked(env), times(env));
+  }
   const join = JOIN[sign];
   return (env) => {
     let value = first(env);
@@ -30,7 +34,7 @@ export function compile(wire: WireExpression, index: ReadonlyMap<string, number>
   };
 }
 
-const JOIN: Readonly<Record<Sign, (a: number, b: number) => number>> = {
+const JOIN: Readonly<Record<Exclude<Sign, "touched">, (a: number, b: number) => number>> = {
   "+": (a, b) => a + b,
   "*": (a, b) => a * b,
   // Up to 2^53, the rounded quotient of two integers never passes the nearest integer, so `ceil` is exact.
@@ -38,6 +42,20 @@ const JOIN: Readonly<Record<Sign, (a: number, b: number) => number>> = {
   min: Math.min,
   max: Math.max,
 };
+
+/**
+ * Returns how many of `total` items are picked at least once on average, times a factor, as the nearest whole number.
+ * Each of `times` draws picks `picked` different items. The power is computed by repeated squaring, as in Python, because
+ * the digits of `Math.pow` differ between engines.
+ */
+function touched(factor: number, total: number, picked: number, times: number): number {
+  let [missed, power] = [1, (total - picked) / total];
+  for (let left = times; left > 0; left = Math.floor(left / 2)) {
+    if (left % 2 === 1) missed *= power;
+    power *= power;
+  }
+  return Math.floor(factor * total * (1 - missed) + 0.5);
+}
 
 /**
  * Returns the formula as text, such as `2·M·N·K`. `lookup` gives values for the symbols that start with "@" (dtypes and
@@ -127,7 +145,26 @@ function polynomial(wire: WireExpression, known: Lookup, shown: Lookup = () => u
   if (sign === "+") return sum(parts.flatMap((part) => [...part.values()]));
   if (sign === "*") return parts.reduce(times);
   const text = (part: Polynomial) => print(part, (name) => String(shown(name) ?? name));
+  if (sign === "touched") return touchedTerm(parts, text);
   return sign === "/" ? divide(parts[0], parts[1] as Polynomial, text) : extreme(sign, parts, text);
+}
+
+/** Returns the term of `touched`: a number if all parts are numbers. */
+function touchedTerm(parts: readonly Polynomial[], text: (part: Polynomial) => string): Polynomial {
+  const numbers = parts.map(constant).filter((number) => number !== undefined);
+  if (numbers.length === parts.length) {
+    return term(BigInt(touched(...(numbers.map(Number) as [number, number, number, number]))));
+  }
+  const isSingle = ({ number, factors }: Term) => factors.length === 0 || (number === 1n && factors.length === 1);
+  const texts = parts.map((part, at) => {
+    const isBare = part.size <= 1 && (at === 0 || [...part.values()].every(isSingle));
+    return isBare ? text(part) : `(${text(part)})`;
+  });
+  const [factor, total, picked, times] = texts;
+  return term(1n, {
+    key: `touched(${parts.map(keyOfSum).join(", ")})`,
+    text: `⌊${factor}·${total}·(1 - (1 - ${picked}/${total})^${times})⌉`,
+  });
 }
 
 /** Returns a minimum or maximum. The parts of a part that is itself such a minimum or maximum become its parts. */

@@ -152,7 +152,7 @@ export type WireSnapshot = Omit<Snapshot, "kernels"> & { kernels: [name: string,
  * as a text of digits. The sign "/" divides and rounds up.
  */
 export type WireExpression = number | string | readonly [sign: Sign, ...parts: WireExpression[]];
-export type Sign = "+" | "*" | "/" | "min" | "max";
+export type Sign = "+" | "*" | "/" | "min" | "max" | "touched";
 
 export type WireCondition = readonly [whose: string, count: WireExpression, divisor: WireExpression];
 

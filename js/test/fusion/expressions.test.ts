@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/formulas.json";
+import touched from "../../../tests/golden/touched.json";
 import { compile, formula, withNumbers } from "../../src/fusion/expressions.ts";
 import type { WireExpression } from "../../src/wire/types.ts";
 
@@ -39,6 +40,26 @@ describe("the value of a count", () => {
   });
   it("of an unknown symbol is an error that names it", () => {
     expect(() => value(["*", 2, "seq"])).toThrow("no value for 'seq'");
+  });
+});
+
+describe("the mean number of items that draws touch", () => {
+  it("is the nearest whole number, as in Python", () => {
+    for (const [factor, total, picked, times, wanted] of touched.cases as number[][]) {
+      const wire = ["touched", factor, total, picked, "T"] as WireExpression;
+      expect(compile(wire, new Map([["T", 0]]))(Float64Array.of(times as number))).toBe(wanted);
+    }
+    expect(value(["touched", 4096, 8, 2, 10 ** 15])).toBe(8 * 4096);
+  });
+  it("is printed as in Python", () => {
+    for (const { wire, text, env, value: wanted, in_numbers } of touched.formulas) {
+      const sizes: Record<string, number | undefined> = env;
+      const names = Object.keys(env);
+      const count = compile(wire as unknown as WireExpression, new Map(names.map((name, at) => [name, at])));
+      expect(count(Float64Array.from(names, (name) => sizes[name] as number))).toBe(wanted);
+      expect(formula(wire as unknown as WireExpression)).toBe(text);
+      expect(withNumbers(wire as unknown as WireExpression, (name) => sizes[name])).toBe(in_numbers);
+    }
   });
 });
 

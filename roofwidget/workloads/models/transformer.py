@@ -21,6 +21,7 @@ _WORDS: Final = {
     "norm": ("rmsnorm", "layernorm"),
     "activation": ("gelu", "relu", "silu"),
     "attention": ("fused", "flash", "unfused"),
+    "touched": ("expected", "most"),
 }
 _METHODS: Final = {"fused": "attention", "flash": "flash_attention", "unfused": "unfused_attention"}
 
@@ -45,6 +46,9 @@ class Layer:
         Whether positions are rotated, linear layers have a bias, attention is causal.
     attention
         ``"fused"`` (compulsory bytes), ``"flash"`` (keys and values read for each 128 rows) or ``"unfused"``.
+    touched
+        The number of experts whose weights are read: ``"expected"``, the mean if each token picks its experts at
+        random, or ``"most"``, the most experts that the tokens can reach.
     """
 
     hidden: Count
@@ -61,6 +65,7 @@ class Layer:
     bias: bool = False
     causal: bool = True
     attention: Literal["fused", "flash", "unfused"] = "fused"
+    touched: Literal["expected", "most"] = "expected"
 
     def __post_init__(self) -> None:
         """Raise an error for unknown variants."""
@@ -131,6 +136,7 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
     bias: bool = False,
     causal: bool = True,
     attention: Literal["fused", "flash", "unfused"] = "fused",
+    touched: Literal["expected", "most"] = "expected",
     convention: str | Convention = "textbook",
     name: str = "block",
 ) -> Graph:
@@ -141,7 +147,8 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
     batch, seq
         Number of sequences; tokens per sequence. With ``"decode"``, `seq` is the number of tokens that the new token
         attends to, including the new token. `batch` and `seq` are ints or dimensions, see `dim`.
-    hidden, heads, kv_heads, ffn, head_dim, experts, active, gated, norm, activation, rope, bias, causal, attention
+    hidden, heads, kv_heads, ffn, head_dim, experts, active, gated, norm, activation, rope, bias, causal, attention,
+    touched
         As for `Layer`.
     phase
         ``"prefill"``: all tokens forward; keys and values are outputs. ``"decode"``: one new token per sequence, with a
@@ -173,9 +180,9 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
     >>> {word: len(g.ops) for word, g in phases.items()}
     {'prefill': 15, 'decode': 15, 'train': 40}
     """
-    layer = Layer(
-        hidden, heads, kv_heads, ffn, head_dim, experts, active, gated, norm, activation, rope, bias, causal, attention
-    )
+    parts: dict[str, Any] = {"gated": gated, "norm": norm, "activation": activation, "attention": attention}
+    parts |= {"rope": rope, "bias": bias, "causal": causal, "experts": experts, "active": active, "touched": touched}
+    layer = Layer(hidden, heads, kv_heads, ffn, head_dim, **parts)
     graph = Graph(name, convention=convention)
     rows = 1 if _checked(phase) == "decode" else seq
     x = graph.input("x", (batch, rows, hidden), dtype)
@@ -214,7 +221,9 @@ def decoder(
     layers, vocabulary
         The number of layers; the size of the vocabulary. Without a vocabulary there are neither embedding nor logits.
     **layer
-        Keywords of `Layer`, which replace the preset's values.
+        Keywords of `Layer`, which replace the preset's values. A mixture of experts reads by default the weights of the
+        mean number of experts; with ``touched="most"``, of the most experts that the tokens can reach. `Graph.notes`
+        says which.
 
     Raises
     ------
@@ -345,8 +354,8 @@ def _feed_forward(tape: Tape, h: Tensor, at: str, run: _Run) -> Tensor:
             raise ValueError(
                 f"op '{at}moe': a mixture of experts has no backward pass here; use phase='prefill' or 'decode'"
             )
-        how = {"experts": layer.experts, "active": layer.active, "weight_dtype": tape.weight_dtype}
-        mixed: Tensor = tape.graph.moe(h, ffn=width, name=f"{at}moe", **how)
+        how = {"experts": layer.experts, "active": layer.active, "touched": layer.touched}
+        mixed: Tensor = tape.graph.moe(h, ffn=width, name=f"{at}moe", weight_dtype=tape.weight_dtype, **how)
         return mixed
     if layer.gated:
         gate, up = (tape.linear(h, width, f"{at}ffn_{word}", bias=layer.bias) for word in ("gate", "up"))

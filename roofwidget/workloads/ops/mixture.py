@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from roofwidget.workloads.expressions import Count, minimum
+from typing import Final, Literal
+
+from roofwidget.workloads.expressions import Count, minimum, symbol
+from roofwidget.workloads.expressions import touched as mean_touched
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.elementwise import swiglu
 from roofwidget.workloads.ops.formulas import (
@@ -23,6 +26,8 @@ from roofwidget.workloads.ops.linear import linear
 from roofwidget.workloads.ops.normalisation import softmax_terms
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
+
+_TOUCHED: Final = ("expected", "most")
 
 
 def expected_experts(tokens: int, experts: int, active: int) -> float:
@@ -52,13 +57,14 @@ def grouped_linear(
     op = named(graph, name, "grouped_linear")
     rank(op, x, 2)
     d, f = x.shape[-1], positive(op, "features", features)
-    matrices = weight(graph, op, "weight", (positive(op, "groups", groups), d, f), weight_dtype or x.dtype)
-    return multiply(
-        graph,
-        [x, matrices],
-        Tensor(op, (x.shape[0], f), x.dtype),
-        work(("multiply-adds", "tensor", FMA * x.shape[0] * d * f)),
-    )
+    return _grouped(graph, op, x, (positive(op, "groups", groups), d, f), weight_dtype)
+
+
+def _grouped(graph: Graph, op: str, x: Tensor, shape: tuple[Count, ...], weight_dtype: str | None) -> Tensor:
+    """Multiply each row of x by a matrix of a weight of this shape. The last axis is the number of features."""
+    matrices = weight(graph, op, "weight", shape, weight_dtype or x.dtype)
+    done = work(("multiply-adds", "tensor", FMA * x.shape[0] * x.shape[1] * shape[-1]))
+    return multiply(graph, [x, matrices], Tensor(op, (x.shape[0], shape[-1]), x.dtype), done)
 
 
 @operator
@@ -69,7 +75,7 @@ def moe(
     experts: int,
     active: int,
     ffn: Count,
-    touched: Count | None = None,
+    touched: Count | Literal["expected", "most"] | None = None,
     weight_dtype: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -77,8 +83,20 @@ def moe(
 
     T is the number of rows, E is `experts`, k is `active` and F is `ffn`. The parts are: the router, 2·T·D·E FLOPs, and
     a softmax of its k best scores; dispatch; three matrices, 6·T·k·D·F FLOPs, and SwiGLU; the weighted sum,
-    2·T·k·D FLOPs. The weights, 3·D·F per expert, move for `touched` experts. The default is the most experts that the
-    rows can reach, min(E, T·k). `expected_experts` returns the mean for random routing.
+    2·T·k·D FLOPs. The weights, 3·D·F per expert, move for `touched` experts: a number of experts; ``"most"``, the most
+    experts that the rows can reach, min(E, T·k); or ``"expected"``, the mean if each row picks k different experts at
+    random, all equally likely: E·(1 - (1 - k/E)^T), as `expected_experts` returns it. The mean is no whole number, so
+    the weights of ``"expected"`` have E·(1 - (1 - k/E)^T)·D rows, rounded to the nearest row. The default is the most.
+
+    Examples
+    --------
+    >>> from roofwidget.workloads import Graph
+    >>> g = Graph()
+    >>> y = g.moe(g.input("x", (4, 4096), "bf16"), experts=8, active=2, ffn=14336, touched="expected")
+    >>> g.tensors["moe.gate.weight"].shape[0] / 4096
+    5.46875
+    >>> print(*g.notes)
+    weights of experts are read for the mean of 8·(1 - (1 - 2/8)^tokens) experts, if each token picks 2 at random
     """
     op = named(graph, name, "moe")
     rank(op, x, 1, or_more=True)
@@ -87,7 +105,16 @@ def moe(
     positive(op, "ffn", ffn)
     tokens, d = rows(x), x.shape[-1]
     copies = tokens * active
-    reached = minimum(experts, copies) if touched is None else positive(op, "touched", touched)
+    if isinstance(touched, str) and touched not in _TOUCHED:
+        raise fail(op, f"touched must be 'expected', 'most' or a number of experts, got {touched!r:.40}")
+    most = minimum(experts, copies)
+
+    def shape(rows: Count, columns: Count) -> tuple[Count, ...]:
+        """Return the shape of the weights that are read, for experts whose matrices have this shape."""
+        if touched == "expected":
+            return mean_touched(rows, experts, active, tokens), columns
+        return most if touched is None or isinstance(touched, str) else positive(op, "touched", touched), rows, columns
+
     scores = linear(graph, x, experts, name=f"{op}.router", weight_dtype=weight_dtype)
     gates = Tensor(f"{op}.gates", (tokens, active), x.dtype)
     picked = work(
@@ -97,12 +124,16 @@ def moe(
     add(graph, "reduction", [scores], gates, picked)
     sent = Tensor(f"{op}.dispatch", (copies, d), x.dtype)
     add(graph, "injective", [x, gates], sent, work())
-    gate, up = (
-        grouped_linear(graph, sent, ffn, groups=reached, weight_dtype=weight_dtype, name=f"{op}.{word}")
-        for word in ("gate", "up")
-    )
+    names = {word: named(graph, f"{op}.{word}", word) for word in ("gate", "up", "down")}
+    gate, up = (_grouped(graph, names[word], sent, shape(d, ffn), weight_dtype) for word in ("gate", "up"))
     hidden = swiglu(graph, gate, up, name=f"{op}.swiglu")
-    down = grouped_linear(graph, hidden, d, groups=reached, weight_dtype=weight_dtype, name=f"{op}.down")
+    down = _grouped(graph, names["down"], hidden, shape(ffn, d), weight_dtype)
+    if touched == "expected":
+        mean = str(mean_touched(1, experts, active, symbol("tokens"))).strip("⌊⌉").removeprefix("1·")
+        how = f"if each token picks {active} at random"
+        graph.note(f"weights of experts are read for the mean of {mean} experts, {how}")
+    elif touched in (None, "most"):
+        graph.note("weights of experts are read for the most experts that the tokens can reach")
     return add(
         graph,
         "reduction",
