@@ -13,13 +13,14 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
          memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
-kernels  ``{n, name, short, precision, category: texts, time, self_time, count: buffer or null,
-         flops, bytes: {key: buffer}, extra: [[name, texts or buffer]], origin: [[key, texts]],
+kernels  ``{n, name, short, precision, category: texts, time, self_time, count,
+         unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]], origin: [[key, texts]],
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
-         if it equals `time`. `count` is null if every count is 1. The first rows of `program` are the totals (category
-         "program"). The other rows of `program` are the steps (category "step"). `chip` is the chip that the kernels
-         ran on.
+         if it equals `time`. `unlinked` has for each row the int32 1 for a collective whose bytes over the link are
+         unknown, else 0. It is null if all are 0. `count` is null if every count is 1. The first rows of `program` are
+         the totals (category "program"). The other rows of `program` are the steps (category "step"). `chip` is the
+         chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.
@@ -56,6 +57,7 @@ from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, is_host_link, share_on_chip
 from roofwidget.chips.card import ceiling_key
+from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.concat import concat
 from roofwidget.kernels.names import shortened
@@ -161,6 +163,7 @@ def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | N
 
 
 def _columns(kernels: Kernels) -> dict[str, Any]:
+    unlinked = unlinked_collectives(kernels)
     return {
         "n": len(kernels),
         "name": _texts(kernels.codes("name")),
@@ -170,6 +173,7 @@ def _columns(kernels: Kernels) -> dict[str, Any]:
         "time": None if np.isnan(kernels.time).all() else _binary(kernels.time),
         "self_time": None if _is_same(kernels.self_time, kernels.time) else _binary(kernels.self_time),
         "count": None if (kernels.count == 1).all() else _binary(kernels.count),
+        "unlinked": unlinked.astype("<i4").data.cast("B") if unlinked.any() else None,
         "flops": {text_to_wire(precision): _binary(column) for precision, column in kernels.flops_by_precision.items()},
         "bytes": {text_to_wire(level): _binary(column) for level, column in kernels.bytes_by_level.items()},
         "extra": [

@@ -17,6 +17,8 @@ from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, and_more, counted, html_table, one_line
 from roofwidget.units import format_percent, format_quantity
 
+COLLECTIVE: Final = "collective, link unknown"
+"""The situation of a collective whose bytes over the link are unknown."""
 SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "memory-bound, far": "Get more of the bandwidth: tile for reuse, lay data out for long contiguous accesses, "
@@ -45,6 +47,8 @@ SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "results back less often.",
         LINK: "No memory bounds it: leave on the device what it needs again, pin the host's memory, and copy while "
         "kernels run.",
+        COLLECTIVE: "Find out the bytes that it sends, and give them under 'network': a collective waits for its link "
+        "and for other ranks, which the roof of a memory does not show.",
         "unmeasured": "Measure it first.",
         "unknown": "Find out its FLOPs and its bytes; without both there is no bound.",
     }
@@ -165,6 +169,8 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
     # kernels get.
     if what and (what != LINK or regime == "unknown"):
         situation, evidence = what, f"no kernel; {_took(bound, row)}"
+    elif bound.unlinked is not None and bound.unlinked[row]:
+        situation, evidence = COLLECTIVE, f"bytes over its link not known; {_took(bound, row)}"
     elif regime == "unknown":
         situation, evidence = "unknown", _what_is_unknown(bound, row)
     elif math.isnan(utilization):

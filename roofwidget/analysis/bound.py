@@ -13,6 +13,7 @@ from roofwidget.analysis.result import Bound
 from roofwidget.analysis.roofline import join_times, slowest_level
 from roofwidget.chips import FLOP_CLASSES, Chip, is_off_chip
 from roofwidget.chips import chip as look_up
+from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import Floats, Texts, frozen, sum_of_known
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.non_kernels import non_kernels
@@ -95,6 +96,7 @@ def bound(
     judged = tuple(memory_time) if level == "all" else (level,)
     slow, _ = slowest_level(memory_time, judged, len(table))
     body, time = join_times(compute_time, slow, network_time, overhead_time, overlap=hidden, exposed=exposed)
+    unlinked = unlinked_collectives(table)
     if not np.isnan(table.network_bytes).all():
         moved[NETWORK] = table.network_bytes
     return Bound(
@@ -123,6 +125,8 @@ def bound(
         ),
         source=table.source,
         non_kernels=non_kernels(table),
+        self_time=table.self_time if table.has_self_time else None,
+        unlinked=unlinked if unlinked.any() else None,
         bytes_elsewhere=_bytes_elsewhere(table, chip, judged),
     )
 

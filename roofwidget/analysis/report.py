@@ -64,6 +64,18 @@ def where_bytes_are(bound: Bound, levels: str, whose: str = "its") -> str:
     return f"{where}, which {chip.name} lacks; it has {', '.join(chip.memories)}"
 
 
+def unlinked(bound: Bound) -> Iterator[str]:
+    """Yield a sentence that counts the collectives whose bytes over the link are unknown, if there are any."""
+    if bound.unlinked is None:
+        return
+    count = int(bound.unlinked.sum())
+    has, its = ("has", "its") if count == 1 else ("have", "their")
+    yield (
+        f"{counted(count, 'collective')} {has} no bytes over a link, so {its} headroom is unknown: give {its} bytes "
+        f"under '{NETWORK}', as from roofwidget.network.network_bytes."
+    )
+
+
 def above_roof(bound: Bound) -> Iterator[str]:
     """Yield a sentence per kernel above its roof, which says why the measured time is too short.
 

@@ -82,6 +82,10 @@ class Bound:
     bytes_elsewhere
         The levels at which a kernel has bytes, as text such as ``"L2, SMEM"``, if it has none at `judged`; None for
         other kernels. Without such kernels it is None.
+    self_time
+        Measured seconds without the time of nested rows. None if no row contains others.
+    unlinked
+        Whether a row is a collective whose bytes over the link are unknown; None if no row is.
 
     Examples
     --------
@@ -117,6 +121,8 @@ class Bound:
     source: str = ""
     non_kernels: Texts | None = None
     bytes_elsewhere: Texts | None = None
+    self_time: Floats | None = None
+    unlinked: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -192,8 +198,16 @@ class Bound:
     @cached_property
     @_formula
     def headroom(self) -> Floats:
-        """Measured time minus bound time, seconds: the time saved by reaching the roof."""
-        return self.measured - self.time
+        """Measured time minus bound time, seconds: the time saved by reaching the roof.
+
+        If a row contains others, it is the same share of the row's self time, so that no second is counted twice. NaN
+        for kernels without work, and for collectives whose bytes over the link are unknown: no roof explains their
+        time.
+        """
+        saved = np.where(self.time > 0, self.measured - self.time, np.nan)
+        if self.self_time is not None:
+            saved = saved * (self.self_time / self.measured)
+        return saved if self.unlinked is None else np.where(self.unlinked, np.nan, saved)
 
     @cached_property
     @_formula
@@ -278,7 +292,12 @@ class Bound:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Sentences on assumptions, on bytes that do not count, and on why kernels cannot be above their roof."""
-        return (*self.remarks, *bounds_text.bytes_elsewhere(self), *bounds_text.above_roof(self))
+        return (
+            *self.remarks,
+            *bounds_text.bytes_elsewhere(self),
+            *bounds_text.unlinked(self),
+            *bounds_text.above_roof(self),
+        )
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame, one row per kernel. Columns by level have names such as ``ai:HBM``."""

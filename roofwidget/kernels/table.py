@@ -509,9 +509,10 @@ class Kernels:
         n
             How many kernels; fewer if the table has fewer.
         by
-            ``"headroom"`` (seconds saved at the roof), ``"utilization"``, ``"roof_fraction"``, ``"peak_fraction"`` or
-            ``"attainable"``, as `roofwidget.bound` computes them on `chip`; ``"time"``, ``"self_time"``, ``"flops"``,
-            ``"bytes"``, ``"count"``, ``"arithmetic_intensity"`` or ``"achieved"``; or a numeric column of `extra`.
+            ``"headroom"`` (seconds of self time saved at the roof), ``"utilization"``, ``"roof_fraction"``,
+            ``"peak_fraction"`` or ``"attainable"``, as `roofwidget.bound` computes them on `chip`; ``"time"``,
+            ``"self_time"``, ``"flops"``, ``"bytes"``, ``"count"``, ``"arithmetic_intensity"`` or ``"achieved"``; or a
+            numeric column of `extra`.
         chip
             A chip or its name; by default the chip that the kernels ran on. A kernel is last if it needs a figure that
             the chip lacks.

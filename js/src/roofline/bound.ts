@@ -130,6 +130,19 @@ export function probeOf(kernels: Kernels, roof: Roof): (row: number) => Readonly
   };
 }
 
+/** Returns whether a row is a collective whose bytes over the link are unknown. Then no roof explains its time. */
+export const isUnlinked = ({ unlinked }: Kernels, row: number) => unlinked?.[row] === 1;
+
+/**
+ * Returns the seconds that a row would save at its roof, scaled to its self time; NaN if unknown. A row without work,
+ * and a collective whose bytes over the link are unknown, has no roof that explains its time.
+ */
+export function headroomOf(kernels: Kernels, row: number, boundTime: number): number {
+  if (!(boundTime > 0) || isUnlinked(kernels, row)) return Number.NaN;
+  const [seconds, own] = [kernels.time[row] || Number.NaN, kernels.selfTime[row] as number];
+  return own === seconds ? seconds - boundTime : (seconds - boundTime) * (own / seconds);
+}
+
 const judgeByRoof = memoize<(row: number) => Bound>();
 
 /** Returns a function from a row to its bound, memoized per roof and table. */

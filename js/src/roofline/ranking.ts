@@ -1,7 +1,7 @@
 // Which kernels to fix first: the kernels that would save most of the program's time by reaching their roof.
 
 import type { Kernels } from "../wire/columns.ts";
-import { probeOf } from "./bound.ts";
+import { headroomOf, isUnlinked, probeOf } from "./bound.ts";
 import { type Roof, roofElsewhere } from "./roofline.ts";
 
 export interface Ranking {
@@ -11,6 +11,8 @@ export interface Ranking {
   readonly gains: readonly number[];
   /** The savings of all rows together, as a share of the time of all kernels. */
   readonly share: number;
+  /** The collectives whose bytes over the link are unknown. They are left out, because no roof explains their time. */
+  readonly leftOut: { readonly count: number; readonly seconds: number };
 }
 
 /** The maximum number of kernels in the ranking. */
@@ -30,7 +32,7 @@ export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undef
     // A kernel cannot save more than its own time. This kernel and all later kernels take too little time to enter the
     // ranking.
     if (!((kernels.selfTime[row] as number) >= least)) break;
-    const gain = gainOf(kernels, row, probe(row).time);
+    const gain = headroomOf(kernels, row, probe(row).time);
     if (!(gain > 0)) continue;
     // Equal savings keep the table order.
     const after = best.findIndex((other) => gain > other.gain || (gain === other.gain && row < other.row));
@@ -42,11 +44,14 @@ export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undef
     rows: best.map(({ row }) => row),
     gains,
     share: gains.reduce((sum, gain) => sum + gain, 0) / kernels.totalTime,
+    leftOut: roof ? leftOutOf(kernels, rows) : NOTHING,
   };
 }
 
-/** Returns the seconds that a row would save at its roof, scaled to its self time. */
-function gainOf({ time, selfTime }: Kernels, row: number, bound: number): number {
-  const seconds = time[row] as number;
-  return bound > 0 ? (seconds - bound) * ((selfTime[row] as number) / seconds) : 0;
+const NOTHING = { count: 0, seconds: 0 };
+
+function leftOutOf(kernels: Kernels, rows: Int32Array): Ranking["leftOut"] {
+  if (!kernels.unlinked) return NOTHING;
+  const found = rows.filter((row) => isUnlinked(kernels, row) && (kernels.selfTime[row] as number) > 0);
+  return { count: found.length, seconds: found.reduce((sum, row) => sum + (kernels.selfTime[row] as number), 0) };
 }

@@ -102,6 +102,7 @@ function picked(kernels: Kernels, rows: Int32Array): Kernels {
     byLevel: new Map(),
     totalFlops: column(kernels.totalFlops),
     selfTime,
+    unlinked: kernels.unlinked && rows.map((row) => kernels.unlinked?.[row] ?? 0),
     totalTime: sumOfMeasured(selfTime),
     program: null,
   };

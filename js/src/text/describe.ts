@@ -1,7 +1,7 @@
 // Texts about a kernel: the sentence under the chart, the rows of the tooltip, and the label of the gap between the
 // kernel and the roof.
 
-import { type Bound, judge } from "../roofline/bound.ts";
+import { type Bound, isUnlinked, judge } from "../roofline/bound.ts";
 import { bytesAt, CLASSES, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
@@ -80,7 +80,9 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
   const least = kernels.totalFlops[row] === 0 ? zeroFlops : formula;
   if (!isBrief) parts.push(least(kernels, row, roof, bound));
   parts.push(strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s")));
-  return [...parts, ...yardsticks(bound, elsewhere !== undefined)].join(" · ");
+  // What closes the gap to the roof is unknown for these kernels.
+  const hasNoGap = elsewhere !== undefined || isUnlinked(kernels, row);
+  return [...parts, ...yardsticks(bound, hasNoGap)].join(" · ");
 }
 
 /**
@@ -116,16 +118,16 @@ function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): str
 }
 
 /**
- * Returns the share of the peak, the share of the roof, and the possible speed-up. A kernel that ran on another chip
- * has no speed-up.
+ * Returns the share of the peak, the share of the roof, and the possible speed-up. With `hasNoGap`
+ * there is no speed-up.
  */
-function yardsticks(bound: Bound, ranElsewhere: boolean): string[] {
+function yardsticks(bound: Bound, hasNoGap: boolean): string[] {
   if (Number.isNaN(bound.utilization)) {
     return bound.attainableFraction > 0 ? [strings.atMostOfPeak(formatPercent(bound.attainableFraction))] : [];
   }
   const shares = [strings.ofPeak(formatPercent(bound.peakFraction)), shareText(bound)];
   const factor = factorText(bound);
-  if (ranElsewhere || (!bound.aboveRoof && factor === "1")) return shares;
+  if (hasNoGap || (!bound.aboveRoof && factor === "1")) return shares;
   return [...shares, bound.aboveRoof ? strings.aboveRoof : strings.possible(factor)];
 }
 

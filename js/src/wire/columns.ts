@@ -52,6 +52,11 @@ interface KernelMetadata {
   readonly selfTime: Float64Array;
   /** The sum of `selfTime` over the measured rows, seconds. */
   readonly totalTime: number;
+  /**
+   * For each kernel 1 for a collective whose bytes over the link are unknown, else 0; null if there is none. Only Python
+   * recognizes collectives.
+   */
+  readonly unlinked: Int32Array | null;
   /** Additional columns of the file, in the order of the file. */
   readonly extra: ReadonlyMap<string, DictColumn | Float64Array>;
   /**
@@ -98,6 +103,7 @@ export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): 
     short: counts.name,
     selfTime,
     totalTime: sumOfMeasured(selfTime),
+    unlinked: null,
     extra: new Map(),
     origin: new Map(),
     program: null,

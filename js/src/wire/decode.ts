@@ -32,7 +32,7 @@ export function decodeKernels(wire: unknown): Kernels {
   };
 }
 
-function decodeColumns({ n, time, self_time, count, extra, origin, ...wire }: WireColumns): Kernels {
+function decodeColumns({ n, time, self_time, count, unlinked, extra, origin, ...wire }: WireColumns): Kernels {
   const texts = (column: WireDictColumn) => textsOf(column, n);
   const flops = columns(wire.flops);
   const seconds = time ? floats(time) : new Float64Array(n).fill(Number.NaN);
@@ -53,6 +53,7 @@ function decodeColumns({ n, time, self_time, count, extra, origin, ...wire }: Wi
       },
       selfTime,
     ),
+    unlinked: unlinked ? integers(unlinked) : null,
     short: texts(wire.short),
     extra: new Map(extra.map(([name, column]) => [name, isTexts(column) ? texts(column) : floats(column)])),
     origin: new Map(origin.map(([key, column]) => [key, texts(column)])),

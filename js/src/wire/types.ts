@@ -120,6 +120,8 @@ export interface WireColumns {
   category: WireDictColumn;
   /** The time of each row; null if no time is known. */
   time: DataView | null;
+  /** For each row 1 for a collective whose bytes over the link are unknown, else 0; null or missing if all are 0. */
+  unlinked?: DataView | null;
   /** The self time of each row; null if all self times equal the times in `time`. */
   self_time: DataView | null;
   /** The number of launches of each row; null if every row has one launch. */

@@ -391,6 +391,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     fixFirst: (count) => `Diese ${count} zuerst`,
     back: (percent, isBrief) => `${percent} ${isBrief ? "" : "der Laufzeit "}zu gewinnen`,
     gains: (chip) => `Was jeder Kernel spart, wenn er seine Roofline auf ${chip} erreicht, von der Zeit aller Kernel:`,
+    leftOut: (count, time) =>
+      `Nicht dabei: ${whole(count)} ${count === 1 ? "kollektive Operation" : "kollektive Operationen"} (${time}) mit unbekannten Bytes über den Link.`,
     selectThem: (count) => `Diese ${count} auswählen`,
 
     projected: "Hochgerechnete Zeit",
@@ -512,7 +514,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       utilization: "Mindestzeit durch gemessene Zeit",
       roof_fraction: "Erreicht durch erreichbar",
       peak_fraction: "Erreicht durch Spitze",
-      headroom: "Gemessene Zeit weniger Mindestzeit",
+      headroom: "Eigene Zeit, die der Kernel an seiner Roofline spart",
     },
     flopsMeaning: (key) => `FLOPs in ${key}`,
     bytesMeaning: (level) => `Bewegte Bytes, ${level}`,

@@ -395,6 +395,8 @@ export const catalogue = {
     fixFirst: (count: number) => `Fix these ${count} first`,
     back: (percent: string, isBrief: boolean) => `${percent} ${isBrief ? "" : "of run time "}to gain`,
     gains: (chip: string) => `What each kernel saves if it reaches its roof on ${chip}, of the time of all kernels:`,
+    leftOut: (count: number, time: string) =>
+      `Left out: ${count === 1 ? "1 collective" : `${whole(count)} collectives`} (${time}) with unknown bytes over the link.`,
     selectThem: (count: number) => `Select these ${count}`,
 
     projected: "Projected time",
@@ -516,7 +518,7 @@ export const catalogue = {
       utilization: "Least time over measured time",
       roof_fraction: "Achieved over attainable",
       peak_fraction: "Achieved over peak",
-      headroom: "Measured time less the least time",
+      headroom: "Self time that the kernel would save at its roof",
     },
     flopsMeaning: (key: string) => `FLOPs of ${key}`,
     bytesMeaning: (level: string) => `Bytes moved, ${level}`,

@@ -81,7 +81,7 @@ describe("the columns of a table", () => {
     expect(values("utilization")).toEqual([0.2, 1, Number.NaN, 0.02]);
     expect(values("roof_fraction")).toEqual([0.2, Number.NaN, Number.NaN, 0.02]);
     expect(values("peak_fraction")).toEqual([0.02, 0, Number.NaN, 0.02]);
-    expect(values("headroom")).toEqual([0.4, 0, Number.NaN, 0.49]);
+    expect(values("headroom")).toEqual([0.4 * (0.4 / 0.5), 0, Number.NaN, 0.49]);
   });
   it("without a roof tell nothing of one, and keep the levels' own names", () => {
     const keys = columnsOf(KERNELS, undefined).map(({ key }) => key);
@@ -149,7 +149,7 @@ describe("a cell", () => {
     expect(cells("flops")).toEqual(["1 TFLOP", "0 FLOP", "–", "1 TFLOP"]);
     expect(cells("ai:HBM")).toEqual(["10 FLOP/B", "0 FLOP/B", "–", "1000 FLOP/B"]);
     expect(cells("share")).toEqual(["40 %", "10 %", "–", "50 %"]);
-    expect(cells("headroom")).toEqual(["400 ms", "0 s", "–", "490 ms"]);
+    expect(cells("headroom")).toEqual(["320 ms", "0 s", "–", "490 ms"]);
     expect(cells("category")).toEqual(["matmul", "–", "–", "–"]);
   });
   it("says of a kernel without bytes what the tooltip says: an infinite intensity", () => {

@@ -1,9 +1,11 @@
 // Which kernels give back most at their roof, on a chip of 100 TFLOP/s and 1 TB/s.
 
 import { describe, expect, it } from "vitest";
+import { columnFor, columnsOf, type NumberColumn } from "../../src/panels/table/columns.ts";
 import { byFallingTime, inOrder } from "../../src/roofline/filters.ts";
 import { rankingOf } from "../../src/roofline/ranking.ts";
 import { roofElsewhere } from "../../src/roofline/roofline.ts";
+import { sentenceOf } from "../../src/text/describe.ts";
 import { distinctionsOf } from "../../src/text/disambiguate.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
@@ -11,6 +13,8 @@ import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts"
 const ROOF = makeRoof(makeChip());
 const ranked = (kernels: Kernels, rows = Array.from({ length: kernels.n }, (_, row) => row)) =>
   rankingOf(kernels, inOrder(byFallingTime(kernels), Int32Array.from(rows)), ROOF);
+
+const NONE = { count: 0, seconds: 0 };
 
 /** 1 s at its roof, and so many seconds beside it. */
 const beside = (...seconds: readonly number[]) => seconds.map((extra) => ({ flops: 1e14, bytes: 1, time: 1 + extra }));
@@ -22,7 +26,7 @@ describe("what to fix first", () => {
       { name: "computes", flops: 4e14, bytes: 1, time: 10 },
       { name: "unknown", flops: null, bytes: 1, time: 7 },
     ]);
-    expect(ranked(kernels)).toEqual({ rows: [1, 0], gains: [6, 2], share: 8 / 20 });
+    expect(ranked(kernels)).toEqual({ rows: [1, 0], gains: [6, 2], share: 8 / 20, leftOut: NONE });
   });
   it("is never what beats its roof, was not measured or has no work that a roof could judge", () => {
     const kernels = makeKernels([
@@ -31,7 +35,7 @@ describe("what to fix first", () => {
       { flops: 0, bytes: 0, time: 5 },
       { flops: 1e14, bytes: 1, time: 1 },
     ]);
-    expect(ranked(kernels)).toEqual({ rows: [], gains: [], share: 0 });
+    expect(ranked(kernels)).toEqual({ rows: [], gains: [], share: 0, leftOut: NONE });
   });
   it("is five kernels at most, of equal ones the first of the table", () => {
     const { rows, gains } = ranked(makeKernels(beside(1, 3, 2, 3, 0.5, 2, 0.25, 3)));
@@ -53,10 +57,31 @@ describe("what to fix first", () => {
     const kernels = makeKernels(beside(1, 3));
     const ran = makeChip({ id: "ran", peaks: { bf16: 2e14 } });
     // 1e14 FLOPs need 0.5 s there.
-    expect(ranked({ ...kernels, chip: ran })).toEqual({ rows: [1, 0], gains: [3.5, 1.5], share: 5 / 6 });
+    expect(ranked({ ...kernels, chip: ran })).toEqual({ rows: [1, 0], gains: [3.5, 1.5], share: 5 / 6, leftOut: NONE });
     expect(ranked({ ...kernels, chip: makeChip() }).gains).toEqual([3, 1]);
     // A chip of which nothing is known judges nothing.
     expect(ranked({ ...kernels, chip: makeChip({ id: "ran", memories: {} }) }).gains).toEqual([3, 1]);
+  });
+  it("has the seconds of the table's headroom, also where rows contain others", () => {
+    const kernels = makeKernels([
+      { name: "while", flops: 1e14, bytes: 1, time: 10, selfTime: 1 },
+      { name: "body", flops: 1e14, bytes: 1, time: 5, selfTime: 5 },
+    ]);
+    const { rows, gains } = ranked(kernels);
+    expect(rows).toEqual([1, 0]);
+    const headroom = columnFor(columnsOf(kernels, ROOF), "headroom") as NumberColumn;
+    expect(rows.map((row) => headroom.at(row))).toEqual(gains);
+    expect(gains.map((gain) => Math.round(gain * 1e12) / 1e12)).toEqual([4, 0.9]);
+  });
+  it("leaves out collectives whose bytes over the link are unknown, and counts them", () => {
+    const kernels = {
+      ...makeKernels([{ name: "all-reduce", flops: 0, bytes: 1e9, time: 9 }, ...beside(1, 2)]),
+      unlinked: Int32Array.of(1, 0, 0),
+    };
+    expect(ranked(kernels)).toMatchObject({ rows: [2, 1], gains: [2, 1], leftOut: { count: 1, seconds: 9 } });
+    const headroom = columnFor(columnsOf(kernels, ROOF), "headroom") as NumberColumn;
+    expect([0, 1].map((row) => headroom.at(row))).toEqual([Number.NaN, 1]);
+    expect(sentenceOf(kernels, 0, ROOF)).toMatch(/ of roof$/);
   });
   it("is nothing without a roof", () => {
     expect(rankingOf(makeKernels(beside(1)), Int32Array.of(0), undefined).rows).toEqual([]);

@@ -1,6 +1,6 @@
 // Draws gap arrows from measured points up to the focus chip's roof, and the lines between the points of a kernel.
 
-import { judge } from "../../roofline/bound.ts";
+import { isUnlinked, judge } from "../../roofline/bound.ts";
 import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Gap, Join } from "../paths.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
@@ -41,6 +41,7 @@ export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {
 function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined {
   const { points, at, scales, marked } = scene;
   const index = points.home[row] ?? -1;
+  if (isUnlinked(scene.kernels, row)) return undefined;
   // A kernel has no arrow if it is above its roof or if its utilization is unknown.
   if (index < 0 || !isMeasured(points, index) || !(utilization <= 1)) return undefined;
   // The rate of the kernel at 100 % utilization. This rate is below the roof if the launch overhead or the link bounds

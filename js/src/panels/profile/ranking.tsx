@@ -33,7 +33,7 @@ export function Ranking({ store }: { store: Store }) {
 }
 
 function Gains({ store, chip }: { store: Store; chip: string }) {
-  const { rows, gains } = store.ranking.value;
+  const { rows, gains, leftOut } = store.ranking.value;
   const kernels = store.kernels.value;
   const apart = distinctionsOf(kernels, rows);
   return (
@@ -50,6 +50,9 @@ function Gains({ store, chip }: { store: Store; chip: string }) {
           );
         })}
       </ol>
+      {leftOut.count > 0 && (
+        <p class="roofwidget-muted">{words.leftOut(leftOut.count, formatQuantity(leftOut.seconds, "s"))}</p>
+      )}
       <Button onClick={() => store.select(rows)}>{words.selectThem(rows.length)}</Button>
     </>
   );

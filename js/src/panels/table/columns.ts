@@ -1,6 +1,6 @@
 // The columns of the table: all possible columns, the shown columns, the exported columns, and the texts of the cells.
 
-import { judge } from "../../roofline/bound.ts";
+import { headroomOf, judge } from "../../roofline/bound.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
 import { boundsOf } from "../../state/filters.ts";
 import { attainableDigits, bindingWord, nameOf } from "../../text/describe.ts";
@@ -215,7 +215,7 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
     number(own("utilization", all), "share", (row) => bound(row).utilization),
     number(own("roof_fraction", all), "share", (row) => bound(row).achieved / bound(row).attainable),
     number(own("peak_fraction", ["flops", "time"]), "share", (row) => bound(row).peakFraction),
-    number(own("headroom", all), "s", (row) => (kernels.time[row] || Number.NaN) - bound(row).time),
+    number(own("headroom", ["self_time", ...all]), "s", (row) => headroomOf(kernels, row, bound(row).time)),
   ];
 }
 

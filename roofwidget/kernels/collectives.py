@@ -1,0 +1,42 @@
+"""Collectives whose bytes over the link are unknown: the roofs of the memories say little about their time."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from roofwidget.kernels.columns import Bools, DictColumn, frozen
+
+if TYPE_CHECKING:
+    from roofwidget.kernels.table import Kernels
+
+_OPERATION: Final = (
+    r"(?:all[-_ ]?reduce|all[-_ ]?gather|reduce[-_ ]?scatter|(?:ragged[-_ ])?all[-_ ]?to[-_ ]?all"
+    r"|collective[-_ ]?(?:permute|broadcast))(?![a-z])"
+)
+# The name of an instruction of XLA, or of a kernel of NCCL or RCCL.
+_NAME: Final = re.compile(rf"^%?{_OPERATION}|(?:nccl|rccl)(?:dev)?kernel", re.IGNORECASE)
+_CATEGORY: Final = re.compile(rf"^(?:communication|collectives?)$|{_OPERATION}", re.IGNORECASE)
+
+
+def unlinked_collectives(kernels: Kernels) -> Bools:
+    """Return a mask, shape (n,): true for collectives without bytes over the link.
+
+    A collective waits for its link and for other chips. Without bytes under ``"network"``, only its memory traffic can
+    be judged, and this explains little of its time.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> names = ["all-reduce.3", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "reduce", "step"]
+    >>> unlinked_collectives(rw.Kernels(names, [0] * 4, [1] * 4, category=[None, None, None, "all-gather"])).tolist()
+    [True, True, False, True]
+    """
+    found = _matches(kernels.codes("name"), _NAME) | _matches(kernels.codes("category"), _CATEGORY)
+    return frozen(found & ~(kernels.network_bytes > 0))
+
+
+def _matches(column: DictColumn, pattern: re.Pattern[str]) -> Bools:
+    return np.array([pattern.search(word or "") is not None for word in column.values], dtype=np.bool_)[column.codes]
