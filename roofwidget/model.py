@@ -82,6 +82,7 @@ from roofwidget.state.rates import (
 from roofwidget.state.snapshots import frozen
 from roofwidget.state.trait_types import (
     Checked,
+    KernelsTrait,
     PartitionTrait,
     RateTrait,
     distinct_chips,
@@ -140,7 +141,7 @@ class RooflineModel(HasTraits):
     kernels
         `Kernels`, a list of records, or a data frame. If `chips` is a preset, the default is the kernels of this
         preset. If `chips` is a list, the default is no kernels. Without `chips`, the default is the kernels of the
-        preset ``"tpu-roofline-guide"``.
+        preset ``"tpu-roofline-guide"``. With a graph, the kernels are those of its partition.
     **traits
         Values for traits of this class, by name.
 
@@ -246,12 +247,20 @@ class RooflineModel(HasTraits):
 
     # -- kernels and graphs ------------------------------------------------------------------------------------
 
-    kernels = owned("python", Checked(as_kernels, help="The kernels that are plotted."), to_wire=wire.kernels_to_wire)
+    kernels = owned(
+        "python",
+        KernelsTrait(
+            help="The kernels that are plotted. With a graph, these are the kernels of `partition` at `dims`; kernels "
+            "that are set meanwhile are plotted when `graph` is None."
+        ),
+        # The page makes the kernels of a graph itself.
+        to_wire=lambda _, model: wire.kernels_to_wire(type(model).kernels.given(model)),
+    )
     graph = owned(
         "python",
         Checked(
             optional(one_graph),
-            help="Operations joined by tensors; the kernels of their partition are shown instead of `kernels`. It is "
+            help="Operations joined by tensors; the kernels of their partition are shown. It is "
             "the graph of `phase` in `graphs`. A graph that is set here becomes the only one, of phase ''.",
         ),
         sync=False,
@@ -475,6 +484,8 @@ class RooflineModel(HasTraits):
             traits["kernels"] = kernels
         elif chips is not None:
             traits["kernels"] = getattr(chips, "kernels", Kernels())
+        elif "graph" in traits or "graphs" in traits:
+            traits["kernels"] = Kernels()
         if chips is not None:
             traits["chips"] = chips
         elif isinstance(kernels, Kernels) and kernels.chip is not None:
@@ -740,7 +751,7 @@ class RooflineModel(HasTraits):
 
     @property
     def shown_kernels(self) -> Kernels:
-        """The kernels that the chart shows: `kernels`, or if there is a graph, the kernels of `partition` at `dims`."""
+        """The kernels that the chart shows: `kernels`. If there is a graph, the kernels of `partition` at `dims`."""
         return self.kernels if self.partition is None else self.partition.kernels(self.dims)
 
     def told_convention(self) -> str:

@@ -14,7 +14,8 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
 kernels  ``{n, name, short, precision, category: texts, time, self_time, count,
-         unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]], origin: [[key, texts]],
+         unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
+         origin: [[key, texts]],
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
          if it equals `time`. `unlinked` has for each row the int32 1 for a collective whose bytes over the link are

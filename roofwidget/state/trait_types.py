@@ -16,6 +16,7 @@ from roofwidget import units
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips import Chip, chip
 from roofwidget.kernels.columns import is_whole
+from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.state.rates import Quantity, parsed_rate
 from roofwidget.state.view import Zoom
 from roofwidget.support.did_you_mean import listed
@@ -109,6 +110,29 @@ class RateTrait(Checked[float]):
             # The model itself has stored this NaN. traitlets validates a stored value again, so accept it.
             return value
         return super().validate(obj, value)
+
+
+class KernelsTrait(Checked[Kernels]):
+    """A trait for the kernels that a model shows.
+
+    Its value is what was given. While a model shows a graph, its value is the kernels of the graph's partition; the
+    given kernels are kept for the time without a graph.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(as_kernels, **options)
+
+    def get(self, obj: Any, cls: Any = None) -> Kernels | None:
+        """Return the kernels of the partition of `obj`, or without a partition the given kernels."""
+        given = super().get(obj, cls)
+        # At the end of `hold_trait_notifications`, traitlets reads each changed trait and sets it again. The kernels of
+        # a partition must not replace the given kernels there. Nothing public says that notifications are held.
+        held = obj._cross_validation_lock  # noqa: SLF001 - see above
+        return given if held or obj.partition is None else obj.partition.kernels(obj.dims)
+
+    def given(self, obj: Any) -> Kernels | None:
+        """Return the kernels that were given to `obj`."""
+        return super().get(obj)
 
 
 class PartitionTrait(traitlets.TraitType[Partition | None, Any]):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from traitlets import TraitError
 
-from roofwidget import Chip, Graph, Memory, Partition, RooflineModel, bound, dim, preset
+from roofwidget import Chip, Graph, Memory, Partition, RooflineModel, RooflineWidget, bound, dim, preset
 from roofwidget.wire import graph_to_wire, partition_to_wire
 
 
@@ -72,7 +72,43 @@ def test_every_table_of_a_graphs_kernels_names_the_convention(model: RooflineMod
     model.convention = "mac"
     assert "counted by mac, but a multiply-add is 2 FLOPs" in repr(model)
     assert "counted by mac, but a multiply-add is 2 FLOPs" in repr(model.bound())
-    assert repr(model.kernels) == "Kernels(0 kernels, 0 measured)"
+    assert repr(model.kernels) == repr(model.shown_kernels)
+
+
+def test_the_kernels_of_a_model_with_a_graph_are_those_of_its_partition(model: RooflineModel, tail: Graph) -> None:
+    assert model.kernels == model.shown_kernels == tail.kernels()
+    model.partition = [[op.name for op in tail.ops[:2]], *([op.name] for op in tail.ops[2:])]
+    assert len(model.kernels) == len(tail.ops) - 1
+    assert model.kernels == model.shown_kernels
+    model.graph = None
+    assert len(model.kernels) == 0
+
+
+def test_a_graph_without_chips_brings_no_kernels_of_a_preset(tail: Graph) -> None:
+    model = RooflineModel(graph=tail)
+    assert model.kernels == tail.kernels()
+    assert len(RooflineModel(graphs={"one": tail}).kernels) == len(tail.ops)
+    model.graph = None
+    assert len(model.kernels) == 0
+    assert len(RooflineModel().kernels) == 4
+
+
+def test_kernels_that_were_given_come_back_without_the_graph(tail: Graph) -> None:
+    model = RooflineModel(["v5p"], [("own", 1e9, 1e6)])
+    model.graph = tail
+    assert model.kernels == tail.kernels()
+    with model.hold_trait_notifications():
+        model.kernels = [("other", 1e9, 1e6)]
+        model.title = "held"
+    assert model.kernels == tail.kernels()
+    model.graph = None
+    assert model.kernels.names.tolist() == ["other"]
+
+
+def test_the_kernels_of_a_graph_are_not_sent_since_the_page_makes_them(tail: Graph) -> None:
+    widget = RooflineWidget(graph=tail)
+    assert widget.get_state("kernels")["kernels"]["n"] == 0
+    assert len(widget.kernels) == len(tail.ops)
 
 
 def test_a_graph_without_ops_has_a_partition_that_is_told() -> None:
