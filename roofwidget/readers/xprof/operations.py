@@ -243,8 +243,8 @@ def _undecided_warning(draft: Draft, rows: npt.NDArray[np.intp]) -> str:
     named = list(counts)[:_MAX_NAMED_CALLS]
     more = f" and {len(counts) - len(named)} more" if len(counts) > len(named) else ""
     return (
-        "how often library calls ran is not certain: XProf counts every kernel of a call, and the other operations of "
-        f"the program do not show its runs. Taken as counted: {', '.join(named)}{more}; "
+        "how often library calls ran is not certain: XProf counts every kernel of a call, and nothing else in the "
+        f"program shows its runs. Taken as counted: {', '.join(named)}{more}; "
         f"executions={{{draft.names[rows[0]]!r:.60}: n}} sets other counts"
     )
 
