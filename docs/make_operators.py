@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 
-from roofwidget.workloads import CONVENTIONS, DECODERS, DTYPES, Graph, Tensor, dim
+from roofwidget.workloads import CONVENTIONS, DECODERS, DTYPES, Graph, Op, Tensor, dim
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
 from roofwidget.workloads.ops.sources import SOURCES
 from roofwidget.workloads.registry import OPERATORS, built_in
@@ -37,7 +37,9 @@ Patterson (2009), plus what the formula names besides. `graph.terms(op)` gives t
 `graph.flops_by_class(op)` the classes (`tensor`, `vector`, `transcendental`). *The convention in force* is that of the
 graph: see [Conventions](#conventions).
 
-*Kind* is what an operator is to fusion.
+*Kind* is what an operator is to fusion. A reduction names the axes of its first input that it reduces; a kernel needs
+them whole on chip while it reads a tensor before and after the reduction, and reductions over different axes share a
+kernel only if all of their tensors fit on chip. A reduction without axes combines near elements, such as a window.
 """
 
 # Family, and the calls that show it: text, and the same as a function of a graph.
@@ -263,7 +265,13 @@ def _row(text: str, build: Built) -> tuple[str, ...]:
     build(g)
     flops: Any = sum((g.flops(op) for op in g.ops), start=0)
     moved: Any = sum((g.bytes(op) for op in g.ops), start=0)
-    return f"`{text}`", f"{flops}", f"{moved}", ", ".join(dict.fromkeys(op.kind for op in g.ops))
+    return f"`{text}`", f"{flops}", f"{moved}", ", ".join(dict.fromkeys(_kind(op) for op in g.ops))
+
+
+def _kind(op: Op) -> str:
+    if not op.axes:
+        return op.kind
+    return f"{op.kind} over {'axis' if len(op.axes) == 1 else 'axes'} {', '.join(map(str, op.axes))}"
 
 
 def _functions() -> str:

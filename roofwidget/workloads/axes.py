@@ -1,9 +1,9 @@
 """Which axes of a tensor a kernel needs whole on chip, because the reductions of the kernel reduce them.
 
 A kernel runs tile by tile. A reduction that keeps the rank of its input, such as a softmax, reads its input a second
-time: its tiles have the reduced axes whole. A reduction that drops the reduced axes, such as a sum, adds up the tiles
-as they arrive. But if a tensor is needed for the reduction and also after it, the tensor stays on chip until then, with
-the reduced axes whole.
+time: a tile with the reduced axes whole stays on chip. A reduction that drops the reduced axes, such as a sum, adds up
+the tiles as they arrive. But if a tensor is needed for the reduction and also after it, the tensor stays on chip until
+then, with the reduced axes whole.
 
 Two reductions of a kernel need different tiles if they reduce different axes, or if an injective op moves elements
 before only one of them. Then the tensors that the reductions touch stay on chip, with all these axes whole. Compilers
@@ -73,13 +73,21 @@ class Axes:
         held = 0
         for op in members(group & self.reductions):
             one = 1 << op
-            if made == one and len(s.tensors[t].shape) >= len(s.ops[op].inputs[0].shape):
-                held |= one
+            if made == one:
+                # The row of the output stands for the row of the input, unless the input is on chip itself.
+                is_kept = len(s.tensors[t].shape) >= len(s.ops[op].inputs[0].shape)
+                held |= one if is_kept and not self._keeps_input(op, group) else 0
             elif readers & (s.before[op] | one):
                 reads_twice = made and readers & self._keeping & one
                 if reads_twice or readers & s.after[op]:
                     held |= one
         return held
+
+    def _keeps_input(self, op: int, group: Mask) -> bool:
+        """Return whether the first input of a reduction is on chip, because it is made in the group or read later."""
+        s = self.structure
+        t = s.reads[op][0]
+        return bool(s.producer[t] & group or s.readers[t] & group & s.after[op])
 
     def whole(self, t: int, group: Mask) -> frozenset[int] | None:
         """Return the axes that a tensor has whole in its tile, or None if all elements of the tensor stay on chip."""

@@ -39,6 +39,13 @@ def chip(name, smem):
     return rw.Chip(name, {{"bf16": 1e15}}, memories, units="4 SM")
 w = rw.roofline([chip("Small", 8000), chip("Large", 16000)], graph=g)
 w"""
+# Weights of 16 million rows, divided by the sums of their 64 columns.
+BALANCED = """import roofwidget as rw
+g = rw.Graph("balanced")
+weights = g.softmax(g.input("x", (2**24, 64), "bf16"))
+g.output(g.divide(weights, g.reduce_sum(weights, axis=0)))
+w = rw.roofline(["h100-sxm"], graph=g)
+w"""
 # Three ops in one phase, two in the other, over a size with a range and a default of its own in each.
 PHASES = """import roofwidget as rw
 n = rw.dim("n", 1, 4096, default=1024)
@@ -166,6 +173,23 @@ def test_a_refused_merge_shakes_both_ops(notebook: OpenNotebook) -> None:
     )
     assert said(drawn) == "gelu and add share no tensor"
     assert book.python(GROUPS) == UNFUSED
+
+
+def test_reductions_over_different_axes_are_refused_with_their_axes(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, BALANCED)
+    click_edge(drawn, "softmax", "reduce_sum")
+    refusal = str(book.python("str(w.partition.why_not('softmax', 'reduce_sum', chip='h100-sxm'))"))
+    assert refusal.startswith(
+        "softmax reduces axis 1 and reduce_sum reduces axis 0: one kernel of softmax + reduce_sum"
+    )
+    drawn.eventually(lambda: said(drawn) == refusal)
+    click_edge(drawn, "reduce_sum", "divide")
+    again = str(book.python("str(w.partition.why_not('reduce_sum', 'divide', chip='h100-sxm'))"))
+    assert again.endswith("divide reads softmax after reduce_sum, which reduces axis 0")
+    drawn.eventually(lambda: said(drawn) == again)
+    drawn.root.get_by_role("button", name=re.compile("^best")).click()
+    drawn.eventually(lambda: said(drawn).startswith("best"))
+    assert book.python(GROUPS) == [["softmax"], ["reduce_sum"], ["divide"]]
 
 
 def test_pairs_are_undone_and_done_again_by_buttons(notebook: OpenNotebook) -> None:

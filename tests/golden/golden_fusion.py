@@ -27,7 +27,8 @@ in bytes rounded up. The need is the largest sum of tiles; several ops whose nee
 that they are the same axes of tensors of other ranks; an axis that a tensor lacks has one element. Only ops with axes
 are reductions in what follows. Reduction r of a group *holds* tensor t if
 
-- r makes t, and t has at least as many axes as the first input of r; or
+- r makes t, t has at least as many axes as the first input of r, and no op of the group makes this input, or depends on
+  r and reads this input; or
 - an op of the group reads t that is r or that r depends on, and another op of the group that depends on r reads t; or
 - an op of the group makes t, r reads it, and some output of r has at least as many axes as the first input of r.
 
@@ -195,7 +196,9 @@ class Judge:
         reductions = self.reductions(group)
         found = []
         for r in reductions:
-            makes = tensor in self.makes[r] and self.keeps(r, [tensor])
+            first = self.ops[r]["inputs"][0]
+            stays = any(first in self.makes[op] or (first in self.reads[op] and op in self.after[r]) for op in group)
+            makes = tensor in self.makes[r] and self.keeps(r, [tensor]) and not stays
             needs = any(op == r or r in self.after[op] for op in readers)
             again = needs and any(op in self.after[r] for op in readers)
             twice = is_made and r in readers and self.keeps(r, self.makes[r])

@@ -150,9 +150,10 @@ def test_a_residual_stays_on_chip_from_the_norm_to_the_addition() -> None:
     graph = Graph("residual")
     x = graph.input("x", (512, 4096), "bf16")
     graph.output(graph.add(graph.layernorm(x), x))
-    parts, row = Partition.unfused(graph), 2 * 4096
-    assert parts.why_not("layernorm", "add", chip=with_smem(2 * row)) is None
-    refusal = refused(parts, "layernorm", "add", chip=with_smem(2 * row - 1))
+    # A row of x, and a vector of the norm's result.
+    parts, need = Partition.unfused(graph), 2 * 4096 + 256
+    assert parts.why_not("layernorm", "add", chip=with_smem(need)) is None
+    refusal = refused(parts, "layernorm", "add", chip=with_smem(need - 1))
     assert refusal.sentence.endswith(". add reads x after layernorm, which reduces axis 1")
 
 

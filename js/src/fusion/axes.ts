@@ -37,6 +37,9 @@ const axesOf = (graph: Graph): Int32Array =>
     }),
   );
 
+/** Returns the different bit sets of axes that reductions of the graph reduce. */
+export const reducedAxes = (graph: Graph): Iterable<number> => new Set(axesOf(graph).filter((axes) => axes !== 0));
+
 const rankOf = (graph: Graph, tensor: number | undefined) => graph.tensors[tensor ?? -1]?.shape.length ?? 0;
 function reductionsOf(graph: Graph, ops: Ops): number[] {
   const axes = axesOf(graph);
@@ -63,8 +66,9 @@ const areMovedApart = (graph: Graph, movers: Ops, one: number, other: number) =>
 
 /** Returns two reductions of a kernel that need different tiles; null if there are none. */
 export function clashingReductions(graph: Graph, ops: Ops): readonly [number, number] | null {
-  const [first, ...others] = reductionsOf(graph, ops).sort((a, b) => a - b);
-  if (first === undefined || others.length === 0) return null;
+  const reductions = reductionsOf(graph, ops);
+  if (reductions.length < 2) return null;
+  const [first = 0, ...others] = reductions.sort((a, b) => a - b);
   const [axes, movers] = [axesOf(graph), moversOf(graph, ops)];
   const other = others.find((op) => axes[op] !== axes[first] || areMovedApart(graph, movers, first, op));
   return other === undefined ? null : [first, other];
@@ -121,8 +125,13 @@ function holds(graph: Graph, reduction: number, tensor: number, { inside, reader
   const { inputs = [], outputs = [] } = graph.ops[reduction] ?? {};
   const isKept = (output: number) => rankOf(graph, output) >= rankOf(graph, inputs[0]);
   const maker = graph.producer[tensor] as number;
-  if (maker === reduction && isKept(tensor)) return true;
   const { before, after } = reachOf(graph, reduction);
+  if (maker === reduction) {
+    // The row of the output stands for the row of the input, unless the input is on chip itself.
+    const input = inputs[0] as number;
+    const isReadLater = (graph.consumers[input] as Ops).some((op) => inside.has(op) && after[op]);
+    return isKept(tensor) && !inside.has(graph.producer[input] as number) && !isReadLater;
+  }
   if (!readers.some((op) => op === reduction || before[op])) return false;
   const readsTwice = inside.has(maker) && readers.includes(reduction) && outputs.some(isKept);
   return readsTwice || readers.some((op) => after[op]);

@@ -1,6 +1,6 @@
 // Whether a kernel's tiles fit on chip. Mirrors the part of roofwidget/workloads/capacity.py that a merge needs.
 
-import { reductionTiles } from "./axes.ts";
+import { clashingReductions, reducedAxes, reductionTiles } from "./axes.ts";
 import type { Graph, GraphValues, Ops } from "./graph.ts";
 import { type Fits, fitsUnlessClashing } from "./legality.ts";
 
@@ -100,12 +100,32 @@ export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => 
 }
 
 /**
+ * Returns a function that computes at least the bytes that a kernel without clashing reductions needs: the sum of the
+ * largest tiles that its tensors may have. The function is faster than `peakTileBytes`.
+ */
+function mostTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => number {
+  const tileOf = tilesOf(values);
+  const axes = new Set<number>([0, ...reducedAxes(graph)]);
+  const most: number[] = [];
+  const mostOf = (tensor: number) => {
+    most[tensor] ??= Math.max(tileOf(tensor, PRODUCT), ...[...axes].map((some) => tileOf(tensor, some)));
+    return most[tensor];
+  };
+  return (ops) => {
+    let sum = 0;
+    for (const op of ops) for (const tensor of graph.touches[op] as Ops) sum += mostOf(tensor);
+    return sum;
+  };
+}
+
+/**
  * Returns a function that tests whether a kernel's tiles fit into `capacity` bytes. A single op always fits, because
  * the op's byte formula already accounts for its tiles. If the capacity is unknown, a kernel fits unless its reductions
  * need different tiles.
  */
 export function fitsWithin(graph: Graph, values: GraphValues, capacity: number | undefined): Fits {
   if (capacity === undefined) return fitsUnlessClashing(graph);
-  const need = peakTileBytes(graph, values);
-  return (ops) => ops.length < 2 || need(ops) <= capacity;
+  const [need, most] = [peakTileBytes(graph, values), mostTileBytes(graph, values)];
+  const isSmall = (ops: Ops) => most(ops) <= capacity && clashingReductions(graph, ops) === null;
+  return (ops) => ops.length < 2 || isSmall(ops) || need(ops) <= capacity;
 }
