@@ -111,6 +111,7 @@ from roofwidget.state.what_if_traits import (
     read_only_factors,
     row_called,
 )
+from roofwidget.support import text_tables
 from roofwidget.support.did_you_mean import did_you_mean, unknown_keyword
 from roofwidget.support.languages import ENGLISH
 from roofwidget.workloads import Graph
@@ -518,7 +519,7 @@ class RooflineModel(HasTraits):
     def __repr__(self) -> str:
         names = ", ".join(self.chip(key).name for key in self.shown) if self.chips else "no chips"
         convention = "" if self.partition is None else f" counted by {self.told_convention()}"
-        return f"{type(self).__name__}({names}; {len(self.shown_kernels)} kernels{convention})"
+        return f"{type(self).__name__}({names}; {text_tables.counted(len(self.shown_kernels), 'kernel')}{convention})"
 
     # -- chips and rates ---------------------------------------------------------------------------------------
 

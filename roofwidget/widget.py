@@ -38,7 +38,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     --------
     >>> widget = RooflineWidget(["v5p", "v6e"], [("matmul", 4.3e9, 1.2e7)])
     >>> widget
-    RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernels)
+    RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernel)
     """
 
     __module__ = "roofwidget"
@@ -200,6 +200,6 @@ def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineW
     --------
     >>> import roofwidget as rw
     >>> rw.roofline(chips=["v5p", "v6e"], kernels=[("matmul", 4.3e9, 1.2e7)])
-    RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernels)
+    RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernel)
     """
     return RooflineWidget(chips, kernels, **traits)

@@ -21,7 +21,7 @@ from roofwidget.kernels.columns import ASKED_PRECISION, Bools, Floats, Texts, fr
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.arguments import list_argument, text_argument
 from roofwidget.support.did_you_mean import keywords
-from roofwidget.support.text_tables import aligned, and_more, html_table, html_with_notes, one_line
+from roofwidget.support.text_tables import aligned, and_more, counted, html_table, html_with_notes, one_line
 from roofwidget.units import format_factor, format_percent, format_quantity
 
 _MAX_LINES: Final = 8
@@ -155,7 +155,7 @@ class Projection:
         return html_with_notes(html_table(self._title(), _HEADER, self._rows(_MAX_TABLE_ROWS), more), self.notes)
 
     def _title(self) -> str:
-        count = f"{len(self):,} kernel{'' if len(self) == 1 else 's'}"
+        count = counted(len(self), "kernel")
         chips = f"{one_line(self.source.name)} to {one_line(self.chip.name)} ({self.precision})"
         times = f"{format_quantity(self.before, 's')} to {format_quantity(self.time, 's')}"
         gain = "" if np.isnan(self.speedup) else f", {format_factor(self.speedup)} times as fast"
@@ -292,7 +292,7 @@ def _rows(given: Iterable[int], n: int) -> Bools:
     rows = np.zeros(n, dtype=np.bool_)
     for row in list_argument(given, "at_roof", "[0, 3]"):
         if not is_whole(row) or not 0 <= row < n:
-            raise ValueError(f"at_roof: {row!r:.60} is not a row of the {n} kernels")
+            raise ValueError(f"at_roof: {row!r:.60} is not a row of the {counted(n, 'kernel')}")
         rows[row] = True
     return rows
 

@@ -14,6 +14,8 @@ from roofwidget.chips import Chip, Source, records, toml
 from roofwidget.chips.catalogue import lookup_key
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import listed
+from roofwidget.support.text_tables import counted, html_table, html_with_notes, one_line
+from roofwidget.units import format_intensity, format_quantity
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,20 @@ class Preset:
     kernels: Kernels
     source: Source
     notes: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        header = ("chip", "peak", "bandwidth", "ridge point")
+        rows = [
+            (
+                one_line(chip.name),
+                f"{format_quantity(chip.peak(), 'FLOP/s', 4)} {chip.default_precision}",
+                f"{format_quantity(chip.bandwidth(), 'B/s', 4)} {chip.main_memory}",
+                format_intensity(chip.ridge_point(), 4),
+            )
+            for chip in self.chips
+        ]
+        chips = html_table(f"{self.title} · {counted(len(self.chips), 'chip')}", header, rows)
+        return html_with_notes(chips, [*self.notes, f"Source: {self.source.title}"]) + self.kernels._repr_html_()
 
 
 def preset(name: str) -> Preset:

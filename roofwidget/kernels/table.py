@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from roofwidget.chips import Chip, is_off_chip
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels import columns
+from roofwidget.kernels import columns, report
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts, is_whole
 from roofwidget.kernels.dataframes import from_frame, is_frame, to_frame
 from roofwidget.kernels.filters import (
@@ -362,8 +362,10 @@ class Kernels:
         return Kernels(**{**self._arguments(), **changes})
 
     def __repr__(self) -> str:
-        measured = int(np.isfinite(self._time).sum())
-        return f"Kernels({len(self)} kernels, {measured} measured{f'; {self.source}' if self.source else ''})"
+        return report.plain(self)
+
+    def _repr_html_(self) -> str:
+        return report.html(self)
 
     @property
     def self_time(self) -> Floats:
@@ -646,11 +648,18 @@ def _sum_of_known(column: Floats) -> float:
 
 
 def as_kernels(value: Any) -> Kernels:
-    """Return `value` as `Kernels`. The value may be `Kernels`, one `Kernel`, a list of records, or a data frame."""
+    """Return `value` as `Kernels`.
+
+    The value may be `Kernels`, one `Kernel`, a list of records, a data frame, or the profiles that
+    `roofwidget.read_many` returns.
+    """
     if isinstance(value, Kernels):
         return value
     if isinstance(value, Kernel):
         return Kernels.from_records([value])
+    merge = getattr(value, "merge", None)
+    if isinstance(value, Mapping) and merge is not None:
+        return cast("Kernels", merge())
     if is_frame(value):
         return Kernels.from_dataframe(value)
     if isinstance(value, (list, tuple)):

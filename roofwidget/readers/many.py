@@ -8,20 +8,38 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from roofwidget.kernels.concat import concat
 from roofwidget.readers import read
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.progress import Progress, advancing
 from roofwidget.support.arguments import shown_value
+from roofwidget.support.did_you_mean import listed
 from roofwidget.support.paths import problem_of, shown
-from roofwidget.support.text_tables import aligned, first_few, one_line
+from roofwidget.support.text_tables import (
+    aligned,
+    and_more,
+    counted,
+    first_few,
+    html_table,
+    html_with_notes,
+    one_line,
+)
+from roofwidget.units import format_quantity
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
 _MAX_SHOWN_FAILURES: Final = 3
+_MAX_TABLE_ROWS: Final = 50
+_MAX_PATH_CHARACTERS: Final = 80
+# The column of `Kernels.extra` that has the path of each row's profile.
+_COLUMN: Final = "profile"
 
 
 class Profiles(Mapping[str, Any]):
@@ -50,10 +68,72 @@ class Profiles(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._read)
 
+    def merge(self) -> Kernels:
+        """Return the kernels of all profiles as one table, in the order of the profiles.
+
+        The column ``"profile"`` of `Kernels.extra` has the path of each row's profile. The warnings begin with this
+        path. `Kernels.chip` is the chip of the profiles if it is one chip.
+        """
+        chips = {kernels.chip for kernels in self._read.values()}
+        (chip,) = chips if len(chips) == 1 else (None,)
+        tables = [kernels.replace(extra={**kernels.extra, _COLUMN: path}) for path, kernels in self._read.items()]
+        named = sorted(one.name for one in chips if one is not None)
+        differ = [f"the profiles are of different chips ({listed(named)})"] if len(chips) > 1 and named else []
+        warned = [f"{path}: {text}" for path, kernels in self._read.items() for text in kernels.warnings]
+        categories = [word for kernels in tables for word in kernels.category]
+        return concat({str(at): kernels for at, kernels in enumerate(tables)}).replace(
+            category=categories, chip=chip, warnings=[*differ, *warned], source=counted(len(self), "profile")
+        )
+
+    def totals(self) -> Mapping[str, float]:
+        """Return the sums over all kernels of all profiles, as `Kernels.totals` does for one table."""
+        return self.merge().totals()
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas DataFrame with one row per profile: path, kernels, measured kernels, totals, chip, warnings.
+
+        A profile that failed has its error in the column ``error``.
+        """
+        import pandas as pd  # noqa: PLC0415 - optional and slow to import
+
+        read = [
+            {"profile": path, "kernels": len(kernels), "measured": _measured(kernels), **kernels.totals()}
+            | {"chip": kernels.chip and kernels.chip.name, "warnings": len(kernels.warnings), "error": None}
+            for path, kernels in self._read.items()
+        ]
+        return pd.DataFrame([*read, *({"profile": path, "error": str(e)} for path, e in self.failures.items())])
+
     def __repr__(self) -> str:
         rows = [[one_line(path), repr(kernels)] for path, kernels in self._read.items()]
         rows += [[one_line(path), f"failed: {error}"] for path, error in self.failures.items()]
-        return "\n".join([f"Profiles({len(self)} read, {len(self.failures)} failed)", *aligned(rows)])
+        shown = aligned(rows[:_MAX_TABLE_ROWS]) if rows else []
+        title = f"Profiles({len(self)} read, {len(self.failures)} failed)"
+        return "\n".join([title, *shown, *and_more(len(rows), _MAX_TABLE_ROWS)])
+
+    def _repr_html_(self) -> str:
+        header = ("profile", "kernels", "measured", "time", "FLOPs", "bytes", "chip")
+        rows = [
+            (
+                one_line(path, _MAX_PATH_CHARACTERS),
+                f"{len(kernels):,}",
+                f"{_measured(kernels):,}",
+                format_quantity(kernels.totals()["time"], "s"),
+                format_quantity(kernels.totals()["flops"], "FLOP"),
+                format_quantity(kernels.totals()["bytes"], "B"),
+                one_line(kernels.chip.name) if kernels.chip is not None else "",
+            )
+            for path, kernels in islice(self._read.items(), _MAX_TABLE_ROWS)
+        ]
+        more = "".join(and_more(len(self), _MAX_TABLE_ROWS))
+        failed = [f"{path}: failed: {error}" for path, error in self.failures.items()]
+        notes = [*failed, *(f"{path}: {text}" for path, kernels in self._read.items() for text in kernels.warnings)]
+        caption = f"{counted(len(self), 'profile')} read, {len(self.failures)} failed"
+        shown = [*notes[:_MAX_TABLE_ROWS], *and_more(len(notes), _MAX_TABLE_ROWS)]
+        return html_with_notes(html_table(caption, header, rows, more), shown)
+
+
+def _measured(kernels: Kernels) -> int:
+    return int(np.isfinite(kernels.time).sum())
 
 
 def read_many(
@@ -170,5 +250,5 @@ def _attempt(path: str, format: str | None, options: dict[str, Any]) -> Kernels 
 
 def _warn(failures: Mapping[str, Exception], count: int) -> None:
     texts = [str(error) if isinstance(error, ProfileError) else f"{path}: {error}" for path, error in failures.items()]
-    what = f"{len(failures)} of {count} files could not be read (see .failures): "
+    what = f"{len(failures)} of {counted(count, 'file')} could not be read (see .failures): "
     warnings.warn(what + first_few(texts, _MAX_SHOWN_FAILURES), UserWarning, stacklevel=3)

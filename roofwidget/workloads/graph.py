@@ -19,6 +19,7 @@ from roofwidget.workloads.convention import convention as named_convention
 from roofwidget.workloads.expressions import Count, Dim, dims_of, evaluate, substitute
 from roofwidget.workloads.op import CLASSES, Op
 from roofwidget.workloads.registry import OPERATORS, Operator, built_in, register
+from roofwidget.workloads.report import graph_html
 from roofwidget.workloads.structure import Structure
 from roofwidget.workloads.tensors import DTYPES, Tensor, checked_dtype, is_floating
 
@@ -421,6 +422,9 @@ class Graph:
         counted = ((len(self._ops), "op"), (len(self._tensors), "tensor"), (len(self._outputs), "output"))
         parts = ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in counted)
         return f"Graph({self.name!r}: {parts}; {self._convention.name}{f', {self._dtype}' if self._dtype else ''})"
+
+    def _repr_html_(self) -> str:
+        return graph_html(self)
 
 
 def register_op(name: str, function: Operator) -> None:

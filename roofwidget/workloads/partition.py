@@ -33,6 +33,7 @@ from roofwidget.workloads.legality import FusionError, Refusal, Rules
 from roofwidget.workloads.masks import Mask, members
 from roofwidget.workloads.op import Op, added
 from roofwidget.workloads.quotient import QuotientGraph, in_order
+from roofwidget.workloads.report import partition_html
 from roofwidget.workloads.structure import Structure
 from roofwidget.workloads.tensors import Tensor
 
@@ -488,6 +489,9 @@ class Partition:
             *([self.how] if self.how else []),
         ]
         return f"Partition({graph.name!r}: {'; '.join(remarks)})"
+
+    def _repr_html_(self) -> str:
+        return partition_html(self)
 
 
 def _seconds(launch_overhead: float | str) -> float:

@@ -175,7 +175,7 @@ def test_chips_may_be_names_and_kernels_records() -> None:
         ({"clock": 0}, ValueError, "clock"),
         ({"clock": "fast"}, ValueError, "clock"),
         ({"clock": "1 GHz", "source": NEW, "chip": NEW}, MissingFigureError, "New has no clock"),
-        ({"at_roof": [3]}, ValueError, "at_roof: 3 is not a row of the 1 kernels"),
+        ({"at_roof": [3]}, ValueError, "at_roof: 3 is not a row of the 1 kernel"),
         ({"at_roof": [-1]}, ValueError, "at_roof: -1 is not a row"),
         ({"at_roof": [True]}, ValueError, "at_roof: True is not a row"),
         ({"precision": "fp64"}, MissingFigureError, "New has no peak for precision 'fp64'"),

@@ -45,3 +45,35 @@ def test_the_picture_is_saved_with_its_title_its_names_and_its_sentence(notebook
     # Twice as sharp as the screen.
     sides = [2 * round(float(picture.attrib[side])) for side in ("width", "height")]
     assert list(struct.unpack(">II", png[16:24])) == sides
+
+
+CONTROL = """import roofwidget as rw
+kernels = [("a\\x00b\\x02c", 4.3e12, 1.2e10, 1.2e-2), ("half \\ud800", 1e12, 1e9, 1.5e-3), ("no bytes", 1e9, None)]
+rw.roofline(chips=["v5p"], kernels=kernels, title="Run\\x1f 8")"""
+
+
+def test_a_picture_of_names_with_control_characters_is_valid_and_its_sentences_stand_apart(
+    notebook: OpenNotebook,
+) -> None:
+    book = notebook([CONTROL])
+    book.run(0)
+    drawn = Drawn(book)
+    picture = ET.fromstring(saved(drawn, "svg")[1])  # noqa: S314 - made by the widget itself
+    texts = ["".join(text.itertext()) for text in picture.iter(f"{SVG}text")]
+    assert texts[0] == "Run\ufffd 8"
+    assert "a\ufffdb\ufffdc" in texts, texts
+    note = next(at for at, text in enumerate(texts) if text.startswith("1 kernel is not drawn"))
+    assert texts[note - 1].rstrip().endswith("compute-bound")
+    assert saved(drawn, "png")[1].startswith(b"\x89PNG")
+
+
+def test_a_png_that_the_browser_cannot_make_is_said_in_the_view(notebook: OpenNotebook) -> None:
+    book = notebook([CELL])
+    book.run(0)
+    drawn = Drawn(book)
+    drawn.page.evaluate("() => { HTMLImageElement.prototype.decode = () => Promise.reject(new Error('no')); }")
+    drawn.tool("png").click()
+    alert = drawn.page.get_by_role("alert").filter(has_text="The browser could not make a PNG")
+    alert.wait_for()
+    alert.get_by_role("button", name="Close").click()
+    alert.wait_for(state="detached")

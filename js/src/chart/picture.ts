@@ -1,6 +1,7 @@
 // Saves the chart as a picture. The picture shows the layers as on the screen. The title is above the layers, the
 // legend and the sentence are below.
 
+import { withoutForbidden } from "../text/xml.ts";
 import { fileName, saveFile } from "../ui/download.ts";
 import { toolWords } from "../words/words.ts";
 import { linesOf, textWidth } from "./labels/text_fitting.ts";
@@ -19,13 +20,20 @@ interface ChartPicture {
   readonly height: number;
 }
 
-/** Saves a picture of the widget that contains the element. */
-export async function savePicture(within: Element, kind: "png" | "svg", name: string): Promise<void> {
+/**
+ * Saves a picture of the widget that contains the element. Returns false if the browser could not make a PNG of the
+ * picture; then no file is saved.
+ */
+export async function savePicture(within: Element, kind: "png" | "svg", name: string): Promise<boolean> {
   const document = within.ownerDocument;
   const picture = pictureOf(within.closest(".roofwidget") as HTMLElement);
   const content =
-    kind === "png" ? await pngOf(picture, document) : new Blob([picture.svg], { type: "image/svg+xml;charset=utf-8" });
+    kind === "png"
+      ? await pngOf(picture, document).catch(() => undefined)
+      : new Blob([picture.svg], { type: "image/svg+xml;charset=utf-8" });
+  if (!content) return false;
   saveFile(document, fileName(name, kind, toolWords.pictureName), content);
+  return true;
 }
 
 /** Builds the picture of the widget in `root`. */
@@ -69,7 +77,9 @@ function pictureOf(root: HTMLElement): ChartPicture {
     x += room + EDGE_PX;
   }
   if (x > EDGE_PX) y += LINE_PX;
-  for (const line of linesOf(root.querySelector(".roofwidget-sentence")?.textContent ?? "", width - 2 * EDGE_PX)) {
+  // The parts of the sentence: its text, and the note after it. Each part begins on a line of its own.
+  const parts = [...(root.querySelector(".roofwidget-sentence")?.childNodes ?? [])];
+  for (const line of parts.flatMap((part) => linesOf(part.textContent ?? "", width - 2 * EDGE_PX))) {
     add("text", { x: EDGE_PX, y: y + FONT_PX, fill: ink }, line);
     y += LINE_PX;
   }
@@ -77,7 +87,7 @@ function pictureOf(root: HTMLElement): ChartPicture {
   ground.setAttribute("height", String(whole));
   const frame = { width, height: whole, viewBox: `0 0 ${width} ${whole}`, "font-family": style.fontFamily };
   for (const [key, value] of Object.entries({ ...frame, "font-size": FONT_PX })) sheet.setAttribute(key, String(value));
-  return { svg: new XMLSerializer().serializeToString(sheet), width, height: whole };
+  return { svg: withoutForbidden(new XMLSerializer().serializeToString(sheet)), width, height: whole };
 }
 
 /** Renders the picture as a PNG. */

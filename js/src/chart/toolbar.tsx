@@ -1,12 +1,12 @@
 // The toolbar below the chart: buttons with icons, and a menu for the buttons that do not fit.
 
-import { useComputed, useSignal } from "@preact/signals";
+import { type Signal, useComputed, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
 import { Button } from "../ui/button.tsx";
 import { toggleFullscreen } from "../ui/full_screen.ts";
 import { isModified, used } from "../ui/keys.ts";
-import { numerals, rulerWords, snapshotWords, toolWords as words } from "../words/words.ts";
+import { numerals, words as panelWords, rulerWords, snapshotWords, toolWords as words } from "../words/words.ts";
 import { AxesMenu } from "./axes_menu.tsx";
 import { type Navigation, STEP, type Tool } from "./gestures/navigate.ts";
 import { Icon, type IconName } from "./icons.tsx";
@@ -50,6 +50,7 @@ const MIN_BUTTONS_BESIDE_HINT = 10;
 export function Toolbar({ store, scene, outside, navigation, keys, room }: ToolbarProps) {
   const hasRoof = useComputed(() => store.focusRoof.value !== undefined);
   const isOpen = useSignal(false);
+  const failure = useSignal("");
   const current = useSignal<string>("in");
   const opener = useRef<HTMLButtonElement>(null);
   // The hint is as wide as its largest number needs. No button then moves when the hint appears.
@@ -59,7 +60,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const hasHint = outside > 0 && isApart;
   const out = outside > 0 ? words.outside(numerals.whole(outside), outside === 1) : "";
   const fitLabel = `${out}: ${words.fit}`;
-  const buttons = buttonsOf(store, navigation, hasRoof.value).map((button) =>
+  const buttons = buttonsOf(store, navigation, hasRoof.value, failure).map((button) =>
     button.picture === "fit" && outside > 0 && !isApart
       ? { ...button, label: fitLabel, count: outside > 99 ? "99+" : numerals.whole(outside) }
       : button,
@@ -84,6 +85,10 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
     if (to === undefined) return /^[^ ]$/.test(event.key) ? keys(event) : undefined;
     all[(to + all.length) % all.length]?.focus();
     used(event);
+  }
+  function dismiss() {
+    failure.value = "";
+    opener.current?.focus();
   }
   function close(isDone: boolean) {
     isOpen.value = false;
@@ -145,6 +150,14 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
           ))}
         </AxesMenu>
       )}
+      {failure.value && (
+        <p class="roofwidget-failure" role="alert">
+          {failure.value}
+          <Button look="tool" title={panelWords.close} aria-label={panelWords.close} onClick={dismiss}>
+            ×
+          </Button>
+        </p>
+      )}
       <span class="roofwidget-spoken" role="status">
         {(!navigation.isMoving && spoken(scene, out, wasZoomed.current)) || null}
       </span>
@@ -156,7 +169,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
  * Returns the buttons, most important first. If the toolbar has no room for all buttons, the last buttons are in the
  * menu.
  */
-function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean): Entry[] {
+function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean, failure: Signal<string>): Entry[] {
   const choice = (picture: Tool): Entry => ({
     picture,
     label: words[picture],
@@ -168,8 +181,11 @@ function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean
   const saving = (kind: "png" | "svg"): Entry => ({
     picture: kind,
     label: words[kind],
-    act: ({ currentTarget }) =>
-      savePicture(currentTarget as Element, kind, store.title.value || store.kernels.value.source),
+    act: async ({ currentTarget }) => {
+      failure.value = "";
+      const name = store.title.value || store.kernels.value.source;
+      if (!(await savePicture(currentTarget as Element, kind, name))) failure.value = words.noPng;
+    },
   });
   return [
     { picture: "in", label: words.zoomIn, act: () => by(STEP) },

@@ -32,6 +32,8 @@ const FIGURES = [
 ] as const;
 /** Translates the texts that say how a partition was found. */
 const foundBy = (how: string) => (how === "greedy" ? "Greedy-Suche" : how);
+/** Kernels in the dative, as after "von" and "mit". */
+const kernels = (count: number, written = String(count)) => (count === 1 ? "1 Kernel" : `${written} Kerneln`);
 const rows = (count: number) => (count === 1 ? "1 Zeile" : `${whole(count)} Zeilen`);
 const reduced = (axes: readonly number[]) => `${axes.length === 1 ? "Achse" : "Achsen"} ${axes.join(", ")}`;
 const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` zu ${bytes} B`);
@@ -86,8 +88,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     bandwidth: (level) => `Bandbreite ${level}`,
     typed: (label) => `${label}, eingetippt`,
     reset: "Zurück zum Datenblatt",
-    chart: (chips, kernels) =>
-      `Roofline von ${chips || "keinem Chip"} mit ${kernels} Kerneln. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus, M verschiebt einen.`,
+    chart: (chips, count) =>
+      `Roofline von ${chips || "keinem Chip"} mit ${kernels(count)}. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus, M verschiebt einen.`,
     memoryRegion: "speichergebunden",
     computeRegion: "rechengebunden",
     noChip: "Kein Chip wird gezeigt: einen einschalten.",
@@ -169,8 +171,8 @@ export const catalogue: Like<typeof en.catalogue> = {
       share: (percent) => `${percent} von allem`,
     },
     time: {
-      chart: (chip, kernels) =>
-        `Rechen- und Speicherzeit von ${kernels} Kerneln auf ${chip || "keinem Chip"}. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus.`,
+      chart: (chip, count) =>
+        `Rechen- und Speicherzeit von ${kernels(count)} auf ${chip || "keinem Chip"}. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus.`,
       axisX: "Rechenzeit je Start",
       axisY: "Speicherzeit je Start",
       diagonal: (chip) => `${chip}: Rechnen = Speicher`,
@@ -234,7 +236,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   // The filter bar.
   filterWords: {
     title: "Filter",
-    counted: (shown, all) => `${whole(shown)} von ${whole(all)} Kerneln`,
+    counted: (shown, all) => `${whole(shown)} von ${kernels(all, whole(all))}`,
     ofTime: (percent) => `${percent} der Zeit`,
     totals: (count) => (count === 1 ? "1 Summe" : `${whole(count)} Summen`),
     search: "Namen suchen",
@@ -254,7 +256,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     clear: "Filter aufheben",
     byCategory: "Eigene Zeit nach Kategorie. Klick: nur diese. Umschalt oder Strg und Klick: auch diese.",
     part: (name, percent, kernels) => `${name} · ${percent} der Zeit · ${whole(kernels)} Kernel`,
-    rest: (categories) => `${categories} weitere Kategorien`,
+    rest: (categories) => (categories === 1 ? "1 weitere Kategorie" : `${categories} weitere Kategorien`),
     remarks: (count) => (count === 1 ? "1 Anmerkung zu dieser Datei" : `${count} Anmerkungen zu dieser Datei`),
   },
 
@@ -262,7 +264,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   fusionWords: {
     title: "Fusion",
     graph: (name, ops) =>
-      `${name || "Graph"} mit ${ops} Operationen. Pfeiltasten gehen von Operation zu Operation, M merkt eine vor, Enter verschmilzt mit der vorgemerkten oder der nächsten dahinter, S löst eine heraus, X schneidet ihren Kernel über ihr durch, Strg+Z und Strg+Y machen rückgängig und stellen wieder her.`,
+      `${name || "Graph"} mit ${ops === 1 ? "1 Operation" : `${ops} Operationen`}. Pfeiltasten gehen von Operation zu Operation, M merkt eine vor, Enter verschmilzt mit der vorgemerkten oder der nächsten dahinter, S löst eine heraus, X schneidet ihren Kernel über ihr durch, Strg+Z und Strg+Y machen rückgängig und stellen wieder her.`,
     hint: "Verschmelzen: eine Kante anklicken oder eine Operation auf eine andere ziehen; trennen: eine Kante im Kernel anklicken oder eine Operation hinausziehen. Tasten: Pfeile, Enter verschmilzt, S löst heraus, X schneidet, M merkt vor.",
     ends: (first, last, count) => `${first} + … + ${last} (${count} Operationen)`,
     same: (group) => `${group} ist schon ein Kernel`,
@@ -388,12 +390,12 @@ export const catalogue: Like<typeof en.catalogue> = {
 
   // Texts of the ranking, the projected time, and the comparison of two runs.
   runWords: {
-    fixFirst: (count) => `Diese ${count} zuerst`,
+    fixFirst: (count) => (count === 1 ? "Diesen zuerst" : `Diese ${count} zuerst`),
     back: (percent, isBrief) => `${percent} ${isBrief ? "" : "der Laufzeit "}zu gewinnen`,
     gains: (chip) => `Was jeder Kernel spart, wenn er seine Roofline auf ${chip} erreicht, von der Zeit aller Kernel:`,
     leftOut: (count, time) =>
       `Nicht dabei: ${whole(count)} ${count === 1 ? "kollektive Operation" : "kollektive Operationen"} (${time}) mit unbekannten Bytes über den Link.`,
-    selectThem: (count) => `Diese ${count} auswählen`,
+    selectThem: (count) => (count === 1 ? "Ihn auswählen" : `Diese ${count} auswählen`),
 
     projected: "Hochgerechnete Zeit",
     ranFor: (time, chip, precision) => `${time} auf ${chip} (${precision})`,
@@ -412,7 +414,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     asTold: "wie gemessen",
     reaching: "Wenn diese ihre Roofline erreichen:",
     selectSome: "Kernel auswählen, die ihre Roofline erreichen sollen.",
-    allSelected: (count) => `alle ${count} ausgewählten`,
+    allSelected: (count) => (count === 1 ? "der ausgewählte Kernel" : `alle ${count} ausgewählten`),
     more: (count) => `und ${count} weitere`,
 
     compared: "Zwei Läufe",
@@ -442,7 +444,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   tableWords: {
     title: "Tabelle",
     counted: (passing, all) =>
-      passing === all ? `${whole(all)} Kernel` : `${whole(passing)} von ${whole(all)} Kerneln`,
+      passing === all ? `${whole(all)} Kernel` : `${whole(passing)} von ${kernels(all, whole(all))}`,
     chosen: (count) => `${whole(count)} ausgewählt`,
     grid: (count) =>
       `Tabelle mit ${whole(count)} ${count === 1 ? "Kernel" : "Kerneln"}. Pfeiltasten gehen von Zeile zu Zeile, Enter wählt eine Zeile, die Leertaste nimmt eine dazu, Escape hebt die Auswahl auf.`,
@@ -564,6 +566,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     pan: "Ziehen verschiebt das Diagramm (W A S D)",
     png: "Bild speichern (PNG)",
     svg: "Bild als Linien und Text speichern (SVG)",
+    noPng: "Der Browser konnte aus diesem Bild kein PNG machen: stattdessen als SVG speichern.",
     pictureName: "Roofline",
     presentation: "Vortragsgröße",
     screen: "Ganzer Bildschirm",

@@ -62,8 +62,8 @@ export const catalogue = {
     bandwidth: (level: string) => `${level} bandwidth`,
     typed: (label: string) => `${label}, typed`,
     reset: "Back to the data sheet",
-    chart: (chips: string, kernels: number) =>
-      `Roofline of ${chips || "no chip"} with ${kernels} kernels. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
+    chart: (chips: string, count: number) =>
+      `Roofline of ${chips || "no chip"} with ${kernels(count)}. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
     memoryRegion: "memory-bound",
     computeRegion: "compute-bound",
     noChip: "No chip is shown: switch one on.",
@@ -154,8 +154,8 @@ export const catalogue = {
       share: (percent: string) => `${percent} of all`,
     },
     time: {
-      chart: (chip: string, kernels: number) =>
-        `Compute and memory time of ${kernels} kernels on ${chip || "no chip"}. Arrow keys move from kernel to kernel, Enter selects one.`,
+      chart: (chip: string, count: number) =>
+        `Compute and memory time of ${kernels(count)} on ${chip || "no chip"}. Arrow keys move from kernel to kernel, Enter selects one.`,
       axisX: "compute time per launch",
       axisY: "memory time per launch",
       diagonal: (chip: string) => `${chip}: compute = memory`,
@@ -223,7 +223,7 @@ export const catalogue = {
   // The filter bar.
   filterWords: {
     title: "Filters",
-    counted: (shown: number, all: number) => `${whole(shown)} of ${whole(all)} kernels`,
+    counted: (shown: number, all: number) => `${whole(shown)} of ${kernels(all, whole(all))}`,
     ofTime: (percent: string) => `${percent} of time`,
     totals: (count: number) => (count === 1 ? "1 total" : `${whole(count)} totals`),
     search: "Search names",
@@ -244,7 +244,7 @@ export const catalogue = {
     byCategory: "Self time by category. Click: show this category only. Shift or Ctrl and click: add it.",
     part: (name: string, percent: string, count: number) =>
       `${name} · ${percent} of time · ${kernels(count, whole(count))}`,
-    rest: (categories: number) => `${categories} more categories`,
+    rest: (categories: number) => (categories === 1 ? "1 more category" : `${categories} more categories`),
     remarks: (count: number) => (count === 1 ? "1 remark on this file" : `${count} remarks on this file`),
   },
 
@@ -252,7 +252,7 @@ export const catalogue = {
   fusionWords: {
     title: "Fusion",
     graph: (name: string, ops: number) =>
-      `${name || "Graph"} of ${ops} ops. Arrow keys move from op to op, M marks an op, Enter merges with the marked op or the next op downstream, S splits an op off, X cuts its kernel above it, Ctrl+Z and Ctrl+Y undo and redo.`,
+      `${name || "Graph"} of ${ops === 1 ? "1 op" : `${ops} ops`}. Arrow keys move from op to op, M marks an op, Enter merges with the marked op or the next op downstream, S splits an op off, X cuts its kernel above it, Ctrl+Z and Ctrl+Y undo and redo.`,
     hint: "Click an edge, or drag an op onto another, to merge; click an edge within a kernel, or drag an op out, to split. Keys: arrows, Enter merges, S splits off, X cuts, M marks.",
     ends: (first: string, last: string, count: number) => `${first} + … + ${last} (${count} ops)`,
     same: (group: string) => `${group} is already one kernel`,
@@ -392,12 +392,12 @@ export const catalogue = {
 
   // Texts of the ranking, the projected time, and the comparison of two runs.
   runWords: {
-    fixFirst: (count: number) => `Fix these ${count} first`,
+    fixFirst: (count: number) => (count === 1 ? "Fix this one first" : `Fix these ${count} first`),
     back: (percent: string, isBrief: boolean) => `${percent} ${isBrief ? "" : "of run time "}to gain`,
     gains: (chip: string) => `What each kernel saves if it reaches its roof on ${chip}, of the time of all kernels:`,
     leftOut: (count: number, time: string) =>
       `Left out: ${count === 1 ? "1 collective" : `${whole(count)} collectives`} (${time}) with unknown bytes over the link.`,
-    selectThem: (count: number) => `Select these ${count}`,
+    selectThem: (count: number) => (count === 1 ? "Select it" : `Select these ${count}`),
 
     projected: "Projected time",
     ranFor: (time: string, chip: string, precision: string) => `${time} on ${chip} (${precision})`,
@@ -416,7 +416,7 @@ export const catalogue = {
     asTold: "their precision",
     reaching: "If these reach their roof:",
     selectSome: "Select kernels to see the time if they reach their roof.",
-    allSelected: (count: number) => `all ${count} selected`,
+    allSelected: (count: number) => (count === 1 ? "the selected kernel" : `all ${count} selected`),
     more: (count: number) => `and ${count} more`,
 
     compared: "Two runs",
@@ -571,6 +571,7 @@ export const catalogue = {
     png: "Save the picture (PNG)",
     svg: "Save the picture as lines and text (SVG)",
     pictureName: "roofline",
+    noPng: "The browser could not make a PNG of this picture: save it as SVG instead.",
     presentation: "Presentation size",
     screen: "Full screen",
     more: "Axes and more tools",

@@ -60,3 +60,27 @@ describe("the German catalogue", () => {
     for (const [path, word] of leaves(english)) expect(String(word), path).not.toContain("„");
   });
 });
+
+describe("a count of one", () => {
+  it("has the singular in every text", () => {
+    for (const { strings, filterWords, fusionWords, runWords, tableWords } of [englishCatalogue, german]) {
+      const texts = [
+        ...[strings.chart("v5p", 1), strings.time.chart("v5p", 1), strings.notDrawn(1)],
+        ...[filterWords.counted(1, 1), filterWords.rest(1), filterWords.remarks(1), filterWords.totals(1)],
+        ...[fusionWords.graph("g", 1), fusionWords.counted(1), tableWords.counted(1, 1), tableWords.grid(1)],
+        ...[tableWords.selectedRows(1), tableWords.allRows(1), tableWords.copied(1)],
+        ...[runWords.fixFirst(1), runWords.selectThem(1), runWords.allSelected(1), runWords.onlyBefore(1)],
+      ];
+      for (const text of texts) {
+        expect(text).not.toMatch(
+          /\b1 (?:more )?(?:kernels|rows|ops|categories|totals|remarks)\b|\bthese 1\b|\ball 1\b/i,
+        );
+        expect(text).not.toMatch(
+          /\b1 (?:weitere )?(?:Kerneln|Zeilen|Operationen|Kategorien|Summen|Anmerkungen)\b|\bDiese 1\b|\balle 1\b/i,
+        );
+      }
+    }
+    expect(englishCatalogue.strings.chart("v7x (bf16)", 1)).toMatch(/^Roofline of v7x \(bf16\) with 1 kernel\. /);
+    expect(german.strings.chart("v7x (bf16)", 2)).toMatch(/^Roofline von v7x \(bf16\) mit 2 Kerneln\. /);
+  });
+});
