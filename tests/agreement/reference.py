@@ -385,7 +385,9 @@ class Said:
         return " · ".join([*parts, *self.yardsticks(bound, row, ran_elsewhere=elsewhere is not None)])
 
     def why_unknown(self, bound: Bound, row: int) -> str | None:
-        """Return why bytes do not count that are known: they are at other levels."""
+        """Return why bytes do not count that are known: there is no link for them, or they are at other levels."""
+        if math.isnan(bound.network_time[row]):
+            return f"{bound.chip.name} has no known link to other chips"
         levels = None if bound.bytes_elsewhere is None else bound.bytes_elsewhere[row]
         if not levels:
             return None
