@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import roofwidget as rw
 from roofwidget import workloads
@@ -154,7 +154,10 @@ def _filters(rng: Random, table: rw.Kernels) -> dict[str, Any]:
     return dict(_some(rng, list(drawn.items())))
 
 
-def model(rng: Random) -> rw.RooflineModel:
+M = TypeVar("M", bound=rw.RooflineModel)
+
+
+def model(rng: Random, kind: type[M]) -> M:
     """Return a random model. The same random numbers give the same model."""
     chips = list({one.id: one for one in (chip(rng, index) for index in range(rng.randint(1, 3)))}.values())
     exposed = rng.choice((0.0, 0.0, 0.0, 0.2, rng.uniform(0, 0.95)))
@@ -165,11 +168,11 @@ def model(rng: Random) -> rw.RooflineModel:
         "all_levels": rng.random() < 0.5,
     }
     if rng.random() < 0.15:
-        found = rw.RooflineModel(chips, graph=_graph(rng), **choices)
+        found = kind(chips, graph=_graph(rng), **choices)
         _count_graph(rng, found)
     else:
         table = kernels(rng, chips, exposed=exposed > 0)
-        found = rw.RooflineModel(chips, table, **choices)
+        found = kind(chips, table, **choices)
         for name, value in _filters(rng, table).items():
             setattr(found, name, value)
     found.focus_chip = rng.choice([one.id for one in chips])

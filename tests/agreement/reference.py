@@ -499,6 +499,22 @@ class Said:
             for row in self.model.moves
         ]
 
+    def projected(self) -> list[Any]:
+        """Return the projected times on the focus chip, if the kernels name the chip that they ran on."""
+        if self.focus is None or self.kernels.chip is None:
+            return []
+        try:
+            found = self.model.projection()
+        except rw.MissingFigureError:
+            return []
+        shares = [_over(part, found.before) for part in (found.far, found.above)]
+        return [
+            *(format_quantity(time, "s") for time in (found.before, found.time, found.not_scaled)),
+            *(format_percent(float(share)) for share in shares),
+            format_factor(float(_over(found.before, found.time))),
+            [format_quantity(float(time), "s") for time in found.by_kernel],
+        ]
+
     # -- the graph -----------------------------------------------------------------------------------------------------
 
     def graph(self) -> dict[str, Any]:

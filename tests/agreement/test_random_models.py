@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+import roofwidget as rw
 from tests.agreement import draw, page
 from tests.agreement.reference import Said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    import roofwidget as rw
 
 SEED: Final = os.environ.get("ROOFWIDGET_SEED", "") or str(random.SystemRandom().randrange(10**9))
 CASES: Final = int(os.environ.get("ROOFWIDGET_CASES", "") or 2000)
@@ -57,6 +56,7 @@ def said(model: rw.RooflineModel) -> dict[str, Any]:
         "ranking": ranking,
         "gained": gained,
         "moved": here.moved(),
+        "projected": here.projected(),
         "ceilings": here.ceilings(),
         "levels": here.levels_drawn(),
         "unknown": here.unknown_levels(),
@@ -166,7 +166,7 @@ def test_every_number_of_the_page_is_the_one_that_python_gives(part: int, tmp_pa
     cases = range(part, CASES, PARTS)
     # pytest shows what a failed test wrote.
     sys.stdout.write(f"ROOFWIDGET_SEED={SEED}, {len(cases)} cases\n")
-    models = [draw.model(random.Random(f"{SEED}/{case}")) for case in cases]  # noqa: S311 - no secret
+    models = [draw.model(random.Random(f"{SEED}/{case}"), rw.RooflineModel) for case in cases]  # noqa: S311 - no secret
     answers = page.shown(page.program(tmp_path), map(page.line_of, models), tmp_path)
     found = []
     for case, model, answer in zip(cases, models, answers, strict=True):

@@ -6,6 +6,8 @@ import { cellText, columnsOf, exportedColumns, usualColumns } from "../../src/pa
 import { toCsv } from "../../src/panels/table/csv.ts";
 import { derivation, figuresOf } from "../../src/panels/workload/dims.ts";
 import { judge } from "../../src/roofline/bound.ts";
+import { boundTimes, project } from "../../src/roofline/projection.ts";
+import { isRoof, roofOf } from "../../src/roofline/roofline.ts";
 import { createStore, type Store } from "../../src/state/store.ts";
 import type { Model } from "../../src/state/sync.ts";
 import { gapText, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
@@ -74,6 +76,7 @@ function ofProfile(store: Store) {
     bounds: store.boundBy.value.values.length > 0 ? boundsOf(store) : [],
     ranking: rows.map((row, at) => [row, formatPercent((gains[at] as number) / kernels.totalTime), seconds(gains[at])]),
     gained: rows.length > 0 ? formatPercent(gained) : "",
+    projected: projectedOf(store),
     snapshot: encodeSnapshots(store.snapshots.value).at(-1) ?? null,
     moved: [...(moved.value?.rows ?? [])].map((row, at) => [
       row,
@@ -86,6 +89,21 @@ function ofProfile(store: Store) {
       notes(row),
     ]),
   };
+}
+
+/** The projected time on the focus chip, if the kernels name the chip that they ran on. */
+function projectedOf(store: Store) {
+  const kernels = store.kernels.value;
+  const focus = store.focusRoof.value;
+  const ran = kernels.chip && roofOf(kernels.chip, "auto", store.memory.value, {});
+  if (!focus || !ran || !isRoof(ran)) return [];
+  const found = project(kernels, boundTimes(kernels, ran), boundTimes(kernels, focus), new Set(store.atRoof.value));
+  return [
+    ...[found.before, found.time, found.notScaled].map(seconds),
+    ...[found.far / found.before, found.above / found.before].map(formatPercent),
+    formatFactor(found.before / found.time),
+    [...found.byKernel].map(seconds),
+  ];
 }
 
 const seconds = (time: number | undefined) => formatQuantity(time ?? Number.NaN, "s");

@@ -1,0 +1,161 @@
+"""Random models in a real JupyterLab: what the page shows is what Python says, number by number.
+
+The models are those of tests/agreement, which sees many more of them, without a page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import roofwidget as rw
+from roofwidget.units import format_quantity
+from tests.agreement import draw
+from tests.agreement.reference import Said
+from tests.agreement.test_random_models import differences, numbers_in
+from tests.browser.conftest import OpenNotebook
+from tests.browser.drawn import Drawn
+from tests.browser.lab import Notebook
+
+SEED: Final = os.environ.get("ROOFWIDGET_SEED", "") or str(random.SystemRandom().randrange(10**9))
+MODELS: Final = 40
+# A table shows at least so many rows.
+_MIN_ROWS: Final = 8
+# How often to go on to the next kernel of the chart.
+STEPS: Final = 2
+START: Final = f"""import sys
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+import random, warnings
+import roofwidget as rw
+from tests.agreement import draw
+from tests.agreement.reference import Said
+warnings.simplefilter("ignore")
+case = -1"""
+SHOW: Final = f"""case += 1
+w = draw.model(random.Random(f"{SEED}/{{case}}"), rw.RooflineWidget)
+w.columns = list(Said(w).columns())
+w"""
+# The texts of the widget: of a cell by row and column, of a rate by what it is of.
+READ: Final = """(root) => {
+  const text = (node) => (node?.textContent ?? '').replaceAll('\\u00a0', ' ').trim();
+  const all = (selector) => [...root.querySelectorAll(selector)];
+  const cells = {};
+  for (const line of all('[role=row][data-row]')) {
+    const columns = [...line.querySelectorAll('[data-column]')];
+    cells[line.dataset.row] = Object.fromEntries(columns.map((cell) => [cell.dataset.column, text(cell)]));
+  }
+  return {
+    cells,
+    rows: Number(root.querySelector('[role=grid]')?.getAttribute('aria-rowcount') ?? 1) - 1,
+    sentence: text(root.querySelector('.roofwidget-sentence')?.firstChild),
+    counted: text(root.querySelector('.roofwidget-counted')),
+    rates: all('.roofwidget-rate').map((rate) => [rate.dataset.quantity, rate.querySelector('input').value]),
+    ranking: all('.roofwidget-ranking li .roofwidget-value').map(text),
+    tooltip: all('.roofwidget-tooltip dl > div').map((row) => [text(row.children[0]), text(row.children[1])]),
+  };
+}"""
+
+
+def opened(drawn: Drawn, title: str) -> None:
+    """Unfold a panel, if it is there."""
+    button = drawn.root.locator(".roofwidget-fold > button", has_text=title)
+    if button.count() > 0 and button.first.get_attribute("aria-expanded") == "false":
+        button.first.click()
+
+
+def told(model: rw.RooflineModel) -> dict[str, Any]:
+    """Return what Python says of what the page shows at first."""
+    here = Said(model)
+    bound = here.focus
+    rows = model.filtered_rows.tolist()
+    cells = here.cells()
+    for row in above_roof(here):
+        cells["utilization"][row] += " ▲"
+    ranking, _ = here.ranking()
+    levels = [] if bound is None else here.levels_drawn() if bound.memory == "all" else [here.level(bound)]
+    rates = [] if bound is None else [["peak_flops", format_quantity(here.peak(bound), "FLOP/s", 4)]]
+    rates += [
+        ["bandwidth", format_quantity(bound.chip.bandwidth(level), "B/s", 4)] for level in levels if bound is not None
+    ]
+    return {
+        "rows": len(rows) if here.n else 0,
+        "cells": {str(row): {key: column[row] for key, column in cells.items()} for row in rows},
+        "sentence": numbers_in(here.roof_sentence(here.judging)) if here.judging is not None else None,
+        "counted": here.counted(),
+        "rates": rates,
+        "ranking": [numbers_in(f"{share} · {gain}") for _, share, gain in ranking] if len(ranking) > 1 else [],
+    }
+
+
+def above_roof(here: Said) -> list[int]:
+    """Return the rows of kernels above their roof, which the table marks."""
+    return [] if here.judging is None else [row for row in range(here.n) if here.judging.above_roof[row]]
+
+
+def read(drawn: Drawn, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page shows, in the form of what Python says."""
+    found: dict[str, Any] = drawn.root.evaluate(READ)
+    counted = found["counted"]
+    is_counted = counted in {wanted["counted"][0], f"{wanted['counted'][0]} · {wanted['counted'][1]} of time"}
+    # Rows of a long table that are out of sight are not drawn.
+    cells = found["cells"] if len(found["cells"]) >= min(_MIN_ROWS, found["rows"]) else {}
+    return {
+        "rows": found["rows"],
+        "cells": {row: cells.get(row, wanted["cells"][row] if cells else None) for row in wanted["cells"]},
+        "sentence": numbers_in(found["sentence"]) if wanted["sentence"] is not None else None,
+        # The bar is there only for profiles.
+        "counted": wanted["counted"] if is_counted or counted == "" else counted,
+        "rates": found["rates"],
+        "ranking": [numbers_in(text) for text in found["ranking"]],
+    }
+
+
+def tooltip_differences(book: Notebook, drawn: Drawn, here: Said) -> list[Any]:
+    """Compare the tooltip of the kernel under the pointer, which may leave out its last rows, and its sentence."""
+    row = book.python("w.hovered")
+    found = drawn.root.evaluate(READ)
+    rows = {label: numbers_in(text) for label, text in found["tooltip"]}
+    name = dict(found["tooltip"]).get("on")
+    bound = next((bound for bound in here.bounds.values() if bound.chip.name == name), None)
+    if row is None or bound is None or not rows or here.model.moves:
+        return []
+    wanted = {label: numbers_in(text) for label, text in here.tooltip(bound, row)}
+    lines = list(differences({label: wanted.get(label) for label in rows}, rows, f"tooltip of {row}"))
+    return [
+        *lines,
+        *differences(numbers_in(here.sentence(bound, row)), numbers_in(found["sentence"]), f"sentence of {row}"),
+    ]
+
+
+def test_forty_random_models_are_shown_with_the_numbers_of_python(notebook: OpenNotebook) -> None:
+    sys.stdout.write(f"ROOFWIDGET_SEED={SEED}\n")
+    book = notebook([START, SHOW], height=1800)
+    book.run(0)
+    found: list[Any] = []
+    for case in range(MODELS):
+        model = draw.model(random.Random(f"{SEED}/{case}"), rw.RooflineModel)  # noqa: S311 - no secret
+        book.run(1)
+        drawn = Drawn(book)
+        drawn.eventually(lambda: book.page.locator(".roofwidget").count() == 1)
+        opened(drawn, "Table")
+        opened(drawn, "Fix these")
+        wanted = json.loads(json.dumps(told(model)))
+
+        def holds(wanted: dict[str, Any] = wanted, drawn: Drawn = drawn) -> bool:
+            return not list(differences(wanted, read(drawn, wanted)))
+
+        try:
+            drawn.eventually(holds)
+        except AssertionError:
+            found += [(case, *one) for one in differences(wanted, read(drawn, wanted))]
+        here = Said(model)
+        for _ in range(STEPS if here.drawn_rows() else 0):
+            drawn.chart.focus()
+            drawn.chart.press("ArrowRight")
+            drawn.eventually(lambda: drawn.root.get_by_role("tooltip").count() == 1)  # noqa: B023 - called at once
+            found += [(case, *one) for one in tooltip_differences(book, drawn, here)]
+    assert not found, f"ROOFWIDGET_SEED={SEED}: {len(found)} differences, such as {found[:8]}"
