@@ -435,7 +435,8 @@ class Said:
             f"{format_percent(utilization)} of roof",
         ]
         factor = _possible(utilization)
-        if ran_elsewhere or (utilization <= ABOVE and factor == "1"):
+        is_unlinked = bound.unlinked is not None and bool(bound.unlinked[row])
+        if ran_elsewhere or is_unlinked or (utilization <= ABOVE and factor == "1"):
             return shares
         last = "above its roof: check its counts, its time and the peaks"
         return [*shares, last if utilization > ABOVE else f"{factor}× possible"]
@@ -478,9 +479,8 @@ class Said:
         judge = self.judge()
         if judge is None:
             return [], ""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gains = judge.headroom * (self.kernels.self_time / judge.measured)
-        rows = [row for row in self.model.filtered_rows.tolist() if gains[row] > 0 and judge.time[row] > 0]
+        gains = judge.headroom
+        rows = [row for row in self.model.filtered_rows.tolist() if gains[row] > 0]
         best = sorted(rows, key=lambda row: -gains[row])[:5]
         shown = [[row, format_percent(gains[row] / self.total_time), format_quantity(gains[row], "s")] for row in best]
         return shown, format_percent(float(sum(gains[best])) / self.total_time) if best else ""
@@ -527,9 +527,23 @@ class Said:
         return {
             "tally": self._tally(partition),
             "unfused": self._tally(unfused),
+            "fused": self._fused(),
             "compulsory": [format_quantity(least, "B"), format_factor(partition.excess(dims))],
             "ops": [self._op(unfused, index) for index in range(len(graph.ops))],
         }
+
+    def _fused(self) -> str:
+        """Return the time of the partition on the focus chip, at its main memory, if it is known."""
+        if self.focus is None:
+            return ""
+        auto = self.model.precision == "auto"
+        table = self.kernels if auto else self.kernels.replace(precision=None)
+        options: Any = {"exposed_comm": self.model.exposed_comm, "launch_overhead": self.model.launch_overhead}
+        try:
+            found = rw.bound(table, self.focus.chip, precision=self.model.precision, **options)
+        except rw.MissingFigureError:
+            return ""
+        return format_quantity(found.total_time, "s")
 
     def _sizes(self, graph: rw.Graph) -> Mapping[str, int]:
         return {**_symbols(graph), **graph.environment(self.model.dims)}

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import roofwidget as rw
@@ -122,6 +123,16 @@ def test_a_snapshot_keeps_what_the_page_keeps(case: dict[str, Any]) -> None:
         "bandwidth": kept.bandwidth,
         "kernels": [[name, None if math.isinf(ai) else ai, rate] for name, ai, rate in kept.kernels],
     } == case["kept"]
+
+
+@pytest.mark.parametrize("case", GOLDEN["ranking"])
+def test_first_to_fix_is_what_gains_most_of_its_own_time(case: dict[str, Any]) -> None:
+    kernels = table(case["kernels"], rw.Chip("judge", {"bf16": 1e14}, {"HBM": 1e12}))
+    best = kernels.top(len(case["rows"]), by="headroom")
+    assert best.names.tolist() == [case["kernels"][row]["name"] for row in case["rows"]]
+    gains = rw.bound(best, kernels.chip or "").headroom
+    assert gains.tolist() == pytest.approx(case["gains"], rel=1e-12)
+    assert float(gains.sum() / np.nansum(kernels.self_time)) == pytest.approx(case["share"], rel=1e-12)
 
 
 @pytest.mark.parametrize("case", GOLDEN["main_dtype"])

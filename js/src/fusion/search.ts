@@ -34,6 +34,9 @@ const STEPS_PER_PAUSE = 16;
  */
 export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecision = true): Cost {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
+  // The bytes of a group are those of the main memory, whichever level the chart shows.
+  const [main = roof.level] = roof.chip.memories.keys();
+  const bandwidth = roof.bandwidths.get(main) ?? roof.bandwidth;
   // Most graphs have one floating-point dtype. The precision of each group is then this dtype and need not be computed.
   const dtypes = graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)).filter(isFloating);
   const all = new Set([...dtypes, ...graph.ops.map((_, op) => precisionOf(graph, values, [op]))]);
@@ -47,7 +50,7 @@ export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecisi
   return (flops, bytes, group) => {
     const own = !ownPrecision ? null : all.size === 1 ? (only ?? null) : precisionOf(graph, values, group);
     const compute = peaksOf(own).reduce((sum, peak, at) => sum + (flops[at] ? (flops[at] as number) / peak : 0), 0);
-    const memory = bytes / roof.bandwidth;
+    const memory = bytes / bandwidth;
     const body = Math.max(compute, memory) + (1 - overlap) * Math.min(compute, memory);
     return Math.max(body / (1 - exposedComm), launchOverhead);
   };

@@ -2,6 +2,8 @@
 // it with what Python says of the same model.
 
 import { compulsory, tally, unfused } from "../../src/fusion/partition.ts";
+import { costOn } from "../../src/fusion/search.ts";
+import { lackingPeak } from "../../src/panels/fusion/merging.ts";
 import { cellText, columnsOf, exportedColumns, usualColumns } from "../../src/panels/table/columns.ts";
 import { toCsv } from "../../src/panels/table/csv.ts";
 import { derivation, figuresOf } from "../../src/panels/workload/dims.ts";
@@ -130,12 +132,16 @@ function ofGraph(store: Store) {
   const workload = store.workload.value;
   if (!workload) return {};
   const { graph, values, partition, env } = workload;
-  const now = tally(graph, values, partition, undefined);
+  const roof = store.focusRoof.value;
+  const own = store.precision.value === "auto";
+  const lacks = roof && own && lackingPeak(graph, values, roof) !== undefined;
+  const now = tally(graph, values, partition, roof && !lacks ? costOn(graph, values, roof, own) : undefined);
   const before = tally(graph, values, unfused(graph), undefined);
   const least = compulsory(graph, values);
   return {
     tally: [now.kernels, formatQuantity(now.flops, "FLOP"), formatQuantity(now.bytes, "B"), ratio(now)],
     unfused: [before.kernels, formatQuantity(before.flops, "FLOP"), formatQuantity(before.bytes, "B"), ratio(before)],
+    fused: Number.isNaN(now.seconds) ? "" : seconds(now.seconds),
     compulsory: [formatQuantity(least, "B"), formatFactor(now.bytes / least)],
     ops: graph.ops.map((_, op) => {
       const { counts, terms } = derivation(graph, env, op);

@@ -227,6 +227,13 @@ describe("the cost on a roof", () => {
     expect(seconds).toEqual([0, 1, 2].map((row) => judged(row).time));
     expect(seconds).toEqual([1_001_000 / 1e9, 100_000 / 1e6, 1 / 1e9]);
   });
+  it("is that at the main memory, whose bytes these are, whichever level is shown", () => {
+    const graph = written("a: x > y; b: y > z");
+    const values = evaluate(graph, environment(graph));
+    const chip = makeChip({ memories: { HBM: 1e12, L2: 4e12 } });
+    const at = (memory: string) => timeOf(graph, values, costOn(graph, values, makeRoof(chip, "auto", memory)))([0, 1]);
+    expect([at("L2"), at("all")]).toEqual([at("main"), at("main")]);
+  });
   it("may be told that the roof's precision judges every group", () => {
     const roof = makeRoof(makeChip({ peaks: { fp8: 2e12, bf16: 1e12 }, memories: { HBM: 1e15 } }), "fp8", "main");
     const seconds = (own: boolean) => timeOf(graph, values, costOn(graph, values, roof, own))([0]);
