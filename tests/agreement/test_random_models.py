@@ -156,7 +156,7 @@ def all_differences(model: rw.RooflineModel, found: dict[str, Any]) -> list[Diff
     left = {key: found[key] for key in told if key in found}
     left["moved"] = [parts[:4] for parts in left["moved"]]
     for side in (told, left):
-        side |= {key: numbers_in(side[key]) for key in ("roofs", "sentences", "gaps")}
+        side |= {key: numbers_in(side[key]) for key in ("roofs", "sentences", "gaps", "counted")}
         side["tooltips"] = _numbers_of_tooltips(side["tooltips"])
     return [*differences(told, left), *of_file(model, saved), *of_snapshot(model, snapshot)]
 

@@ -85,7 +85,7 @@ def told(model: rw.RooflineModel) -> dict[str, Any]:
         "rows": len(rows) if here.n else 0,
         "cells": {str(row): {key: column[row] for key, column in cells.items()} for row in rows},
         "sentence": numbers_in(here.roof_sentence(here.judging)) if here.judging is not None else None,
-        "counted": here.counted(),
+        "counted": [number for text in here.counted() for number in numbers_in(text) if number != "unknown"],
         "rates": rates,
         "ranking": [numbers_in(f"{share} · {gain}") for _, share, gain in ranking] if len(ranking) > 1 else [],
     }
@@ -99,8 +99,6 @@ def above_roof(here: Said) -> list[int]:
 def read(drawn: Drawn, wanted: dict[str, Any]) -> dict[str, Any]:
     """Return what the page shows, in the form of what Python says."""
     found: dict[str, Any] = drawn.root.evaluate(READ)
-    counted = found["counted"]
-    is_counted = counted in {wanted["counted"][0], f"{wanted['counted'][0]} · {wanted['counted'][1]} of time"}
     # Rows of a long table that are out of sight are not drawn.
     cells = found["cells"] if len(found["cells"]) >= min(_MIN_ROWS, found["rows"]) else {}
     return {
@@ -108,7 +106,7 @@ def read(drawn: Drawn, wanted: dict[str, Any]) -> dict[str, Any]:
         "cells": {row: cells.get(row, wanted["cells"][row] if cells else None) for row in wanted["cells"]},
         "sentence": numbers_in(found["sentence"]) if wanted["sentence"] is not None else None,
         # The bar is there only for profiles.
-        "counted": wanted["counted"] if is_counted or counted == "" else counted,
+        "counted": numbers_in(found["counted"]) if found["counted"] else wanted["counted"],
         "rates": found["rates"],
         "ranking": [numbers_in(text) for text in found["ranking"]],
     }
