@@ -75,9 +75,9 @@ def as_partition(groups: Any, graph: Graph) -> Partition:
         If the groups are not a legal partition, or if a given `Partition` has other ops or spilled tensors.
     """
     if not isinstance(groups, Partition):
-        return Partition(graph, groups)
+        return Partition.on_some_chip(graph, groups)
     _check_is_of(groups, graph)
-    found = Partition(graph, groups.indices)
+    found = Partition.on_some_chip(graph, groups.indices)
     return groups if groups == found else found
 
 

@@ -79,6 +79,9 @@ class Partition:
         The graph. Later additions to the graph are not included.
     groups
         Groups of ops, in any order: names of ops, or their positions in ``graph.ops``. Each op occurs once.
+    chip, dims
+        The chip on which the tiles of each group must fit, at these dimensions. Without a chip, tiles fit, but groups
+        with reductions over different axes are refused.
 
     Raises
     ------
@@ -110,13 +113,35 @@ class Partition:
     evaluations: int | None
     """The number of steps that the search of `best` tried. None for other partitions."""
 
-    def __init__(self, graph: Graph, groups: Iterable[Iterable[str | int]]) -> None:
+    @keywords("Partition")
+    def __init__(
+        self,
+        graph: Graph,
+        groups: Iterable[Iterable[str | int]],
+        *,
+        chip: Chip | str | None = None,
+        dims: Dims = None,
+    ) -> None:
+        self.__dict__.update(Partition.on_some_chip(graph, groups).__dict__)
+        if chip is not None or any(self._structure.axes.clash(group) for group in self._masks):
+            capacity = _capacity(self._structure, chip, dims)
+            for group in self._masks:
+                if refusal := capacity.refusal(group):
+                    raise FusionError(refusal)
+
+    @staticmethod
+    def on_some_chip(graph: Graph, groups: Iterable[Iterable[str | int]]) -> Partition:
+        """Return a partition without a check of its tiles, as for a chip on which all of them fit.
+
+        A widget takes its partitions so: its page checks each merge on the chip in focus, and another chip may be in
+        focus later.
+        """
         structure = _structure(graph, "(graph, groups)")
         rules = Rules(structure)
         given = list_argument(groups, "groups", "[['gelu', 'add'], ['norm']]")
         masks = [_mask_of(structure, group) for group in given]
         _check(structure, rules, masks)
-        self.__dict__.update(Partition._new(structure, rules, masks).__dict__)
+        return Partition._new(structure, rules, masks)
 
     def _with(self, groups: Sequence[Mask], spilled: Iterable[int] = ()) -> Partition:
         spilled = {*self._spilled, *spilled}

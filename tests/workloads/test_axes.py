@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from roofwidget import RooflineModel
 from roofwidget.chips import Chip, Memory
 from roofwidget.workloads import Graph, Tensor
 from roofwidget.workloads.expressions import evaluate
@@ -101,6 +102,24 @@ def test_tensors_that_fit_on_chip_whole_may_be_reduced_over_different_axes_in_on
     whole = Partition.unfused(graph).fuse("softmax", "reduce_sum", chip=with_smem(8192 + 128))
     assert whole.why_not("softmax", "divide", chip=with_smem(8192 + 128)) is None
     assert refused(whole, "softmax", "divide", chip=with_smem(8191)).code == "axes"
+
+
+def test_groups_with_reductions_over_different_axes_are_given_with_their_chip() -> None:
+    graph, groups = balanced(64, 64), [["softmax", "reduce_sum", "divide"]]
+    with pytest.raises(FusionError, match="name the chip that holds this much") as error:
+        Partition(graph, groups)
+    assert error.value.refusal.code == "axes"
+    assert Partition(graph, groups, chip="h100-sxm") == Partition.best(graph, "h100-sxm")
+    with pytest.raises(FusionError, match="the SMEM of small holds 8 kB"):
+        Partition(graph, groups, chip=with_smem(8000))
+    with pytest.raises(FusionError, match=r"the tiles of reduce_sum \+ divide need 33\.6 MB"):
+        Partition(balanced(), [["softmax"], ["reduce_sum", "divide"]], chip="h100-sxm")
+    # A page merges on the chip in focus, and another chip may come into focus.
+    model = RooflineModel(["h100-sxm"], graph=graph)
+    model.partition = [[0, 1, 2]]
+    assert len(model.shown_kernels) == 1
+    model.partition = Partition.best(graph, "h100-sxm")
+    assert len(model.shown_kernels) == 1
 
 
 def test_a_norm_after_a_norm_over_other_axes_is_a_kernel_of_its_own() -> None:
