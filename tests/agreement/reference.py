@@ -436,7 +436,7 @@ class Said:
         ]
         factor = _possible(utilization)
         is_unlinked = bound.unlinked is not None and bool(bound.unlinked[row])
-        if ran_elsewhere or is_unlinked or (utilization <= ABOVE and factor == "1"):
+        if ran_elsewhere or (utilization <= ABOVE and (is_unlinked or factor == "1")):
             return shares
         last = "above its roof: check its counts, its time and the peaks"
         return [*shares, last if utilization > ABOVE else f"{factor}× possible"]

@@ -8,9 +8,10 @@ import { createWorkload } from "./graph.ts";
 import { createHistory } from "./history.ts";
 import { createKernelWhatIfs } from "./kernel_what_ifs.ts";
 import { createRates } from "./rates.ts";
+import { restorableChoices } from "./restorable.ts";
 import { createSelection } from "./selection.ts";
 import { createSnapshots } from "./snapshots.ts";
-import { createSync, type Model, type View } from "./sync.ts";
+import { type ChangeOptions, createSync, type Model, type View } from "./sync.ts";
 import { followMerges } from "./trails.ts";
 import { createViewing } from "./view.ts";
 
@@ -50,10 +51,12 @@ export function createStore(model: Model, abort: AbortSignal) {
     sync.send({ later: true });
   }
   /** Changes several traits at once, and sends them in one message. */
-  function act(change: () => void) {
+  function apply(change: () => void) {
     batch(change);
     sync.send();
   }
+  /** Changes several traits at once. The changes make one undo entry and one message. */
+  const act = (change: () => void) => apply(() => history.change(change));
   selection.reread();
   sync.follow(
     {
@@ -63,6 +66,8 @@ export function createStore(model: Model, abort: AbortSignal) {
       chips: (_, accept) => {
         accept();
         rates.forgetChips();
+        for (const [name, usable] of Object.entries(restorableChoices(chips)))
+          sync.reviseHistory(name as "shown", usable as (entry: readonly string[]) => readonly string[] | undefined);
       },
       kernels: (_, accept) => forgetRows(accept),
       graphs: (graphs) => forgetRows(() => workload.receivers.graphs(graphs)),
@@ -77,7 +82,7 @@ export function createStore(model: Model, abort: AbortSignal) {
           if (before && signals.partition.value !== before) whatIfs.reread();
         }),
     },
-    { whatIf: rates.restorable },
+    { whatIf: rates.restorable, ...restorableChoices(chips) },
     abort,
   );
 
@@ -129,8 +134,8 @@ export function createStore(model: Model, abort: AbortSignal) {
       sync.separate();
       regroup(() => workload.actions.setPhase(name));
     },
-    undo: () => (workload.actions.keepsRows(true) ? act : regroup)(history.undo),
-    redo: () => (workload.actions.keepsRows(false) ? act : regroup)(history.redo),
+    undo: () => (workload.actions.keepsRows(true) ? apply : regroup)(history.undo),
+    redo: () => (workload.actions.keepsRows(false) ? apply : regroup)(history.redo),
     canUndo: history.canUndo,
     canRedo: history.canRedo,
     pointed: selection.pointed,
@@ -154,7 +159,8 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...snapshots,
     ...filterActions(sync),
     dragTimeShare: () => sync.dragOf("timeShare"),
-    setExposedRoofs: sync.setter("exposedRoofs"),
+    setExposedRoofs: (exposedRoofs: readonly number[], { stream = false }: ChangeOptions = {}) =>
+      sync.set({ exposedRoofs }, { stream, mergeKey: stream ? "exposedRoofs" : undefined }),
     dragExposedRoofs: () => sync.dragOf("exposedRoofs"),
     toggleCeiling,
     setAllLevels: sync.setter("allLevels"),

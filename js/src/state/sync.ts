@@ -82,13 +82,13 @@ export const TRAITS = {
   convention: ofGraph<string>(),
   dtype: ofGraph<string | null>(),
 
-  shown: shared<readonly string[]>(),
-  focusChip: shared<string>(),
-  precision: shared<string>(),
-  memory: shared<string>(),
-  exposedRoofs: shared<readonly number[]>(),
-  ceilings: shared<readonly string[] | null>(),
-  allLevels: shared<boolean>(),
+  shown: undoable<readonly string[]>(),
+  focusChip: undoable<string>(),
+  precision: undoable<string>(),
+  memory: undoable<string>(),
+  exposedRoofs: undoable<readonly number[]>(),
+  ceilings: undoable<readonly string[] | null>(),
+  allLevels: undoable<boolean>(),
   whatIf: mapping<WhatIf>(),
   moves: mapping<Moves>(),
   snapshots: undoable(decodeSnapshots, encodeSnapshots),
@@ -188,8 +188,11 @@ interface ActiveGesture {
   end(): void;
 }
 
-/** By trait: a function that removes from an undo entry all values that can no longer be restored. */
-type Restorable = { readonly [N in TraitName]?: (entry: TraitValues[N]) => TraitValues[N] };
+/**
+ * By trait: a function that removes from an undo entry all values that can no longer be restored. It returns undefined
+ * if nothing is left.
+ */
+export type Restorable = { readonly [N in TraitName]?: (entry: TraitValues[N]) => TraitValues[N] | undefined };
 
 export type Sync = ReturnType<typeof createSync>;
 
@@ -367,9 +370,13 @@ export function createSync(model: Model, history: History) {
     receivers = special;
     for (const name of TRAIT_NAMES) {
       if (traitOf(name).undoable === "alone") {
-        const usable = restorable[name] as ((entry: unknown) => unknown) | undefined;
-        const restore = (entry: unknown) => queue({ [name]: usable ? usable(entry) : entry });
-        const part = { here: () => signals[name].peek(), isSame: sameOf(name), restore };
+        const usable = (restorable[name] ?? ((entry: unknown) => entry)) as (entry: unknown) => unknown;
+        const restore = (entry: unknown) => {
+          const left = usable(entry);
+          if (left !== undefined) queue({ [name]: left });
+        };
+        // If Python replaces the chips, it also replaces choices that need an old chip. This makes no entry.
+        const part = { here: () => usable(signals[name].peek()), isSame: sameOf(name), restore };
         parts.set(name, history.add<unknown>(isMapping(name) ? { ...part, rebase: rebasedMapping } : part));
       }
       const event = `change:${wireName(name)}`;

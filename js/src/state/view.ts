@@ -9,6 +9,9 @@ import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type
  */
 const MERGE_MS = 200;
 
+/** What can be chosen about the chips. */
+const CHOICES = ["shown", "focusChip", "precision", "memory", "exposedRoofs", "ceilings", "allLevels"] as const;
+
 export function createViewing(sync: Sync) {
   const { view, zoom, rateUnit, word, xAxis, tickBase, timeScale } = sync.signals;
   const axes = { rateUnit, word, xAxis, tickBase, timeScale };
@@ -36,6 +39,8 @@ export function createViewing(sync: Sync) {
   }
   return {
     receivers: {
+      // Python changes some of these choices together, as the shown chips and the focus chip.
+      ...Object.fromEntries(CHOICES.map((name) => [name, receiver(sync.signals[name])])),
       zoom: receiver(zoom),
       view: receiver(view, dropZoom),
       timeScale: receiver(timeScale, dropZoom),

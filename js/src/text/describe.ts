@@ -81,7 +81,7 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
   if (!isBrief) parts.push(least(kernels, row, roof, bound));
   parts.push(strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s")));
   // What closes the gap to the roof is unknown for these kernels.
-  const hasNoGap = elsewhere !== undefined || isUnlinked(kernels, row);
+  const hasNoGap = elsewhere !== undefined || (isUnlinked(kernels, row) && !bound.aboveRoof);
   return [...parts, ...yardsticks(bound, hasNoGap)].join(" · ");
 }
 

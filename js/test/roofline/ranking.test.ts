@@ -82,6 +82,8 @@ describe("what to fix first", () => {
     const headroom = columnFor(columnsOf(kernels, ROOF), "headroom") as NumberColumn;
     expect([0, 1].map((row) => headroom.at(row))).toEqual([Number.NaN, 1]);
     expect(sentenceOf(kernels, 0, ROOF)).toMatch(/ of roof$/);
+    const fast = { ...makeKernels([{ flops: 0, bytes: 1e12, time: 0.5 }]), unlinked: Int32Array.of(1) };
+    expect(sentenceOf(fast, 0, ROOF)).toMatch(/ above its roof: check/);
   });
   it("is nothing without a roof", () => {
     expect(rankingOf(makeKernels(beside(1)), Int32Array.of(0), undefined).rows).toEqual([]);
