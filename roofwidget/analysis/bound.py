@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,21 @@ from roofwidget.analysis.roofline import join_times, slowest_level
 from roofwidget.chips import FLOP_CLASSES, Chip, is_off_chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.collectives import unlinked_collectives
-from roofwidget.kernels.columns import Floats, Texts, frozen, sum_of_known
+from roofwidget.kernels.columns import Bools, Floats, Texts, frozen, sum_of_known
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.non_kernels import non_kernels
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
+from roofwidget.support.text_tables import counted, one_line
+from roofwidget.units import format_factor, format_intensity, format_quantity
+
+# Ridge points of hardware are between about 0.1 and 10,000 FLOP/byte. Numbers of exercises are further apart.
+_MIN_RIDGE: Final = 1e-4
+_MAX_RIDGE: Final = 1e7
+# Few kernels run this long in one launch and this many times longer than their bound. More often the time is in
+# another unit.
+_MIN_DOUBTFUL_SECONDS: Final = 0.1
+_MIN_DOUBTFUL_FACTOR: Final = 1000.0
 
 
 @keywords("bound")
@@ -120,6 +130,8 @@ def bound(
         remarks=(
             *remarks,
             *(_levels_left_out(table, chip) if level == "all" else ()),
+            *_doubtful_rates(chip, asked),
+            *_doubtful_times(table, time, unlinked),
             # What the columns of a data frame were taken for, and which were not used.
             *(() if table is kernels else table.warnings),
         ),
@@ -210,6 +222,40 @@ def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
         *(f"{chip.name} has no bandwidth for {level}: its bytes do not count." for level in unknown),
         *(f"{chip.name} has no memory level '{level}': its bytes do not count." for level in absent),
     ]
+
+
+def _doubtful_rates(chip: Chip, precision: str) -> list[str]:
+    """Return a remark if peak and main-memory bandwidth are so far apart that one of them may lack its prefix."""
+    ridge = chip.ridge_point(precision)
+    if _MIN_RIDGE <= ridge <= _MAX_RIDGE:
+        return []
+    rate, bandwidth = format_quantity(chip.peak(precision), "FLOP/s", 4), format_quantity(chip.bandwidth(), "B/s", 4)
+    doubt = f"{chip.name} has a peak of {rate} and {chip.main_memory} with {bandwidth}"
+    advice = "check the prefixes, as in '989 TFLOP/s' and '3.35 TB/s'"
+    return [f"{doubt}, so its ridge point is {format_intensity(ridge)}: {advice}."]
+
+
+def _doubtful_times(table: Kernels, bound_time: Floats, unlinked: Bools) -> list[str]:
+    """Return remarks on times of 0, which count as not measured, and on times that may be in another unit."""
+    remarks = []
+    zero = int((table.time == 0).sum())
+    if zero:
+        verb, was = ("has", "is") if zero == 1 else ("have", "are")
+        remarks.append(f"{counted(zero, 'kernel')} {verb} a time of 0 s and {was} taken as not measured.")
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        each, factor = table.time / table.count, table.time / bound_time
+    is_long = (each >= _MIN_DOUBTFUL_SECONDS) & (factor > _MIN_DOUBTFUL_FACTOR) & np.isfinite(factor)
+    # Without its bytes over the link, a collective is far above its bound at any time.
+    rows = np.flatnonzero(is_long & ~unlinked)
+    if len(rows):
+        row = int(rows[0])
+        ran = f"'{one_line(table.names[row])}' ran {format_quantity(float(each[row]), 's')} a launch"
+        more = f", and {counted(len(rows) - 1, 'other kernel')} ran as far above" if len(rows) > 1 else ""
+        remarks.append(
+            f"{ran}, {format_factor(float(factor[row]))}× its bound{more}: check that times are in seconds, and that "
+            "no FLOPs or bytes are missing."
+        )
+    return remarks
 
 
 def _bytes_elsewhere(table: Kernels, chip: Chip, judged: tuple[str, ...]) -> Texts | None:

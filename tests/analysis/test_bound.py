@@ -282,6 +282,38 @@ def test_kernels_that_have_bytes_only_at_other_levels_are_unknown_and_the_notes_
     )
 
 
+# -- figures that cannot be meant so -----------------------------------------------------------------------------------
+
+
+def test_a_bandwidth_without_its_prefix_is_noted() -> None:
+    chip = rw.Chip("mine", {"bf16": "989 TFLOP/s"}, {"HBM": "3.35 kB/s"})
+    assert rw.bound([("k", 1, 1)], chip).notes == (
+        (
+            "mine has a peak of 989 TFLOP/s and HBM with 3.35 kB/s, so its ridge point is 295 GFLOP/B: "
+            "check the prefixes, as in '989 TFLOP/s' and '3.35 TB/s'."
+        ),
+    )
+    assert rw.bound([("k", 1, 1)], H100).notes == ()
+
+
+def test_a_kernel_of_seconds_far_below_its_roof_is_noted_and_a_short_one_is_not() -> None:
+    long = ("k", 1e12, 1e10, 5.0)
+    said = "check that times are in seconds, and that no FLOPs or bytes are missing."
+    assert rw.bound([long], H100).notes == (f"'k' ran 5 s a launch, 1675× its bound: {said}",)
+    assert rw.bound([long, long], H100).notes == (
+        f"'k' ran 5 s a launch, 1675× its bound, and 1 other kernel ran as far above: {said}",
+    )
+    assert rw.bound([("short", 1e3, 1e3, 5e-6)], H100).notes == ()
+    assert rw.bound([rw.Kernel("many", 1e12, 1e10, time=5.0, count=1_000)], H100).notes == ()
+
+
+def test_a_time_of_zero_is_noted() -> None:
+    assert rw.bound([("k", 1, 1, 0)], H100).notes == ("1 kernel has a time of 0 s and is taken as not measured.",)
+    assert rw.bound([("k", 1, 1, 0), ("l", 1, 1, 0)], H100).notes == (
+        "2 kernels have a time of 0 s and are taken as not measured.",
+    )
+
+
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "bytes_elsewhere.json").read_text())
 
 
