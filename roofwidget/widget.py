@@ -114,11 +114,12 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     def _answer(self, names: Iterable[str]) -> None:
         """Send the values of the named shared traits to all pages, and the number of the message that is handled."""
-        # A page reads a phase and groups first, too.
-        state = self.get_state(sorted(self._shared(names), key=_place))
-        if state or self._messages.is_handling:
-            state[STAMP] = self._messages.stamp(is_answer=True)
-            self._send({"method": "update", "state": state, "buffer_paths": []})
+        with self._messages.lock:
+            # A page reads a phase and groups first, too.
+            state = self.get_state(sorted(self._shared(names), key=_place))
+            if state or self._messages.is_handling:
+                state[STAMP] = self._messages.stamp(is_answer=True)
+                self._send({"method": "update", "state": state, "buffer_paths": []})
 
     def _handle_custom_msg(self, content: Any, buffers: Any) -> None:
         message = page_message(content)
@@ -174,7 +175,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         keys = None if key is None else {key} if isinstance(key, str) else set(key)
         if keys is not None and "kernels" in keys and self.baseline is not None:
             keys.add("baseline")
-        super().send_state(keys)
+        with self._messages.lock:
+            super().send_state(keys)
 
     def __repr__(self) -> str:
         return RooflineModel.__repr__(self)

@@ -44,6 +44,7 @@ key, ``"_sync": [clock, page, number]``:
 from __future__ import annotations
 
 import itertools
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -124,6 +125,8 @@ class Messages:
     """The clock of a model's updates, and the latest message of each page."""
 
     def __init__(self) -> None:
+        self.lock = threading.RLock()
+        """Held from reading values until they are sent: JupyterLab may have messages handled in another thread."""
         self._clock = itertools.count(1)
         self._now = 0
         self._latest: OrderedDict[str, int] = OrderedDict()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -323,3 +324,23 @@ def test_a_value_that_a_subclass_refuses_does_not_stay() -> None:
         page.says(values={"search": "no"})
         assert page.hears() == [{"search": "yes", "_sync": [1, "page", 1]}]
     widget.close()
+
+
+def test_updates_of_two_threads_end_with_the_last_value(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    # JupyterLab has messages of pages handled in a thread of their own while a cell runs.
+    other = threading.Thread(target=lambda: setattr(page.widget, "view", "roofline"))
+    read = page.widget.get_state
+
+    def interrupted(key: Any = None) -> dict[str, Any]:
+        state = read(key)
+        if "view" in (key or ()) and not other.ident:
+            other.start()
+            # It ends now if it need not wait until the value that was read is sent.
+            other.join(0.3)
+        return state
+
+    monkeypatch.setattr(page.widget, "get_state", interrupted)
+    page.says(values={"view": "time"})
+    other.join()
+    assert [state["view"] for state in page.hears()] == ["time", "roofline"]
+    assert page.widget.view == "roofline"
