@@ -280,21 +280,21 @@ def _case(chip: str, precision: str, memory: str, kernel: Mapping[str, Any], **o
     if whole.get("count") == 1:
         del whole["count"]
     given = {name: value for name, value in options.items() if value != NO_OPTIONS[name]}
-    expected = _expected(chip, precision, memory, whole, given)
+    expected = expected_on(CHIPS[chip], precision, memory, whole, given)
     asked = {"chip": chip, "precision": precision, "memory": memory, **({"options": given} if given else {})}
     return {**asked, "kernel": whole, "expected": expected}
 
 
-def _expected(
-    name: str, precision: str, memory: str, kernel: Mapping[str, Any], given: Mapping[str, float]
+def expected_on(
+    chip: Mapping[str, Any], precision: str, memory: str, kernel: Mapping[str, Any], given: Mapping[str, float]
 ) -> dict[str, Any]:
-    chip = CHIPS[name]
+    """Return all quantities of a kernel on a chip, computed as fractions and rounded once."""
     overlap, exposed, overhead = (Fraction({**NO_OPTIONS, **given}[option]) for option in NO_OPTIONS)
     asked = chip["default_precision"] if precision == "auto" else precision.lower()
     flops = _flops(chip["peak_flops"], kernel["flops"], (kernel["precision"] or asked).lower())
     total = None if flops is None else sum((amount for amount, _ in flops), Fraction(0))
     compute = None if flops is None else sum((amount / peak for amount, peak in flops), Fraction(0))
-    moved = {level: _bytes_at(name, level, kernel["bytes"]) for level in _levels(name, memory)}
+    moved = {level: _bytes_at(chip, level, kernel["bytes"]) for level in _levels(chip, memory)}
     times = {level: amount / Fraction(chip["memories"][level]) for level, amount in moved.items() if amount is not None}
     slowest = max(times, key=lambda level: times[level], default=None)
     sent = _network_bytes(kernel["bytes"])
@@ -348,9 +348,9 @@ def _expected(
     return found
 
 
-def _levels(name: str, memory: str) -> list[str]:
+def _levels(chip: Mapping[str, Any], memory: str) -> list[str]:
     """Return the level that is meant; for all of them those with a bandwidth."""
-    memories: dict[str, float | None] = CHIPS[name]["memories"]
+    memories: dict[str, float | None] = chip["memories"]
     if memory == "all":
         return [level for level, bandwidth in memories.items() if bandwidth is not None]
     return [next((level for level in memories if level.lower() == memory.lower()), next(iter(memories)))]
@@ -370,9 +370,9 @@ def _flops(peaks: Mapping[str, float], flops: Any, judged: str) -> list[tuple[Fr
     return found
 
 
-def _bytes_at(name: str, level: str, moved: Any) -> Fraction | None:
+def _bytes_at(chip: Mapping[str, Any], level: str, moved: Any) -> Fraction | None:
     """Bytes at a level: its own; for the main memory else those told of a memory outside that is no other level."""
-    main, *others = (one.lower() for one in CHIPS[name]["memories"])
+    main, *others = (one.lower() for one in chip["memories"])
     is_main = level.lower() == main
     if not isinstance(moved, dict):
         return Fraction(moved) if moved is not None and is_main else None
