@@ -5,6 +5,7 @@ It stores times. All other quantities are derived from them on first access and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -135,7 +136,8 @@ class Bound:
     @property
     def total_time(self) -> float:
         """The bound of the whole program, seconds: the sum of the kernels' bounds. NaN if any bound is unknown."""
-        return float(self.time.sum())
+        # Exact to the last digit, so that the page writes the same sum.
+        return math.fsum(self.time.tolist())
 
     @cached_property
     def ai(self) -> Mapping[str, Floats]:

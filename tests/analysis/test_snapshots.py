@@ -158,3 +158,8 @@ def test_the_precision_that_all_kernels_share_is_kept_with_its_peak_as_the_page_
 def test_a_kernel_whose_bound_is_unknown_has_no_place_on_the_roof(model: RooflineModel) -> None:
     model.kernels = Kernels(["no peak", "copy"], [1e12, 0], [1e11, 1e11], precision=["fp64", None])
     assert [name for name, _, _ in model.freeze().kernels] == ["copy"]
+
+
+def test_what_took_no_time_comes_before_what_was_not_measured(model: RooflineModel) -> None:
+    model.kernels = Kernels(["planned", "skipped"], [1e12, 1e12], [1e11, 1e11], time=[math.nan, 0])
+    assert [name for name, _, _ in model.freeze().kernels] == ["skipped", "planned"]

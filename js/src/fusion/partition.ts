@@ -192,13 +192,18 @@ export interface Tally {
 /** Sums over the groups of a partition. Without a cost function, the seconds are NaN. */
 export function tally(graph: Graph, values: GraphValues, { groups }: Partition, cost?: Cost): Tally {
   const sum = { kernels: groups.length, flops: 0, bytes: 0, seconds: 0 };
+  // Collects the rounding errors of the sum, because Python's sum is exact to the last digit.
+  let lost = 0;
   for (const group of groups) {
     const [flops, bytes] = [groupFlops(values, group), groupBytes(graph, values, group)];
     sum.flops += flops.reduce((a, b) => a + b, 0);
     sum.bytes += bytes;
-    sum.seconds += cost ? cost(flops, bytes, group) : Number.NaN;
+    const one = cost ? cost(flops, bytes, group) : Number.NaN;
+    const next = sum.seconds + one;
+    lost += sum.seconds >= one ? sum.seconds - next + one : one - next + sum.seconds;
+    sum.seconds = next;
   }
-  return sum;
+  return { ...sum, seconds: sum.seconds + lost };
 }
 
 /** Returns the bytes that every partition moves: inputs that ops read, outputs, and tensors that no op reads. */
