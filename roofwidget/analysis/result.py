@@ -223,12 +223,12 @@ class Bound:
         """The share of the bound time in which only the link works.
 
         If no kernel has network bytes, it is `exposed_comm`. For a kernel with network bytes it is ``max(0,
-        network_time - body_time) / time``, and otherwise 0.
+        network_time - body_time) / time`` (NaN if the link's bandwidth is unknown), and otherwise 0.
         """
         if not self.network_time.any():
             return np.full(len(self), self.exposed_comm)
         left = np.maximum(self.network_time - self.body_time, 0)
-        return np.where(self.network_time > 0, left / self.time, 0.0)
+        return np.where(self.network_time == 0, 0.0, left / self.time)
 
     @cached_property
     @_formula

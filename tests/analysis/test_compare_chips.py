@@ -142,6 +142,14 @@ def test_the_options_of_bound_pass_through(options: dict[str, Any], time: float,
     assert (both.time[0], both.perfect_overlap[0]) == (time, overlapped)
 
 
+def test_the_exposed_share_of_a_kernel_is_unknown_on_a_chip_whose_link_is_unknown() -> None:
+    without_link = rw.Chip("alone", {"bf16": 100}, {"HBM": 10})
+    kernels = [("matmul", 100, 10), ("all-reduce", 100, {"HBM": 10, "network": 500})]
+    alone, linked = compare_chips(kernels, [without_link, chip("linked")]).bounds
+    np.testing.assert_array_equal(alone.exposed_fraction, [0, np.nan])
+    np.testing.assert_array_equal(linked.exposed_fraction, [0, 0.9])
+
+
 def test_bytes_over_the_link_count_in_both_readings() -> None:
     steps = [rw.Kernel("step", 100, {"HBM": 0, "network": n}) for n in (100, 0)]
     both = compare_chips(steps, [chip("chip")])
