@@ -122,6 +122,7 @@ class Exact:
 
     flops: Fraction | None
     measured: Fraction | None
+    self_time: Fraction | None
     asked_peak: Fraction
     exposed: Fraction
     compute: Fraction | None
@@ -159,7 +160,13 @@ class Exact:
 
     @property
     def headroom(self) -> Fraction | None:
-        return None if self.measured is None or self.time is None else self.measured - self.time
+        """Return the time saved at the roof, of a row that contains others its share of self time.
+
+        A kernel without work has no roof to reach.
+        """
+        if self.measured is None or not self.time or self.self_time is None:
+            return None
+        return (self.measured - self.time) * self.self_time / self.measured
 
     @property
     def above_roof(self) -> set[bool]:
@@ -266,6 +273,7 @@ def exact(work: Work, chip: Machine, options: Options, *, lenient: bool = False)
     found = Exact(
         flops=work.total,
         measured=work.time or None,
+        self_time=work.self_time,
         asked_peak=asked_peak,
         exposed=options.exposed,
         compute=compute,

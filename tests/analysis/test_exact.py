@@ -197,7 +197,8 @@ def draw_work(rng: random.Random, machine: Machine, options: Options) -> Work:
         key = rng.choice(list(moved))
         work = replace(work, moved={**moved, key: _at_a_tie(rng, key, answer, machine, moved[key])})
         answer = _answer(work, machine, options)
-    return replace(work, time=_time(rng, answer))
+    time = _time(rng, answer)
+    return replace(work, time=time, self_time=time)
 
 
 def _answer(work: Work, machine: Machine, options: Options) -> Exact | None:
