@@ -154,6 +154,11 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         state: dict[str, Any] = super().get_state(key, *args, **kwargs)
         return state if key is not None else {**state, STAMP: self._messages.state}
 
+    @property
+    def _sync(self) -> list[object]:
+        """The stamp in the whole state. `ipywidgets.embed` reads each key of the state as an attribute."""
+        return self._messages.state
+
     def _is_python_owned(self, name: str) -> bool:
         return self.has_trait(name) and self.trait_metadata(name, "owner") == "python"
 

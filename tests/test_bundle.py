@@ -18,6 +18,7 @@ from traitlets import TraitError
 import roofwidget as rw
 from roofwidget import Chip, RooflineModel, RooflineWidget
 from roofwidget import bundle as delivery
+from roofwidget.state.messages import STAMP
 from roofwidget.support import languages
 
 SMALL = Chip("Small", {"bf16": 100e12}, {"HBM": 1e12})
@@ -199,6 +200,10 @@ def test_a_widget_that_brings_the_whole_brings_that_of_its_language(
     assert (widget._esm, widget._css) == (f"{TEXTS['words.en.js']}\n{TEXTS['widget.js']}", TEXTS["widget.css"])
 
 
+def without_stamp(state: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name != STAMP}
+
+
 @pytest.mark.usefixtures("built")
 def test_another_language_sends_its_words_before_the_loader_that_looks_for_them(
     monkeypatch: pytest.MonkeyPatch,
@@ -207,7 +212,7 @@ def test_another_language_sends_its_words_before_the_loader_that_looks_for_them(
     assert widget._code is not None
     sent: list[dict[str, Any]] = []
     for model in (widget, widget._code):
-        monkeypatch.setattr(model.comm, "send", lambda data, **_: sent.append(data["state"]))
+        monkeypatch.setattr(model.comm, "send", lambda data, **_: sent.append(without_stamp(data["state"])))
     widget.locale = "de"
     words = {"en": TEXTS["words.en.js"], "de": TEXTS["words.de.js"]}
     assert sent == [{"words": words}, {"_esm": TEXTS["loader.de.js"]}]

@@ -50,7 +50,7 @@ def test_each_cell_names_the_fastest_chip_and_by_how_much(layer: Graph) -> None:
     for width in WIDTHS:
         for tokens in TOKENS:
             one, other = seconds(tokens, width, 400 * 10**12, 10**12), seconds(tokens, width, 10**14, 2 * 10**12)
-            expected.append(f"{'A' if one < other else 'B'} {float(max(one, other) / min(one, other)):.3g}×")
+            expected.append(f"{'A' if one < other else 'B'} {float(max(one, other) / min(one, other)):.2g}×")
     assert cells(figure) == expected
     assert {text[0] for text in expected} == {"A", "B"}
     assert figure.title == "Fastest of 2 at 9 sizes · A Flops: 2 · B Bytes: 7"

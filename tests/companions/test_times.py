@@ -11,6 +11,7 @@ from ipywidgets import Widget
 
 from roofwidget import Chip, Graph, Kernel, RooflineModel, dim
 from roofwidget.companions import time_bars
+from roofwidget.units import FIGURE_LIMITS
 
 # FLOPs and bytes of the guide's four kernels, and peaks and bandwidths of its four chips, as printed.
 KERNELS = {
@@ -132,7 +133,7 @@ def test_empty_unknown_and_huge_numbers_are_drawn(chips: list[Chip], kernels: li
     model = RooflineModel(chips, kernels)
     figure = time_bars(model, by)
     if chips:
-        model.peak_flops = 1e-300
+        model.peak_flops = FIGURE_LIMITS["FLOP/s"][0]
     bars, scale = figure.marks[0], figure.axes[1].scale
     assert (bars.y >= 0).all()
     assert 0 == scale.min < scale.max < float("inf")
