@@ -39,8 +39,8 @@ export const loaderOf = (words: Like<typeof loadWords>) => () => {
   let loading: Promise<Loaded | undefined>;
   return {
     /**
-     * Starts to load the code, and returns at once: anywidget gives the initialization two seconds. After that, or after
-     * an error, it drops all messages from Python.
+     * Starts to load the code, and returns at once. anywidget waits two seconds for the initialization. If the
+     * initialization takes longer or fails, anywidget drops all messages from Python.
      */
     initialize(context: LoaderContext) {
       loading = loaded(context, words.language).catch((error: unknown) => {
@@ -66,7 +66,7 @@ interface Loaded {
   readonly widget: Widget;
 }
 
-/** Loads the code and starts the widget, unless its model is closed meanwhile. */
+/** Loads the code. Then starts the widget, unless its model was closed during loading. */
 async function loaded(context: LoaderContext, language: string): Promise<Loaded> {
   const code = await codeOf(context.model, language);
   const widget = code.make();

@@ -48,8 +48,9 @@ export default () => {
   let started: Promise<Store>;
   return {
     /**
-     * Returns at once: anywidget gives the initialization two seconds. After that, or after an error, it drops all
-     * messages from Python. Decoding a million kernels takes seconds on a slow machine, so it has a task of its own.
+     * Returns at once. anywidget waits two seconds for the initialization. If the initialization takes longer or fails,
+     * anywidget drops all messages from Python. Decoding a million kernels takes seconds on a slow machine, so decoding
+     * runs in a separate task.
      */
     initialize({ model, signal: abort }: WidgetContext) {
       started = new Promise((resolve, reject) => {
@@ -62,7 +63,7 @@ export default () => {
         });
         abort.addEventListener("abort", () => clearTimeout(timer));
       });
-      // Each view shows the failure.
+      // Prevents the browser's message about an unhandled error. Each view shows the error itself.
       started.catch(() => {});
     },
     async render({ el, signal: abort }: WidgetContext) {

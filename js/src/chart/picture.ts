@@ -21,8 +21,8 @@ interface ChartPicture {
 }
 
 /**
- * Saves a picture of the widget that contains the element. Returns false if the browser could not make a PNG of the
- * picture; then no file is saved.
+ * Saves a picture of the widget that contains `within`. If the browser cannot make a PNG, saves no file and returns
+ * false.
  */
 export async function savePicture(within: Element, kind: "png" | "svg", name: string): Promise<boolean> {
   const document = within.ownerDocument;

@@ -1,5 +1,5 @@
-// Which axes of a tensor a kernel needs whole on chip, because the reductions of the kernel reduce them. Mirrors
-// roofwidget/workloads/axes.py, which gives the reasons.
+// Which axes a tensor's tile must have whole on chip, because the kernel's reductions reduce these axes.
+// roofwidget/workloads/axes.py has the same functions and gives the reasons.
 
 import { memoize } from "../ui/memoize.ts";
 import { type Graph, type Ops, reached } from "./graph.ts";
@@ -7,7 +7,7 @@ import { type Graph, type Ops, reached } from "./graph.ts";
 /** A bit set with all axes. */
 export const ALL_AXES = -1;
 
-/** The ops upstream and downstream of a reduction, as masks. */
+/** The ops before and after a reduction in the graph, as masks: 1 for each such op. */
 interface Reach {
   readonly before: Uint8Array;
   readonly after: Uint8Array;
@@ -24,8 +24,8 @@ function reachOf(graph: Graph, op: number): Reach {
 const axesByGraph = memoize<Int32Array>();
 
 /**
- * Returns by op a bit set of the axes that the op reduces. Bit 0 is the last axis of a tensor, bit 1 the axis before it.
- * 0 for ops that reduce no axis.
+ * Returns for each op a bit set of the axes that the op reduces. Bit 0 is the last axis of the first input, bit 1 the
+ * axis before the last. The bit set is 0 if the op reduces no axis.
  */
 const axesOf = (graph: Graph): Int32Array =>
   axesByGraph(graph, [], () =>
@@ -37,7 +37,7 @@ const axesOf = (graph: Graph): Int32Array =>
     }),
   );
 
-/** Returns the different bit sets of axes that reductions of the graph reduce. */
+/** Returns the bit sets of the axes that the graph's reductions reduce, each bit set once. */
 export const reducedAxes = (graph: Graph): Iterable<number> => new Set(axesOf(graph).filter((axes) => axes !== 0));
 
 const rankOf = (graph: Graph, tensor: number | undefined) => graph.tensors[tensor ?? -1]?.shape.length ?? 0;
@@ -47,7 +47,7 @@ function reductionsOf(graph: Graph, ops: Ops): number[] {
 }
 const moversOf = (graph: Graph, ops: Ops) => ops.filter((op) => graph.ops[op]?.kind === "injective");
 
-/** A reduction for messages: the name of the op, and the axes that it reduces, counted from 0. */
+/** A reduction as messages show it: the name of the op, and the axes that the op reduces, counted from 0. */
 export interface ReducingOp {
   readonly name: string;
   readonly axes: readonly number[];
@@ -60,7 +60,7 @@ export function reducingOp(graph: Graph, op: number): ReducingOp {
   return { name: graph.ops[op]?.name ?? "", axes: axes.filter(isReduced) };
 }
 
-/** Whether elements are moved before only one of two reductions. */
+/** Whether an op moves elements before one of the two reductions, but not before the other reduction. */
 const areMovedApart = (graph: Graph, movers: Ops, one: number, other: number) =>
   movers.some((op) => reachOf(graph, one).before[op] !== reachOf(graph, other).before[op]);
 
@@ -76,7 +76,7 @@ export function clashingReductions(graph: Graph, ops: Ops): readonly [number, nu
 
 /** What the reductions of a kernel need on chip. */
 export interface ReductionTiles {
-  /** Returns the axes that a tensor has whole in its tile; 0 if no reduction holds the tensor. */
+  /** Returns a bit set of the axes that the tile of a tensor has whole; 0 if there are none. */
   readonly wholeAxes: (tensor: number) => number;
   /** Returns the tensors that enter the kernel and stay on chip between two of its ops. */
   readonly entering: () => Ops;
@@ -120,14 +120,14 @@ interface Kernel {
   readonly readers: Ops;
 }
 
-/** Whether the tile of a tensor has the axes whole that a reduction of the kernel reduces. */
+/** Returns whether the tile of a tensor must have the axes whole that `reduction` reduces. */
 function holds(graph: Graph, reduction: number, tensor: number, { inside, readers }: Kernel): boolean {
   const { inputs = [], outputs = [] } = graph.ops[reduction] ?? {};
   const isKept = (output: number) => rankOf(graph, output) >= rankOf(graph, inputs[0]);
   const maker = graph.producer[tensor] as number;
   const { before, after } = reachOf(graph, reduction);
   if (maker === reduction) {
-    // The row of the output stands for the row of the input, unless the input is on chip itself.
+    // The output's tile has the reduced axes whole, unless the input's tile is on chip with these axes whole.
     const input = inputs[0] as number;
     const isReadLater = (graph.consumers[input] as Ops).some((op) => inside.has(op) && after[op]);
     return isKept(tensor) && !inside.has(graph.producer[input] as number) && !isReadLater;

@@ -7,19 +7,24 @@ import { type Fits, fitsUnlessClashing } from "./legality.ts";
 /** The maximum number of rows and of columns in the tile of a matmul. A vector tile has at most this many elements. */
 const TILE_SIDE = 128;
 
-/** The axes of a tile in a kernel with a matmul: the code of a tile beside the bit sets of whole axes. */
+/**
+ * Stands for the axes of tiles in kernels with a matmul. In other kernels, a bit set gives the whole axes of a tile.
+ */
 const PRODUCT = "product";
 
 const product = (sizes: Ops) => sizes.reduce((a, b) => a * b, 1);
 
-/** Returns the number of elements in a tile that has some axes whole. Without such axes, the tile is a vector. */
+/**
+ * Returns the number of elements in a tile. The tile has the axes in `axes` whole. If `axes` is 0, the tile is a
+ * vector.
+ */
 function elementsOf(shape: Ops, axes: number | typeof PRODUCT): number {
   if (axes === PRODUCT) return product(shape.slice(-2).map((part) => Math.min(part, TILE_SIDE)));
   if (axes === 0) return Math.min(product(shape), TILE_SIDE);
   return product(shape.filter((_, at) => ((axes >> (shape.length - 1 - at)) & 1) === 1));
 }
 
-/** Returns a function for the bytes of a tensor's tile. Memoizes the tiles. */
+/** Returns a function that computes the bytes of a tensor's tile. Memoizes the results. */
 function tilesOf({ shape, bytes }: GraphValues) {
   const known: (Map<number | typeof PRODUCT, number> | undefined)[] = [];
   return (tensor: number, axes: number | typeof PRODUCT): number => {
@@ -33,7 +38,7 @@ function tilesOf({ shape, bytes }: GraphValues) {
   };
 }
 
-/** A tensor on chip: the bytes of its tile, and the ops between which the tile is there. */
+/** A tensor on chip: the bytes of its tile, and the first and the last op that need the tile. */
 interface Stay {
   readonly tensor: number;
   readonly first: number;
@@ -41,12 +46,15 @@ interface Stay {
   readonly bytes: number;
 }
 
-/** Returns a function that computes which tensors a kernel of ascending ops keeps on chip. */
+/**
+ * Returns a function that computes which tensors a kernel keeps on chip. The ops of the kernel must be in ascending
+ * order.
+ */
 export function staysOnChip(graph: Graph, values: GraphValues): (ops: Ops) => Stay[] {
   const products = Uint8Array.from(graph.ops, ({ kind }) => Number(kind === "matmul"));
   const tileOf = tilesOf(values);
-  // The array is reused because a search calls this function 100,000 times. It has for each op the last call that
-  // contained the op.
+  // Has for each op the number of the last call whose kernel contained the op. All calls share this array, because a
+  // search calls this function 100,000 times.
   const asked = new Int32Array(graph.ops.length);
   let question = 0;
   return (ops) => {
@@ -100,8 +108,9 @@ export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => 
 }
 
 /**
- * Returns a function that computes at least the bytes that a kernel without clashing reductions needs: the sum of the
- * largest tiles that its tensors may have. The function is faster than `peakTileBytes`.
+ * Returns a function that computes an upper limit of the bytes that a kernel without clashing reductions needs. The
+ * limit is the sum of the largest tiles that the kernel's tensors may have. The function is faster than
+ * `peakTileBytes`.
  */
 function mostTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => number {
   const tileOf = tilesOf(values);

@@ -44,9 +44,9 @@ const JOIN: Readonly<Record<Exclude<Sign, "touched">, (a: number, b: number) => 
 };
 
 /**
- * Returns how many of `total` items are picked at least once on average, times a factor, as the nearest whole number.
- * Each of `times` draws picks `picked` different items. The power is computed by repeated squaring, as in Python, because
- * the digits of `Math.pow` differ between engines.
+ * Returns the average number of items that are picked at least once, times `factor`, rounded to a whole number. There
+ * are `total` items and `times` draws. Each draw picks `picked` different items. The power is computed by repeated
+ * squaring, as in Python, because the digits of `Math.pow` differ between engines.
  */
 function touched(factor: number, total: number, picked: number, times: number): number {
   let [missed, power] = [1, (total - picked) / total];
@@ -85,7 +85,7 @@ interface Term {
 }
 
 interface Factor {
-  /** Equal for equal factors: the order of the parts of a sum, product, minimum or maximum does not matter. */
+  /** Equal factors have the same key. The order of the parts of a sum, product, minimum or maximum does not matter. */
   readonly key: string;
   readonly text: string;
   /** The parts of a minimum or maximum. */
@@ -106,7 +106,10 @@ const keyOfSum = (a: Polynomial) =>
     "+",
   );
 
-/** Adds terms one by one. Like Python, drops a term whose number becomes 0, so that it comes last if it occurs again. */
+/**
+ * Adds terms one by one. Like Python, drops a term as soon as its number becomes 0. If a later term has the same
+ * factors, that term is added at the end.
+ */
 function sum(terms: Iterable<Term>): Polynomial {
   const merged = new Map<string, Term>();
   for (const { number, factors } of terms) {
@@ -118,7 +121,7 @@ function sum(terms: Iterable<Term>): Polynomial {
   return merged;
 }
 
-/** Multiplies two sums. Like Python, drops the terms whose number is 0 after all terms are added. */
+/** Multiplies two sums. Like Python, first adds all terms and then drops the terms whose number is 0. */
 function times(a: Polynomial, b: Polynomial): Polynomial {
   const merged = new Map<string, Term>();
   for (const one of a.values()) {
@@ -149,7 +152,7 @@ function polynomial(wire: WireExpression, known: Lookup, shown: Lookup = () => u
   return sign === "/" ? divide(parts[0], parts[1] as Polynomial, text) : extreme(sign, parts, text);
 }
 
-/** Returns the term of `touched`: a number if all parts are numbers. */
+/** Returns the value of `touched` if all parts are numbers. Otherwise, returns a term with the formula. */
 function touchedTerm(parts: readonly Polynomial[], text: (part: Polynomial) => string): Polynomial {
   const numbers = parts.map(constant).filter((number) => number !== undefined);
   if (numbers.length === parts.length) {
@@ -167,7 +170,7 @@ function touchedTerm(parts: readonly Polynomial[], text: (part: Polynomial) => s
   });
 }
 
-/** Returns a minimum or maximum. The parts of a part that is itself such a minimum or maximum become its parts. */
+/** Returns a minimum or maximum as a term. Merges nested minima and maxima: min(a, min(b, c)) becomes min(a, b, c). */
 function extreme(sign: "min" | "max", counts: readonly Polynomial[], text: (part: Polynomial) => string): Polynomial {
   const flat = new Map<string, Polynomial>();
   for (const count of counts) {
@@ -182,7 +185,10 @@ function extreme(sign: "min" | "max", counts: readonly Polynomial[], text: (part
   return term(1n, { key, text: `${sign}(${parts.map(text).join(", ")})`, extreme: { sign, parts } });
 }
 
-/** Returns the parts of a sum that is only a minimum or only a maximum. */
+/**
+ * Returns the parts of a minimum or maximum if the sum `a` consists only of this minimum or maximum. Otherwise, returns
+ * undefined.
+ */
 function partsOf(a: Polynomial, sign: Sign): readonly Polynomial[] | undefined {
   const [only, ...others] = a.values();
   const [factor] = only?.factors ?? [];
@@ -222,7 +228,10 @@ function divide(a: Polynomial, b: Polynomial, text: (part: Polynomial) => string
   return sum([...whole, ...quotient(upper, term(by / common)).values()]);
 }
 
-/** Returns a / b if b is one term that divides each term of a. Otherwise, and for a constant a, returns undefined. */
+/**
+ * Returns a / b if b is a single term that divides each term of a. Otherwise, returns undefined. Also returns undefined
+ * if a is a constant.
+ */
 function exactQuotient(a: Polynomial, b: Polynomial): Polynomial | undefined {
   const [divisor, ...others] = b.values();
   if (!divisor || others.length > 0 || constant(a) !== undefined) return undefined;

@@ -52,7 +52,7 @@ export function kernelsOf(
     const filled = new Float64Array(n);
     for (let row = 0; row < n; row++) {
       const was = rows?.[row] ?? -1;
-      // A reused count may be NaN, which stands for 0 here; see below.
+      // A reused count may be NaN, because the code below replaces counts of 0 by NaN. Here the count becomes 0 again.
       filled[row] = was >= 0 && old ? (old[was] as number) || 0 : count(groups[row] as readonly number[]);
     }
     return filled;
@@ -62,7 +62,8 @@ export function kernelsOf(
     const counts = values.flops[at] as Float64Array;
     return [word, column((group) => total(counts, group), old?.flops.get(word))] as const;
   });
-  // As in Python, a class has only the groups with FLOPs of this class. A group without FLOPs has a plain 0.
+  // As in Python, the column of a class has counts only for groups with FLOPs of this class. A group without any FLOPs
+  // has a 0 in the column "".
   const isIdle = groups.map((_, row) => ofClass.every(([, counts]) => counts[row] === 0));
   const flops = new Map(
     ofClass

@@ -25,8 +25,8 @@ export type Rule = "epilogue" | "fed" | "operands" | "apart" | "rows" | "moved";
 export interface Refusal {
   readonly code: RefusalCode;
   /**
-   * For a clash of kinds or of axes: the two ops. For a kernel that is not convex: the ops of the path that leaves the kernel and returns,
-   * from first to last.
+   * For a clash of kinds or of axes: the two ops. For a kernel that is not convex: the ops of the path that leaves the
+   * kernel and returns to it, from first to last.
    */
   readonly path: readonly number[];
   readonly rule?: Rule;
@@ -35,7 +35,10 @@ export interface Refusal {
 /** Tests whether the tiles of these ops fit on chip as one kernel. */
 export type Fits = (ops: readonly number[]) => boolean;
 
-/** Returns the test for a chip whose capacity is unknown: tiles fit, unless reductions of the kernel need other tiles. */
+/**
+ * Returns the test for a chip whose capacity is unknown. Tiles fit unless two reductions of the kernel need different
+ * tiles.
+ */
 export const fitsUnlessClashing =
   (graph: Graph): Fits =>
   (ops) =>

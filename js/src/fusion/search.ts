@@ -34,7 +34,7 @@ const STEPS_PER_PAUSE = 16;
  */
 export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecision = true): Cost {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
-  // The bytes of a group are those of the main memory, whichever level the chart shows.
+  // The cost uses the bytes of the main memory, whichever level the chart shows.
   const [main = roof.level] = roof.chip.memories.keys();
   const bandwidth = roof.bandwidths.get(main) ?? roof.bandwidth;
   // Most graphs have one floating-point dtype. The precision of each group is then this dtype and need not be computed.

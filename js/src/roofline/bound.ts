@@ -130,12 +130,14 @@ export function probeOf(kernels: Kernels, roof: Roof): (row: number) => Readonly
   };
 }
 
-/** Returns whether a row is a collective whose bytes over the link are unknown. Then no roof explains its time. */
+/**
+ * Returns whether a row is a collective whose bytes over the link are unknown. No roof explains the time of such a row.
+ */
 export const isUnlinked = ({ unlinked }: Kernels, row: number) => unlinked?.[row] === 1;
 
 /**
- * Returns the seconds that a row would save at its roof, scaled to its self time; NaN if unknown. A row without work,
- * and a collective whose bytes over the link are unknown, has no roof that explains its time.
+ * Returns the seconds that a row would save at its roof, scaled to its self time; NaN if unknown. The seconds are
+ * unknown for rows without work, and for collectives whose bytes over the link are unknown.
  */
 export function headroomOf(kernels: Kernels, row: number, boundTime: number): number {
   if (!(boundTime > 0) || isUnlinked(kernels, row)) return Number.NaN;

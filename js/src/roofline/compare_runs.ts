@@ -8,13 +8,19 @@ export interface RunChange {
   readonly earlier: number;
   /** The row of the kernel in the present run. */
   readonly row: number;
-  /** The time in the earlier run, seconds over all launches. With `launches`, the time of one launch. */
+  /**
+   * The time in the earlier run, in seconds. It is the time of one launch if `launches` is defined, else of all
+   * launches.
+   */
   readonly from: number;
-  /** The time in the present run, as `from`. */
+  /**
+   * The time in the present run, in seconds. It is the time of one launch if `launches` is defined, else of all
+   * launches.
+   */
   readonly to: number;
-  /** The numbers of launches in the two runs, if the times of one launch are compared. */
+  /** The numbers of launches in the two runs if the times of one launch are compared; else undefined. */
   readonly launches: readonly [from: number, to: number] | undefined;
-  /** "faster", "slower", "same", "unknown" or "other work", computed from the ranges of the two times. */
+  /** "faster", "slower", "same", "unknown" or "other work". Computed from the ranges of the two times. */
   readonly verdict: string;
 }
 
@@ -54,7 +60,7 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
     });
   }
   const onlyNow = Array.from({ length: kernels.n }, (_, row) => row).filter((row) => isNew[row]);
-  // The change of the program's time, which is over all launches.
+  // The change of the time over all launches, also if the times of one launch are compared.
   const size = ({ from, to, launches: [then, now] = [1, 1] }: RunChange) => Math.abs(to * now - from * then) || 0;
   const longest =
     ({ time }: Kernels) =>

@@ -238,8 +238,8 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     };
     if (columns.length === 1) stand(0);
     else {
-      // The binding level comes last, so that its point is drawn on top. A kernel without FLOPs has one point, in
-      // bytes/s of the binding level.
+      // The point of the binding level comes last, so that it is drawn on top. A kernel without FLOPs has only this
+      // point, in bytes/s.
       const levels = columns.map((_, level) => level).filter((level) => !Number.isNaN(columns[level]?.[row] as number));
       const binds = levels.find((level) => level === boundBy) ?? levels[0];
       if (flops === 0) [binds ?? 0, ...levels].some(stand);

@@ -19,8 +19,8 @@ export interface Projection {
   /** Total of the scaled kernels that reach only a small share of their roof. */
   readonly far: number;
   /**
-   * Total of the scaled kernels that are above their roof. Their counts, their times or the peaks are wrong, and so are
-   * their projected times.
+   * Total of the scaled kernels that are above their roof. Their counts, their times or the chip's peaks are wrong.
+   * Therefore the projected times of these kernels are wrong too.
    */
   readonly above: number;
   /** Projected self time per kernel; NaN if unmeasured. */

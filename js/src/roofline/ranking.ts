@@ -11,7 +11,10 @@ export interface Ranking {
   readonly gains: readonly number[];
   /** The savings of all rows together, as a share of the time of all kernels. */
   readonly share: number;
-  /** The collectives whose bytes over the link are unknown. They are left out, because no roof explains their time. */
+  /**
+   * The collectives whose bytes over the link are unknown. The ranking leaves these collectives out, because no roof
+   * explains their time.
+   */
   readonly leftOut: { readonly count: number; readonly seconds: number };
 }
 

@@ -35,7 +35,7 @@ export interface Roof {
   readonly precision: string;
   /** The chosen level; the main memory if all levels are chosen. */
   readonly level: string;
-  /** The chosen level, or `ALL_LEVELS`. */
+  /** The chosen level; `ALL_LEVELS` if all levels are chosen. */
   readonly memory: string;
   /** Peak with what-ifs, FLOP/s. */
   readonly peak: number;
@@ -140,8 +140,8 @@ export const bytesByLevel = (kernels: Kernels, { chip, levels }: Roof) =>
   levels.map(({ name }) => bytesAt(kernels, chip, name));
 
 /**
- * Returns the levels at which a kernel has bytes if it has none at the levels of the roof, the chip's own levels first;
- * else nothing. Mirrors `bytes_elsewhere` of Python's `Bound`.
+ * Returns the levels at which a kernel has bytes, the chip's own levels first. If the kernel has bytes at a level of
+ * the roof, returns an empty list. Mirrors `bytes_elsewhere` of Python's `Bound`.
  */
 export function bytesElsewhere(kernels: Kernels, row: number, { chip, levels }: Roof): string[] {
   const has = (column: Float64Array) => !Number.isNaN(column[row] as number);

@@ -1,5 +1,6 @@
-// Changes of nested mappings. The changes are a mapping too: they contain only the keys that changed, and null for a
-// removed key. A mapping has no empty mappings in it. `applied` has a twin in roofwidget/state/messages.py.
+// Changes of nested mappings. The changes are a mapping too. They contain only the changed keys, and null for a removed
+// key. A mapping never contains an empty mapping. Python has the function `applied` too, in
+// roofwidget/state/messages.py.
 
 export type Changes = Readonly<Record<string, unknown>>;
 type Mapping = Readonly<Record<string, unknown>>;
@@ -9,7 +10,7 @@ const isMapping = (value: unknown): value is Mapping =>
 const isEmpty = (value: Mapping) => Object.keys(value).length === 0;
 const keysOf = (...mappings: Mapping[]) => [...new Set(mappings.flatMap(Object.keys))];
 
-/** Makes a mapping of the values that are not undefined. */
+/** Makes a mapping from each key to `partOf(key)`. Leaves out keys for which `partOf` returns undefined. */
 const mapped = (keys: readonly string[], partOf: (key: string) => unknown): Mapping =>
   Object.fromEntries(
     keys.flatMap((key) => {
@@ -18,7 +19,7 @@ const mapped = (keys: readonly string[], partOf: (key: string) => unknown): Mapp
     }),
   );
 
-/** Returns the changes that make `after` of `before`. */
+/** Returns the changes that turn `before` into `after`. */
 export function difference(before: Mapping, after: Mapping): Changes {
   return mapped(keysOf(before, after), (key) => {
     const [old, now] = [before[key], after[key]];
@@ -41,7 +42,7 @@ export function applied(value: Mapping, changes: Changes): Mapping {
   });
 }
 
-/** Returns the changes that have the effect of `earlier` and then `later`. */
+/** Returns changes that have the same effect as `earlier` followed by `later`. */
 export function merged(earlier: Changes, later: Changes): Changes {
   return mapped(keysOf(earlier, later), (key) => {
     const [one, other] = [earlier[key], later[key]];
@@ -50,15 +51,15 @@ export function merged(earlier: Changes, later: Changes): Changes {
 }
 
 /**
- * Applies to `entry` the changes from `before` to `after`, but only to keys whose value in `entry` is the value in
- * `before`.
+ * Applies to `entry` the changes from `before` to `after`. A key is changed only if its values in `entry` and in
+ * `before` are the same.
  */
 export function rebased(entry: Mapping, before: Mapping, after: Mapping): Mapping {
   const own = difference(before, entry);
   return applied(entry, without(difference(before, after), own));
 }
 
-/** Returns the changes of the keys that `others` do not change. */
+/** Returns `changes` without the keys that `others` change. */
 const without = (changes: Changes, others: Changes): Changes =>
   mapped(Object.keys(changes), (key) => {
     const [change, other] = [changes[key], others[key]];

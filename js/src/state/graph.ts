@@ -173,7 +173,7 @@ export function createWorkload(sync: Sync, history: History) {
     const next = withSize(dims.value, name, value === normal ? undefined : value);
     sync.set({ dims: next }, { ...how, mergeKey: how.stream ? name : undefined });
   }
-  /** Returns a function that restores the present size of one dimension. */
+  /** Returns a function that restores the size that a dimension has now. */
   function keptSize(name: string) {
     const size = dims.value[name];
     return () => ({ dims: withSize(dims.value, name, size) });
@@ -204,7 +204,7 @@ export function createWorkload(sync: Sync, history: History) {
         arrive();
       },
       phase: (name) => {
-        // What was not sent yet belongs to the phase that is left.
+        // Drops unsent changes, because they belong to the previous phase.
         sync.drop("partition", "dims", "convention", "dtype");
         if (groups.value === null) {
           phase.value = name;
@@ -283,15 +283,15 @@ export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>)
 const isSameGrouping = (one: KernelGroups, other: KernelGroups) =>
   one.length === other.length && one.every((group, at) => group === other[at] || isEqual(group, other[at]));
 
-/** Returns the sizes with another size of one dimension. Undefined stands for the default size. */
+/** Returns the sizes with a new size of one dimension. If `size` is undefined, the dimension gets its default size. */
 function withSize(sizes: Readonly<Record<string, number>>, name: string, size: number | undefined) {
   const { [name]: _, ...others } = sizes;
   return size === undefined ? others : { ...sizes, [name]: size };
 }
 
 /**
- * Applies to an entry a change that came from elsewhere. An entry of another phase, or with groups of its own, keeps its
- * groups.
+ * Applies to an undo entry a change that the user of this page did not make. An entry of another phase keeps its
+ * groups. An entry with other groups than `before` keeps its groups too.
  */
 function rebasedEntry(entry: GraphEntry, before: GraphEntry, after: GraphEntry): GraphEntry {
   if (before.phase !== after.phase) return isSameEntry(entry, before) ? after : entry;

@@ -8,7 +8,10 @@ interface Undoable<E> {
   readonly here: () => E | undefined;
   readonly isSame: (one: E, other: E) => boolean;
   readonly restore: (entry: E) => void;
-  /** Applies to an entry a change that came from elsewhere. By default, an entry equal to `before` becomes `after`. */
+  /**
+   * Applies to an entry a change that the user of this page did not make. By default, an entry equal to `before`
+   * becomes `after`.
+   */
   readonly rebase?: (entry: E, before: E, after: E) => E;
 }
 
@@ -52,8 +55,8 @@ export function createHistory() {
     lastKey = mergeKey;
   }
   /**
-   * Makes a change that came from elsewhere. The change makes no entry and keeps redo. It is applied to all entries, so
-   * that undo and redo do not take it back.
+   * Makes a change that the user of this page did not make. The change makes no undo entry and keeps the redo entries.
+   * It is applied to all entries, so that undo and redo do not reverse the change.
    */
   function absorb(act: () => void) {
     if (isAbsorbing) return act();

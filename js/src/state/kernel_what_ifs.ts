@@ -82,7 +82,7 @@ export function createKernelWhatIfs(
   };
 }
 
-/** Returns the what-ifs with another what-if of one kernel. */
+/** Returns the what-ifs with a new what-if of one kernel. If `move` is empty, removes the what-if of this kernel. */
 function withMove(moves: Moves, row: number, move: Move = {}): Moves {
   const { [row]: _, ...others } = moves;
   return isEqual(move, {}) ? others : { ...others, [row]: move };

@@ -1,5 +1,5 @@
-// The messages between this page and Python. Their form, and how page and Python agree on each value, is described in
-// roofwidget/state/messages.py.
+// The messages between this page and Python. roofwidget/state/messages.py describes the form of the messages, and how
+// the page and Python agree on each value.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { applied, type Changes, merged } from "./changes.ts";
@@ -11,11 +11,13 @@ export interface Model {
   send(content: unknown, callbacks?: unknown): void;
   on(event: string, callback: () => void): void;
   off(event: string, callback: () => void): void;
-  /** What else the host offers. JupyterLab shows in its log what Python prints. */
+  /**
+   * Returns callbacks for `send`, if the host has any. With JupyterLab's callbacks, its log shows what Python prints.
+   */
   readonly widget_manager?: { callbacks?(): unknown } | undefined;
 }
 
-/** Who caused a value from Python. "outdated" means that the page has already received newer values. */
+/** Who caused a value from Python. "outdated" means that the page has already received a newer value. */
 export type Origin = "Python" | "this page" | "another page" | "outdated";
 
 /** Options of sending. */
@@ -34,13 +36,13 @@ interface Batch {
   readonly values: Map<string, unknown>;
   readonly changes: Map<string, Changes>;
   readonly asked: Set<string>;
-  /** The time of the first change that a user would miss, in ms. */
+  /** The time of the first change whose loss a user would notice, in ms. */
   since?: number;
 }
 
-/** The key in which each update of Python says what caused it. */
+/** The key of the stamp in each update from Python. The stamp says what caused the update. */
 export const STAMP = "_sync";
-/** Stands instead of a number in the stamp of a whole state. */
+/** The stamp of a whole state has this value in place of a message number. */
 const WHOLE_STATE = -1;
 type Stamp = readonly [clock: number, page: string, number: number];
 
@@ -49,7 +51,9 @@ type Stamp = readonly [clock: number, page: string, number: number];
  * sent in any second.
  */
 const PERIOD_MS = 125;
-/** An unanswered message is sent again after this time, ms. Then the time doubles, up to the maximum. */
+/**
+ * An unanswered message is sent again after this time, ms. After each repetition, the time doubles, up to the maximum.
+ */
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 10_000];
 
 const emptyBatch = (): Batch => ({ values: new Map(), changes: new Map(), asked: new Set() });
@@ -57,7 +61,7 @@ const sizeOf = ({ values, changes, asked }: Batch) => values.size + changes.size
 
 export type Messages = ReturnType<typeof createMessages>;
 
-/** `shared` are the traits that this page asks for when it starts, or when it has missed an update of Python. */
+/** `shared` are the traits that this page asks for when it starts, and when it has missed an update from Python. */
 export function createMessages(
   model: Model,
   shared: readonly string[],
@@ -68,15 +72,20 @@ export function createMessages(
   let clock = stamp?.[0];
   let origin: Origin = "Python";
   let number = 0;
-  /** The message that Python has not answered. */
+  /** The message that Python has not answered yet; undefined if there is none. */
   let sent: { readonly batch: Batch; readonly number: number; readonly content: unknown } | undefined;
-  /** What is sent after the answer, in this order. Changes are collected in the last batch. */
+  /** The batches that are sent after Python's answer, in this order. New changes are added to the last batch. */
   let outbox: Batch[] = [];
   let period: ReturnType<typeof setTimeout> | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
-  /** Whether the next batch is sent at once after the answer, and not at the pace of a stream. */
+  /**
+   * Whether the next batch is sent immediately after Python's answer. If not, the batch may wait up to PERIOD_MS
+   * longer.
+   */
   let isUrgent = false;
-  /** Whether Python has sent anything to this page. If not, the page may have been saved without a kernel. */
+  /**
+   * Whether Python has sent anything to this page. If not, the page may belong to a saved notebook without a kernel.
+   */
   let hasHeard = false;
   let isConnected = true;
   const waitingSince = signal<number | undefined>(undefined);
@@ -107,7 +116,7 @@ export function createMessages(
     const own = asked.size > 0 ? { ask: [...asked] } : { ...part("values", values), ...part("changes", changes) };
     return { kind: "roofwidget", page, number, ...own };
   }
-  /** Sends the next batch if there is one and nothing is unanswered. Returns whether a batch was sent. */
+  /** Sends the next batch, unless a message is unanswered. Returns whether a batch was sent. */
   function transmit(): boolean {
     if (sent || !isConnected) return false;
     outbox = outbox.filter((one) => sizeOf(one) > 0);
@@ -139,7 +148,7 @@ export function createMessages(
     else if (period === undefined) tick();
   }
 
-  /** Reads what Python says about the cause of the present update. */
+  /** Reads the stamp of the latest update. Returns who caused the update. */
   function read(): Origin {
     const now = model.get(STAMP) as Stamp | undefined;
     if (!now || now === stamp) return origin;
@@ -150,7 +159,8 @@ export function createMessages(
       origin = "outdated";
       return origin;
     }
-    // A whole state shows what the page has missed, but not in which order it came about.
+    // Each update from Python increases the clock by 1. A whole state does not increase the clock. If the clock is
+    // larger than expected, this page has missed an update.
     const hasMissed = clock !== undefined && time > clock + (answered === WHOLE_STATE ? 0 : 1);
     clock = time;
     origin = by === page ? "this page" : by === "" ? "Python" : "another page";
@@ -161,7 +171,7 @@ export function createMessages(
     } else updateWaiting();
     return origin;
   }
-  /** Sends what was collected. If a message is unanswered, waits for the answer. */
+  /** Sends the collected changes. If a message is unanswered, the changes are sent after the answer. */
   function send({ stream = false, later = false }: SendOptions = {}) {
     if (later) period ??= setTimeout(tick);
     else if (!stream) {
@@ -169,7 +179,7 @@ export function createMessages(
       transmit();
     } else if (period === undefined) tick();
   }
-  /** Asks Python for values. */
+  /** Asks Python for the values of traits. */
   function ask(names: Iterable<string>, how?: SendOptions) {
     const last = outbox.at(-1);
     const batch = last && last.asked.size > 0 ? last : emptyBatch();
@@ -180,11 +190,11 @@ export function createMessages(
 
   return {
     /**
-     * The time at which the oldest unanswered change was made, as `performance.now()` gives it. Undefined if every change
-     * is answered, or if there has never been a kernel.
+     * The time of the oldest unanswered change, in ms, from `performance.now()`. Undefined if every change is answered,
+     * and undefined if this page has never had a kernel.
      */
     waitingSince: waitingSince as ReadonlySignal<number | undefined>,
-    /** Returns whether Python has not answered all changes of a trait. */
+    /** Returns whether a change of a trait is still unanswered. */
     isUnanswered: (name: string) => unanswered().some(({ values, changes }) => values.has(name) || changes.has(name)),
     /** Returns a value from Python with the unanswered changes applied. */
     overlaid(name: string, value: unknown): unknown {
@@ -196,10 +206,10 @@ export function createMessages(
       }
       return found;
     },
-    /** Returns who caused the present update. */
+    /** Returns who caused the latest update from Python. */
     origin: read,
     ask,
-    /** Collects a new value. If `isSilent`, a user would not miss the change. */
+    /** Collects a new value. If `isSilent`, `waitingSince` ignores the change. */
     put(name: string, value: unknown, isSilent = false) {
       const batch = lastBatch();
       batch.changes.delete(name);
@@ -216,7 +226,7 @@ export function createMessages(
       batch.since ??= performance.now();
       updateWaiting();
     },
-    /** Drops the collected changes of a trait. What was already sent is not dropped. */
+    /** Drops the unsent changes of a trait. */
     drop(name: string) {
       for (const batch of outbox) {
         batch.values.delete(name);
@@ -226,7 +236,7 @@ export function createMessages(
       updateWaiting();
     },
     send,
-    /** Collects later changes for another message. */
+    /** Later changes are collected for another message. */
     separate() {
       if (outbox.length > 0) outbox.push(emptyBatch());
     },
@@ -237,7 +247,7 @@ export function createMessages(
       clearTimeout(retry);
       updateWaiting();
     },
-    /** Listens until `abort`, and then sends what was collected. */
+    /** Listens to the model until `abort`. Then sends the collected changes. */
     follow(abort: AbortSignal) {
       const event = `change:${STAMP}`;
       model.on(event, read);

@@ -39,7 +39,10 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
         : [memory?.name ?? roof.level, memory?.bandwidth ?? roof.bandwidth, memory?.sheet ?? roof.sheetBandwidth];
     return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
-  /** Changes rates of the focus chip, within the limits of hardware. A rate that equals the data sheet is removed from the what-ifs. */
+  /**
+   * Changes rates of the focus chip, within `MIN_RATE` and `MAX_RATE`. If a rate equals the data sheet, it is removed
+   * from the what-ifs.
+   */
   function setRates(wanted: readonly (RateKey & { readonly rate: number })[], { stream = true }: ChangeOptions = {}) {
     const rates = wanted.flatMap((one) => rateOf(one, Math.max(MIN_RATE, Math.min(MAX_RATE, one.rate))) ?? []);
     if (rates.length === 0) return;

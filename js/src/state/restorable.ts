@@ -5,7 +5,7 @@ import { ALL_LEVELS } from "../roofline/roofline.ts";
 import type { Chip } from "../wire/types.ts";
 import type { Restorable } from "./sync.ts";
 
-/** Python refuses a choice that no chip has. Therefore undo does not restore such a choice. */
+/** Python refuses a choice that none of its chips has. Therefore undo does not restore such a choice. */
 export function restorableChoices(chips: ReadonlySignal<readonly Chip[]>): Restorable {
   const some = (has: (chip: Chip) => boolean) => chips.value.some(has);
   const sameWord = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();

@@ -71,7 +71,7 @@ function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernel
     const [own, index] = [textAt(kernels.name, row), points.home[row] ?? -1];
     // If several kernels have the same name, keep the longest kernel.
     if (!own || index < 0 || places.has(own)) continue;
-    // An unmeasured kernel may be a point of other roofs only.
+    // An unmeasured kernel may have points for other roofs only. Then the snapshot leaves out the kernel.
     if (![MEASURED, place].includes(points.roof[index] as number)) continue;
     places.set(own, [own, points.x[index] as number, points.y[index] as number]);
     if (places.size === MAX_SNAPSHOT_KERNELS) break;

@@ -41,8 +41,8 @@ interface Trait<T, O extends Owner> {
   /** Whether changes of the trait can be undone. The traits of the graph are undone together, in graph.ts. */
   readonly undoable: "alone" | "with graph" | undefined;
   /**
-   * Whether the trait is a mapping of which only the changed keys are sent. Then two pages can change different keys at
-   * the same time.
+   * Whether the trait is a mapping. For mappings, only the changed keys are sent. So two pages can change different
+   * keys at the same time.
    */
   readonly isMapping: boolean;
   decode(wire: unknown): T;
@@ -72,7 +72,7 @@ export const TRAITS = {
   kernels: python(decodeKernels),
   baseline: python(decodeBaseline),
   launchOverhead: python<number>(),
-  // In notebooks that 0.1.0 saved, this name has the value of `exposedRoofs`.
+  // In notebooks that 0.1.0 saved, this trait is an array, which is now the value of `exposedRoofs`. Then 0 is used.
   exposedComm: python((wire) => (typeof wire === "number" ? wire : 0)),
 
   graphs: python<readonly (readonly [phase: string, graph: unknown])[]>(),
@@ -203,13 +203,13 @@ const rebasedMapping = (entry: unknown, before: unknown, after: unknown): unknow
 
 export const isEqual = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** Returns the value of `exposedRoofs`. In notebooks that 0.1.0 saved, it has the name `exposed_comm`. */
+/** Returns the value of `exposedRoofs`. Notebooks that 0.1.0 saved have this value under the name `exposed_comm`. */
 function drawnRoofs(model: Model): unknown {
   const saved = model.get("exposed_comm");
   return model.get("exposed_roofs") ?? (Array.isArray(saved) ? saved : []);
 }
 
-/** Returns the comparison of two values of a trait. For mappings, it ignores the order of the keys. */
+/** Returns the function that compares two values of a trait. For mappings, the order of the keys does not matter. */
 const sameOf = (name: TraitName) =>
   isMapping(name)
     ? (one: unknown, other: unknown) => one === other || isSameMapping(one as MappingChanges, other as MappingChanges)
@@ -239,8 +239,8 @@ export function createSync(model: Model, history: History) {
   }
 
   /**
-   * Changes traits without an undo entry, and collects the changes for the next message. If `isWhole`, mappings are
-   * replaced and not merged with what Python has.
+   * Changes traits without an undo entry, and collects the changes for the next message. Python merges the changed keys
+   * of a mapping into its own mapping. If `isWhole`, Python replaces the whole mapping.
    */
   function queue(changes: Changes, isWhole = false) {
     const before = namesOf(changes).map((name) => encoded(name));
@@ -269,7 +269,10 @@ export function createSync(model: Model, history: History) {
     if (origin === "outdated") return messages.ask([wireName(name)], { later: true });
     take(name, origin);
   }
-  /** Takes a value from Python, unless the page has a newer value or the pointer holds the trait. */
+  /**
+   * Takes a value from Python. Keeps the page's value while a change of it is unanswered, or while the user drags it.
+   * Values of mappings are merged instead.
+   */
   function take(name: TraitName, origin: Origin) {
     if (isUnanswered(name) && !isMapping(name)) return;
     let value: unknown = traitOf(name).decode(messages.overlaid(wireName(name), inModel(name)));
@@ -279,7 +282,7 @@ export function createSync(model: Model, history: History) {
       if (!gesture.merge) return;
       value = gesture.merge(value as never);
     }
-    // An equal value is not set again, because what was memoized for the old object would be lost.
+    // An equal value is not set again, because results that were memoized for the old object would be lost.
     if (traitOf(name).owner !== "python" && isSame(name, value, signals[name].peek())) return;
     if (origin === "another page") absorb(name, value);
     else adopt(name, value);
@@ -288,7 +291,8 @@ export function createSync(model: Model, history: History) {
   function absorb(name: TraitName, value: unknown) {
     history.absorb(() => {
       adopt(name, value);
-      // With a new phase, the page derives settings and groups. With new groups, it drops rows. Python may have others.
+      // A new phase changes settings and groups on this page, and new groups remove rows. Python may have other values,
+      // so the page takes Python's values.
       if (name === "phase") for (const other of OF_GRAPH) settle(other);
       if (name === "phase" || name === "partition") for (const other of OF_ROWS) settle(other);
     });
@@ -303,7 +307,7 @@ export function createSync(model: Model, history: History) {
     if (receiver) receiver(value, accept);
     else accept();
   }
-  /** Python has answered a message that named a trait. Takes what Python made of the value. */
+  /** Called after Python has answered a message that named a trait. Takes Python's value of the trait. */
   function settle(name: TraitName) {
     if (isUnanswered(name)) return;
     const value = received(name);
@@ -329,7 +333,7 @@ export function createSync(model: Model, history: History) {
       stop();
       messages.send();
       for (const [name, origin] of gesture.deferred) {
-        // After the answer to the last move, the page has the value that Python has.
+        // The last move is still unanswered. After the answer, the page takes Python's value.
         if (gesture.hasMoved && isUnanswered(name)) continue;
         // A drag of an undoable trait has made an undo entry, so the dragged value replaces the value from Python. The
         // page sends the dragged value again, so that Python stores the same value.
@@ -375,7 +379,8 @@ export function createSync(model: Model, history: History) {
           const left = usable(entry);
           if (left !== undefined) queue({ [name]: left });
         };
-        // If Python replaces the chips, it also replaces choices that need an old chip. This makes no entry.
+        // If Python replaces the chips, it also replaces choices that need an old chip. This replacement makes no undo
+        // entry.
         const part = { here: () => usable(signals[name].peek()), isSame: sameOf(name), restore };
         parts.set(name, history.add<unknown>(isMapping(name) ? { ...part, rebase: rebasedMapping } : part));
       }
@@ -401,7 +406,7 @@ export function createSync(model: Model, history: History) {
     queue,
     send: messages.send,
     separate: messages.separate,
-    /** Drops the collected changes of traits. */
+    /** Drops the unsent changes of traits. */
     drop(...names: readonly TraitName[]) {
       for (const name of names) messages.drop(wireName(name));
     },

@@ -9,7 +9,7 @@ import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type
  */
 const MERGE_MS = 200;
 
-/** What can be chosen about the chips. */
+/** The traits in which the user makes choices about the chips. */
 const CHOICES = ["shown", "focusChip", "precision", "memory", "exposedRoofs", "ceilings", "allLevels"] as const;
 
 export function createViewing(sync: Sync) {
@@ -39,7 +39,8 @@ export function createViewing(sync: Sync) {
   }
   return {
     receivers: {
-      // Python changes some of these choices together, as the shown chips and the focus chip.
+      // Python may change several of these traits together, such as the shown chips and the focus chip. These changes
+      // make one undo entry.
       ...Object.fromEntries(CHOICES.map((name) => [name, receiver(sync.signals[name])])),
       zoom: receiver(zoom),
       view: receiver(view, dropZoom),

@@ -29,7 +29,7 @@ export function nameOf(kernels: Kernels, row: number): string {
  */
 export const bindingWord = (answer: string) => strings.binding[answer] ?? answer;
 
-/** If compute needs at least as long as memory, the attainable rate is a peak. Peaks are shown with four digits. */
+/** If the compute time is at least the memory time, the attainable rate is a peak. Peaks are shown with four digits. */
 export const attainableDigits = ({ computeTime, memoryTime }: Bound) => (computeTime >= memoryTime ? 4 : 3);
 
 /** Returns the label of a roof lowered by exposed communication. */
@@ -80,7 +80,7 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
   const least = kernels.totalFlops[row] === 0 ? zeroFlops : formula;
   if (!isBrief) parts.push(least(kernels, row, roof, bound));
   parts.push(strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s")));
-  // What closes the gap to the roof is unknown for these kernels.
+  // For these kernels it is unknown how much faster they can become.
   const hasNoGap = elsewhere !== undefined || (isUnlinked(kernels, row) && !bound.aboveRoof);
   return [...parts, ...yardsticks(bound, hasNoGap)].join(" · ");
 }
@@ -118,8 +118,8 @@ function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): str
 }
 
 /**
- * Returns the share of the peak, the share of the roof, and the possible speed-up. With `hasNoGap`
- * there is no speed-up.
+ * Returns the share of the peak, the share of the roof, and the possible speed-up. If `hasNoGap`, leaves out the
+ * speed-up.
  */
 function yardsticks(bound: Bound, hasNoGap: boolean): string[] {
   if (Number.isNaN(bound.utilization)) {
@@ -249,7 +249,8 @@ function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] 
 function lacksPeakFor(kernels: Kernels, row: number, roof: Roof): string | undefined {
   for (const [key, column] of kernels.flops) {
     const own = textAt(kernels.precision, row);
-    // FLOPs without a precision, and those of a class, have the precision of the kernel.
+    // FLOPs without a precision have the precision of the kernel. FLOPs of a class have the precision of the kernel
+    // too.
     if (!Number.isNaN(column[row] as number) && peakFor(roof, key, own) === undefined)
       return own && (key === "" || CLASSES.includes(key)) ? own : key;
   }

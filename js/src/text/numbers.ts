@@ -110,8 +110,8 @@ export function formatTick(value: number): string {
 const MIN_BARE_RATE = 1e6;
 
 /**
- * The smallest and the largest rate of hardware, in FLOP/s or B/s: from less than a person with an abacus to more than
- * all computers on Earth together. The same limits as in Python.
+ * The smallest and the largest rate that the widget accepts, in FLOP/s or B/s. The limits are far outside the rates of
+ * real hardware. Python has the same limits.
  */
 export const [MIN_RATE, MAX_RATE] = [1e-3, 1e24] as const;
 

@@ -53,8 +53,8 @@ interface KernelMetadata {
   /** The sum of `selfTime` over the measured rows, seconds. */
   readonly totalTime: number;
   /**
-   * For each kernel 1 for a collective whose bytes over the link are unknown, else 0; null if there is none. Only Python
-   * recognizes collectives.
+   * For each kernel: 1 if it is a collective whose bytes over the link are unknown, else 0. Null if there is no such
+   * collective. Only Python recognizes collectives.
    */
   readonly unlinked: Int32Array | null;
   /** Additional columns of the file, in the order of the file. */
@@ -89,8 +89,8 @@ export interface Baseline {
    */
   readonly verdict: DictColumn;
   /**
-   * For each row of the earlier run: whether the times of one launch are compared, because the numbers of launches
-   * differ.
+   * For each row of the earlier run: 1 if the times of one launch are compared, else 0. It is 1 if the two runs have
+   * different numbers of launches.
    */
   readonly isPerLaunch: Int32Array;
 }

@@ -120,7 +120,9 @@ export interface WireColumns {
   category: WireDictColumn;
   /** The time of each row; null if no time is known. */
   time: DataView | null;
-  /** For each row 1 for a collective whose bytes over the link are unknown, else 0; null or missing if all are 0. */
+  /**
+   * For each row: 1 if it is a collective whose bytes over the link are unknown, else 0. Null or missing if all are 0.
+   */
   unlinked?: DataView | null;
   /** The self time of each row; null if all self times equal the times in `time`. */
   self_time: DataView | null;
@@ -143,7 +145,9 @@ export interface WireBaseline {
   kernels: WireKernels;
   match: DataView;
   verdict: WireDictColumn;
-  /** For each row of the earlier run 1 or 0; null or missing if all are 0. See `Baseline`. */
+  /**
+   * For each row of the earlier run: 1 if the times of one launch are compared, else 0. Null or missing if all are 0.
+   */
   per_launch?: DataView | null;
 }
 
@@ -181,7 +185,7 @@ export interface WireOp {
   readonly terms: readonly (readonly [name: string, count: WireExpression])[];
   /** The precision whose peak limits the op. If this field is missing, `statedBy` chooses a precision. */
   readonly precision?: string | null;
-  /** The axes of the first input that a reduction reduces, counted from 0. */
+  /** For a reduction: the axes of the first input that the op reduces, counted from 0. */
   readonly axes?: readonly number[];
 }
 

@@ -80,7 +80,7 @@ export const catalogue = {
     },
     on: (kernel: string, chip: string) => `${kernel} on ${chip}`,
     measuredOn: (chip: string) => `measured on ${chip}`,
-    /** A formula of which exposed communication leaves a share. */
+    /** The share of a formula that remains after exposed communication. */
     leaving: (percent: string, formula: string) => `${percent} of ${formula}`,
     least: (terms: readonly string[]) => `min(${terms.join(", ")})`,
     attainable: (formula: string, rate: string) => `${formula} = ${rate} attainable`,

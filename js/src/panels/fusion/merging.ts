@@ -89,8 +89,8 @@ export function spoken(graph: Graph, ops: Ops): string {
 }
 
 /**
- * Returns the sentence that says that a group's tiles do not fit on the chip. The sentence is empty if the tiles may
- * fit, because the chip's capacity is unknown and no reductions clash.
+ * Returns the sentence that says that a group's tiles do not fit on the chip. If the chip's capacity is unknown and no
+ * reductions clash, the tiles may fit. Then the sentence is empty.
  */
 export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip | undefined): string {
   const clashing = clashingReductions(graph, ops);
@@ -109,7 +109,10 @@ export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip |
   return share ? fusionWords.capacity(group, needed, holds) + again({ graph, values }, ops) : "";
 }
 
-/** Returns the end of the sentence: why the largest tile is on chip, if an op reads its tensor again. */
+/**
+ * Returns the end of the sentence, which says why the largest tile is on chip: an op reads the tensor of this tile
+ * again after a reduction. Returns an empty text if no op does.
+ */
 function again({ graph, values }: CountedGraph, ops: Ops): string {
   const stays = staysOnChip(graph, values)(ops);
   const most = Math.max(...stays.map(({ bytes }) => bytes));

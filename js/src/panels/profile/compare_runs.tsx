@@ -15,7 +15,9 @@ import { KernelButton } from "../kernel_button.tsx";
 /** How many rows are shown at first. Each click on "more" adds the same number of rows. */
 const ROWS_PER_PAGE = 20;
 const seconds = (time: number) => formatQuantity(time, "s");
-/** Returns the time of one launch with the number of launches, or the time over all launches as it is. */
+/**
+ * Formats a time. If `launches` is not 1, the time is that of one launch, and the text also has the number of launches.
+ */
 const secondsOf = (time: number, launches = 1) =>
   launches === 1 || Number.isNaN(time) ? seconds(time) : words.launches(seconds(time), launches);
 

@@ -20,8 +20,9 @@ const MAX_TICKS = 8;
 export function Projected({ store }: { store: Store }) {
   const chosen = useSignal("");
   /**
-   * The chip that the kernels ran on. If the kernels name no chip, this is the chip that the user chose. Until then
-   * there is no projected time, because any chip would be a guess. Python refuses such kernels, too.
+   * The chip that the kernels ran on. If the kernels name no chip, this is the chip that the user chose. Until the user
+   * has chosen a chip, there is no projected time, because any chip would be a guess. Python also refuses to project
+   * kernels that name no chip.
    */
   const source = useComputed(() => store.kernels.value.chip ?? store.chips.value.find(({ id }) => id === chosen.value));
   const from = useComputed(() => source.value && roofOf(source.value, "auto", store.memory.value, {}));

@@ -36,7 +36,7 @@ export interface TextColumn extends Head {
   readonly ranks: Ranks;
   /** The displayed text, if it differs from the full text. */
   shown?(row: number): string;
-  /** Explains the text of a cell, if it needs that. */
+  /** Returns an explanation of the text of a cell; undefined if the text needs no explanation. */
   why?(row: number): string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface TextColumn extends Head {
 export interface NumberColumn extends Head {
   readonly kind: Kind;
   at(row: number): number;
-  /** The number of significant digits of a quantity, if it is not 3. */
+  /** Returns the number of significant digits of a quantity. If this function is missing, the number is 3. */
   digits?(row: number): number;
 }
 

@@ -9,8 +9,9 @@ export interface CsvColumn {
 }
 
 /**
- * Characters that start a formula in a spreadsheet, including their full-width forms. Apostrophes before them count too:
- * Python removes one apostrophe when it reads the file, and the text must come back as it was.
+ * Matches texts that start with a formula character of a spreadsheet, or with its full-width form. Apostrophes may come
+ * before the character. Texts with such apostrophes match too, because Python removes one apostrophe when it reads the
+ * file.
  */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
 
