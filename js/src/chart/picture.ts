@@ -77,7 +77,7 @@ function pictureOf(root: HTMLElement): ChartPicture {
     x += room + EDGE_PX;
   }
   if (x > EDGE_PX) y += LINE_PX;
-  // The parts of the sentence: its text, and the note after it. Each part begins on a line of its own.
+  // The text of the sentence, and the note after it. Each of the two begins on a new line.
   const parts = [...(root.querySelector(".roofwidget-sentence")?.childNodes ?? [])];
   for (const line of parts.flatMap((part) => linesOf(part.textContent ?? "", width - 2 * EDGE_PX))) {
     add("text", { x: EDGE_PX, y: y + FONT_PX, fill: ink }, line);

@@ -4,7 +4,7 @@
 import { memoize } from "../ui/memoize.ts";
 import { type Graph, type Ops, reached } from "./graph.ts";
 
-/** A bit set with all axes. */
+/** A bit set that contains all axes. */
 export const ALL_AXES = -1;
 
 /** The ops before and after a reduction in the graph, as masks: 1 for each such op. */
@@ -78,7 +78,10 @@ export function clashingReductions(graph: Graph, ops: Ops): readonly [number, nu
 export interface ReductionTiles {
   /** Returns a bit set of the axes that the tile of a tensor has whole; 0 if there are none. */
   readonly wholeAxes: (tensor: number) => number;
-  /** Returns the tensors that enter the kernel and stay on chip between two of its ops. */
+  /**
+   * Returns the tensors from main memory that stay on chip between ops of the kernel, because a reduction and another
+   * op need them.
+   */
   readonly entering: () => Ops;
 }
 
@@ -137,7 +140,10 @@ function holds(graph: Graph, reduction: number, tensor: number, { inside, reader
   return readsTwice || readers.some((op) => after[op]);
 }
 
-/** Returns a reduction that needs a tensor, and an op of the kernel that reads the tensor after the reduction. */
+/**
+ * Returns two ops of the kernel: a reduction that needs the tensor, and an op that reads the tensor after the
+ * reduction. Returns null if there are none.
+ */
 export function readAgain(graph: Graph, ops: Ops, tensor: number): readonly [number, number] | null {
   const inside = new Set(ops);
   const readers = (graph.consumers[tensor] as Ops).filter((op) => inside.has(op));

@@ -81,11 +81,12 @@ export function staysOnChip(graph: Graph, values: GraphValues): (ops: Ops) => St
 }
 
 /**
- * Returns a function that computes the peak bytes of the tiles if the given ops, in ascending order, run as one kernel.
- * For each tensor that the kernel both writes and reads, the kernel keeps a tile. It keeps the tile from the op that
- * writes the tensor to the last op that reads it. A tensor that enters the kernel is kept from its first to its last
- * reader if it is needed before and after a reduction. In a kernel with a matmul, a tile has up to 128 x 128 elements. A
- * tile that a reduction holds has the reduced axes whole. In any other case, a tile has up to 128 elements.
+ * Returns a function that computes the peak bytes of the tiles if the given ops run as one kernel. The ops must be in
+ * ascending order. A tensor that the kernel writes and reads has a tile from the op that writes it to the last op that
+ * reads it. A tensor from main memory has a tile only if it is needed before and after a reduction. This tile stays
+ * from the first to the last op that reads the tensor. In a kernel with a matmul, a tile has up to 128 x 128 elements.
+ * In other kernels, a tile has the axes whole that a reduction needs whole. If there are none, the tile has up to 128
+ * elements.
  */
 export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => number {
   const staysOf = staysOnChip(graph, values);

@@ -192,7 +192,8 @@ export interface Tally {
 /** Sums over the groups of a partition. Without a cost function, the seconds are NaN. */
 export function tally(graph: Graph, values: GraphValues, { groups }: Partition, cost?: Cost): Tally {
   const sum = { kernels: groups.length, flops: 0, bytes: 0, seconds: 0 };
-  // Collects the rounding errors of the sum, because Python's sum is exact to the last digit.
+  // Adds up the rounding errors of the sum. They are added to the sum at the end, because Python's sum is exact to the
+  // last digit.
   let lost = 0;
   for (const group of groups) {
     const [flops, bytes] = [groupFlops(values, group), groupBytes(graph, values, group)];

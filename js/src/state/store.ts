@@ -55,7 +55,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     batch(change);
     sync.send();
   }
-  /** Changes several traits at once. The changes make one undo entry and one message. */
+  /** Changes several traits at once. All changes together make one undo entry and one message. */
   const act = (change: () => void) => apply(() => history.change(change));
   selection.reread();
   sync.follow(

@@ -72,7 +72,8 @@ export const TRAITS = {
   kernels: python(decodeKernels),
   baseline: python(decodeBaseline),
   launchOverhead: python<number>(),
-  // In notebooks that 0.1.0 saved, this trait is an array, which is now the value of `exposedRoofs`. Then 0 is used.
+  // In notebooks that 0.1.0 saved, the trait `exposed_comm` is an array: the value of today's `exposedRoofs`. Then 0 is
+  // used here.
   exposedComm: python((wire) => (typeof wire === "number" ? wire : 0)),
 
   graphs: python<readonly (readonly [phase: string, graph: unknown])[]>(),
@@ -182,7 +183,7 @@ interface ActiveGesture {
   readonly merge: ((fromPython: never) => unknown) | undefined;
   readonly isQuiet: boolean;
   readonly onEnd: (() => void) | undefined;
-  /** The traits for which Python has sent another value during the gesture, and who caused the value. */
+  /** The traits that Python has changed during the gesture. For each trait: who caused Python's value. */
   readonly deferred: Map<TraitName, Origin>;
   hasMoved: boolean;
   end(): void;
@@ -270,8 +271,8 @@ export function createSync(model: Model, history: History) {
     take(name, origin);
   }
   /**
-   * Takes a value from Python. Keeps the page's value while a change of it is unanswered, or while the user drags it.
-   * Values of mappings are merged instead.
+   * Takes a value from Python. Keeps the page's value while a change of the trait is unanswered, or while the user
+   * drags the trait. For mappings, the unanswered changes are applied to Python's value.
    */
   function take(name: TraitName, origin: Origin) {
     if (isUnanswered(name) && !isMapping(name)) return;

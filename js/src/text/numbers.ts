@@ -45,12 +45,15 @@ export function formatBinary(value: number): string {
   return formatSignificant(value / 1024 ** steps, 4) + ["", ...Object.keys(BINARY)][steps];
 }
 
-/** A share that differs from 1 by at most this is shown as "100 %", because rounding can explain the difference. */
+/**
+ * A share is shown as "100 %" if it differs from 1 by at most this tolerance. Rounding can explain so small a
+ * difference.
+ */
 const HUNDRED_PERCENT_TOLERANCE = 1e-9;
 
 /**
- * Formats a share in percent. From 10 % up, the number is whole. Below 10 %, it has two significant digits. A share
- * that is not 100 % gets as many digits as it needs to differ from "100 %".
+ * Formats a share in percent. From 10 % up, shows no decimals. Below 10 %, shows two significant digits. If a share
+ * near 100 % would be rounded to "100 %", shows more digits.
  */
 export function formatPercent(share: number): string {
   if (Number.isNaN(share)) return strings.unknown;
@@ -81,7 +84,7 @@ export function roundUp(value: number, digits: number): number {
   return Number(`${Math.ceil((value / 10 ** power) * (1 - 1e-12))}e${power}`);
 }
 
-/** Formats a ratio with at least `digits` significant digits. From 10 up, all digits before the decimal mark are shown. */
+/** Formats a ratio with at least `digits` significant digits. From 10 up, shows all digits before the decimal mark. */
 export function formatRatio(ratio: number, digits = 2): string {
   const size = Math.abs(ratio);
   const whole = size < 10 ? 1 : Number(size.toExponential().split("e")[1]) + 1;

@@ -89,8 +89,8 @@ export interface Baseline {
    */
   readonly verdict: DictColumn;
   /**
-   * For each row of the earlier run: 1 if the times of one launch are compared, else 0. It is 1 if the two runs have
-   * different numbers of launches.
+   * For each row of the earlier run: 1 if the times of one launch are compared, because the numbers of launches differ.
+   * 0 if the times over all launches are compared.
    */
   readonly isPerLaunch: Int32Array;
 }

@@ -147,6 +147,7 @@ export interface WireBaseline {
   verdict: WireDictColumn;
   /**
    * For each row of the earlier run: 1 if the times of one launch are compared, else 0. Null or missing if all are 0.
+   * See `Baseline`.
    */
   per_launch?: DataView | null;
 }

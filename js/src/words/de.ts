@@ -32,7 +32,7 @@ const FIGURES = [
 ] as const;
 /** Translates the texts that say how a partition was found. */
 const foundBy = (how: string) => (how === "greedy" ? "Greedy-Suche" : how);
-/** Kernels in the dative, as after "von" and "mit". */
+/** A number of kernels in the dative case, which follows "von" and "mit". */
 const kernels = (count: number, written = String(count)) => (count === 1 ? "1 Kernel" : `${written} Kerneln`);
 const rows = (count: number) => (count === 1 ? "1 Zeile" : `${whole(count)} Zeilen`);
 const reduced = (axes: readonly number[]) => `${axes.length === 1 ? "Achse" : "Achsen"} ${axes.join(", ")}`;
