@@ -656,7 +656,7 @@ class RooflineModel(HasTraits):
 
     @validate("exposed_comm", "kernels")
     def _check_communication(self, proposal: Bunch) -> Any:
-        # Both give the time over the link. `bound` refuses the two together.
+        # `exposed_comm` and network bytes both define the time over the link. `bound` refuses the two together.
         share, kernels = (
             proposal["value"] if proposal["trait"].name == name else getattr(self, name)
             for name in ("exposed_comm", "kernels")

@@ -46,7 +46,7 @@ _SPELLINGS: Final = {
 }
 # A share that differs from 1 by at most this is shown as "100 %", because rounding can explain the difference.
 _HUNDRED_PERCENT_TOLERANCE: Final = 1e-9
-# A factor between these two has three digits.
+# A factor between these two limits has three digits.
 _LOW_NEAR_ONE: Final = 0.9
 _HIGH_NEAR_ONE: Final = 1.1
 # More digits than a double has would be noise.

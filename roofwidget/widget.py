@@ -22,7 +22,7 @@ _OF_GRAPH: Final = frozenset({*_SET_FIRST, "dims", "convention", "dtype"})
 
 
 def _place(name: str) -> int:
-    """Return the place of a trait in a message: the phase, the partition, and then all that belongs to them."""
+    """Return the sort key of a trait in a message: first the phase, then the partition, then all other traits."""
     return _SET_FIRST.index(name) if name in _SET_FIRST else len(_SET_FIRST)
 
 
@@ -72,14 +72,17 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             self._esm = bundle.first_script(self.locale)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Apply a message from the front end, except to traits that Python owns, and answer it to all pages."""
+        """Apply a message from the front end, and send the result to all pages.
+
+        Traits that Python owns do not change.
+        """
         try:
             self._apply(sync_data)
         finally:
             self._answer(sync_data)
 
     def _apply(self, sync_data: Mapping[str, Any]) -> None:
-        """Apply all values of a message, or none if one is refused."""
+        """Apply all values of a message, or none if a value is refused."""
         state = {name: value for name, value in sync_data.items() if not self._is_python_owned(name)}
         # Python may have replaced the kernels since the message was sent. A column that only the old
         # kernels have is dropped: otherwise the whole message would be refused.
@@ -90,11 +93,12 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         # The phase and the partition are set first, because the other values of the message belong to them.
         super().set_state({name: state[name] for name in sorted(state, key=_place)})
         if any(name in state for name in _SET_FIRST):
-            # Other groups reset the rows. The rows of this message belong to the new groups.
+            # A new phase or partition resets the traits of rows. Set the message's values of these traits again: they
+            # belong to the new groups.
             super().set_state({name: value for name, value in state.items() if name in ROW_TRAITS})
 
     def _apply_parts(self, state: Mapping[str, Any]) -> None:
-        """Apply what a page has collected. A value that is refused does not take the others of the message with it."""
+        """Apply the values that a page has collected. If a value is refused, the other values still apply."""
         try:
             self._apply(state)
         except TraitError:
@@ -105,7 +109,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
                 raise refusals[0] from None
 
     def _refusal(self, state: Mapping[str, Any]) -> TraitError | None:
-        """Apply all values or none, and return the error if one is refused."""
+        """Apply all values, or none if a value is refused. Return the error of the refused value, else None."""
         try:
             self._apply(state)
         except TraitError as error:
@@ -113,9 +117,9 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         return None
 
     def _answer(self, names: Iterable[str]) -> None:
-        """Send the values of the named shared traits to all pages, and the number of the message that is handled."""
+        """Send the values of the named shared traits to all pages, with the number of the message being handled."""
         with self._messages.lock:
-            # A page reads a phase and groups first, too.
+            # Pages must also read the phase and the partition before the other values.
             state = self.get_state(sorted(self._shared(names), key=_place))
             if state or self._messages.is_handling:
                 state[STAMP] = self._messages.stamp(is_answer=True)

@@ -22,11 +22,11 @@ from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import counted, one_line
 from roofwidget.units import format_factor, format_intensity, format_quantity
 
-# Ridge points of hardware are between about 0.1 and 10,000 FLOP/byte. Numbers of exercises are further apart.
+# Ridge points of hardware are between about 0.1 and 10,000 FLOP/byte. The limits are wider, because the made-up chips
+# of exercises may be more extreme.
 _MIN_RIDGE: Final = 1e-4
 _MAX_RIDGE: Final = 1e7
-# Few kernels run this long in one launch and this many times longer than their bound. More often the time is in
-# another unit.
+# Few launches last this long and also exceed their bound by this factor. More often the time is in another unit.
 _MIN_DOUBTFUL_SECONDS: Final = 0.1
 _MIN_DOUBTFUL_FACTOR: Final = 1000.0
 
@@ -132,7 +132,7 @@ def bound(
             *(_levels_left_out(table, chip) if level == "all" else ()),
             *_doubtful_rates(chip, asked),
             *_doubtful_times(table, time, unlinked),
-            # What the columns of a data frame were taken for, and which were not used.
+            # Warnings about a data frame: how its columns were read, and which columns were not used.
             *(() if table is kernels else table.warnings),
         ),
         source=table.source,
@@ -225,7 +225,7 @@ def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
 
 
 def _doubtful_rates(chip: Chip, precision: str) -> list[str]:
-    """Return a remark if peak and main-memory bandwidth are so far apart that one of them may lack its prefix."""
+    """Return a remark if the ridge point is so extreme that the peak or the bandwidth may lack a prefix such as T."""
     ridge = chip.ridge_point(precision)
     if _MIN_RIDGE <= ridge <= _MAX_RIDGE:
         return []
@@ -245,7 +245,7 @@ def _doubtful_times(table: Kernels, bound_time: Floats, unlinked: Bools) -> list
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         each, factor = table.time / table.count, table.time / bound_time
     is_long = (each >= _MIN_DOUBTFUL_SECONDS) & (factor > _MIN_DOUBTFUL_FACTOR) & np.isfinite(factor)
-    # Without its bytes over the link, a collective is far above its bound at any time.
+    # Without its bytes over the link, a collective always takes far longer than its bound, so it is left out.
     rows = np.flatnonzero(is_long & ~unlinked)
     if len(rows):
         row = int(rows[0])
@@ -259,9 +259,9 @@ def _doubtful_times(table: Kernels, bound_time: Floats, unlinked: Bools) -> list
 
 
 def _bytes_elsewhere(table: Kernels, chip: Chip, judged: tuple[str, ...]) -> Texts | None:
-    """Return the levels at which a kernel has bytes if it has none at the `judged` levels, else None; shape (n,).
+    """Return texts, shape (n,): the levels of a kernel's bytes if it has none at the `judged` levels, else None.
 
-    Returns None if no kernel has bytes at other levels only.
+    Returns None instead of the texts if no kernel has all its bytes at other levels.
     """
     by_level = {level.casefold(): (level, column) for level, column in table.bytes_by_level.items()}
     own = {

@@ -36,7 +36,7 @@ _MAX_NAMED_KERNELS: Final = 3
 _HEADER: Final = ["kernel", "before", "after", "change", "verdict", "bound by"]
 _VERDICTS: Final = ("faster", "slower", "same", "unknown", "other work")
 # A kernel that was timed once has no known spread. Timings of an unchanged kernel differ by about this share, because
-# clocks and caches differ from launch to launch, so a smaller difference is no change.
+# clocks and caches differ from launch to launch. A smaller difference is no change.
 _SINGLE_TIMING_RESOLUTION: Final = 0.01
 
 
@@ -311,9 +311,9 @@ def compare_runs(
 
 
 def _range(kernels: Kernels, per_launch: Bools) -> tuple[Floats, Floats]:
-    """Return two times per kernel, seconds: count × shortest launch and count × longest launch, or else `time`.
+    """Return two times per kernel, in seconds: count × its shortest launch, and count × its longest launch.
 
-    The times of the rows `per_launch` are those of one launch.
+    If the times of launches are unknown, both times are `time`. In the rows `per_launch` both are divided by the count.
     """
     ends = []
     for name in (PER_LAUNCH[0], PER_LAUNCH[2]):

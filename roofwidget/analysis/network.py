@@ -138,9 +138,9 @@ def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topol
 def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topology: str = "ring") -> float | Floats:
     """Return the bytes that a rank sends in a collective over all its links; received bytes do not count.
 
-    If ranks send different amounts, as in a broadcast, the result is the largest amount. As ``"network"``
-    bytes of a kernel, these bytes take the collective's time without latency at `Chip.link_bandwidth`. There is one
-    exception: an all-gather, reduce-scatter or all-reduce with ``"ring-both-ways"`` and an even number of ranks n. It
+    If ranks send different amounts, as in a broadcast, the result is the largest amount. A kernel with these
+    ``"network"`` bytes gets the collective's time without latency, at `Chip.link_bandwidth`. There is one exception: an
+    all-gather, reduce-scatter or all-reduce with ``"ring-both-ways"`` and an even number of ranks n. Such a collective
     takes ``n / (n - 1)`` times as long, because one direction has nothing to send in the last step. To get bytes that
     include this exception, use ``collective_time(kind, size, ranks, chip, latency=0, topology=...) *
     chip.link_bandwidth()``.

@@ -38,9 +38,9 @@ def html(bound: Bound) -> str:
 
 
 def bytes_elsewhere(bound: Bound) -> Iterator[str]:
-    """Yield a sentence for kernels whose bytes are all at the same levels, none of which is the level that counts.
+    """Yield one sentence for all kernels that have bytes at the same levels, but not at the level that counts.
 
-    If all levels count, `bound.remarks` already names the levels that do not.
+    Yields nothing if all levels of the chip count: `bound.remarks` already names the other levels.
     """
     if bound.bytes_elsewhere is None or bound.memory == "all":
         return
@@ -52,7 +52,10 @@ def bytes_elsewhere(bound: Bound) -> Iterator[str]:
 
 
 def where_bytes_are(bound: Bound, levels: str, whose: str = "its") -> str:
-    """Return why bytes at `levels` do not count: the chip lacks the levels or their bandwidths, or another counts."""
+    """Return why bytes at `levels` do not count.
+
+    The chip lacks a level or its bandwidth, or the bound was made for another level.
+    """
     chip = bound.chip
     own = [level for level in levels.split(", ") if level in chip.memories]
     rated = [level for level in own if chip.memories[level].bandwidth is not None]

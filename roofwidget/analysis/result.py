@@ -202,8 +202,8 @@ class Bound:
     def headroom(self) -> Floats:
         """Measured time minus bound time, seconds: the time saved by reaching the roof.
 
-        If a row contains others, it is the same share of the row's self time, so that no second is counted twice. NaN
-        for kernels without work, and for collectives whose bytes over the link are unknown: no roof explains their
+        If a row contains other rows, its headroom is the same share of its self time. So no second is counted twice.
+        NaN for kernels without work, and for collectives whose bytes over the link are unknown: no roof explains their
         time.
         """
         saved = np.where(self.time > 0, self.measured - self.time, np.nan)
@@ -222,8 +222,9 @@ class Bound:
     def exposed_fraction(self) -> Floats:
         """The share of the bound time in which only the link works.
 
-        If no kernel has network bytes, it is `exposed_comm`. For a kernel with network bytes it is ``max(0,
-        network_time - body_time) / time`` (NaN if the link's bandwidth is unknown), and otherwise 0.
+        If no kernel has network bytes, the share is `exposed_comm`. Otherwise it is 0 for kernels without network
+        bytes. For a kernel with network bytes it is ``max(0, network_time - body_time) / time``, or NaN if the link's
+        bandwidth is unknown.
         """
         if not self.network_time.any():
             return np.full(len(self), self.exposed_comm)

@@ -281,7 +281,10 @@ def _nonempty(word: object, what: str) -> str:
 
 
 def _whole(word: str, what: str) -> str:
-    """Return the word; raise an error for half a character, which can be neither printed nor sent to the page."""
+    """Return the word.
+
+    Raise an error for half a character (a lone surrogate): it can be neither printed nor sent to the page.
+    """
     if without_surrogates(word) != word:
         raise ValueError(f"{without_surrogates(what)} contains half a character (a lone surrogate): {word!a}")
     return word

@@ -1,4 +1,4 @@
-"""Collectives whose bytes over the link are unknown: the roofs of the memories say little about their time."""
+"""Finds collectives whose bytes over the link are unknown. Their memory traffic explains little of their time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OPERATION: Final = (
     r"(?:all[-_ ]?reduce|all[-_ ]?gather|reduce[-_ ]?scatter|(?:ragged[-_ ])?all[-_ ]?to[-_ ]?all"
     r"|collective[-_ ]?(?:permute|broadcast))(?![a-z])"
 )
-# The name of an instruction of XLA, or of a kernel of NCCL or RCCL.
+# Matches a collective instruction of XLA, such as all-reduce.3, and a kernel of NCCL or RCCL.
 _NAME: Final = re.compile(rf"^%?{_OPERATION}|(?:nccl|rccl)(?:dev)?kernel", re.IGNORECASE)
 _CATEGORY: Final = re.compile(rf"^(?:communication|collectives?)$|{_OPERATION}", re.IGNORECASE)
 
@@ -24,8 +24,8 @@ _CATEGORY: Final = re.compile(rf"^(?:communication|collectives?)$|{_OPERATION}",
 def unlinked_collectives(kernels: Kernels) -> Bools:
     """Return a mask, shape (n,): true for collectives without bytes over the link.
 
-    A collective waits for its link and for other chips. Without bytes under ``"network"``, only its memory traffic can
-    be judged, and this explains little of its time.
+    A collective waits for its link and for other chips. Without ``"network"`` bytes its bound covers only its memory
+    traffic, which explains little of its time.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The one mapping from columns of tables to the fields of `Kernels`, and kernels from and to data frames.
+"""Maps columns of tables to the fields of `Kernels`, and converts kernels from and to data frames.
 
 Columns have plain words with units, or are those of TraceLens, XProf or fasterbench. Data frames are those of pandas,
 polars and Arrow, and any object that has `columns` and returns a column by its name.
@@ -30,7 +30,7 @@ FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "cou
 # -- columns that are named by their unit --------------------------------------------------------------------------
 
 _MAX_SHOWN_COLUMNS: Final = 12
-# In any case: no kernel takes megaseconds, so "Ms" means milliseconds.
+# Upper and lower case do not matter: no kernel takes megaseconds, so "Ms" means milliseconds.
 _TIME_UNITS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
     **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"), "ms"),
@@ -152,7 +152,7 @@ def _meaning_of_words(name: str) -> _Meaning | None:
     words = set(re.findall(r"[a-z]+", stem.casefold()))
     time_unit = _time_unit(unit) if unit else None
     field = next((field for field, measures in _MEASURES.items() if words & measures), None)
-    # "kernel_ms" is a time, but "tokens_s" need not be.
+    # "kernel_ms" is a time. "tokens_s" may be tokens per second.
     if field is None and time_unit not in {None, "s"}:
         field = "time"
     if field is None or words & _NO_MEASURES:
@@ -208,7 +208,7 @@ _MEASURES: Final[Mapping[str, frozenset[str]]] = {
     "bytes": frozenset({"bytes", "traffic"}),
 }
 _COMMON_UNITS: Final[Mapping[str, str]] = {"time": "us", "flops": "FLOP", "bytes": "B"}
-# With these words a column is a share, a moment or a quotient, not an amount.
+# A column with one of these words is a share, a moment or a quotient, not an amount.
 _NO_MEASURES: Final = frozenset(
     {"per", "share", "percent", "start", "end", "begin", "stop", "since", "origin", "bound"}
 )
@@ -407,7 +407,7 @@ _WORDS: Final = {
     **dict.fromkeys(("category", "type", "kind"), "category"),
     **dict.fromkeys(("measured on", "ran on"), CHIP),
 }
-# Tools write these in seconds, milliseconds, microseconds or nanoseconds, so they need a unit.
+# Tools write these times in different units, from seconds to nanoseconds, so the column must name its unit.
 _TIMES_WITH_UNIT: Final = frozenset(
     {
         "duration",
@@ -431,7 +431,10 @@ _AT_END: Final = re.compile(
 
 
 def _plain(names: Sequence[str]) -> dict[str, Field]:
-    """Return the fields of plain words; of several columns for one field, our own name wins, else the first."""
+    """Return the fields of columns with plain words.
+
+    If several columns mean one field, the column with our own name is used, else the first column.
+    """
     found: dict[str, Field] = {}
     for name in sorted(names, key=lambda name: name.casefold() not in FIELDS):
         key = _key(name)
@@ -446,7 +449,7 @@ def _plain(names: Sequence[str]) -> dict[str, Field]:
 
 
 def _needs_unit(name: str) -> bool:
-    """Return whether a column is a time in no certain unit."""
+    """Return whether a column is a time that must name its unit but does not, such as ``duration``."""
     stem, unit = _unit_of(name)
     return not unit and _plain_word(stem) in _TIMES_WITH_UNIT
 
@@ -462,7 +465,7 @@ def _plain_word(stem: str) -> str:
 
 
 def unused_twins(names: Sequence[str], fields: Mapping[str, Field]) -> list[str]:
-    """Return a warning for each column that means the same measure as a column that is used.
+    """Return a warning for each unused column that means the same measure as a used column.
 
     Examples
     --------
@@ -499,7 +502,7 @@ def _key(name: str) -> str | None:
     if level:
         return f"bytes:{level.group(1).upper()}"
     word = _WORDS.get(_plain_word(stem))
-    # "kernel_ms" is no name, and "op (GFLOP)" neither.
+    # A column "kernel_ms" has no names, and neither has "op (GFLOP)".
     return None if unit and word not in _UNITS else word
 
 
@@ -550,13 +553,13 @@ class TableColumns(Protocol):
     names
         The columns' names.
     skipped
-        How many lines between the rows were not rows.
+        The number of lines between the rows that are not rows of the table.
     how
         How the user names a column, for messages.
     keeps_empty
         Whether columns without any value are kept.
     states_own_fields
-        Whether the origin of a field says that it is a column of the field's own name.
+        Whether the origin of a field is recorded even if the column has the field's own name.
     """
 
     names: Sequence[str]
@@ -566,13 +569,16 @@ class TableColumns(Protocol):
     states_own_fields: bool
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:
-        """Return the numbers of a column; with `truths`, True is 1 and False is 0. Raise `ValueError` for others."""
+        """Return the numbers of a column. Raise `ValueError` for other cells.
+
+        With `truths`, True is 1 and False is 0.
+        """
 
     def words(self, column: str) -> list[str | None]:
         """Return the texts of a column. Raise `ValueError` for other cells."""
 
     def refuse(self, row: int, column: str, reason: str) -> ValueError:
-        """Return the error for a cell."""
+        """Return the error for a bad cell; `reason` says what is wrong with the cell."""
 
 
 def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: bool = False) -> dict[str, Any]:
@@ -926,13 +932,13 @@ def from_frame(frame: Any) -> dict[str, Any]:
         raise ValueError(f"the data frame has no column '{missing[0]}'; it has {', '.join(given.names)}{hint}")
     arguments = kernels_arguments(given, dialect)
     if dialect.name == "plain":
-        # `Kernels` refuses cells that are no text, as a missing name is here.
+        # Use the cells unchanged: `Kernels` refuses cells that are not text, such as a missing name.
         arguments["names"] = list(found[dialect.fields["name"].column])
     return arguments
 
 
 def _check_spelling(name: str, absent: Collection[str]) -> None:
-    """Raise an error for a column that is no field if it has a field's name with a key, or looks misspelt."""
+    """Raise an error if a column is no field, but has a field's name before a colon or looks misspelt."""
     field, colon, _ = name.partition(":")
     if field in _KEYED and (colon or field in FIELDS):
         return

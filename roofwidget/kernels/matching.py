@@ -39,7 +39,7 @@ def match_rows(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple
     >>> [rows.tolist() for rows in match_rows(first, second, ("name",))]
     [[0, 1, 2], [4, 0, 2]]
 
-    A number that XLA gave counts less than equal work:
+    Equal work is more important than an equal number from XLA:
 
     >>> first = Kernels(["fusion.1", "fusion.2"], [4, 8], [1, 1])
     >>> second = Kernels(["fusion.1", "fusion.2"], [8, 4], [1, 1])
@@ -64,7 +64,7 @@ def match_rows(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple
     free = np.ones(len(after), dtype=np.bool_)
     for rule, rows_of in (
         (_combine(keys, of_work), any_row),
-        # Without known work, other numbers would be matched by chance.
+        # If the work is unknown, names with different XLA numbers would match by chance.
         (_combine(stems, of_work), (flops > 0) | (moved > 0)),
         (_combine(keys, of_flops), any_row),
         (_combine(stems, of_flops), flops > 0),

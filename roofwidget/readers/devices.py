@@ -1,4 +1,4 @@
-"""Find the catalogue's chip of a device that a driver or a profiler names, or say why there is none."""
+"""Finds the catalogue's chip for a device name that a driver or a profiler writes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final
 
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip
 
-# Words after the model's name. VF: a virtual machine has the whole GPU as a virtual function. OAM: the module's form.
-# The last is AMD's silicon stepping, as in MI300A_A1.
+# Suffixes of a model's name. VF: the whole GPU as a virtual function, for a virtual machine. OAM: the module's form. A
+# letter and a digit: AMD's silicon stepping, as in MI300A_A1.
 _ENDINGS: Final = re.compile(r"(?:[ _](?:VF|OAM)|_[A-Z]\d)$")
-# Cards of two dies (GCDs) that software sees as two devices: counters and kernels are those of one die.
+# Software sees each of the two dies (GCDs) of these cards as a device with its own counters and kernels.
 _TWO_DEVICES: Final = re.compile(r"(?:amd )?(?:instinct )?(mi250x?)", re.IGNORECASE)
 _UNITS_TOLERANCE: Final = 0.1
-# NVIDIA's compute capabilities, each with a chip of the catalogue for advice.
+# For each compute capability of NVIDIA, a chip of the catalogue that messages name as an example.
 _BY_CAPABILITY: Final[Mapping[float, str]] = {
     3.7: "k80",
     6.0: "p100-sxm2",
@@ -32,7 +32,7 @@ _BY_CAPABILITY: Final[Mapping[float, str]] = {
 
 
 def chip_of_device(name: str, units: float | None = None) -> Chip:
-    """Return the catalogue's chip of one device as software sees it.
+    """Return the catalogue's chip for a device that a driver or a profiler names.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def chip_of_device(name: str, units: float | None = None) -> Chip:
     Raises
     ------
     LookupError
-        If no chip or several chips have this name, or the device has fewer units than the chip and so is a part of it.
-        The message is a clause that can follow the device's name.
+        If no chip or several chips have this name. Also if the device has fewer units than the chip: the device is only
+        a part of the chip. The message is a clause that can follow the device's name.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def chip_of_device(name: str, units: float | None = None) -> Chip:
         found = chip(f"{pair[1]}-gcd" if pair else text)
     except (AmbiguousChipError, UnknownChipError):
         raise LookupError("which is not one chip of the catalogue") from None
-    # Drivers of RDNA count pairs of compute units.
+    # RDNA drivers count pairs of compute units, so their number cannot be compared with the chip's.
     whole = None if found.family.startswith("RDNA") else re.match(r"\d+", found.units or "")
     if units is not None and whole is not None and units < (1 - _UNITS_TOLERANCE) * int(whole[0]):
         raise LookupError(f"of which the device is a part: it has {units:g} of {found.units}")
@@ -66,7 +66,7 @@ def chip_of_device(name: str, units: float | None = None) -> Chip:
 
 
 def chip_of_capability(capability: float | None) -> str:
-    """Return the id of a chip with this compute capability, for advice; a common chip if it is unknown.
+    """Return the id of a chip with this compute capability, for advice; a common chip if `capability` is None.
 
     Examples
     --------

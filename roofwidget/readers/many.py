@@ -72,7 +72,7 @@ class Profiles(Mapping[str, Any]):
         """Return the kernels of all profiles as one table, in the order of the profiles.
 
         The column ``"profile"`` of `Kernels.extra` has the path of each row's profile. The warnings begin with this
-        path. `Kernels.chip` is the chip of the profiles if it is one chip.
+        path. `Kernels.chip` is the chip of the profiles if all have the same chip.
         """
         chips = {kernels.chip for kernels in self._read.values()}
         (chip,) = chips if len(chips) == 1 else (None,)

@@ -1,7 +1,7 @@
 """How the pages of one model and Python agree on its values.
 
-Python decides. Each value that a page changes goes to Python, and what Python made of it goes to all pages. If
-nothing is under way, all pages and Python hold the same values. `js/src/state/messages.ts` is the page's side.
+Python decides. A page sends each changed value to Python. Python validates the value and sends the result to all pages.
+If no message is under way, all pages and Python hold the same values. `js/src/state/messages.ts` is the page's side.
 
 **From a page to Python**: a custom message, not ipywidgets' own update. ipywidgets sends nothing more once a status
 message of the kernel is lost, which happens whenever a connection is cut while a second page is open. ::
@@ -12,20 +12,20 @@ message of the kernel is lost, which happens whenever a connection is cut while 
 
 - `page` is a random name of the page, `number` counts its messages from 1.
 - `values` replace the value of a trait. `changes` are merged into a mapping, key by key, and null removes a key. So
-  two pages can change the rates of two chips at once, and neither overwrites the other's with what it had heard last.
+  two pages can change the rates of two chips at once, and neither page overwrites the other page's change.
 - `{"ask": [names]}` instead of `values` and `changes` asks for the values that Python has.
-- A page has one unanswered message at a time. What it changes meanwhile is collected and sent after the answer.
-  Without an answer the page sends the same message again, with the same number, at growing intervals. Python applies
-  a number once, and answers each time.
-- A refused value does not take with it what was collected in the same message. Phase, partition, sizes, convention and
-  dtype belong together: they are applied together or not at all.
+- A page has one unanswered message at a time. Later changes of the page are collected and sent after the answer.
+  Without an answer the page sends the same message again, with the same number, at growing intervals. Python applies a
+  number once, and answers each time.
+- If a value is refused, the other values of the same message still apply. Phase, partition, sizes, convention and dtype
+  belong together: they are applied together or not at all.
 
 **From Python to the pages**: ipywidgets' updates, which reach all pages in the same order. Each update has one more
 key, ``"_sync": [clock, page, number]``:
 
 - `clock` counts Python's updates. A page that finds a number missing asks for all shared traits. A state with an
   older clock than the page has seen is out of date: JupyterLab fetches a whole state when it reconnects, and may
-  apply it after newer updates. The page ignores such values and asks for them.
+  apply it after newer updates. The page ignores such values and asks for the current values.
 - `page` is the page whose message caused the update, or "" if Python code did.
 - `number` is the number of the message that the update answers, -1 for a whole state, or 0. The answer comes at the
   end of `RooflineWidget.set_state`, also after a refusal. It has the validated values of the shared traits that the
@@ -35,10 +35,10 @@ key, ``"_sync": [clock, page, number]``:
 
 - While a change of the page to the trait is unanswered, the page keeps its own value. For a mapping it keeps only its
   own keys. After the answer it takes Python's value. So a late answer cannot move a slider back, a refused value does
-  not stay, and values that cross end equal: Python's order of the messages decides.
-- While the pointer holds the trait, the page keeps its own value until the gesture ends.
-- A change by Python code is one entry of the page's history. A change by another page is none: it is applied to the
-  entries as well (`absorb` in `js/src/state/history.ts`), so undo takes back only what this page did.
+  not stay, and after two crossing changes all values are equal: Python's order of the messages decides.
+- During a pointer gesture on the trait, the page keeps its own value until the gesture ends.
+- A change by Python code is one entry of the page's history. A change by another page is no entry. The change is also
+  applied to the entries (`absorb` in `js/src/state/history.ts`), so undo takes back only what this page did.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ KIND: Final = "roofwidget"
 STAMP: Final = "_sync"
 """The key in which each update of Python says what it answers."""
 
-# A page that is loaded again has a new name. A page that was forgotten may have one message applied twice.
+# A page gets a new name each time it is loaded, so the oldest names are forgotten.
+# If a forgotten page repeats a message, the message is applied twice.
 _MAX_PAGES: Final = 256
 _MAX_PAGE_NAME: Final = 64
 _WHOLE_STATE: Final = -1
@@ -102,7 +103,7 @@ def page_message(content: object) -> PageMessage | None:
 
 
 def applied(value: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a nested mapping with the changes of a page. None removes a key; empty mappings are dropped.
+    """Return a nested mapping after the changes of a page are applied. None removes a key; empty mappings are dropped.
 
     Examples
     --------
@@ -150,7 +151,7 @@ class Messages:
 
     @contextmanager
     def handling(self, message: PageMessage) -> Iterator[bool]:
-        """While the message is handled, updates say which page caused them. Yields whether the message is new."""
+        """In this context, each update says which page caused it. Yields whether the message is new."""
         is_new = message.number > self._latest.get(message.page, 0)
         if is_new:
             self._latest[message.page] = message.number

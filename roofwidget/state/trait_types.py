@@ -115,8 +115,8 @@ class RateTrait(Checked[float]):
 class KernelsTrait(Checked[Kernels]):
     """A trait for the kernels that a model shows.
 
-    Its value is what was given. While a model shows a graph, its value is the kernels of the graph's partition; the
-    given kernels are kept for the time without a graph.
+    Without a graph, its value is the given kernels. While a model shows a graph, its value is the kernels of the
+    graph's partition. The given kernels are kept, and are the value again when the graph is removed.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -126,7 +126,8 @@ class KernelsTrait(Checked[Kernels]):
         """Return the kernels of the partition of `obj`, or without a partition the given kernels."""
         given = super().get(obj, cls)
         # At the end of `hold_trait_notifications`, traitlets reads each changed trait and sets it again. The kernels of
-        # a partition must not replace the given kernels there. Nothing public says that notifications are held.
+        # a partition must not replace the given kernels at this point. No public attribute says that notifications are
+        # held.
         held = obj._cross_validation_lock  # noqa: SLF001 - see above
         return given if held or obj.partition is None else obj.partition.kernels(obj.dims)
 

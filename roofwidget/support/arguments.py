@@ -30,7 +30,7 @@ def mapping_argument(value: Any, what: str, example: str) -> Mapping[Any, Any]:
 
 
 def list_argument(value: Any, what: str, example: str) -> list[Any]:
-    """Return the elements of a list, an array or another iterable; a text or a mapping is none.
+    """Return the elements of a list, an array or another iterable, but not of a text or a mapping.
 
     Raises a `TypeError` that begins with `what`.
     """

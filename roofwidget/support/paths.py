@@ -34,7 +34,10 @@ def problem_of(given: str | os.PathLike[str]) -> str | None:
 
 
 def _is_of_system(text: str) -> bool:
-    """Whether the operating system can have this name: Python writes bytes that are not UTF-8 as surrogates."""
+    """Whether the operating system can have a file of this name.
+
+    Some surrogates are valid: Python uses them for bytes that are not UTF-8.
+    """
     try:
         os.fsencode(text)
     except UnicodeEncodeError:

@@ -3,7 +3,7 @@
 A kernel runs tile by tile. A reduction that keeps the rank of its input, such as a softmax, reads its input a second
 time: a tile with the reduced axes whole stays on chip. A reduction that drops the reduced axes, such as a sum, adds up
 the tiles as they arrive. But if a tensor is needed for the reduction and also after it, the tensor stays on chip until
-then, with the reduced axes whole.
+its last use, with the reduced axes whole.
 
 Two reductions of a kernel need different tiles if they reduce different axes, or if an injective op moves elements
 before only one of them. Then the tensors that the reductions touch stay on chip, with all these axes whole. Compilers
@@ -64,9 +64,9 @@ class Axes:
         return None
 
     def holders(self, t: int, group: Mask) -> Mask:
-        """Return the reductions of a group for which a tensor has their reduced axes whole in its tile.
+        """Return the reductions of a group that need their reduced axes whole in a tensor's tile.
 
-        This ignores that reductions of the group may clash.
+        Clashes between reductions of the group are ignored.
         """
         s = self.structure
         made, readers = s.producer[t] & group, s.readers[t] & group
@@ -74,7 +74,8 @@ class Axes:
         for op in members(group & self.reductions):
             one = 1 << op
             if made == one:
-                # The row of the output stands for the row of the input, unless the input is on chip itself.
+                # If the input of the reduction is not on chip, the output is on chip instead, with the reduced axes
+                # whole.
                 is_kept = len(s.tensors[t].shape) >= len(s.ops[op].inputs[0].shape)
                 held |= one if is_kept and not self._keeps_input(op, group) else 0
             elif readers & (s.before[op] | one):

@@ -52,7 +52,7 @@ class Capacity:
         self._tensors = list(zip(shapes, counts.sizes, strict=True))
         self._tiles = [_tiles(*one) for one in self._tensors]
         self._rows: dict[tuple[int, frozenset[int] | None], int] = {}
-        # For each tensor, at least the bytes of its tile in a kernel without a clash of reductions.
+        # An upper limit on the bytes of each tensor's tile, for kernels whose reductions do not clash.
         some = {self.axes.axes_of(op) for op in members(self.axes.reductions)}
         self._most = [max([vector, *(self._row(t, one) for one in some)]) for t, (_, vector) in enumerate(self._tiles)]
         self._all_tiles: dict[Mask, tuple[int, int, int]] = {0: (0, 0, 0)}
@@ -89,7 +89,7 @@ class Capacity:
         return Refusal("axes", sentence, (one, other))
 
     def _why_large(self, group: Mask, spilled: Collection[int]) -> str:
-        """Return the end of the sentence: why the largest tile is on chip, if an op reads its tensor again."""
+        """Return a sentence on the op that reads the tensor of the largest tile after a reduction; else ""."""
         if group & self.structure.of_kind["matmul"]:
             return ""
         on_chip = [t for t in self.structure.spillable(group) if t not in spilled]
@@ -112,9 +112,9 @@ class Capacity:
     def fits_grown(self, group: Mask, smaller: Mask) -> bool:
         """Return whether a group fits on chip, given the smaller group to which ops were added.
 
-        `fits` returns the same result. This method is faster if the smaller group was checked before. Then a limit on
-        the sum of all tiles is computed from the limit of the smaller group. If this limit fits and no reductions
-        clash, no further check is needed.
+        `fits` returns the same result. This method is faster if the smaller group was checked before. In this case an
+        upper limit on the sum of all tiles is computed from the limit of the smaller group. If the capacity is at least
+        this limit and no reductions clash, no further check is needed.
         """
         if self.share is None:
             return self.fits(group)
@@ -172,7 +172,10 @@ class Capacity:
         return self._row(t, whole) if whole is None or whole else vector
 
     def _row(self, t: int, whole: frozenset[int] | None) -> int:
-        """Return the bytes of a tile that has some axes whole and one element along the others. None: all axes."""
+        """Return the bytes of a tile that has the axes `whole` whole, and one element along each other axis.
+
+        None means that all axes are whole.
+        """
         if (t, whole) not in self._rows:
             shape, size = self._tensors[t]
             kept = (part for axis, part in enumerate(shape, -len(shape)) if whole is None or axis in whole)
@@ -181,13 +184,13 @@ class Capacity:
 
 
 def _tiles(shape: list[int], size: int) -> tuple[int, int]:
-    """Return a tile's bytes in a kernel with a matrix product, and in a kernel without matrix product or reduction."""
+    """Return two sizes of a tile in bytes: in a kernel with a matrix product, and without product and reduction."""
     product = prod(min(part, _TILE_SIDE) for part in shape[-2:])
     return _bytes(product, shape, size), _bytes(min(prod(shape), _TILE_SIDE), shape, size)
 
 
 def _bytes(elements: int, shape: list[int], size: int) -> int:
-    """Return the bytes of some elements of a tensor whose size is given in bytes, rounded up."""
+    """Return the bytes of this many elements of a tensor, rounded up. `size` is the bytes of the whole tensor."""
     return -(-elements * size // prod(shape))
 
 

@@ -89,7 +89,10 @@ class Call:
 
 
 def _wrapped(count: Count, *, is_factor: bool) -> str:
-    """Return a count as text, in brackets if it is a sum. If it is not a factor, also if it is a product or a power."""
+    """Return a count as text, in brackets if it is a sum.
+
+    Without `is_factor`, products and powers have brackets too.
+    """
     terms = [] if isinstance(count, int) else count.terms()
     is_single = len(terms) <= 1 and (is_factor or all(n == 1 and sum(p for _, p in f) == 1 for f, n in terms))
     return str(count) if is_single else f"({count})"
@@ -193,7 +196,8 @@ class Expression:
         place = {atom: index for index, atom in enumerate(self.order)}
         terms = [(sorted(factors, key=lambda f: place[f[0]]), number) for factors, number in self.polynomial.items()]
         terms.sort(key=lambda term: not term[0])
-        # Equal atoms may be written differently, as min(a, b) and min(b, a): each is written as it occurs first.
+        # Equal atoms may be written differently, such as min(a, b) and min(b, a). The form that occurs first is used
+        # for both.
         first: dict[_Atom, tuple[int, _Atom]] = {}
         for factors, _ in terms:
             for atom, _power in factors:
@@ -682,7 +686,7 @@ def _total(counts: list[Count]) -> Count:
 
 _MAX_EXACT_INT: Final = 2**53  # of a float64
 _DIGITS: Final = re.compile("-?[0-9]+")
-_PARTS: Final = {"/": 3, "touched": 5}  # of a list on the wire, its sign included; other signs take any number
+_PARTS: Final = {"/": 3, "touched": 5}  # items of a list, with its sign; other signs take any number
 _READERS: Final[Mapping[str, Callable[[list[Count]], Count]]] = {
     "+": _total,
     "*": product,

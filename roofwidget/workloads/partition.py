@@ -131,10 +131,10 @@ class Partition:
 
     @staticmethod
     def on_some_chip(graph: Graph, groups: Iterable[Iterable[str | int]]) -> Partition:
-        """Return a partition without a check of its tiles, as for a chip on which all of them fit.
+        """Return a partition without a check that its tiles fit on a chip.
 
-        A widget takes its partitions so: its page checks each merge on the chip in focus, and another chip may be in
-        focus later.
+        A widget makes its partitions in this way. Its page checks each merge for the chip in focus, and users can
+        change this chip later.
         """
         structure = _structure(graph, "(graph, groups)")
         rules = Rules(structure)
@@ -406,8 +406,9 @@ class Partition:
         a, b, chip, dims
             As in `why_not`.
         spill
-            True: if the tiles do not fit on `chip`, tensors inside the group are written to main memory and read back,
-            and tensors that enter the group are read twice, the largest tiles first; `spilled` names them.
+            True: if the tiles do not fit on `chip`, tensors are spilled, the largest tiles first; `spilled` names them.
+            A spilled tensor inside the group is written to main memory and read back. A spilled tensor that enters the
+            group is read twice.
 
         Raises
         ------

@@ -35,7 +35,7 @@ def built_in() -> frozenset[str]:
 def register(name: str, function: Operator) -> None:
     """Add an operator. If an operator fails, the graph stays unchanged. Unknown keywords are refused."""
     parameters = tuple(inspect.signature(function).parameters.values())
-    # The first parameter is the graph. `Tensor` is compared as text, because annotations are texts.
+    # The first parameter is the graph. Annotations may be texts, so `Tensor` is also compared as text.
     of_tensors = [p.name for p in parameters if p.annotation in {Tensor, "Tensor"}]
     order = [p.name for p in parameters][1:]
     takes_any_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters)

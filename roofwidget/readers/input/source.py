@@ -20,13 +20,13 @@ _CHUNK_BYTES: Final = 2**20
 _MAX_FILES: Final = 10_000
 _BOMS: Final = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
-    # The mark of UTF-32 begins with the mark of UTF-16.
+    # UTF-32 must come before UTF-16, because the mark of UTF-32 begins with the mark of UTF-16.
     (b"\xff\xfe\x00\x00", "utf-32"),
     (b"\x00\x00\xfe\xff", "utf-32"),
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
-# Without a mark: the place of the byte that is not zero in the first characters of a text.
+# For texts without a mark: bytes per character, the place of the byte that is not zero, and the encoding.
 _ZERO_BYTES: Final = ((4, 0, "utf-32-le"), (4, 3, "utf-32-be"), (2, 0, "utf-16-le"), (2, 1, "utf-16-be"))
 _MIN_UNMARKED_BYTES: Final = 8
 _MAX_UNMARKED_BYTES: Final = 32
@@ -303,7 +303,7 @@ def _opened(path: Path, name: str) -> BinaryIO:
 
 
 def _encoding_by_zeros(head: bytes) -> str | None:
-    """Return the encoding of a text in UTF-16 or UTF-32 without a byte order mark, by the zero bytes of ASCII."""
+    """Return the UTF-16 or UTF-32 encoding that the zero bytes of ASCII characters show, else None."""
     begin = head[:_MAX_UNMARKED_BYTES]
     for width, place, encoding in _ZERO_BYTES:
         whole = begin[: len(begin) // width * width]

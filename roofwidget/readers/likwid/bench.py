@@ -87,7 +87,7 @@ def runs(source: File) -> list[Run]:
 
 
 def missing_runs(source: File) -> list[str]:
-    """Return a warning if the file has the banner of a run without the run, or ends within a line."""
+    """Return a warning if a run has a banner but no results, or if the file ends in the middle of a line."""
     text = source.text(limit=_MAX_TEXT_BYTES)
     begun, found = text.count(_BANNER), len(_TEST.findall(text))
     if begun > found:

@@ -109,7 +109,7 @@ def cut_off(file: str, number: int, what: str) -> ProfileError:
 
 
 def ends_within_a_line(source: Source) -> bool:
-    """Whether the output, which is not JSON, ends without a line end."""
+    """Whether the output is not JSON and its last line has no line end."""
     return source.beginning.lstrip()[:1] != "{" and not source.text(limit=_MAX_TEXT_BYTES).endswith("\n")
 
 
@@ -169,7 +169,7 @@ class _GroupReader:
         self._row(self.block, cells, number)
 
     def _border(self, line: str, number: int) -> None:
-        """Take a line above the header of a table, below its header, or below its rows: the three are equal."""
+        """Take a border line. The borders above the header, below the header and below the rows are equal."""
         if self._header and line != self._above:
             raise cut_off(self.file, number, "the table ends without a closing line")
         self._above = line

@@ -130,7 +130,7 @@ def read_pages(source: Source) -> Launches:
 
 
 def is_printed(text: str) -> bool:
-    r"""Whether a text has pages that Nsight Compute prints for people, without ``--csv``.
+    r"""Whether a text has pages in the form that Nsight Compute prints without ``--csv``.
 
     Examples
     --------

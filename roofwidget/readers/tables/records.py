@@ -207,7 +207,7 @@ class _Read:
         self._read = read
         self.name = read.source.name
         guarded = {unguarded(column): column for column in read.columns}
-        # Two headers may differ only in the guard; then both stay as they are.
+        # If two headers differ only in the apostrophe of `unguarded`, all headers stay unchanged.
         self._columns = guarded if len(guarded) == len(read.columns) else {column: column for column in read.columns}
         self.names: Sequence[str] = list(self._columns)
         self.skipped = read.skipped

@@ -257,7 +257,7 @@ def chip_of(collected: Collected, properties: Mapping[str, Any]) -> tuple[Chip |
     entries = [entry for entry in devices if isinstance(entry, dict)] if isinstance(devices, list) else []
     known = {entry["id"]: entry for entry in entries if isinstance(entry.get("id"), int) and entry.get("name")}
     used = set(collected.device.device.integers().tolist())
-    # Without numbers in the events, any device of the list may have run the kernels.
+    # If the events have no device numbers, any device of the list may have run the kernels.
     ran_on = known if used == {NONE} else {number: known[number] for number in used if number in known}
     names = sorted({str(entry["name"]) for entry in ran_on.values()})
     if len(names) > 1:

@@ -254,7 +254,7 @@ _CATEGORIES: Final = {
     "Memcpy": "gpu_memcpy",
     "Memset": "gpu_memset",
 }
-# Events that are no work: Python's frames, marks, arrows, and time that other events have too.
+# Events that are no work: Python's frames, marks, arrows, and spans whose time other events also contain.
 _NO_WORK: Final = frozenset(
     {
         None,

@@ -16,7 +16,7 @@ from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import listed
 
 _END: Final = ".xplane.pb"
-# The outermost fields of a trace, all with a length: planes, errors, warnings and hosts.
+# Tags of the outermost fields of a trace: planes, errors, warnings and hosts. A length follows each tag.
 _FIELDS: Final = (0x0A, 0x12, 0x1A, 0x22)
 _MAX_VARINT_BYTES: Final = 10
 _CHUNK_BYTES: Final = 2**20
@@ -34,7 +34,7 @@ def is_trace(source: Source) -> bool:
     """
     if source.is_folder:
         return any(name.endswith(_END) for name in source.members())
-    # The converted JSON has the name of its trace.
+    # JSON that was converted from a trace has the trace's name, so its first character is checked too.
     is_named = source.name.endswith(_END) and source.head.strip()[:1] not in (b"", b"[", b"{")
     return is_named or (source.head.startswith(b"\n") and _PLANE.search(source.head) is not None)
 
@@ -69,7 +69,10 @@ def converted(source: Source, *tools: str) -> list[Source]:
 
 
 def _check(trace: Source) -> None:
-    """Raise an error if the trace's outermost fields are not whole: XProf would read a part, or end the process."""
+    """Raise an error if an outermost field of the trace is incomplete.
+
+    XProf would read only a part of the trace, or end the process.
+    """
     done = 0
     with trace.open() as stream:
         while tag := stream.read(1):
@@ -88,7 +91,7 @@ def _check(trace: Source) -> None:
 
 
 def _varint(stream: BinaryIO) -> tuple[int, int] | None:
-    """Return a protobuf integer and its number of bytes; None if it is not one."""
+    """Return a protobuf integer and its number of bytes, or None if the bytes are no protobuf integer."""
     value = 0
     for count in range(_MAX_VARINT_BYTES):
         byte = stream.read(1)

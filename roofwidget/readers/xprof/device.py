@@ -16,7 +16,7 @@ from roofwidget.readers.xprof.table import GIBI, GIGA, shown
 _VENDORS: Final = {"tpu": "Google", "amd": "AMD", "nvidia": "NVIDIA"}
 # GPUs whose bf16 rate differs from the fp16 rate, or that have no bf16.
 _NO_BF16: Final = ("gfx908", "gfx906", "kepler", "maxwell", "pascal", "volta", "turing")
-# Chips of the catalogue by the architecture that XProf reports. The check of the HBM peak uses the chip with the
+# The catalogue's chips of each architecture that XProf may report. The check of the HBM peak uses the chip with the
 # nearest compute peak.
 _KNOWN: Final = {"gfx942": ("mi300x", "mi300a", "mi325x"), "gfx950": ("mi350x", "mi355x")}
 _MIN_SHARE_OF_SHEET: Final = 0.75

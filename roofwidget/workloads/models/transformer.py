@@ -221,9 +221,9 @@ def decoder(
     layers, vocabulary
         The number of layers; the size of the vocabulary. Without a vocabulary there are neither embedding nor logits.
     **layer
-        Keywords of `Layer`, which replace the preset's values. A mixture of experts reads by default the weights of the
-        mean number of experts; with ``touched="most"``, of the most experts that the tokens can reach. `Graph.notes`
-        says which.
+        Keywords of `Layer`, which replace the preset's values. By default a mixture of experts reads the weights of the
+        mean number of experts. With ``touched="most"`` it reads the weights of the most experts that the tokens can
+        reach. `Graph.notes` says which of the two was used.
 
     Raises
     ------

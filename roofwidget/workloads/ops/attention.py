@@ -50,17 +50,17 @@ class _Sizes:
         return self._terms(lambda each, d: attended(each, self.queries, self.keys, d, causal=causal))
 
     def windowed_terms(self, window: Count) -> tuple[tuple[str, str, Count], ...]:
-        """Return the terms if each query sees itself and the keys before it, `window` keys at most."""
+        """Return the terms if each query sees at most `window` keys: itself and the keys before it."""
         seeing = minimum(self.queries, self.keys)
         before = self.keys - seeing
-        # These queries see all keys from the first on, so they see fewer keys than the window has.
+        # The number of queries at positions up to `window`. Such a query sees itself and all keys before it.
         first = minimum(seeing, maximum(0, window - before))
         left = 2 * first * before + first * (first + 1) + 2 * (seeing - first) * window
         dense = 2 * self.queries * minimum(window, self.keys)
         return self._terms(lambda each, d: ceil_div(each * (left + COUNTS_ALL_PAIRS * (dense - left)) * d, 2))
 
     def _terms(self, pairs: Callable[[Count, Count], Count]) -> tuple[tuple[str, str, Count], ...]:
-        """Return the terms. `pairs` takes two factors of the count for one pair, and returns the count for all."""
+        """Return the terms. ``pairs(a, b)`` returns the count for all pairs if one pair counts ``a * b``."""
         many = self.batch * self.heads
         product = pairs(FMA * many, self.d)
         return (
@@ -162,9 +162,9 @@ def flash_attention(
     Version 2 loops over rows of q and reads keys and values repeatedly: ``2 Nq d + 2 Nk d ⌈Nq / B_r⌉`` elements per
     query head. With ``kv_reuse="l2"`` the keys and values of a head stay in cache and move once. Version 1 loops over
     columns and moves queries and output repeatedly: ``2 Nk d + ⌈Nk / B_c⌉ (3 Nq d + 4 Nq)`` elements per query head
-    (Dao et al. 2022). If a causal mask counts exactly, a block of rows reads only the keys and values that its last row
-    sees, and a block of columns only the rows that see its first column. If the mask counts half, it halves the
-    repeated bytes.
+    (Dao et al. 2022). If the convention counts a causal mask exactly, a block of rows reads only the keys and values
+    that its last row sees. A block of columns then moves only the rows that see its first column. If the convention
+    counts half of the pairs, the repeated bytes are halved.
 
     Parameters
     ----------
@@ -211,26 +211,29 @@ def flash_attention(
 
 
 def _columns_by_rows(sizes: _Sizes, rows: int) -> tuple[Count, Count]:
-    """Return how many elements of the keys all blocks of rows read: without a mask, and with a causal mask."""
+    """Return the number of key elements that all blocks of rows read together: without and with a causal mask."""
     seeing = minimum(sizes.queries, sizes.keys)
     blocks = ceil_div(seeing, rows)
-    # The last row of block b, counted from 1, sees the keys before the first row and min(b * rows, seeing) more.
+    # The last row of block b (b from 1) sees all keys before the first row, and min(b * rows, seeing) keys more.
     causal = blocks * (sizes.keys - seeing) + ceil_div(rows * blocks * (blocks - 1), 2) + seeing
     return sizes.keys * sizes.d * ceil_div(sizes.queries, rows), causal * sizes.d
 
 
 def _rows_by_columns(sizes: _Sizes, columns: int) -> tuple[Count, Count]:
-    """Return how many rows all blocks of columns move: without a mask, and with a causal mask."""
+    """Return the number of rows that all blocks of columns move together: without and with a causal mask."""
     seeing = minimum(sizes.queries, sizes.keys)
     blocks = ceil_div(sizes.keys, columns)
-    # Block b, counted from 0, is seen by all rows if its first column is not after the first row.
+    # The number of blocks that all rows see. The first column of such a block is not after the first row.
     whole = minimum(blocks, ceil_div(sizes.keys - seeing + 1, columns))
     skipped = ceil_div(columns * (blocks * (blocks - 1) - whole * (whole - 1)), 2)
     return blocks * sizes.queries, whole * seeing + (blocks - whole) * sizes.keys - skipped
 
 
 def _masked(sizes: _Sizes, full: Count, exact: Count, least: Count, *, causal: bool) -> Count:
-    """Return the bytes that move repeatedly, by the convention's count of a causal mask. Each tensor moves once."""
+    """Return the bytes that move repeatedly, by the convention's count of a causal mask.
+
+    The result is never below `least`, the bytes that move once.
+    """
     if not causal:
         return full
     half: Count = COUNTS_HALF if sizes.queries == sizes.keys else 0

@@ -25,8 +25,9 @@ _APART: Final = symbol("@apart")
 _CAUSAL: Final = symbol("@causal")
 _EXACT: Final = symbol("@exact")
 
-# 1 if the convention counts all pairs of a causal mask, else 0; 1 if it counts half of the pairs of as many queries as
-# keys, else 0. As maxima they stay factors of their own until the convention is known, so formulas stay short.
+# COUNTS_ALL_PAIRS is 1 if the convention counts all pairs of a causal mask, else 0.
+# COUNTS_HALF is 1 if the convention counts half of the pairs when there are as many queries as keys, else 0.
+# A maximum stays one factor until the convention is known, so formulas stay short.
 COUNTS_ALL_PAIRS: Final = maximum(_CAUSAL - 1 - _EXACT, 0)
 COUNTS_HALF: Final = maximum(2 - _CAUSAL, 0)
 

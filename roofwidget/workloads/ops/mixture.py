@@ -61,7 +61,7 @@ def grouped_linear(
 
 
 def _grouped(graph: Graph, op: str, x: Tensor, shape: tuple[Count, ...], weight_dtype: str | None) -> Tensor:
-    """Multiply each row of x by a matrix of a weight of this shape. The last axis is the number of features."""
+    """Multiply each row of x by one matrix of a weight. The last axis of `shape` is the number of output features."""
     matrices = weight(graph, op, "weight", shape, weight_dtype or x.dtype)
     done = work(("multiply-adds", "tensor", FMA * x.shape[0] * x.shape[1] * shape[-1]))
     return multiply(graph, [x, matrices], Tensor(op, (x.shape[0], shape[-1]), x.dtype), done)
@@ -83,10 +83,11 @@ def moe(
 
     T is the number of rows, E is `experts`, k is `active` and F is `ffn`. The parts are: the router, 2·T·D·E FLOPs, and
     a softmax of its k best scores; dispatch; three matrices, 6·T·k·D·F FLOPs, and SwiGLU; the weighted sum,
-    2·T·k·D FLOPs. The weights, 3·D·F per expert, move for `touched` experts: a number of experts; ``"most"``, the most
-    experts that the rows can reach, min(E, T·k); or ``"expected"``, the mean if each row picks k different experts at
-    random, all equally likely: E·(1 - (1 - k/E)^T), as `expected_experts` returns it. The mean is no whole number, so
-    the weights of ``"expected"`` have E·(1 - (1 - k/E)^T)·D rows, rounded to the nearest row. The default is the most.
+    2·T·k·D FLOPs. The weights have 3·D·F elements per expert, and move for `touched` experts. `touched` is a number of
+    experts, ``"most"`` or ``"expected"``. ``"most"`` is the most experts that the rows can reach, min(E, T·k).
+    ``"expected"`` is the mean number if each row picks k different experts at random, all equally likely: E·(1 - (1 -
+    k/E)^T), as `expected_experts` returns it. The mean is no whole number, so the weights of ``"expected"`` have E·(1 -
+    (1 - k/E)^T)·D rows, rounded to the nearest row. The default is ``"most"``.
 
     Examples
     --------
@@ -140,6 +141,6 @@ def moe(
         [down, gates],
         like(x, op),
         work(("weigh and add", "vector", FMA * copies * d)),
-        axes=(),  # it adds the few rows of one token
+        axes=(),  # each sum adds only the few rows of one token
         name=f"{op}.combine",
     )
