@@ -10,6 +10,7 @@ import { chartHeight, MIN_CHART_PX } from "./chart/scales.ts";
 import type { Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
 import { Chips } from "./panels/chips/chips.tsx";
+import { ConnectionNote } from "./panels/connection.tsx";
 import { Legend } from "./panels/filters/categories.tsx";
 import { Emptied, Filters } from "./panels/filters/filters.tsx";
 import { Fusion } from "./panels/fusion/fusion.tsx";
@@ -19,8 +20,8 @@ import { Outlook } from "./panels/profile/projected.tsx";
 import { Sentence } from "./panels/sentence.tsx";
 import { Table } from "./panels/table/table.tsx";
 import { Workload } from "./panels/workload/workload.tsx";
+import type { Model } from "./state/model.ts";
 import { createStore, type Store } from "./state/store.ts";
-import type { Model } from "./state/sync.ts";
 import { InUse } from "./ui/fold.tsx";
 import { isFullscreen } from "./ui/full_screen.ts";
 import { undoByKey } from "./ui/keys.ts";
@@ -156,6 +157,7 @@ function View({ store, box, theme }: ViewProps) {
               {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
               <Emptied store={store} />
             </div>
+            <ConnectionNote store={store} />
             <AfterChart isSeen={isSeen}>
               {!store.showsTotals.value && hasMeasured.value && (
                 <Legend kernels={store.kernels.value} theme={theme.value} />

@@ -3,19 +3,7 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { applied, type Changes, merged } from "./changes.ts";
-
-/** The part of anywidget's model that the store uses. */
-export interface Model {
-  get(name: string): unknown;
-  /** Sends a custom message. `callbacks` receive what Python prints while it handles the message. */
-  send(content: unknown, callbacks?: unknown): void;
-  on(event: string, callback: () => void): void;
-  off(event: string, callback: () => void): void;
-  /**
-   * Returns callbacks for `send`, if the host has any. With JupyterLab's callbacks, its log shows what Python prints.
-   */
-  readonly widget_manager?: { callbacks?(): unknown } | undefined;
-}
+import { isLive, type Model } from "./model.ts";
 
 /** Who caused a value from Python. "outdated" means that the page has already received a newer value. */
 export type Origin = "Python" | "this page" | "another page" | "outdated";
@@ -83,10 +71,8 @@ export function createMessages(
    * longer.
    */
   let isUrgent = false;
-  /**
-   * Whether Python has sent anything to this page. If not, the page may belong to a saved notebook without a kernel.
-   */
-  let hasHeard = false;
+  /** Whether there has been a kernel. If not, the page may belong to a saved notebook without a kernel. */
+  let hasHeard = isLive(model);
   let isConnected = true;
   const waitingSince = signal<number | undefined>(undefined);
 

@@ -2,16 +2,20 @@
 
 import { batch } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
+import { followConnection } from "./connection.ts";
 import { derive } from "./derived.ts";
 import { filterActions } from "./filters.ts";
 import { createWorkload } from "./graph.ts";
 import { createHistory } from "./history.ts";
 import { createKernelWhatIfs } from "./kernel_what_ifs.ts";
+import type { Model } from "./model.ts";
 import { createRates } from "./rates.ts";
 import { restorableChoices } from "./restorable.ts";
 import { createSelection } from "./selection.ts";
 import { createSnapshots } from "./snapshots.ts";
-import { type ChangeOptions, createSync, type Model, type View } from "./sync.ts";
+
+import { type ChangeOptions, createSync, type View } from "./sync.ts";
+
 import { followMerges } from "./trails.ts";
 import { createViewing } from "./view.ts";
 
@@ -55,6 +59,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     batch(change);
     sync.send();
   }
+  const connection = followConnection(model, sync, abort);
   /** Changes several traits at once. All changes together make one undo entry and one message. */
   const act = (change: () => void) => apply(() => history.change(change));
   selection.reread();
@@ -147,6 +152,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       viewing.actions.setView(next);
     },
     dragging,
+    connection,
     waitingSince: sync.waitingSince,
     disconnect: sync.disconnect,
     focus,

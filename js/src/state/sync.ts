@@ -8,9 +8,8 @@ import { encodeSnapshots } from "../wire/encode.ts";
 import type { WhatIf } from "../wire/types.ts";
 import { difference, isSameMapping, type Changes as MappingChanges, rebased } from "./changes.ts";
 import type { History, HistoryPart } from "./history.ts";
-import { createMessages, type Model, type Origin, type SendOptions } from "./messages.ts";
-
-export type { Model } from "./messages.ts";
+import { createMessages, type Origin, type SendOptions } from "./messages.ts";
+import type { Model } from "./model.ts";
 
 /**
  * The plane of the chart. In "roofline", x is the intensity and y is the rate. In "time", x is the compute time and y

@@ -199,6 +199,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     view: "Ansicht",
     views: { roofline: "Roofline", time: "Zeit" },
     details: "Details",
+    waiting: "Python ist beschäftigt oder beendet; Änderungen warten.",
+    restarted: "Python wurde neu gestartet: Zelle noch einmal ausführen.",
     detailsOf: (chip) => `Details zu ${chip}`,
     vendor: "Hersteller",
     family: "Familie",

@@ -182,6 +182,8 @@ export const catalogue = {
     view: "View",
     views: { roofline: "roofline", time: "time" },
     details: "Details",
+    waiting: "Python is busy or gone; changes wait.",
+    restarted: "Python was restarted: run the cell again.",
     detailsOf: (chip: string) => `Details of ${chip}`,
     vendor: "Vendor",
     family: "Family",

@@ -4,7 +4,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { fuse } from "../../src/fusion/partition.ts";
 import { applied, type Changes } from "../../src/state/changes.ts";
-import { type Model, STAMP } from "../../src/state/messages.ts";
+import { STAMP } from "../../src/state/messages.ts";
+import type { Model } from "../../src/state/model.ts";
 import { createStore, type Store } from "../../src/state/store.ts";
 import { isEqual, TRAITS, type TraitName, wireName } from "../../src/state/sync.ts";
 import { chain, stateOf } from "../chains.ts";

@@ -328,8 +328,8 @@ describe("a choice of precision or memory", () => {
 describe("the end", () => {
   it("stops listening to every change", () => {
     const { model, store } = make();
-    // One more for what an update says about itself.
-    expect(model.listening).toBe(Object.keys(STATE).length + 1);
+    // Two more: for what an update says about itself, and for a lost kernel.
+    expect(model.listening).toBe(Object.keys(STATE).length + 2);
     abort().abort();
     expect(model.listening).toBe(0);
     model.receive("title", "Another");

@@ -24,8 +24,8 @@ describe("the table of traits", () => {
   it("names exactly what the store listens to", () => {
     const model = new FakeModel(stateOf([]));
     createStore(model, abort().signal);
-    // One more for what an update says about itself.
-    expect(model.listening).toBe(rows.length + 1);
+    // Two more: for what an update says about itself, and for a lost kernel.
+    expect(model.listening).toBe(rows.length + 2);
   });
   it("lets Python's own traits be read, and none of them is ever sent", () => {
     const model = new FakeModel(stateOf([]));

@@ -1,0 +1,78 @@
+// Whether Python answers, and whether it is still the Python that made the model.
+
+import { effect, type ReadonlySignal, signal } from "@preact/signals";
+import { isKnown, isLive, type Model } from "./model.ts";
+
+/**
+ * "answering" also holds if there has never been a kernel, as in a saved notebook. "waiting": a change is unanswered
+ * for PATIENCE_MS. "restarted": another kernel answers, which does not know the model.
+ */
+export type Connection = "answering" | "waiting" | "restarted";
+
+/** How long an answer may take before the page says that it waits, ms. */
+const PATIENCE_MS = 5000;
+/** The time between two questions whether the kernel knows the model, ms. */
+const QUESTION_MS = 5000;
+
+interface Waiting {
+  /** The time of the oldest unanswered change. */
+  readonly waitingSince: ReadonlySignal<number | undefined>;
+  /** From now on nothing is sent. */
+  disconnect(): void;
+}
+
+/** Follows the connection to Python until `abort`. If another kernel answers, disconnects the model for good. */
+export function followConnection(
+  model: Model,
+  { waitingSince, disconnect }: Waiting,
+  abort: AbortSignal,
+): ReadonlySignal<Connection> {
+  const connection = signal<Connection>("answering");
+  let wasLive = isLive(model);
+  let patience: ReturnType<typeof setTimeout> | undefined;
+  let pause: ReturnType<typeof setTimeout> | undefined;
+  let questions = 0;
+
+  /** Asks whether the kernel knows the model, and again until it answers or nothing waits any more. */
+  function question() {
+    clearTimeout(pause);
+    questions += 1;
+    const own = questions;
+    void isKnown(model).then((known) => {
+      if (own === questions && !abort.aborted && connection.value !== "restarted") answer(known);
+    });
+  }
+  function answer(known: boolean | undefined) {
+    if (known === false) {
+      connection.value = "restarted";
+      disconnect();
+    } else if (connection.value === "waiting" || (wasLive && !isLive(model))) {
+      pause = setTimeout(question, QUESTION_MS);
+    }
+  }
+  const stop = effect(() => {
+    const since = waitingSince.value;
+    clearTimeout(patience);
+    if (connection.peek() === "restarted") return;
+    const left = since === undefined ? PATIENCE_MS : since + PATIENCE_MS - performance.now();
+    if (left > 0) connection.value = "answering";
+    if (since === undefined) return;
+    patience = setTimeout(() => {
+      connection.value = "waiting";
+      question();
+    }, left);
+  });
+  /** The host lost or found the kernel. It loses the kernel when the kernel restarts. */
+  function onLiveness() {
+    if (isLive(model)) wasLive = true;
+    else if (wasLive && connection.value !== "restarted") question();
+  }
+  model.on("comm_live_update", onLiveness);
+  abort.addEventListener("abort", () => {
+    model.off("comm_live_update", onLiveness);
+    clearTimeout(patience);
+    clearTimeout(pause);
+    stop();
+  });
+  return connection;
+}
