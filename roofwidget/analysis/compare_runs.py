@@ -274,12 +274,13 @@ def compare_runs(
 ) -> RunComparison:
     """Match the kernels of two runs of one program, and compare their times.
 
-    Kernels with equal names match. The numbers that XLA gives to names, as in ``fusion.1``, may differ if the work is
-    equal, because each compilation gives other numbers. If several kernels of a run share a name, only kernels with
-    equal ``"shape"`` match (if both runs have this column). Among these kernels, these rules are tried in turn: equal
-    FLOPs and bytes per launch, equal FLOPs per launch (each at first with equal numbers, then with others), and the
-    order of rows. FLOPs and bytes that differ by about 1 % or less count as equal. To compare many launches of one
-    kernel, first use `Kernels.groupby`, which also records the range of the launches' times.
+    Kernels with equal names match. XLA adds numbers to names, as in ``fusion.1``, and each compilation gives other
+    numbers. So these numbers may differ if the work is equal. If several kernels of a run share a name, only kernels
+    with equal ``"shape"`` match (if both runs have this column). Among these kernels, three rules are tried in turn.
+    The first is equal FLOPs and bytes per launch, the second is equal FLOPs per launch, and the last is the order of
+    rows. The first two are tried with equal numbers of XLA, then with different numbers. FLOPs and bytes that differ by
+    about 1 % or less count as equal. To compare many launches of one kernel, first use `Kernels.groupby`, which also
+    records the range of the launches' times.
 
     Parameters
     ----------

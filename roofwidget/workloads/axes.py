@@ -1,13 +1,13 @@
-"""Which axes of a tensor a kernel needs whole on chip, because the reductions of the kernel reduce them.
+"""Finds the axes of a tensor that a kernel needs whole on chip, because the kernel reduces them.
 
 A kernel runs tile by tile. A reduction that keeps the rank of its input, such as a softmax, reads its input a second
-time: a tile with the reduced axes whole stays on chip. A reduction that drops the reduced axes, such as a sum, adds up
-the tiles as they arrive. But if a tensor is needed for the reduction and also after it, the tensor stays on chip until
-its last use, with the reduced axes whole.
+time. So a tile with the reduced axes whole stays on chip. A reduction that drops the reduced axes, such as a sum, adds
+up the tiles as they arrive. But if a tensor is needed for the reduction and also after it, the tensor stays on chip
+until its last use, with the reduced axes whole.
 
-Two reductions of a kernel need different tiles if they reduce different axes, or if an injective op moves elements
-before only one of them. Then the tensors that the reductions touch stay on chip, with all these axes whole. Compilers
-do not fuse such reductions; here they may share a kernel if the tensors fit on chip.
+Two reductions of a kernel need different tiles if they reduce different axes, or if an injective op, such as a
+transpose, moves elements before only one of them. Then the tensors that the reductions touch stay on chip, with all
+these axes whole. Compilers do not fuse such reductions; here they may share a kernel if the tensors fit on chip.
 
 Axes count from the last axis (-1), as in broadcasting: the last axis of each tensor of a kernel is the same axis.
 

@@ -1,12 +1,12 @@
-"""Whether the tiles of a merged kernel fit on chip, and which tensors are spilled if they do not.
+"""Checks whether the tiles of a merged kernel fit on chip, and names the tensors to spill if the tiles do not fit.
 
 A tile is the part of a tensor that a kernel keeps on chip if the kernel both writes and reads the tensor. A tile has
 128 x 128 elements if the kernel has a matrix product. If reductions of the kernel need axes of the tensor whole, a tile
 has one element along every other axis (`axes.py` says which axes these are). Other tiles have 128 elements. A tile is
 never larger than its tensor. The ops of a kernel run tile by tile in the graph's order. While an op runs, the tiles
 that it writes or reads and the tiles that later ops read must be on chip together. A tensor that the kernel only reads
-needs space if it is read before and after a reduction; else it would be read from memory twice. Tensors that the kernel
-only writes need no space.
+needs space if it is read before and after a reduction. Without this space it would be read from memory twice. Tensors
+that the kernel only writes need no space.
 
 `js/src/fusion/capacity.ts` mirrors the part of this file that merges need.
 """

@@ -36,8 +36,8 @@ class Layer:
         Width of the residual stream; query heads; key and value heads (None: one per query head); width of a head
         (None: hidden / heads); width of the feed-forward layer (None: 4 x hidden).
     experts, active
-    Number of experts of a mixture, and how many experts process each token; both are None for a plain feed-forward
-    layer.
+        Number of experts of a mixture, and how many experts process each token. Both are None for a plain feed-forward
+        layer.
     gated
         True: three matrices with SwiGLU. False: two matrices with `activation`.
     norm, activation

@@ -4,10 +4,10 @@ A query tensor has shape (N, d), (H, N, d), (B, H, N, d), or (B, N, H·d) with `
 form, with H heads or a divisor of H (grouped-query attention; one head: multi-query attention). Query heads that share
 keys and values read these once.
 
-FLOPs for B sequences, H heads, Nq queries, Nk keys: 2·B·H·Nq·Nk·d for the scores (queries times keys), as many FLOPs
-again for the product of scores and values, 5·B·H·Nq·Nk for the softmax. With ``causal=True`` the queries are the last
-Nq positions of the sequence of keys, and the convention decides which pairs count: by default those that the mask
-leaves, ``Nq·Nk - Nq·(Nq - 1) / 2``.
+For B sequences, H heads, Nq queries and Nk keys, the scores (queries times keys) take 2·B·H·Nq·Nk·d FLOPs. The product
+of scores and values takes as many FLOPs again, and the softmax takes 5·B·H·Nq·Nk FLOPs. With ``causal=True`` the
+queries are the last Nq positions of the sequence of keys. The convention decides which pairs of a query and a key
+count. By default the pairs that the mask leaves count: ``Nq·Nk - Nq·(Nq - 1) / 2``.
 """
 
 from __future__ import annotations
