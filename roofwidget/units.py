@@ -362,7 +362,7 @@ def _special(value: float) -> str | None:
 def _decompose(value: float, digits: int) -> tuple[str, str, int]:
     """Return the sign, the significant digits without trailing zeros, and the decimal exponent of `value`.
 
-    ``_decompose(1250.0, 2)`` returns ``("", "12", 3)``: a value in the middle is rounded to the even digit.
+    ``_decompose(1250.0, 2)`` returns ``("", "12", 3)``: a value halfway between 12 and 13 is rounded to even.
     """
     mantissa, exponent = f"{abs(value):.{digits - 1}e}".split("e")
     return "-" if value < 0 else "", mantissa.replace(".", "").rstrip("0"), int(exponent)

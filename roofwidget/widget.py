@@ -90,7 +90,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             state["columns"] = [key for key in state["columns"] if has_column(str(key), self.shown_kernels.extra)]
         if state.get("sort_by") and not has_column(str(state["sort_by"]).removeprefix("-"), self.shown_kernels.extra):
             del state["sort_by"]
-        # The phase and the partition are set first, because the other values of the message belong to them.
+        # The phase and the partition are set first, because the other values were chosen for them.
         super().set_state({name: state[name] for name in sorted(state, key=_place)})
         if any(name in state for name in _SET_FIRST):
             # A new phase or partition resets the traits of rows. Set the message's values of these traits again: they

@@ -147,7 +147,7 @@ class Ceiling:
 
     @property
     def key(self) -> str:
-        """The key that selects the ceiling: its name, and the level or precision of the roof above it."""
+        """The key that selects the ceiling: the ceiling's name, then the level or precision of its roof, if known."""
         place = self.memory or self.precision
         return f"{self.name} {place}" if place else self.name
 

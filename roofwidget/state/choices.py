@@ -18,9 +18,9 @@ MAX_CHIPS_SHOWN_AT_FIRST: Final = 6
 
 
 def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
-    """Return the chip with the id `name`, or else the first chip with the id, name or alias `name`.
+    """Return the chip whose id is exactly `name`.
 
-    The first search compares ids exactly. The second search ignores upper and lower case.
+    If there is none, return the first chip whose id, name or alias is equal to `name`, ignoring upper and lower case.
 
     Raises
     ------

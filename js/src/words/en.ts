@@ -22,7 +22,7 @@ export const catalogue = {
     list: (numbers: readonly string[]) => numbers.join(", "),
     /** The characters that separate typed numbers. */
     apart: /[\s,;]+/,
-    /** Returns a typed number with a point as decimal mark. */
+    /** Returns a number that the user typed, with a point as decimal mark. */
     read: (typed: string) => typed,
     /**
      * Returns a typed size with a point as decimal mark. In German, a point before exactly three digits separates

@@ -16,8 +16,8 @@ const SNAP = 0.012;
 /** On a log scale, a drag snaps to a round value only if the round value is also nearer than this, octaves. */
 const SNAP_OCTAVES = 0.1;
 /**
- * The minimum number of key presses to cross the track, for an arrow key and for PageUp. On a log scale, this is the
- * number of key presses to cross an octave.
+ * Numbers of key presses for an arrow key and for a page key. The first number is for a linear scale: the presses that
+ * cross the track. The second number is for a log scale: the presses that cross an octave.
  */
 const PARTS = { arrow: [64, 32], page: [8, 1] } as const;
 
