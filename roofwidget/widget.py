@@ -10,13 +10,16 @@ from IPython.display import display
 from traitlets import HasTraits, Instance, TraitError, Unicode, default, observe
 
 from roofwidget import bundle
+from roofwidget.kernels.table import Kernels
 from roofwidget.model import ROW_TRAITS, RooflineModel
 from roofwidget.state.filter_traits import has_column
 from roofwidget.state.graph import has_same_groups
-from roofwidget.state.messages import STAMP, Messages, applied, page_message
+from roofwidget.state.messages import STAMP, Messages, applied, check_sizes, page_message
 from roofwidget.state.trait_types import owned
 
 _SET_FIRST: Final = ("phase", "partition")
+# Traits of ipywidgets that a page sets.
+_OF_ALL_WIDGETS: Final = frozenset({"_view_count", "layout", "tabbable", "tooltip"})
 # These values of a message belong together: all are applied, or none.
 _OF_GRAPH: Final = frozenset({*_SET_FIRST, "dims", "convention", "dtype"})
 
@@ -50,6 +53,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     _code = owned("python", Instance(bundle.FrontEnd, allow_none=True), to_wire=bundle.reference)
 
     _messages = Instance(Messages, ())
+    _former_columns: frozenset[str] = frozenset()
 
     @default("_esm")
     def _default_esm(self) -> str:
@@ -83,12 +87,13 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     def _apply(self, sync_data: Mapping[str, Any]) -> None:
         """Apply all values of a message, or none if a value is refused."""
-        state = {name: value for name, value in sync_data.items() if not self._is_python_owned(name)}
+        state = {name: value for name, value in sync_data.items() if self._is_set_by_pages(name)}
+        check_sizes(state, len(self.shown_kernels))
         # Python may have replaced the kernels since the message was sent. A column that only the old
         # kernels have is dropped: otherwise the whole message would be refused.
         if isinstance(state.get("columns"), list):
-            state["columns"] = [key for key in state["columns"] if has_column(str(key), self.shown_kernels.extra)]
-        if state.get("sort_by") and not has_column(str(state["sort_by"]).removeprefix("-"), self.shown_kernels.extra):
+            state["columns"] = [key for key in state["columns"] if not self._is_former_column(str(key))]
+        if state.get("sort_by") and self._is_former_column(str(state["sort_by"]).removeprefix("-")):
             del state["sort_by"]
         # The phase and the partition are set first, because the other values were chosen for them.
         super().set_state({name: state[name] for name in sorted(state, key=_place)})
@@ -135,6 +140,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
                 self._answer(message.named)
                 return
             try:
+                check_sizes(message.changes, len(self.shown_kernels))
                 known = self.get_state(self._shared(message.changes))
                 mappings = {name: value for name, value in known.items() if isinstance(value, Mapping)}
                 merged = {name: applied(value, message.changes[name]) for name, value in mappings.items()}
@@ -163,8 +169,19 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         """The stamp in the whole state. `ipywidgets.embed` reads each key of the state as an attribute."""
         return self._messages.state
 
-    def _is_python_owned(self, name: str) -> bool:
-        return self.has_trait(name) and self.trait_metadata(name, "owner") == "python"
+    def _is_set_by_pages(self, name: str) -> bool:
+        if not self.has_trait(name):
+            return False
+        return name in _OF_ALL_WIDGETS or self.trait_metadata(name, "owner") in {"shared", "browser"}
+
+    def _is_former_column(self, key: str) -> bool:
+        """Return whether only the kernels before the present ones have the column."""
+        return not has_column(key, self.shown_kernels.extra) and has_column(key, self._former_columns)
+
+    @observe("kernels")
+    def _remember_columns(self, change: Any) -> None:
+        if isinstance(change["old"], Kernels):
+            self._former_columns = frozenset(change["old"].extra)
 
     def notify_change(self, change: Any) -> None:
         """Notify observers in Python and the front end that a trait has changed.

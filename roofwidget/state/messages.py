@@ -44,12 +44,15 @@ key, ``"_sync": [clock, page, number]``:
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+from traitlets import TraitError
 
 KIND: Final = "roofwidget"
 """Marks the custom messages of a page."""
@@ -61,6 +64,15 @@ STAMP: Final = "_sync"
 _MAX_PAGES: Final = 256
 _MAX_PAGE_NAME: Final = 64
 _WHOLE_STATE: Final = -1
+_MAX_ITEMS: Final = 1_000
+# A snapshot may have more rows than the table that is shown now.
+_MAX_SNAPSHOT_ROWS: Final = 1_000_000
+_MAX_TEXT: Final = 10_000
+_MAX_DEPTH: Final = 8
+# The largest integer up to which a double, the number type of a page, holds every integer.
+_MAX_INTEGER: Final = 2**53
+_MIN_NUMBER: Final = 1e-100
+_MAX_NUMBER: Final = 1e100
 
 
 @dataclass(frozen=True)
@@ -100,6 +112,44 @@ def page_message(content: object) -> PageMessage | None:
     ):
         raise ValueError(f"a page sent a message that has not the form of a page's message: {content!r:.80}")
     return PageMessage(page, number, values, changes, tuple(asked))
+
+
+def check_sizes(values: Mapping[str, Any], rows: int) -> None:
+    """Raise an error if a value in a page's message is larger than any value of a page with a table of `rows` rows.
+
+    The traits check what a value means. These limits come first, so that no check takes long or makes a long message.
+
+    Raises
+    ------
+    TraitError
+        If a text, a list or a mapping is too long, a number is too large or too small, or values are nested too deeply.
+    """
+    for name, value in values.items():
+        _check_size(name, value, _MAX_SNAPSHOT_ROWS if name == "snapshots" else max(rows, _MAX_ITEMS), _MAX_DEPTH)
+
+
+def _check_size(name: str, value: object, most: int, depth: int) -> None:
+    if depth == 0:
+        raise TraitError(f"a page sent {name} with values nested more than {_MAX_DEPTH} levels deep")
+    if reason := _scalar_reason(value):
+        raise TraitError(f"a page sent {name} with {reason}")
+    if isinstance(value, (list, tuple, Mapping)):
+        if len(value) > most:
+            raise TraitError(f"a page sent {name} with {len(value):,} values; at most {most:,} are taken here")
+        for part in [*value, *value.values()] if isinstance(value, Mapping) else value:
+            _check_size(name, part, most, depth - 1)
+
+
+def _scalar_reason(value: object) -> str | None:
+    """Return why a text or a number is too large or too small, or None if it is not."""
+    if isinstance(value, str) and len(value) > _MAX_TEXT:
+        return f"a text of {len(value):,} characters; at most {_MAX_TEXT:,} are taken"
+    if isinstance(value, int) and not -_MAX_INTEGER <= value <= _MAX_INTEGER:
+        return f"a whole number beyond {_MAX_INTEGER:,}, which no page can hold"
+    is_finite = isinstance(value, float) and math.isfinite(value)
+    if is_finite and value and not _MIN_NUMBER <= abs(value) <= _MAX_NUMBER:
+        return f"{value}; its size must be from {_MIN_NUMBER} to {_MAX_NUMBER}"
+    return None
 
 
 def applied(value: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -344,3 +344,64 @@ def test_updates_of_two_threads_end_with_the_last_value(page: Page, monkeypatch:
     other.join()
     assert [state["view"] for state in page.hears()] == ["time", "roofline"]
     assert page.widget.view == "roofline"
+
+
+# -- what no page of ours sends ----------------------------------------------------------------------------------
+
+
+def nested(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("top", 10**400, "a whole number beyond 9,007,199,254,740,992"),
+        ("selected", [0] * 1_000_000, "1,000,000 values; at most 1,000 are taken"),
+        ("at_roof", [0] * 1_001, "1,001 values"),
+        ("columns", [str(number) for number in range(1_000_000)], "1,000,000 values"),
+        ("exposed_roofs", [5e-324], "5e-324; its size must be from 1e-100 to 1e"),
+        ("exposed_roofs", [10**400], "a whole number beyond"),
+        ("zoom", [5e-324, 1e308, 1.0, 2.0], "5e-324"),
+        ("search", "x" * 10_001, "a text of 10,001 characters; at most 10,000"),
+        ("categories", ["x" * 1_000_000], "a text of 1,000,000 characters"),
+        ("moves", {"9" * 10_001: {"bytes": 0.5}}, "a text of 10,001 characters"),
+        ("dims", nested(900), "nested more than 8 levels deep"),
+    ],
+)
+def test_a_value_larger_than_any_of_a_page_is_refused_in_one_sentence(name: str, value: Any, reason: str) -> None:
+    widget = RooflineWidget([SMALL], KERNELS)
+    before = getattr(widget, name)
+    with pytest.raises(TraitError, match=f"a page sent {name} with .*{reason}") as refusal:
+        widget.set_state({name: value})
+    assert len(str(refusal.value)) < 200
+    assert getattr(widget, name) == before
+
+
+def test_a_row_may_be_selected_in_every_row_of_a_large_table() -> None:
+    rows = list(range(2_000))
+    widget = RooflineWidget([SMALL], [(f"kernel {row}", 1e9, 1e6) for row in rows])
+    widget.set_state({"selected": rows})
+    assert len(widget.selected) == len(rows)
+
+
+@pytest.mark.parametrize("name", ["_view_module", "_view_name", "_model_module", "_dom_classes", "_esm", "chips", "x"])
+def test_a_page_sets_only_what_pages_may_set(name: str) -> None:
+    widget = RooflineWidget([SMALL], KERNELS)
+    before = getattr(widget, name, None)
+    widget.set_state({name: "x", "search": "matmul"})
+    assert (getattr(widget, name, None), widget.search) == (before, "matmul")
+
+
+def test_a_column_that_no_table_had_is_refused_and_one_of_the_kernels_before_is_dropped() -> None:
+    kernels = rw.Kernels(["a"], [1e9], [1e6], extra={"block": ["32x4"]})
+    widget = RooflineWidget([SMALL], kernels)
+    with pytest.raises(TraitError, match="__class__"):
+        widget.set_state({"columns": ["__class__"], "search": "matmul"})
+    assert widget.search == ""
+    widget.kernels = KERNELS
+    widget.set_state({"columns": ["name", "block"], "search": "matmul"})
+    assert (widget.columns, widget.search) == (("name",), "matmul")
