@@ -315,6 +315,8 @@ def test_what_the_front_end_sends_is_taken_but_for_what_is_pythons(
 def test_columns_of_kernels_that_were_replaced_meanwhile_undo_nothing_else(
     step: Kernels, message: dict[str, Any], columns: tuple[str, ...] | None, sort_by: str
 ) -> None:
-    widget = RooflineWidget([SMALL], step, sort_by="-time")
+    before = Kernels(["a"], [1e9], [1e6], extra={"grid": ["4x4"]})
+    widget = RooflineWidget([SMALL], before, sort_by="-time")
+    widget.kernels = step
     widget.set_state({**message, "search": "copy"})
     assert (widget.columns, widget.sort_by, widget.search) == (columns, sort_by, "copy")

@@ -146,8 +146,7 @@ def _scalar_reason(value: object) -> str | None:
         return f"a text of {len(value):,} characters; at most {_MAX_TEXT:,} are taken"
     if isinstance(value, int) and not -_MAX_INTEGER <= value <= _MAX_INTEGER:
         return f"a whole number beyond {_MAX_INTEGER:,}, which no page can hold"
-    is_finite = isinstance(value, float) and math.isfinite(value)
-    if is_finite and value and not _MIN_NUMBER <= abs(value) <= _MAX_NUMBER:
+    if isinstance(value, float) and value and math.isfinite(value) and not _MIN_NUMBER <= abs(value) <= _MAX_NUMBER:
         return f"{value}; its size must be from {_MIN_NUMBER} to {_MAX_NUMBER}"
     return None
 

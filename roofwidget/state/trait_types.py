@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import reprlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -72,8 +73,22 @@ def owned(
     if to_wire is not None:
         trait.tag(to_json=to_wire)
     if from_wire is not None:
-        trait.tag(from_json=from_wire)
+        trait.tag(from_json=_refusing(from_wire))
     return trait
+
+
+def _refusing(from_wire: Wire) -> Wire:
+    """Return `from_wire`, but with a `TraitError` for values of another form than the front end sends."""
+
+    def read(value: Any, widget: Any) -> Any:
+        try:
+            return from_wire(value, widget)
+        except (LookupError, TypeError, ValueError) as error:
+            raise traitlets.TraitError(
+                f"a page sent {reprlib.repr(value)}, which has another form than a page sends"
+            ) from error
+
+    return read
 
 
 class Checked(traitlets.TraitType[G, Any]):
