@@ -5,9 +5,10 @@ time. So a tile with the reduced axes whole stays on chip. A reduction that drop
 up the tiles as they arrive. But if a tensor is needed for the reduction and also after it, the tensor stays on chip
 until its last use, with the reduced axes whole.
 
-Two reductions of a kernel need different tiles if they reduce different axes, or if an injective op, such as a
-transpose, moves elements before only one of them. Then the tensors that the reductions touch stay on chip, with all
-these axes whole. Compilers do not fuse such reductions; here they may share a kernel if the tensors fit on chip.
+Two reductions of a kernel need different tiles if they reduce different axes. They also need different tiles if an
+injective op moves the elements for only one of them: for example, a transpose runs before the second reduction, but not
+before the first. Then the tensors that the reductions read or write stay on chip, with all these axes whole. Compilers
+do not fuse two reductions that need different tiles. Here the two may share a kernel if the tensors fit on chip.
 
 Axes count from the last axis (-1), as in broadcasting: the last axis of each tensor of a kernel is the same axis.
 

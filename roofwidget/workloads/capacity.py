@@ -89,7 +89,10 @@ class Capacity:
         return Refusal("axes", sentence, (one, other))
 
     def _why_large(self, group: Mask, spilled: Collection[int]) -> str:
-        """Return a sentence on the op that reads the tensor of the largest tile after a reduction; else ""."""
+        """Return a sentence on the op that reads the tensor of the largest tile after a reduction.
+
+        If there is no such op, return an empty text.
+        """
         if group & self.structure.of_kind["matmul"]:
             return ""
         on_chip = [t for t in self.structure.spillable(group) if t not in spilled]
@@ -102,7 +105,7 @@ class Capacity:
         return f". {reader} reads {tensor} after {reduction}, which reduces {self.axes.named(again[0])}"
 
     def fits(self, group: Mask, spilled: Collection[int] = ()) -> bool:
-        """Return whether a group's tiles fit. A single op always fits: its formula accounts for the op's blocking."""
+        """Return whether a group's tiles fit. One op alone always fits: its formula already accounts for its blocks."""
         if not group & (group - 1):
             return True
         if self.share is None:
@@ -112,9 +115,9 @@ class Capacity:
     def fits_grown(self, group: Mask, smaller: Mask) -> bool:
         """Return whether a group fits on chip, given the smaller group to which ops were added.
 
-        `fits` returns the same result. This method is faster if the smaller group was checked before. In this case an
-        upper limit on the sum of all tiles is computed from the limit of the smaller group. If the capacity is at least
-        this limit and no reductions clash, no further check is needed.
+        `fits` returns the same result. This method is faster than `fits` if the smaller group was checked before. Then
+        an upper limit on the sum of the group's tiles is computed from the upper limit of the smaller group. If no
+        reductions clash and the capacity is at least this limit, the group fits without a further check.
         """
         if self.share is None:
             return self.fits(group)
@@ -151,9 +154,10 @@ class Capacity:
         return most
 
     def spills(self, group: Mask, spilled: Collection[int] = ()) -> set[int]:
-        """Return the tensors to spill to main memory so that the rest of a group fits: large tiles first.
+        """Return the tensors to spill to main memory so that the rest of a group fits.
 
-        A spilled tensor that enters the group is read again. If no spill is enough, all tensors are spilled, so the ops
+        The tensor with the largest tile is spilled first. A spilled tensor that enters the group is read again. If no
+        spill is enough, all tensors are spilled, so the ops
         run one by one.
         """
         spills = set(spilled)
@@ -172,9 +176,9 @@ class Capacity:
         return self._row(t, whole) if whole is None or whole else vector
 
     def _row(self, t: int, whole: frozenset[int] | None) -> int:
-        """Return the bytes of a tile that has the axes `whole` whole, and one element along each other axis.
+        """Return the bytes of a tile that contains all elements along the axes `whole`, and one along each other axis.
 
-        None means that all axes are whole.
+        If `whole` is None, the tile contains all elements of the tensor.
         """
         if (t, whole) not in self._rows:
             shape, size = self._tensors[t]
@@ -184,17 +188,20 @@ class Capacity:
 
 
 def _tiles(shape: list[int], size: int) -> tuple[int, int]:
-    """Return two sizes of a tile in bytes: in a kernel with a matrix product, and without product and reduction."""
+    """Return the bytes of a tensor's tile in two kinds of kernel.
+
+    The first kind has a matrix product. The second kind has neither a matrix product nor a reduction.
+    """
     product = prod(min(part, _TILE_SIDE) for part in shape[-2:])
     return _bytes(product, shape, size), _bytes(min(prod(shape), _TILE_SIDE), shape, size)
 
 
 def _bytes(elements: int, shape: list[int], size: int) -> int:
-    """Return the bytes of this many elements of a tensor, rounded up. `size` is the bytes of the whole tensor."""
+    """Return the bytes of some elements of a tensor, rounded up. The whole tensor has `size` bytes."""
     return -(-elements * size // prod(shape))
 
 
 def _distinct_texts(*sizes: float) -> list[str]:
-    """Return sizes as texts. If rounding would make them look equal, the texts have all digits."""
+    """Return sizes as texts. If rounding would make all sizes look equal, the texts have up to 15 digits."""
     short = [format_quantity(float(size), "B") for size in sizes]
     return short if len(set(short)) > 1 else [format_quantity(float(size), "B", 15) for size in sizes]

@@ -31,7 +31,10 @@ def of_sizes(tensor: Tensor, where: str) -> dict[tuple[Count, Count], str]:
 
 
 def sizes(graph: str, dims: Mapping[str, Dim], conditions: Conditions, given: Mapping[str, Any]) -> dict[str, int]:
-    """Return the values of a graph's dims: the given values if they are legal, or else the defaults."""
+    """Return the values of a graph's dims. A dim without a given value has its default.
+
+    An illegal value raises an error.
+    """
     values = {name: dim.default for name, dim in dims.items()}
     for name, value in mapping_argument(given, "dims", "{'batch': 8}").items():
         text_argument(name, "a key of dims")

@@ -120,7 +120,7 @@ class Convention:
     def environment(self) -> Mapping[str, int]:
         """The values of the symbols in formulas.
 
-        ``@causal`` is 1 for half, else 2; ``@exact`` is 1 for exact, else 0.
+        ``@causal`` is 1 if `causal` is ``"half"``, else 2. ``@exact`` is 1 if `causal` is ``"exact"``, else 0.
         """
         return MappingProxyType(
             {
@@ -142,7 +142,7 @@ class Convention:
 
     @property
     def as_peaks_do(self) -> Convention:
-        """The same convention with a multiply-add counted as in peak rates, for counts that are compared with peaks.
+        """The convention, but with a multiply-add counted as 2 FLOPs, as in peak rates.
 
         Examples
         --------
@@ -153,7 +153,7 @@ class Convention:
 
     @property
     def described(self) -> str:
-        """The name, with a remark if kernels count a multiply-add differently."""
+        """The convention's name. If kernels count a multiply-add differently, a remark follows the name."""
         if self.fma == PEAK_FMA:
             return self.name
         return f"{self.name}, but a multiply-add is {PEAK_FMA} FLOPs in kernels, as in peaks"

@@ -91,7 +91,7 @@ class Call:
 def _wrapped(count: Count, *, is_factor: bool) -> str:
     """Return a count as text, in brackets if it is a sum.
 
-    Without `is_factor`, products and powers have brackets too.
+    If `is_factor` is false, a product such as ``2·n`` and a power such as ``n²`` have brackets too.
     """
     terms = [] if isinstance(count, int) else count.terms()
     is_single = len(terms) <= 1 and (is_factor or all(n == 1 and sum(p for _, p in f) == 1 for f, n in terms))
@@ -107,8 +107,8 @@ _ONE: Final[_Monomial] = frozenset()
 class Expression:
     """A polynomial with integer coefficients over symbols, ceil-divisions, minima and maxima. Immutable.
 
-    Like terms are merged and constants folded, so expressions are equal exactly if their normal forms are equal. The
-    order of the terms does not matter, but printing keeps the order in which they were written.
+    Terms with the same factors are added up, such as ``n + n`` to ``2·n``. Two expressions are equal exactly if the
+    resulting terms are equal, in any order. The printed text keeps the order in which the terms were written.
 
     Examples
     --------
@@ -188,10 +188,10 @@ class Expression:
         return str(self)
 
     def terms(self) -> list[tuple[list[tuple[_Atom, int]], int]]:
-        """Return the terms in written order, the constant last. A term is factors with powers, and a coefficient.
+        """Return the terms in written order, the constant last. A term is a pair: factors with powers, a coefficient.
 
-        Factors are in the order in which they first occur in the terms. So the order can be read from the terms alone,
-        as the front end does.
+        The factors of each term are in the order in which they first occur in the terms. So the front end can find the
+        same order from the terms alone.
         """
         place = {atom: index for index, atom in enumerate(self.order)}
         terms = [(sorted(factors, key=lambda f: place[f[0]]), number) for factors, number in self.polynomial.items()]
@@ -289,7 +289,7 @@ def maximum(*counts: Count) -> Count:
 
 
 def touched(factor: Count, total: Count, picked: Count, times: Count) -> Count:
-    """Return a factor times the mean number of different items that draws pick, as the nearest whole number.
+    """Return `factor` times the mean number of different items that random draws pick, rounded to a whole number.
 
     Each of `times` draws picks `picked` different items out of `total` at random, independently of the other draws. On
     average ``total (1 - (1 - picked / total)^times)`` items are picked at least once. The power is computed in float64
@@ -686,7 +686,8 @@ def _total(counts: list[Count]) -> Count:
 
 _MAX_EXACT_INT: Final = 2**53  # of a float64
 _DIGITS: Final = re.compile("-?[0-9]+")
-_PARTS: Final = {"/": 3, "touched": 5}  # items of a list, with its sign; other signs take any number
+# The length of a list that begins with this sign, sign included. Lists with other signs may have any length.
+_PARTS: Final = {"/": 3, "touched": 5}
 _READERS: Final[Mapping[str, Callable[[list[Count]], Count]]] = {
     "+": _total,
     "*": product,

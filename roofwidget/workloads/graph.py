@@ -161,7 +161,7 @@ class Graph:
         self._conditions.setdefault((count, divisor), what)
 
     def note(self, text: str) -> None:
-        """Add to `notes` what a reader of the counts must know. A text that is there already is not repeated."""
+        """Add a text to `notes`, for people who read the counts. A text that is in `notes` already is not repeated."""
         self._notes[text] = None
 
     def new_name(self, name: str) -> str:
@@ -241,12 +241,15 @@ class Graph:
 
     @property
     def conditions(self) -> Mapping[tuple[Count, Count], str]:
-        """Conditions by (count, divisor), with what the count means. Divisor 0 means that the count is at least 1."""
+        """The meaning of each count that has a condition, by (count, divisor).
+
+        The count must be a multiple of the divisor. If the divisor is 0, the count must be at least 1.
+        """
         return MappingProxyType(self._conditions)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the counts must know, such as an assumption. The `source` of kernels repeats it."""
+        """Texts for people who read the counts, such as an assumption. The `source` of kernels repeats these texts."""
         return tuple(self._notes)
 
     @property
@@ -261,7 +264,10 @@ class Graph:
 
     @property
     def main_dtype(self) -> str | None:
-        """The floating-point dtype of most tensors (the first in a tie), or None if no tensor has such a dtype."""
+        """The floating-point dtype of most tensors, or None if no tensor has a floating-point dtype.
+
+        If two dtypes have equally many tensors, the dtype that occurs first is the main dtype.
+        """
         votes = Counter(tensor.dtype for tensor in self._tensors.values() if is_floating(tensor.dtype))
         return max(votes, key=votes.__getitem__, default=None)
 
@@ -279,13 +285,13 @@ class Graph:
         return self._dtype if self._dtype is not None and own == self.main_dtype else own
 
     def with_convention(self, convention: str | Convention) -> Graph:
-        """Return this graph counted by another convention."""
+        """Return a copy of this graph that is counted by another convention."""
         return self._copy(named_convention(convention), self._dtype)
 
     def with_dtype(self, dtype: str | None) -> Graph:
-        """Return this graph with the tensors of its main dtype counted in another dtype.
+        """Return a copy of this graph in which the tensors of its main dtype are counted in another dtype.
 
-        None counts each tensor in its own dtype.
+        If `dtype` is None, each tensor is counted in the dtype that it has.
         """
         checked = None if dtype is None else checked_dtype(dtype, f"dtype of graph '{self.name}'")
         return self._copy(self._convention, checked)

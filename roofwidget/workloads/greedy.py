@@ -43,8 +43,9 @@ def by_gain(rules: Rules, capacity: Capacity, gain: Callable[[Mask, Mask], float
                 offer(a, b)
     while heap:
         *_, a, b = heapq.heappop(heap)
-        # A detour between a and b disappears only if a group on the detour is merged with a or b. That merge creates a
-        # new offer, so the offer to merge a and b can be dropped.
+        # A detour between a and b is a path from one to the other through other groups. It disappears only if a group
+        # on the path is merged with a or b. That merge creates a new offer, so the offer to merge a and b can be
+        # dropped.
         if a in quotient.groups and b in quotient.groups and not quotient.detour((a, b)):
             merged = quotient.merge((a, b))
             for other in quotient.near(merged):
@@ -116,9 +117,10 @@ def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
     """Fuse pairs by score, as PyTorch's Inductor does (``choices.py`` and ``scheduler.py``) by default.
 
     There are at most ten rounds. Each round sorts all pairs of kernels that share a tensor. Pairs in which only one
-    kernel has a reduction are after all other pairs. In each class, the pair that shares most bytes is first.
-    If the bytes are equal, the pair that is closest in the program is first. A pair is fused if the fusion is
-    legal and the result has at most 64 ops. Matrix products are library calls and are not fused.
+    kernel has a reduction come after all other pairs. Among the pairs in which only one kernel has a reduction, and
+    among the other pairs, the pair that shares most bytes is first. If two pairs share equally many bytes, the pair
+    whose kernels are closest in the program is first. A pair is fused if the fusion is legal and the fused kernel has
+    at most 64 ops. Matrix products are library calls and are not fused.
     """
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     for _ in range(_MAX_INDUCTOR_ROUNDS):

@@ -124,7 +124,7 @@ class Rules:
         return self._kinds(group) or self._detour(group)
 
     def allows(self, group: Mask) -> bool:
-        """Return whether a group breaks no rule. The same as `refusal(group) is None`, but faster."""
+        """Return whether a group breaks no rule. This method is faster than `refusal(group) is None`."""
         if not group & (group - 1):
             return True
         return not self.has_clash(group) and self.is_anchored(group) and self.is_convex(group)
@@ -134,7 +134,10 @@ class Rules:
         return any(self.clashes[op] & group for op in members(group))
 
     def is_anchored(self, group: Mask) -> bool:
-        """Return whether each op is joined to a matrix product inside the group, if the group has a matrix product."""
+        """Return whether each op of a group is joined to a matrix product of the group.
+
+        If the group has no matrix product, return True.
+        """
         return not group & self.matmuls or not self._loose(group)
 
     def is_convex(self, group: Mask) -> bool:

@@ -46,7 +46,11 @@ P = ParamSpec("P")
 
 
 class _OfGraph(Generic[P]):
-    """A way to make a partition of a graph: ``Partition.best(graph, chip)``, or ``partition.best(chip)``."""
+    """A method that makes a partition of a graph.
+
+    For example, ``Partition.best(graph, chip)`` takes the graph as an argument, and ``partition.best(chip)`` uses the
+    graph of `partition`.
+    """
 
     def __init__(self, make: Callable[Concatenate[Graph, P], Partition]) -> None:
         self._make = make
@@ -61,7 +65,7 @@ class _OfGraph(Generic[P]):
 
 
 def _made_of(make: Callable[..., Partition], partition: Partition, *args: Any, **how: Any) -> Partition:
-    """Make a partition of the same graph, unless the arguments name a graph."""
+    """Make a partition of the graph in the arguments. Without one, make it of the graph of `partition`."""
     has_graph = "graph" in how or (args and isinstance(args[0], Graph))
     return make(*args, **how) if has_graph else make(partition.graph, *args, **how)
 
@@ -80,8 +84,8 @@ class Partition:
     groups
         Groups of ops, in any order: names of ops, or their positions in ``graph.ops``. Each op occurs once.
     chip, dims
-        The chip on which the tiles of each group must fit, at these dimensions. Without a chip, tiles fit, but groups
-        with reductions over different axes are refused.
+        The chip on which the tiles of each group must fit, at these dimensions. Without a chip, sizes of tiles are not
+        checked, but groups with reductions over different axes are refused.
 
     Raises
     ------
@@ -152,7 +156,7 @@ class Partition:
     @_OfGraph
     @staticmethod
     def unfused(graph: Graph) -> Partition:
-        """Return the partition in which each op is a kernel of its own."""
+        """Return the partition with one kernel per op."""
         structure = _structure(graph, "unfused(graph)")
         return Partition._new(structure, Rules(structure), greedy.singles(structure))
 
@@ -169,8 +173,8 @@ class Partition:
         graph, dims
             The graph, at these dimensions.
         chip
-            A chip on which the tiles of every kernel must fit. None: tiles fit, unless reductions reduce different
-            axes.
+            A chip on which the tiles of every kernel must fit. If there is no chip, sizes of tiles are not checked, but
+            reductions over different axes are not merged.
         """
         capacity, rules = _capacity_and_rules(graph, chip, dims, "fully(graph)")
         return Partition._new(capacity.structure, rules, greedy.fully(rules, capacity))
@@ -425,10 +429,10 @@ class Partition:
         return self._with([*(group for group in self._masks if group not in (one, other)), one | other], spilled)
 
     def split(self, op: str | Op | int) -> Partition:
-        """Return the partition in which an op is a group of its own.
+        """Return the partition in which an op leaves its group and is a group alone.
 
-        The rest of the group stays together as far as the rules allow. It is split into the parts that still share
-        tensors, and ops before the removed op are separated from ops after it.
+        The rest of the group stays together as far as the rules allow. Ops of the rest that share no tensor become
+        separate groups. Ops before the removed op are separated from ops after the removed op.
         """
         one = _find_op(self._structure, op)
         whole = next(group for group in self._masks if group & one)
@@ -525,7 +529,7 @@ def _seconds(launch_overhead: float | str) -> float:
 
 
 def _capacity(structure: Structure, chip: Chip | str | None, dims: Dims) -> Capacity:
-    """Return the capacity of a chip; without a chip, tiles fit unless reductions reduce different axes."""
+    """Return the capacity of a chip. Without a chip, only reductions over different axes do not fit."""
     return Capacity(structure, structure.counts_at(dims), None if chip is None else find_chip(chip), dims)
 
 
@@ -572,7 +576,7 @@ def _mask_of(structure: Structure, group: Iterable[str | int]) -> Mask:
 
 
 def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
-    """Raise unless the groups are a legal partition."""
+    """Raise `ValueError` or `FusionError` if the groups are not a legal partition."""
     covered = 0
     for group in groups:
         if twice := covered & group:
@@ -614,7 +618,9 @@ def _parts_without(structure: Structure, rules: Rules, group: Mask, op: Mask) ->
 
 
 def _recomputed(structure: Structure, groups: Sequence[Mask], tensor: str | Tensor) -> tuple[Graph, list[list[str]]]:
-    """Return a graph in which each group that reads a tensor has a copy of the writing op, and the new groups.
+    """Return a graph in which each group that reads a tensor computes this tensor itself, and the graph's groups.
+
+    Each of these groups has a copy of the op that writes the tensor.
 
     The original op stays if its own group, or a group that does not read this tensor, needs an output of the op.
     """
@@ -661,7 +667,7 @@ def _recomputed(structure: Structure, groups: Sequence[Mask], tensor: str | Tens
 
 
 class _Taken(NamedTuple):
-    """Names in use. Ops and tensors are separate: an op may have the name of its tensor."""
+    """The names that ops and tensors already have. An op and a tensor may have the same name."""
 
     ops: set[str]
     tensors: set[str]
@@ -670,7 +676,7 @@ class _Taken(NamedTuple):
 def _copy(op: Op, read: set[Tensor], taken: _Taken) -> tuple[Op, Mapping[Tensor, Tensor]]:
     """Return a copy of an op that writes only the tensors in `read`, and a map from old to new tensors.
 
-    All new names are free.
+    The copy and its tensors get names that are not in `taken`.
     """
     renamed = {one: Tensor(_free(one.name, taken.tensors), one.shape, one.dtype) for one in op.outputs if one in read}
     return replace(op, name=_free(op.name, taken.ops), outputs=tuple(renamed.values())), renamed

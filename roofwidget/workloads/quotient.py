@@ -32,7 +32,8 @@ class QuotientGraph:
         self.groups: dict[int, Mask] = dict(enumerate(groups))
         self.owner = [0] * len(structure.ops)
         self._out: dict[int, Mask] = {}
-        # A merge leaves some places empty; the other places stay.
+        # The number of the group at each place of the order; None for an empty place. A merge leaves places empty, so
+        # that later groups keep their places.
         self._places: list[int | None] = list(self.groups)
         self._place = {number: number for number in self.groups}
         self._next = len(self.groups)
@@ -90,7 +91,7 @@ class QuotientGraph:
         return []
 
     def merge(self, parts: Collection[int]) -> int:
-        """Merge groups without a detour between them into one, and return its number."""
+        """Merge groups into one group, and return its number. There must be no detour between the groups."""
         predecessor = self._reached(parts)
         places = [self._place[number] for number in parts]
         window = self._places[min(places) : max(places) + 1]

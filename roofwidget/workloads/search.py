@@ -25,8 +25,8 @@ from roofwidget.workloads.tensors import is_floating
 
 MAX_STEPS: Final = 100_000
 """The largest number of steps that the exact search may try."""
-# Two times are equal if their relative difference is below this number. Of equal times the partition with fewer kernels
-# is chosen.
+# Two times are equal if their relative difference is below this number. If two partitions have
+# equal times, the partition with fewer kernels is chosen.
 _TIE: Final = 1e-12
 
 How: TypeAlias = Literal["optimal", "greedy"]
@@ -68,7 +68,7 @@ class Costs:
         self._only = judging.pop() if len(judging) == 1 else None
 
     def __call__(self, group: Mask, smaller: Mask = 0) -> float:
-        """Return the seconds of a group. Faster if the time of `smaller`, a part of the group, is known already."""
+        """Return the seconds of a group. This is faster if the seconds of its part `smaller` were computed before."""
         if group not in self._known:
             self._known[group] = self._time(group, smaller)
         return self._known[group]

@@ -269,7 +269,10 @@ class Structure:
         return parts
 
     def label(self, group: Mask) -> str:
-        """Return the name of a group for messages: ``gelu + dropout + add``. Long names have only two of the ops."""
+        """Return the name of a group for messages: ``gelu + dropout + add``.
+
+        A group of more than three ops is named by its first and last op: ``gelu + … + add (5 ops)``.
+        """
         names = [self.names[op] for op in members(group)]
         if len(names) <= 3:  # noqa: PLR2004 - more names would make a sentence hard to read
             return " + ".join(names)

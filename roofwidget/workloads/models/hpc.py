@@ -26,7 +26,8 @@ def hpc_set(
     elements
         Length of vectors.
     side
-        Side of the grids: cubes, and squares of side². The sparse matrix has side³ rows.
+        A grid with three axes has side x side x side points. A grid with two axes has side² x side² points. The sparse
+        matrix has side³ rows.
     matrix
         Side of dense matrices.
     points

@@ -13,7 +13,7 @@ from roofwidget.workloads.tensors import Tensor
 
 
 class Tape:
-    """Builds a graph forwards and, for training, backwards.
+    """Builds the forward pass of a graph and, for training, the backward pass.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Tape:
         self._gradients: dict[str, Tensor] = {}
 
     def linear(self, x: Tensor, features: Count, name: str, *, bias: bool = False) -> Tensor:
-        """Multiply by a weight. Backward: a product for x and a product for the weight."""
+        """Multiply x by a weight. Backward: one product for the gradient of x, one for the gradient of the weight."""
         y = self.graph.linear(x, features, bias=bias, name=name, weight_dtype=self.weight_dtype)
 
         def back(gradient: Tensor) -> None:
@@ -99,7 +99,7 @@ class Tape:
         return self._remember(y, back)
 
     def add(self, a: Tensor, b: Tensor, name: str) -> Tensor:
-        """Add. Backward: both inputs get the gradient unchanged."""
+        """Add two tensors. Backward: each of the two tensors gets the gradient unchanged."""
         y: Tensor = self.graph.add(a, b, name=name)
 
         def back(gradient: Tensor) -> None:

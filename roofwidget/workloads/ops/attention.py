@@ -60,7 +60,7 @@ class _Sizes:
         return self._terms(lambda each, d: ceil_div(each * (left + COUNTS_ALL_PAIRS * (dense - left)) * d, 2))
 
     def _terms(self, pairs: Callable[[Count, Count], Count]) -> tuple[tuple[str, str, Count], ...]:
-        """Return the terms. ``pairs(a, b)`` returns the count for all pairs if one pair counts ``a * b``."""
+        """Return the terms. ``pairs(a, b)`` returns ``a * b`` times the number of pairs that count."""
         many = self.batch * self.heads
         product = pairs(FMA * many, self.d)
         return (
@@ -230,7 +230,7 @@ def _rows_by_columns(sizes: _Sizes, columns: int) -> tuple[Count, Count]:
 
 
 def _masked(sizes: _Sizes, full: Count, exact: Count, least: Count, *, causal: bool) -> Count:
-    """Return the bytes that move repeatedly, by the convention's count of a causal mask.
+    """Return the bytes that move repeatedly, with a causal mask counted as the convention counts it.
 
     The result is never below `least`, the bytes that move once.
     """

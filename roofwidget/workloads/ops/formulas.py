@@ -138,7 +138,10 @@ def same(op: str, a: Tensor, axis_a: int, b: Tensor, axis_b: int) -> Count:
 
 
 def broadcast(op: str, *tensors: Tensor, last: int = 0) -> tuple[Count, ...]:
-    """Return the shape to which tensors broadcast as in numpy, without the last `last` axes, or raise."""
+    """Return the shape to which tensors broadcast as in numpy; their last `last` axes are ignored.
+
+    Shapes that do not match raise an error that names the op.
+    """
     shape: tuple[Count, ...] = ()
     for tensor in tensors:
         own = tensor.shape[: len(tensor.shape) - last]

@@ -61,7 +61,10 @@ def grouped_linear(
 
 
 def _grouped(graph: Graph, op: str, x: Tensor, shape: tuple[Count, ...], weight_dtype: str | None) -> Tensor:
-    """Multiply each row of x by one matrix of a weight. The last axis of `shape` is the number of output features."""
+    """Multiply each row of x by one of the matrices in a new weight of this shape.
+
+    The last axis of `shape` is the number of output features.
+    """
     matrices = weight(graph, op, "weight", shape, weight_dtype or x.dtype)
     done = work(("multiply-adds", "tensor", FMA * x.shape[0] * x.shape[1] * shape[-1]))
     return multiply(graph, [x, matrices], Tensor(op, (x.shape[0], shape[-1]), x.dtype), done)

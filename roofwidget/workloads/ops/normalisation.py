@@ -103,7 +103,7 @@ def softmax(graph: Graph, x: Tensor, *, passes: int = 2, name: str | None = None
 
 
 def softmax_terms(n: Count) -> tuple[tuple[str, str, Count], ...]:
-    """Return the terms of a softmax over n elements. One of the convention's `softmax` FLOPs is the exponential."""
+    """Return the terms of a softmax over n elements. Of the `softmax` FLOPs per element, one is the exponential."""
     return ("maximum, subtract, sum, divide", "vector", (SOFTMAX - 1) * n), ("exp", "transcendental", n)
 
 
