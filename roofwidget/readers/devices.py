@@ -58,7 +58,7 @@ def chip_of_device(name: str, units: float | None = None) -> Chip:
         found = chip(f"{pair[1]}-gcd" if pair else text)
     except (AmbiguousChipError, UnknownChipError):
         raise LookupError("which is not one chip of the catalogue") from None
-    # RDNA drivers count pairs of compute units, so their number cannot be compared with the chip's.
+    # RDNA drivers count pairs of compute units. So `units` cannot be compared with the chip's number of units.
     whole = None if found.family.startswith("RDNA") else re.match(r"\d+", found.units or "")
     if units is not None and whole is not None and units < (1 - _UNITS_TOLERANCE) * int(whole[0]):
         raise LookupError(f"of which the device is a part: it has {units:g} of {found.units}")
@@ -66,7 +66,9 @@ def chip_of_device(name: str, units: float | None = None) -> Chip:
 
 
 def chip_of_capability(capability: float | None) -> str:
-    """Return the id of a chip with this compute capability, for advice; a common chip if `capability` is None.
+    """Return the id of a chip with this compute capability, as an example for messages.
+
+    If `capability` is None, return the id of a common chip.
 
     Examples
     --------

@@ -37,7 +37,7 @@ def recognises(source: File) -> bool:
     """Whether the file has ERT's top-level keys."""
     if not all(word in source.beginning for word in ('"empirical"', '"gbytes"')):
         return False
-    # Accept a file that cannot be parsed, such as an incomplete one: `read` then raises an error that names the place.
+    # Accept a file that cannot be parsed, such as an incomplete file: `read` then raises an error that names the place.
     document = source.document()
     return document is None or (isinstance(document, dict) and isinstance(document.get("empirical"), dict))
 
@@ -136,7 +136,7 @@ def _rate(label: str, value: float, usual: str) -> Rate:
 
 
 def _levels(pairs: list[tuple[str, float]]) -> tuple[dict[str, float], list[Ceiling]]:
-    """Return bandwidths by level, nearest level first, and ceilings. A level's second figure becomes a ceiling."""
+    """Return bandwidths by level, nearest level first, and ceilings. Further bandwidths of a level become ceilings."""
     levels: dict[str, float] = {}
     lower: list[Ceiling] = []
     for label, value in pairs:

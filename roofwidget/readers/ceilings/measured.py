@@ -33,8 +33,9 @@ class Rate:
 def named_rates(rates: Iterable[Rate]) -> tuple[dict[str, float], list[Ceiling]]:
     """Return the highest rate for each key of the chip, and the lower rates of the same key as ceilings.
 
-    A key that is only a precision means the vector units from 32 bits on and the matrix units below 32 bits. The rate
-    of the other units has a separate key, such as ``fp64_matrix`` or ``fp16_vector``.
+    For a precision of 64 or 32 bits, a key without a unit, such as ``fp64``, means the vector units. For a narrower
+    precision, a key without a unit, such as ``fp16``, means the matrix units. The rate of the other units has a
+    separate key, such as ``fp64_matrix`` or ``fp16_vector``.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def _distinct(ceilings: list[Ceiling], peaks: Mapping[str, float]) -> list[Ceili
 
 
 def onto(base: Chip, measured: Chip) -> Chip:
-    """Return `base` with the figures of `measured` as ceilings. A figure without a roof in `base` becomes a note.
+    """Return `base` with the figures of `measured` as ceilings. A figure for which `base` has no roof becomes a note.
 
     Examples
     --------
@@ -180,7 +181,7 @@ def _lower(base: Chip, measured: Chip) -> list[Ceiling]:
 
 
 def base_key(chip: Chip, key: str) -> str:
-    """Return the key of `chip` for the same units as `key`. Vendors call matrix units tensor or matmul units too."""
+    """Return the key of `chip` for the same units as `key`, such as ``fp64_tensor`` for ``fp64_matrix``."""
     precision, _, unit = key.partition("_")
     same = [f"{precision}_{word}" for word in ("matrix", "tensor", "matmul")] if unit == MATRIX else [key]
     return next((word for word in same if word in chip.peak_flops), key)

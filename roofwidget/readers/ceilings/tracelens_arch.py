@@ -30,7 +30,7 @@ def recognises(source: File) -> bool:
     """Whether the file has TraceLens' top-level keys."""
     if f'"{_RATES}"' not in source.beginning:
         return False
-    # Accept a file that cannot be parsed, such as an incomplete one: `read` then raises an error that names the place.
+    # Accept a file that cannot be parsed, such as an incomplete file: `read` then raises an error that names the place.
     document = source.document()
     return document is None or (isinstance(document, dict) and isinstance(document.get(_RATES), dict))
 

@@ -173,7 +173,10 @@ class Source:
 
     @property
     def encoding(self) -> str:
-        """The encoding of the byte order mark. Without a mark: UTF-16 or UTF-32 by its zero bytes, else UTF-8."""
+        """The encoding that the byte order mark names.
+
+        Without a mark, the places of zero bytes show whether the text is UTF-16 or UTF-32. All other texts are UTF-8.
+        """
         marked = next((encoding for mark, encoding in _BOMS if self.head.startswith(mark)), None)
         return marked or _encoding_by_zeros(self.head) or "utf-8"
 
@@ -303,7 +306,10 @@ def _opened(path: Path, name: str) -> BinaryIO:
 
 
 def _encoding_by_zeros(head: bytes) -> str | None:
-    """Return the UTF-16 or UTF-32 encoding that the zero bytes of ASCII characters show, else None."""
+    """Return the UTF-16 or UTF-32 encoding of a text that begins with ASCII characters.
+
+    The places of the zero bytes show the encoding. If the places fit none of these encodings, return None.
+    """
     begin = head[:_MAX_UNMARKED_BYTES]
     for width, place, encoding in _ZERO_BYTES:
         whole = begin[: len(begin) // width * width]

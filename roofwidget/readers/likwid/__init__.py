@@ -152,7 +152,7 @@ def _failure(source: Source) -> str:
 
 
 def _total(runs: list[list[Group]], warnings: list[str]) -> Totals:
-    """Return the totals of a region: the groups of each run merged, then the runs."""
+    """Return the totals of a region. The groups of each run are merged first. Then the runs are merged."""
     merged = [(parts[0].group, _of_run(parts, warnings)) for parts in runs]
     times = Counter(group.group for parts in runs for group in parts)
     for group, count_of_runs in times.items():
@@ -188,7 +188,7 @@ def _base(rows: list[Totals]) -> Totals:
 
 
 def _complete(base: Totals, row: Totals, group: str, scale: float) -> None:
-    """Add the amounts that only the other totals have, times a factor, in place."""
+    """Add to `base` the amounts of `row` that `base` lacks, times `scale`."""
     how = f", x {scale:.6g} to the time of the group with FLOPs" if scale != 1 else ""
     for ours, theirs, key in ((base.flops, row.flops, "flops"), (base.bytes, row.bytes, "bytes")):
         for name, amount in theirs.items():

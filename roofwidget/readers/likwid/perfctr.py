@@ -169,7 +169,7 @@ class _GroupReader:
         self._row(self.block, cells, number)
 
     def _border(self, line: str, number: int) -> None:
-        """Take a border line. The borders above the header, below the header and below the rows are equal."""
+        """Take a border line. The borders above the header, below the header and below the rows look the same."""
         if self._header and line != self._above:
             raise cut_off(self.file, number, "the table ends without a closing line")
         self._above = line

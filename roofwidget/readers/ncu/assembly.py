@@ -283,7 +283,7 @@ def _most_common_precision(parts: Mapping[str, Sourced], launches: Launches) -> 
 
 
 def _launch_precision(parts: Mapping[str, Sourced], row: int) -> str | None:
-    """Return the precision that has the most FLOPs in a launch; None without FLOPs."""
+    """Return the precision that has the most FLOPs in a launch; None if the launch has no FLOPs."""
     known = {
         key: sourced.values[row] for key, sourced in parts.items() if _is_precision(key) and sourced.values[row] > 0
     }

@@ -99,7 +99,7 @@ def flops_by_path(launches: Launches) -> PathFlops:
 
 
 def _larger_of_whole_and_parts(parts: Mapping[str, Sourced], n: int) -> Sourced:
-    """Return the larger of two numbers: the total (key ``""``), and the sum of all other keys."""
+    """Return for each launch the larger of two numbers: the total (key ``""``), and the sum of all other keys."""
     whole = parts.get("", all_unknown(n))
     others = [sourced for key, sourced in parts.items() if key]
     summed = sum_of_known([sourced.values for sourced in others], n)

@@ -51,7 +51,10 @@ def is_count_unit(unit: str) -> bool:
 
 
 def in_base_units(column: Floats, unit: str) -> Floats:
-    """Return amounts in base units. Prefixes below 1 divide, because a product would change the last digit.
+    """Return amounts in base units.
+
+    If the unit has a prefix below 1, the amounts are divided. For example, nanoseconds are divided by 1e9 and not
+    multiplied by 1e-9, because the product may have another last digit.
 
     Examples
     --------
@@ -319,7 +322,7 @@ def first_known(n: int, candidates: Iterable[tuple[Floats, str]]) -> Sourced:
 
 
 def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, rates: bool = True) -> Sourced:
-    """Return for each launch the first known amount: the metric's sum, or else its rate × cycles or seconds.
+    """Return for each launch the first known amount: the metric's sum, or its rate × cycles or seconds.
 
     Parameters
     ----------

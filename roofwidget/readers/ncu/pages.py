@@ -318,10 +318,10 @@ def _picked(cells: Sequence[str], at: Sequence[int] | Rows) -> list[str]:
 
 
 def _decide_notation(rows: DelimitedTable, columns: Iterable[tuple[Iterable[str], str]]) -> None:
-    """Decide the decimal mark if no number proves it.
+    """Decide the decimal mark of a table if no number proves it.
 
-    Counts have no fraction. If the unit is nanoseconds, ``117.344`` is therefore 117344, and the point is not a decimal
-    mark.
+    Counts have no fraction. For example, ``117.344`` nanoseconds are 117344 nanoseconds, because nanoseconds are counts
+    here. So the point in this number is not a decimal mark.
     """
     if rows.decimal and not rows.decided:
         counts = (cells for cells, unit in columns if is_count_unit(unit))

@@ -74,7 +74,7 @@ def time_weighted_mean(launches: Launches, column: Floats) -> float:
         return float("nan")
     weights = weights[known] if weights[known].any() else np.ones(int(known.sum()))
     values = column[known]
-    # If all values are equal, return this value: a computed mean may differ in the last digit.
+    # If all values are equal, return this value: their computed mean may have another last digit.
     return float(values[0]) if (values == values[0]).all() else float(np.average(values, weights=weights))
 
 
@@ -227,7 +227,7 @@ class _ChipFigures:
             self.ceilings.append(Ceiling(_SHEET, rate, precision=precision, source=self._sheet_source))
 
     def levels(self, found: dict[str, Peak]) -> None:
-        """Add the report's bandwidths. The bandwidths of levels without one come from the data sheet."""
+        """Add the report's bandwidths. Bandwidths that the report lacks come from the data sheet."""
         memories = [] if self.sheet is None else list(self.sheet.memories.values())
         main = next(iter(memories), None)
         levels = {"DRAM" if memory is main else memory.name: memory for memory in memories}
@@ -277,7 +277,7 @@ class _ChipFigures:
 
     @property
     def _share(self) -> float:
-        """The measured clock / the data sheet's clock; 1 if a clock is unknown."""
+        """The measured clock divided by the data sheet's clock; 1 if a clock is unknown."""
         most = None if self.sheet is None else self.sheet.clock
         return self.clock / most if most is not None and self.clock > 0 else 1.0
 

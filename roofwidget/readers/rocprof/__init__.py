@@ -179,7 +179,7 @@ def _flops(rows: passes.Joined, chip: Chip | None) -> tuple[dict[str, Floats], d
 
 
 def _key(part: Part, chip: Chip | None) -> str:
-    """Return the key of the peak: ``fp64_matrix`` if the chip has this key, or else the precision ``fp64``."""
+    """Return the key of the peak: ``fp64_matrix`` if the chip has this key, otherwise ``fp64``."""
     if chip is None:
         return part.precision
     narrow = part.precision not in ("fp64", "fp32")

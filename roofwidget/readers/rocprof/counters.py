@@ -81,14 +81,14 @@ class Counters:
         return name in self._names or name in self._channels
 
     def get(self, name: str) -> Floats:
-        """Return a counter, which must exist."""
+        """Return the numbers of a counter. The counter must exist."""
         if name in self._names:
             return self._column(name)
         total: Floats = np.sum([self._column(channel) for channel in self._channels[name]], axis=0)
         return total
 
     def weighted(self, weights: Weights) -> Part | None:
-        """Return the weighted sum, NaN where it is negative; None if a counter is missing."""
+        """Return the sum of counters times their weights, NaN where it is negative; None if a counter is missing."""
         if any(name not in self for name in weights):
             return None
         total = np.zeros(())

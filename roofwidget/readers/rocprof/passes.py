@@ -28,7 +28,7 @@ _LONG: Final = ("Counter_Name", "Counter_Value")
 _NANOSECONDS: Final = 1e9
 _MAX_EXACT_FLOAT: Final = 2.0**53
 _EXPONENT: Final = re.compile(r"\d+(?:\.(?P<decimals>\d*))?[eE]\+?(?P<exponent>\d{1,2})")
-# A duration is known within one percent if it has at least this many steps of its timestamps' last digit.
+# If a duration is at least this many steps of its timestamps' last written digit, it is known within one percent.
 _MIN_STEPS: Final = 100
 _MAX_INT64: Final = 2**63
 
@@ -76,7 +76,7 @@ def files(source: Source) -> Files:
 
 
 def _beside(source: Source, word: str) -> Source | None:
-    """Return the table of the given kind that belongs to ``pmc_perf.csv`` or ``NAME_pmc_perf.csv``."""
+    """Return the table of the kind `word` that belongs to ``pmc_perf.csv`` or ``NAME_pmc_perf.csv``."""
     if source.path is None:
         return None
     stem = re.sub(r"(pmc_perf(_\w+)?|results(_\w+)?)(?=\.csv)", word, source.path.name, flags=re.IGNORECASE)
@@ -261,7 +261,9 @@ def _seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
 
 
 def _steps(cells: Sequence[str]) -> Floats:
-    """Return the nanoseconds of the last digit of each cell; 0 for cells with all digits.
+    """Return how many nanoseconds a step of the last written digit is, for each cell.
+
+    The last digit of ``8.1097E+14`` stands for 1e10 ns. A cell without an exponent has all digits. Its step is 0.
 
     Examples
     --------

@@ -211,7 +211,10 @@ class _RowAmounts:
 
 
 def device_kernels(collected: Collected, table: WorkTable, rows: Rows, *, by_operation: bool) -> Kernels:
-    """Return the rows of the device as kernels. With `by_operation` a row has the name of its operation, if any."""
+    """Return the rows of the device as kernels.
+
+    With `by_operation`, a row has the name of its operation. A row without an operation has the name of its kernel.
+    """
     work = _RowAmounts.on_device(collected, table, rows)
     kernel = dict_column(rows.kernel_words, rows.kernels)
     operation = table.name[rows.call]

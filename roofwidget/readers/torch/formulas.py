@@ -288,7 +288,7 @@ def _padding(call: OpCall, position: int, kernel: Dims, dilations: Dims) -> Dims
     if word == "valid":
         return (0,) * len(kernel)
     if word == "same":
-        # Half of the total padding. An odd total adds a row on one side, which changes no size at stride 1.
+        # Half of the total padding. If the total is odd, one side has one more row. At stride 1 no size depends on it.
         return tuple(d * (k - 1) // 2 for k, d in zip(kernel, dilations, strict=True))
     return call.ints(position, len(kernel))
 
@@ -326,9 +326,10 @@ def _convolution_backward(call: OpCall) -> OpWork:
 def _attention(
     call: OpCall, causal: int | None, *, heads_last: bool = False, backward: bool = False, lengths: int | None = None
 ) -> OpWork:
-    """Return the work of attention on tensors (batch, heads, rows, d); with `heads_last` (batch, rows, heads, d).
+    """Return the work of attention on tensors with the axes (batch, heads, rows, d).
 
-    `causal` and `lengths` are the positions of these arguments.
+    With `heads_last` the axes are (batch, rows, heads, d). `causal` and `lengths` are positions: where the call has the
+    argument for a causal mask, and the argument for the lengths of sequences.
     """
     first = int(backward)
     q, k, v = (call.tensor(first + step) for step in range(3))

@@ -203,7 +203,9 @@ _COPIES: Final = ("gpu_memcpy", "gpu_memset")
 
 @dataclass
 class Rows:
-    """Rows of the result, with positions of the trace rows behind them. A code or a position of -1 means none.
+    """Rows of the result, with the positions of the trace rows from which they are made.
+
+    -1 instead of a code or a position means that the row has none.
 
     Parameters
     ----------
@@ -292,7 +294,7 @@ def operation_rows(collected: Collected, table: WorkTable) -> Rows:
     """Return a row per call of an operation that ran on the device, and a row per launch without operation."""
     owner, call = _owners(collected, table)
     time, name = collected.device.duration.floats(), collected.device.name.integers()
-    # A launch without an operation gets a key of its own, greater than the key of any operation.
+    # A launch without an operation gets a key that no other row has. This key is greater than the keys of operations.
     key = np.where(owner >= 0, owner, len(call) + np.arange(len(owner)))
     _, first, group, members = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     names = collected.names.values()

@@ -143,7 +143,7 @@ class _Window:
                 value, end = self._scan(self._text, self._at)
             except json.JSONDecodeError as error:
                 open_text = error.msg.startswith("Unterminated")
-                # More text may complete a value that ends at the window's edge; an earlier error is final.
+                # More text may complete a value that ends at the window's edge; an error before the edge is final.
                 if (open_text or error.pos > len(self._text) - _MAX_TOKEN_CHARS) and self._more():
                     continue
                 begun = self._text.rstrip()

@@ -44,7 +44,7 @@ _EXACT: Final = "the command line rounds, so the operations come from {}"
 
 
 def recognises(source: Source) -> bool:
-    """Whether the source looks like the command line's JSON, valid or not.
+    """Whether the source looks like the command line's JSON. Its values are not checked.
 
     Examples
     --------

@@ -46,7 +46,7 @@ _LEVELS: Final = {"HBM": "hbm_bw", "CMEM read": "cmem_read_bw", "CMEM write": "c
 
 
 def recognises(source: Source) -> bool:
-    """Whether the source looks like ``hlo_stats``, valid or not.
+    """Whether the source looks like ``hlo_stats``. Its values are not checked.
 
     Examples
     --------

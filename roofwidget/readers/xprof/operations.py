@@ -104,8 +104,9 @@ class Draft:
 
 _MAX_EXECUTIONS: Final = 2**53
 _LIBRARY_CALL: Final = re.compile(r"custom-call|cudnn|cublas|hipblas|miopen|te_", re.IGNORECASE)
-# A profiler loses a few events, and a profile may begin or end within a run: such counts still agree. The second share
-# keeps neighbouring multiples of a small number of runs apart.
+# A profiler loses a few events, and a profile may begin or end within a run. So two counts agree if they differ by at
+# most the first share of the events or by 1, but never by more than the second share of the runs. For
+# example, with 2 runs a call of 100 kernels (200 events) is not taken for a call of 101 kernels (202 events).
 _LOST_EVENTS_SHARE: Final = 0.02
 _MAX_LOST_SHARE_OF_RUNS: Final = 0.25
 _MAX_NAMED_CALLS: Final = 5
@@ -179,7 +180,7 @@ def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None,
 
 
 def _inferred(draft: Draft) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return the executions of each operation, and a mask of the library calls whose executions nothing decides."""
+    """Return the executions of each operation, and a mask: true for a library call whose executions are uncertain."""
     members = defaultdict(list)
     for row, program in enumerate(draft.programs):
         members[program].append(row)
@@ -203,7 +204,9 @@ def _inferred(draft: Draft) -> tuple[Floats, npt.NDArray[np.bool_]]:
 
 
 def _runs(counts: Floats) -> float | None:
-    """Return how often a program ran, by the counts of operations of one kernel; None if the counts do not show it.
+    """Return how often a program ran, from the counts of its operations that run as one kernel each.
+
+    Return None if the counts do not show it.
 
     Examples
     --------
@@ -212,15 +215,15 @@ def _runs(counts: Floats) -> float | None:
     """
     values, times = np.unique(counts, return_counts=True)
     near = [int(times[np.abs(values - value) <= _lost(value, value)].sum()) for value in values]
-    # Of equally common counts the larger: events are lost more often than counted twice.
+    # If two counts are equally common, take the larger count: events are lost more often than counted twice.
     most, _, runs = max(zip(near, times, values, strict=True), default=(0, 0, np.nan))
-    # An operation that ran more often is in a loop, and so may be the call.
+    # If an operation ran more often, it is in a loop. The library call may then be in a loop too.
     is_most_often = not (values > runs + _lost(runs, runs)).any()
     return float(runs) if 2 * most > len(counts) and is_most_often else None
 
 
 def _kernels_per_run(count: float, runs: float) -> int | None:
-    """Return how many kernels a call has if its program ran so often; None if the counts do not fit.
+    """Return how many kernels a call has if its program ran `runs` times; None if the counts do not fit.
 
     Examples
     --------
@@ -234,7 +237,7 @@ def _kernels_per_run(count: float, runs: float) -> int | None:
 
 
 def _lost(events: float, runs: float) -> float:
-    """Return how many of so many events may be missing."""
+    """Return how many of `events` events the profiler may have lost, if the program ran `runs` times."""
     return min(max(1.0, _LOST_EVENTS_SHARE * events), _MAX_LOST_SHARE_OF_RUNS * runs)
 
 

@@ -57,7 +57,7 @@ _PROGRAM_STEPS: Final = {"Total": "Program", "Total (HW)": "Program (HW)"}
 
 
 def recognises(source: Source) -> bool:
-    """Whether the source looks like ``roofline_model``, valid or not.
+    """Whether the source looks like ``roofline_model``. Its values are not checked.
 
     Examples
     --------
