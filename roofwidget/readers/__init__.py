@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "ProfileError", "Profiles", "Source", "read", "read_many", "reader"]
 
-# `read` asks the readers in this order: first the formats with an unmistakable start, and last the tables of any tool.
+# `read` asks the readers in this order. The reader of tables of any tool is last, because it may also accept tables of
+# the other formats.
 FORMATS: Final = (
     "roofwidget.readers.torch.trace",
     "roofwidget.readers.torch.averages",

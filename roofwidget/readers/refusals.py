@@ -98,7 +98,7 @@ def _look(source: Source) -> str | None:
 
 
 def _of_text(source: Source) -> tuple[str, str | None]:
-    """Return the reason and the place for the error. The input is a text, or bytes that are not text."""
+    """Return the reason and the place for the error. The input may be a text, or bytes that are not text."""
     if source.beginning.lstrip(_LEADING)[:1] in ("{", "["):
         try:
             source.json(nan=True)

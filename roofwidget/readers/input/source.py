@@ -269,7 +269,7 @@ class Source:
         return dict(sorted(found.items()))
 
     def _refuse_folder(self, error: OSError) -> NoReturn:
-        """Raise the error for a folder that cannot be read; `os.walk` would leave it out in silence."""
+        """Raise the error for a folder that cannot be read. Without this error `os.walk` would skip the folder."""
         raise ProfileError(paths.shown(error.filename or self.name), paths.reason_of(error)) from None
 
     def __repr__(self) -> str:

@@ -128,7 +128,7 @@ class _GroupReader:
         self._rows = 0
 
     def start(self, block: Group, number: int, *, rows: int | None) -> None:
-        """Begin the tables of a group. `rows` is the number of rows that the title of cells promises."""
+        """Begin the tables of a group. In CSV the title states the number of `rows`; else `rows` is None."""
         self.end(number - 1)
         self.block, self._is_csv, self._header = block, rows is not None, []
         self._rows_left = self._rows = rows or 0
@@ -290,7 +290,7 @@ _EVENTS: Final = {
     }
     for precision, word, more in (("fp64", "DOUBLE", 1), ("fp32", "SINGLE", 2))
 }
-# This event counts FLOPs of all precisions.
+# This event counts the FLOPs of all precisions together.
 _ALL: Final = "RETIRED_SSE_AVX_FLOPS_ALL"
 _RATE_TOLERANCE: Final = 0.01
 

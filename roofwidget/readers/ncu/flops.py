@@ -279,7 +279,8 @@ def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> Tens
     is_new = capability >= _HOPPER
     paths = flops_by_path(launches)
     instructions = _instructions(launches)
-    # GA100 runs HFMA2.MMA, a register move, on the tensor pipe. Each of these moves counts as hfma of 32 threads.
+    # GA100 runs HFMA2.MMA, a register move, on the tensor pipe. The counter of hfma counts each of these moves as
+    # an hfma of 32 threads.
     moved = np.isclose(hfma, _WARP * instructions.values, rtol=1e-6, atol=0)
     is_ga100 = capability == _GA100
     moves = is_ga100 & (instructions.values > 0) & moved
@@ -423,7 +424,7 @@ def _executed(launches: Launches, word: str) -> Sourced:
     metrics = [f"{unit}__sass_thread_inst_executed_op_{word}_pred_on" for unit in ("smsp", "sm")]
     sourced = amount(launches, metrics)
     for factor in (2, 4):
-        # Use smsp: its derived sums count executed instructions. The derived sums of sm are peaks.
+        # Use the counters of smsp: derived sums of smsp count executed instructions, but derived sums of sm are peaks.
         name = f"derived__{metrics[0]}_x{factor}"
         derived = round_counts(launches.metric(name) / factor * launches.cycles)
         rule = f"{name} / {factor} x cycles"

@@ -235,7 +235,7 @@ class _Long:
         return count
 
     def _keys(self) -> list[tuple[str, ...]]:
-        """Return a key of each row's launch: the launch's number in a process, or the launch's kernel and shape."""
+        """Return for each row a key of its launch: process and number. In a summary: process, kernel and shape."""
         if not self.is_summary:
             self.rows.texts("ID")
         parts = (
@@ -244,7 +244,7 @@ class _Long:
         return list(zip(*(self.rows.columns[part] for part in parts if part in self.rows.columns), strict=True))
 
     def _groups(self, real: Sequence[int]) -> list[tuple[str, str, Rows]]:
-        """Return the rows of each wanted metric by unit; the unit may differ between launches."""
+        """Return the rows of each wanted metric and unit. One metric may have different units in two launches."""
         units = self.rows.columns.get(_UNIT, [""] * len(self.rows))
         pairs = list(zip(self.rows.texts(_METRIC), units, strict=True))
         found: dict[tuple[str, str], list[int]] = {}
@@ -313,7 +313,7 @@ def _words(rows: DelimitedTable, at: Sequence[int] | Rows) -> dict[str, list[str
 
 
 def _picked(cells: Sequence[str], at: Sequence[int] | Rows) -> list[str]:
-    """Return the cells of a column in the given rows. `rows` is ascending; in most tables it has all rows."""
+    """Return the cells of a column in the rows with these numbers, which ascend. Most tables need all rows."""
     return list(cells) if len(at) == len(cells) else [cells[row] for row in at]
 
 

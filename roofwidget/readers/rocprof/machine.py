@@ -26,7 +26,8 @@ _BANKS: Final = 32
 _LEVELS: Final = {"HBM": "HBM", "MALL": "Infinity Cache", "L2": "L2", "L1": "L1", "LDS": "LDS"}
 _RATE: Final = re.compile(r"(MFMA)?(?:_FLOPs_)?(BF|FP|XF|F|I)(\d+)(F4)?(?:Flops|Ops)?")
 _KINDS: Final = {"BF": "bf", "FP": "fp", "F": "fp", "XF": "tf", "I": "int"}
-# Relative tolerance for detecting a known error of the benchmark: its bf16 rate is half or twice its fp16 rate.
+# A known error of the benchmark makes its bf16 rate half or twice its fp16 rate. This is the relative tolerance of the
+# check for "half" and "twice".
 _RATIO_TOLERANCE: Final = 0.05
 
 

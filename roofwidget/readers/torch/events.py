@@ -62,7 +62,7 @@ class Codes(Generic[_Key]):
         return len(self._index)
 
     def values(self) -> list[_Key]:
-        """Return the unique values; the position of a value is its code."""
+        """Return the unique values. The code of a value is its position in this list."""
         return list(self._index)
 
 

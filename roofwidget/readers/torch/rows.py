@@ -247,8 +247,8 @@ def is_copy(collected: Collected) -> Mask:
 def _outermost_with_work(nest: Nest, has_work: Mask) -> Integers:
     """Return for each operation the outermost enclosing operation (or itself) with known work; -1 if there is none.
 
-    Operations inside an operation of known work are a part of it: the transposition before a convolution, for example.
-    Their work is not counted again.
+    If the work of an operation is known, it includes the work of all operations inside, so their work is not counted
+    again. For example, a convolution includes the transposition inside it.
     """
     found = np.full(len(nest.parent), NONE)
     for level in nest.levels():

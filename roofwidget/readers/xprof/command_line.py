@@ -158,8 +158,8 @@ def _rows(rows: _Objects, properties: Properties) -> Draft:
 def _amounts(rows: _Objects, properties: Properties, time: Any) -> tuple[Any, Any]:
     """Return FLOPs and HBM bytes.
 
-    The amount with the larger share of its peak follows from this share. The other amount follows from the
-    intensity.
+    If the FLOP rate has the larger share of its peak, the FLOPs are computed from this share, and the bytes are FLOPs
+    divided by intensity. Otherwise the bytes are computed from their share, and the FLOPs are bytes times intensity.
     """
     compute, memory = rows.shares("compute_efficiency_percent"), rows.shares("max_mem_bw_utilization_percent")
     intensity = rows.numbers("operational_intensity_flop_per_byte")
@@ -175,7 +175,7 @@ def _amounts(rows: _Objects, properties: Properties, time: Any) -> tuple[Any, An
 
 
 def _program(total: _Objects, seconds: float) -> Draft:
-    # This rate is XLA's own; other rates of the program include FLOPs that the tool derived from shapes.
+    # XLA states this rate. The program's other rates include FLOPs that the tool derived from shapes.
     rate = total.numbers("model_flop_rate_gflops")
     rules = {"flops": "model_flop_rate_gflops x total_time_ms", "bytes:HBM": "hbm_bw_gibs x total_time_ms"}
     return Draft(

@@ -278,7 +278,7 @@ _TIME_TOLERANCE: Final = 1e-6
 
 
 def join_stats(draft: Draft, stats: XProfTable) -> list[str]:
-    """Add the columns of ``hlo_stats`` to the operations, in place; warn about operations that ``hlo_stats`` lacks.
+    """Add the columns of ``hlo_stats`` to `draft`. Return warnings about operations that ``hlo_stats`` lacks.
 
     Raises
     ------
