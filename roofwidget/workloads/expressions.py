@@ -1,4 +1,4 @@
-"""Counts: exact integers, or polynomials over named integers. Python and the front end both evaluate them.
+"""Counts: exact integers, or polynomials over named integers. Python and the front end evaluate the same counts.
 
 A symbol is a dimension (``batch``), a number that a convention sets (``@fma``) or the number of bits of a dtype
 (``@bf16``). Operations between plain ints give plain ints, so a graph without symbolic dimensions has exact counts.
@@ -196,8 +196,8 @@ class Expression:
         place = {atom: index for index, atom in enumerate(self.order)}
         terms = [(sorted(factors, key=lambda f: place[f[0]]), number) for factors, number in self.polynomial.items()]
         terms.sort(key=lambda term: not term[0])
-        # Equal atoms may be written differently, such as min(a, b) and min(b, a). The form that occurs first is used
-        # for both.
+        # Equal atoms may be written differently, such as min(a, b) and min(b, a). Every equal atom gets the form that
+        # occurs first.
         first: dict[_Atom, tuple[int, _Atom]] = {}
         for factors, _ in terms:
             for atom, _power in factors:

@@ -136,7 +136,7 @@ class Graph:
 
     @contextmanager
     def building(self) -> Iterator[None]:
-        """Return a context that restores the graph if its body raises. Every operator runs in such a context."""
+        """Return a context that restores the graph if its body raises. Every operator runs in this context."""
         # These tables only grow, so their old lengths are enough to restore them.
         tables: list[dict[Any, Any]] = [self._ops, self._tensors, self._inputs, self._outputs, self._producers]
         tables += [self._dims, self._conditions, self._notes]

@@ -69,7 +69,7 @@ def read(
 ) -> Kernels:
     """Return the applications as kernels, with the machine's chip if the machine's table is known.
 
-    The result is empty if `source` is a machine's table, because such a table has no kernels.
+    The result is empty if `source` is a machine's table, because a machine's table has no kernels.
 
     Parameters
     ----------

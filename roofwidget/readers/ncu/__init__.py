@@ -65,7 +65,7 @@ _ENDINGS: Final = (".ncu-rep", ".csv", ".txt", ".log", ".gz")
 
 
 def recognises(source: Source) -> bool:
-    r"""Whether this is a report or a table of Nsight Compute, or a folder that contains such a file.
+    r"""Whether this is a report or a table of Nsight Compute, or a folder that contains a report or a table.
 
     Examples
     --------

@@ -482,7 +482,7 @@ class _RowReader:
         """Raise an error if the last line is an incomplete row, which means that the file is incomplete.
 
         A line counts as an incomplete row if it has more than half of the cells, or begins with a quote, or if the file
-        has only rows. The output of a program hardly ever has such a line. In the middle of the file such a line is
+        has only rows. The output of a program hardly ever has a line like this. In the middle of the file the line is
         skipped.
         """
         is_part = self.width / 2 < len(cells) <= self.width or (len(used) == 1 and used[0].startswith('"'))

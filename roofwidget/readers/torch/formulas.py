@@ -124,7 +124,7 @@ class OpCall:
     def read(self) -> int | None:
         """Return the bytes of all tensor arguments, each tensor once; None if a dtype is unknown.
 
-        PyTorch records a scalar argument as a tensor without sizes; such a scalar does not count.
+        PyTorch records a scalar argument as a tensor without sizes. The bytes of this scalar do not count.
         """
         total = 0
         for position, sizes in enumerate(self.dims):

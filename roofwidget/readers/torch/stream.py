@@ -25,7 +25,7 @@ _BETWEEN: Final = re.compile(r'\}[ \t\r\n]*,[ \t\r\n]*(?=\{[ \t\r\n]*")')
 
 
 class Trace:
-    """A Chrome trace: an object with a list ``traceEvents``, or such a list alone.
+    """A Chrome trace: an object with a list ``traceEvents``, or only a list of events.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def table_of(source: Source) -> XProfTable:
     Raises
     ------
     ProfileError
-        If the source is not such a table.
+        If the source is not a table ``hlo_stats``.
     """
     given = _table(source.json(nan=True))
     if _OWN_COLUMNS.isdisjoint(column_ids(given)):

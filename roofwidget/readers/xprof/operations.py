@@ -65,7 +65,7 @@ class Draft:
         return Draft(**columns)
 
     def with_idle(self, seconds: float, name: str) -> Draft:
-        """Return the operations and a row for the time in which none of them ran."""
+        """Return the operations and a row for the time in which no operation ran."""
         nothing = np.array([None], dtype=object)
         origin = text_column(["the program's time less the self time of its operations"])
         return Draft(

@@ -223,7 +223,7 @@ def _rows_by_columns(sizes: _Sizes, columns: int) -> tuple[Count, Count]:
     """Return the number of rows that all blocks of columns move together: without and with a causal mask."""
     seeing = minimum(sizes.queries, sizes.keys)
     blocks = ceil_div(sizes.keys, columns)
-    # The number of blocks that all rows see. The first column of such a block is not after the first row.
+    # The number of blocks that all rows see: the first column of the block is not after the first row.
     whole = minimum(blocks, ceil_div(sizes.keys - seeing + 1, columns))
     skipped = ceil_div(columns * (blocks * (blocks - 1) - whole * (whole - 1)), 2)
     return blocks * sizes.queries, whole * seeing + (blocks - whole) * sizes.keys - skipped
