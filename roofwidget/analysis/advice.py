@@ -57,7 +57,7 @@ SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
-# How many more digits a share may get so that its text differs from a threshold.
+# A share of 79.9 % must not be shown as 80 % if 80 % is a threshold. So its text gets up to this many more digits.
 _MAX_EXTRA_DIGITS: Final = 12
 _HEADER: Final = ("kernel", "situation", "evidence", "what to try")
 
@@ -77,7 +77,7 @@ class Advice:
     suggestion
         What to try.
     done
-        Whether tuning this kernel can stop: its utilization has reached `stop`.
+        Whether tuning this kernel can stop, because its utilization has reached the threshold ``stop`` of `advise`.
     """
 
     __module__ = "roofwidget"
@@ -209,7 +209,7 @@ def _threshold(share: float) -> str:
 
 
 def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
-    """Return a share as text. Rounding must not make 79.9 % look like a threshold of 80 %, so it may add digits."""
+    """Return a share as text. If rounding makes 79.9 % look like a threshold of 80 %, the text gets more digits."""
     text = format_percent(share)
     if not math.isfinite(share):
         return text
@@ -238,7 +238,7 @@ def _at_most(bound: Bound, row: int) -> str:
 
 
 def _binding(bound: Bound, row: int) -> str:
-    """Return the binding memory level in parentheses, or an empty text if no memory binds."""
+    """Return the name of the memory level that binds, in parentheses. If no memory binds, return an empty text."""
     return f" ({bound.bound_by[row]})" if bound.regime[row] == "memory" else ""
 
 

@@ -26,7 +26,8 @@ from roofwidget.units import format_factor, format_intensity, format_quantity
 # of exercises may be more extreme.
 _MIN_RIDGE: Final = 1e-4
 _MAX_RIDGE: Final = 1e7
-# Few launches last this long and also exceed their bound by this factor. More often the time is in another unit.
+# If a launch takes at least this time and also exceeds its bound by this factor, its time is probably in another
+# unit, such as microseconds.
 _MIN_DOUBTFUL_SECONDS: Final = 0.1
 _MIN_DOUBTFUL_FACTOR: Final = 1000.0
 
@@ -178,10 +179,10 @@ def _compute_time(table: Kernels, chip: Chip, asked: str) -> tuple[Floats, list[
 def _own_peaks(
     key: str, counted: npt.NDArray[np.bool_], table: Kernels, chip: Chip, asked: str
 ) -> tuple[Floats | float, str]:
-    """Return the peak of a class of FLOPs (of plain FLOPs if `key` is empty) at each kernel's precision, and a text.
+    """Return the peak of the class of FLOPs `key` for each kernel, and a text that names the general peaks in use.
 
-    Kernels without a precision get the precision `asked`. If the chip has no peak for the class at some precision, the
-    general peak of this precision is used, and the text names this peak.
+    Each kernel gets the peak at its precision. Kernels without a precision get the precision `asked`. An empty `key`
+    means plain FLOPs. If the chip has no peak for the class at a precision, the general peak of this precision is used.
     """
     coded = table.codes("precision")
     used = np.flatnonzero(np.bincount(coded.codes[counted], minlength=len(coded.values)))
@@ -199,7 +200,10 @@ def _own_peaks(
 
 
 def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
-    """Return seconds over the chip's link; 0 without network bytes. If no kernel has any, the shape is ()."""
+    """Return the seconds of each kernel over the chip's link. A kernel without network bytes has 0 s.
+
+    If no kernel has network bytes, the result is a single 0 of shape ().
+    """
     moved = table.network_bytes
     has_bytes = moved > 0
     if not has_bytes.any():
@@ -213,7 +217,7 @@ def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
 
 
 def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
-    """Return a remark for each level of the kernels that the chip lacks, or whose bandwidth is unknown."""
+    """Return a remark for each memory level whose bytes do not count: the chip lacks the level or its bandwidth."""
     used = {level.casefold(): level for level, column in table.bytes_by_level.items() if not np.isnan(column).all()}
     own = {level.casefold(): memory.bandwidth for level, memory in chip.memories.items()}
     unknown = [level for level in chip.memories if level.casefold() in used and own[level.casefold()] is None]
@@ -259,9 +263,10 @@ def _doubtful_times(table: Kernels, bound_time: Floats, unlinked: Bools) -> list
 
 
 def _bytes_elsewhere(table: Kernels, chip: Chip, judged: tuple[str, ...]) -> Texts | None:
-    """Return texts, shape (n,): the levels of a kernel's bytes if it has none at the `judged` levels, else None.
+    """Return for each kernel whose bytes do not count a text with the levels of these bytes, shape (n,).
 
-    Returns None instead of the texts if no kernel has all its bytes at other levels.
+    Only bytes at the `judged` levels count. If a kernel has bytes at these levels, or no bytes at all, its text is
+    None. If the text of every kernel would be None, the result is None.
     """
     by_level = {level.casefold(): (level, column) for level, column in table.bytes_by_level.items()}
     own = {
@@ -285,7 +290,11 @@ def _bytes_elsewhere(table: Kernels, chip: Chip, judged: tuple[str, ...]) -> Tex
 
 
 def bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:
-    """Return the kernels' bytes by level of `chip`, for levels that have a known bandwidth and a column of bytes."""
+    """Return the bytes of the kernels at each memory level of `chip`.
+
+    A level is left out if its bandwidth is unknown. A level other than the main memory is also left out if the table
+    has no bytes for it.
+    """
     by_level = {name.casefold(): column for name, column in table.bytes_by_level.items()}
     known = [level for level, memory in chip.memories.items() if memory.bandwidth is not None]
     return {

@@ -128,7 +128,10 @@ class Comparison:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on kernels that are left out, on changed regimes, and the remarks of the bounds, each once."""
+        """Sentences on kernels that are left out and on changed regimes, and the remarks of all bounds.
+
+        A remark that several bounds share is listed once.
+        """
         assumed = dict.fromkeys(remark for one in self.bounds for remark in one.remarks)
         return (*self._changes(), *assumed)
 

@@ -278,9 +278,10 @@ def compare_runs(
     numbers. So these numbers may differ if the work is equal. If several kernels of a run share a name, only kernels
     with equal ``"shape"`` match (if both runs have this column). Among these kernels, three rules are tried in turn.
     The first is equal FLOPs and bytes per launch, the second is equal FLOPs per launch, and the last is the order of
-    rows. The first two are tried with equal numbers of XLA, then with different numbers. FLOPs and bytes that differ by
-    about 1 % or less count as equal. To compare many launches of one kernel, first use `Kernels.groupby`, which also
-    records the range of the launches' times.
+    rows. The first rule and the second rule match kernels with equal numbers of XLA before kernels with different
+    numbers. The last rule only matches kernels with equal numbers. FLOPs and bytes that differ by about 1 % or less
+    count as equal. To compare many launches of one kernel, first use `Kernels.groupby`, which also records the range
+    of the launches' times.
 
     Parameters
     ----------
@@ -312,9 +313,11 @@ def compare_runs(
 
 
 def _range(kernels: Kernels, per_launch: Bools) -> tuple[Floats, Floats]:
-    """Return two times per kernel, in seconds: count × its shortest launch, and count × its longest launch.
+    """Return the shortest and the longest time that each kernel could have, in seconds.
 
-    If the times of launches are unknown, both times are `time`. In the rows `per_launch` both are divided by the count.
+    The shortest time is the shortest launch times the number of launches, and the longest time is the longest launch
+    times this number. If the times of single launches are unknown, the two times are `time`. In the rows of the mask
+    `per_launch` the two times are divided by the number of launches.
     """
     ends = []
     for name in (PER_LAUNCH[0], PER_LAUNCH[2]):
@@ -348,6 +351,6 @@ def _seconds(seconds: float, launches: float) -> str:
 
 
 def _first(kernels: Kernels) -> str:
-    """Return a text with the names of the longest kernels and the number of the other kernels."""
+    """Return a text that names the longest kernels and counts the others, such as ``a; b; and 3 more``."""
     order = np.argsort(-kernels.self_time, kind="stable")
     return first_few([one_line(name) for name in kernels.names[order]], _MAX_NAMED_KERNELS)

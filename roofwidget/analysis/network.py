@@ -42,7 +42,7 @@ TOPOLOGIES: Final = ("ring", "ring-both-ways", "switch")
 """The supported topologies of the ranks."""
 
 _BOTH_WAYS: Final = "ring-both-ways"
-# Maps each collective that passes whole shards from rank to rank to the number of times the shards go round the ring.
+# How many times the shards go round the ring, for each collective in which ranks pass on whole shards.
 _IN_STEPS: Final = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
 
 
@@ -277,7 +277,7 @@ def exposed_fraction(
 ) -> float | Floats:
     """Return the share of a step that waits for the network, for the option ``exposed_comm`` of `bound`.
 
-    The part of the network time Tn beyond `overlappable_time` is exposed: ``x = max(0, Tn - overlappable)``. The step
+    Tn is the network time. Its part beyond `overlappable_time` is exposed: ``x = max(0, Tn - overlappable)``. The step
     lasts ``body + x``, and the share is ``f = x / (body + x)``. If all work can overlap with the network, the share is
     ``max(0, Tn - body) / max(Tn, body)``.
 
@@ -333,7 +333,7 @@ def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> float |
     Raises
     ------
     ValueError
-        If a rate is negative, or a fraction is not at least 0 and below 1.
+        If `attainable` is negative, or `exposed` is below 0, or `exposed` is 1 or more.
 
     Examples
     --------

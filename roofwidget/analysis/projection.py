@@ -52,7 +52,7 @@ class Projection:
         time stays the same.
     is_far
         Whether a scaled kernel has a utilization below 10 %, shape (n,). The roof does not explain the time of such a
-        kernel, so a new chip may not change it.
+        kernel. So the time can stay the same on a new chip, although the roof is higher.
     is_above
         Whether a scaled kernel is above its roof on the chip that it ran on, shape (n,). Its FLOPs, its bytes, its time
         or the peaks are wrong, and so is its new time.

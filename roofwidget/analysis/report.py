@@ -38,7 +38,10 @@ def html(bound: Bound) -> str:
 
 
 def bytes_elsewhere(bound: Bound) -> Iterator[str]:
-    """Yield one sentence for all kernels that have bytes at the same levels, but not at the level that counts.
+    """Yield sentences on kernels without bytes at the level that counts, but with bytes at other levels.
+
+    For example, the bytes of HBM count, and the kernels have bytes of L2. All kernels with bytes at the same levels
+    share one sentence.
 
     Yields nothing if all levels of the chip count: `bound.remarks` already names the other levels.
     """
@@ -54,7 +57,8 @@ def bytes_elsewhere(bound: Bound) -> Iterator[str]:
 def where_bytes_are(bound: Bound, levels: str, whose: str = "its") -> str:
     """Return why bytes at `levels` do not count.
 
-    The chip lacks a level or its bandwidth, or the bound was made for another level.
+    There are three possible reasons: the bound was made for another level, the chip has no bandwidth for the level, or
+    the chip has no such level.
     """
     chip = bound.chip
     own = [level for level in levels.split(", ") if level in chip.memories]
@@ -80,7 +84,7 @@ def unlinked(bound: Bound) -> Iterator[str]:
 
 
 def above_roof(bound: Bound) -> Iterator[str]:
-    """Yield a sentence per kernel above its roof, which says why the measured time is too short.
+    """Yield a sentence per kernel above its roof. The sentence says why the measured time is too short.
 
     If many kernels are above their roof, the last sentence says only how many more there are.
     """
@@ -157,7 +161,10 @@ def _name(bound: Bound, row: int) -> str:
 
 
 def _reason(bound: Bound, row: int) -> str:
-    """Return why the measured time is too short: one resource alone, or several resources in turn, need longer."""
+    """Return why the measured time is too short.
+
+    Either one resource alone needs longer, such as the memory, or the resources one after the other need longer.
+    """
     measured = float(bound.measured[row])
     ran = format_quantity(measured, "s")
     for seconds, describe in (

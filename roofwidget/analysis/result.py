@@ -136,7 +136,7 @@ class Bound:
     @property
     def total_time(self) -> float:
         """The bound of the whole program, seconds: the sum of the kernels' bounds. NaN if any bound is unknown."""
-        # Exact to the last digit, so that the page writes the same sum.
+        # fsum has no rounding errors. The page corrects its rounding errors, so it shows the same sum.
         return math.fsum(self.time.tolist())
 
     @cached_property
@@ -160,7 +160,10 @@ class Bound:
     @cached_property
     @_formula
     def attainable_fraction(self) -> Floats:
-        """`attainable` over `peak`. For a kernel that was not measured, reports show this share as "at most"."""
+        """`attainable` over `peak`.
+
+        If a kernel was not measured, reports show this share, as in "at most 40 % of peak".
+        """
         return self.attainable / self.peak
 
     @cached_property
@@ -202,9 +205,9 @@ class Bound:
     def headroom(self) -> Floats:
         """Measured time minus bound time, seconds: the time saved by reaching the roof.
 
-        If a row contains other rows, its headroom is the same share of its self time. So no second is counted twice.
-        NaN for kernels without work, and for collectives whose bytes over the link are unknown: no roof explains their
-        time.
+        If a row contains other rows, this time is multiplied by self time over measured time. So no second is counted
+        twice. The headroom is NaN for kernels without work, and for collectives whose bytes over the link are unknown:
+        no roof explains their time.
         """
         saved = np.where(self.time > 0, self.measured - self.time, np.nan)
         if self.self_time is not None:
@@ -234,7 +237,9 @@ class Bound:
     @cached_property
     @_formula
     def energy(self) -> Floats:
-        """Joules for FLOPs, bytes of main memory, and constant power over the measured or else the bound time.
+        """Joules for FLOPs, for bytes of main memory, and for constant power during the kernel's time.
+
+        The time is the measured time. If a kernel was not measured, it is the bound time.
 
         All NaN on a chip without `Chip.energy`. Choi, Bedard, Fowler and Vuduc, IPDPS 2013: times overlap,
         energies add up.

@@ -116,7 +116,7 @@ def kernel_positions(kernels: Kernels, rows: Rows, bound: Bound) -> tuple[tuple[
     with np.errstate(divide="ignore", invalid="ignore"):
         intensity = bound.flops / moved
         rate = np.where(bound.flops > 0, bound.flops, moved) / seconds
-    # Kernels that were not measured come last, after those of 0 s.
+    # Kernels that were not measured come last, after kernels with a measured time of 0 s.
     longest = rows[np.argsort(-np.nan_to_num(kernels.self_time[rows], nan=-1), kind="stable")]
     positions: dict[str, tuple[str, float, float]] = {}
     for row in longest.tolist():

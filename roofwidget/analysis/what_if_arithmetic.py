@@ -1,4 +1,4 @@
-"""What-ifs on single kernels: the time of a kernel with other bytes, or at another distance from its roof."""
+"""What-ifs on single kernels: the new time if a kernel moves fewer or more bytes, or gets closer to its roof."""
 
 from __future__ import annotations
 

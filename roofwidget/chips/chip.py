@@ -226,7 +226,7 @@ class Chip:
         return self.peak_flops[self.precision(precision)]
 
     def peak_of(self, flop_class: str, precision: str = "auto") -> tuple[float, bool]:
-        """Return the peak that applies to a class of FLOPs, FLOP/s, and whether the class has a peak of its own.
+        """Return the peak for a class of FLOPs, FLOP/s, and whether the chip has a separate peak for this class.
 
         Tries, in this order: the class at this precision, such as ``fp16_vector`` (for ``matmul`` also ``fp16_tensor``
         and ``fp16_matrix``); the class alone, such as ``vector``; the peak of the precision.
@@ -372,7 +372,7 @@ class Chip:
             values["id"] = None
         merges = {"peak_flops": self._merged_peaks, "memories": self._merged_memories, "links": self._merged_links}
         for field, merged in merges.items():
-            # Other values stay: the constructor refuses a value that is no mapping, and names the field.
+            # A value that is no mapping stays unchanged: the constructor refuses it with an error that names the field.
             if isinstance(changes.get(field), Mapping):
                 values[field] = merged(changes[field])
         bare = Chip(**{**values, "ceilings": (), "sources": {}, "checks": ()})

@@ -12,7 +12,7 @@ FLOP_CLASSES: Final = frozenset({"matmul", "tensor", "transcendental", "vector"}
 # Names that vendors and profilers give to off-chip memory.
 _OFF_CHIP: Final = re.compile(r"main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory", re.IGNORECASE)
 
-# Names of links from a chip to its host. The bytes that a chip sends to other chips do not use them by default.
+# Names of links from a chip to its host. By default bytes between chips use other links.
 _TO_HOST: Final = re.compile(r"(?:pci(?:[ -]?e(?:xpress)?)?|cxl)(?:[ \d].*)?", re.IGNORECASE)
 
 

@@ -65,8 +65,9 @@ def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
     Warns
     -----
     UserWarning
-        If a peak is more than twice the fastest peak at double width, such as fp8 compared with bf16. Such a peak often
-        includes sparsity, but it is correct for some chips. Also if a ceiling that was not measured is above its roof.
+        If a peak is more than twice the fastest peak at double width; for example, the fp8 peak is more than twice the
+        bf16 peak. Such a peak often includes sparsity, but it is correct for some chips. A second warning is for a
+        ceiling above its roof, unless the ceiling was measured.
 
     Examples
     --------

@@ -102,7 +102,7 @@ class _LineScanner:
         return where
 
     def into(self, where: Path) -> Path:
-        """Return the path `where`. If it names an array of tables, append the index of the latest element."""
+        """Return the path `where`. If `where` names an array of tables, append the index of its last element."""
         return (*where, self.elements[where]) if where in self.elements else where
 
     def key(self) -> list[str]:

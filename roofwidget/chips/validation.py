@@ -96,7 +96,7 @@ def ceilings(
             raise TypeError(f"ceilings of chip '{name}' must be Ceiling objects, got {ceiling!r}")
         _nonempty(ceiling.name, f"the name of a ceiling of chip '{name}'")
         checked = _ceiling(name, ceiling, rates, levels)
-        # Users select a ceiling or a peak by its name, in any case. So a ceiling must not have the name of a peak.
+        # Users select a ceiling or a peak by its name; case is ignored. So a ceiling must not have the name of a peak.
         for taken in (ceiling.name.casefold(), checked.key.casefold()):
             if taken in rates:
                 raise ValueError(
@@ -281,9 +281,9 @@ def _nonempty(word: object, what: str) -> str:
 
 
 def _whole(word: str, what: str) -> str:
-    """Return the word.
+    """Return `word` if all its characters are whole; otherwise raise an error.
 
-    Raise an error for half a character (a lone surrogate): it can be neither printed nor sent to the page.
+    A half of a character (a lone surrogate, such as U+D800) can be neither printed nor sent to the page.
     """
     if without_surrogates(word) != word:
         raise ValueError(f"{without_surrogates(what)} contains half a character (a lone surrogate): {word!a}")

@@ -235,7 +235,9 @@ def number_or_array(found: Floats) -> float | Floats:
 
 
 def quantity(given: npt.ArrayLike, unit: str, what: str, *, above_zero: bool = False) -> Floats:
-    """Return the numbers that `real` reads. They must be finite and at least zero; with `above_zero`, above zero.
+    """Return the numbers that `real` reads. They must be finite and at least zero.
+
+    If `above_zero` is true, a zero is an error too.
 
     Raises
     ------
@@ -331,7 +333,7 @@ def at_rows(column: Any, rows: Any) -> Any:
 
 
 def to_plain(value: Any) -> Any:
-    """Return an argument of `Kernels` in plain types, so that a pickle does not depend on this module."""
+    """Return an argument of `Kernels` in plain types, so that a pickle does not name this module."""
     if isinstance(value, DictColumn):
         return value.values, value.codes
     if isinstance(value, Mapping):
@@ -340,7 +342,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any) -> Any:
-    """Return the original argument of `to_plain` from its result."""
+    """Undo `to_plain`: return the argument of `to_plain`, given its result."""
     if isinstance(value, dict):
         return {name: from_plain(part) for name, part in value.items()}
     return DictColumn(*value) if isinstance(value, tuple) else value

@@ -68,7 +68,9 @@ class _Meaning:
 
 
 def meanings(names: Sequence[str], known: Collection[str]) -> list[_Meaning]:
-    """Return what columns may mean by their units and words, in the table's order, without fields in `known`.
+    """Return what each column may mean, judged by the unit and the words in its name.
+
+    The order is that of the table. A column is left out if its field is in `known`.
 
     Examples
     --------
@@ -152,7 +154,7 @@ def _meaning_of_words(name: str) -> _Meaning | None:
     words = set(re.findall(r"[a-z]+", stem.casefold()))
     time_unit = _time_unit(unit) if unit else None
     field = next((field for field, measures in _MEASURES.items() if words & measures), None)
-    # "kernel_ms" is a time. "tokens_s" may be tokens per second.
+    # A unit of time makes a column such as "kernel_ms" a time. The unit "s" does not: "tokens_s" may be a rate.
     if field is None and time_unit not in {None, "s"}:
         field = "time"
     if field is None or words & _NO_MEASURES:
@@ -163,12 +165,12 @@ def _meaning_of_words(name: str) -> _Meaning | None:
 
 
 def _of_unit(unit: str, *, is_alone: bool) -> tuple[str, tuple[str, ...]] | None:
-    """Return the field that a unit belongs to, and the unit in our spelling.
+    """Return the field that a unit belongs to, and the unit in our spelling; None if the field is not clear.
 
-    If the unit may be a count or a rate, the result has both spellings.
+    "GFLOPs" may be a count or a rate, so its result has the two units ``GFLOP`` and ``GFLOP/s``.
 
-    If the column's name has other words, such as "shared memory MB", a time or an amount of bytes may mean anything.
-    The result is then None.
+    If the column's name has other words than the unit, `is_alone` is false. Then a time or an amount of bytes gives
+    None: a column "shared memory MB" is not the bytes that a kernel moves.
     """
     if is_alone and (time_unit := _time_unit(unit)) is not None:
         return "time", (time_unit,)
@@ -253,19 +255,19 @@ class Field:
 
 @dataclass(frozen=True)
 class Dialect:
-    """Columns by field; fields of FLOPs and bytes may have a key (``"bytes:L2"``)."""
+    """Which column has which field. Fields of FLOPs and bytes may name a precision or level, as in ``"bytes:L2"``."""
 
     name: str
     fields: Mapping[str, Field]
 
     @property
     def is_enough(self) -> bool:
-        """Whether there are names, and FLOPs, bytes or seconds."""
+        """Whether the table has names, and at least one of FLOPs, bytes and seconds."""
         return "name" in self.fields and any(key.split(":")[0] in _UNITS for key in self.fields)
 
 
 def found_in(names: Sequence[str]) -> Dialect:
-    """Return the dialect of a table with these columns: the dialect of a known tool, or else plain words.
+    """Return the dialect of a table with these columns. If no known tool writes them, it is the dialect ``plain``.
 
     Examples
     --------
@@ -433,7 +435,8 @@ _AT_END: Final = re.compile(
 def _plain(names: Sequence[str]) -> dict[str, Field]:
     """Return the fields of columns with plain words.
 
-    If several columns mean one field, the column with our own name is used, else the first column.
+    If several columns mean one field, the column with our own name for the field is used. If no column has this name,
+    the first column is used.
     """
     found: dict[str, Field] = {}
     for name in sorted(names, key=lambda name: name.casefold() not in FIELDS):
@@ -455,7 +458,7 @@ def _needs_unit(name: str) -> bool:
 
 
 def _may_be_rate(name: str) -> bool:
-    """Return whether a column's unit is GFLOPs or the like, which may mean GFLOP or GFLOP/s."""
+    """Return whether a column's unit is not clear: GFLOPs, for example, may mean GFLOP or GFLOP/s."""
     found = _IN_BRACKETS.match(name)
     return found is not None and re.fullmatch(r"(?i)[kmgtp]flops", found["unit"].strip()) is not None
 
@@ -483,7 +486,7 @@ def unused_twins(names: Sequence[str], fields: Mapping[str, Field]) -> list[str]
 
 
 def _with_bare_units(found: dict[str, Field], names: Sequence[str]) -> dict[str, Field]:
-    """Add the fields of columns that are named by a unit alone. Rates are added only if there are seconds."""
+    """Add the fields of columns whose name is only a unit. Rates are added only if the table has a time column."""
     certain = [one for one in meanings(names, found) if one.is_certain]
     for one in sorted(certain, key=lambda one: one.field != "time"):
         field = _with_unit(one.field, one.column, one.units[0])
@@ -493,7 +496,7 @@ def _with_bare_units(found: dict[str, Field], names: Sequence[str]) -> dict[str,
 
 
 def _key(name: str) -> str | None:
-    """Return the field of a plain word."""
+    """Return the field that a column's name means, such as ``count`` for "Num Calls"; None for other names."""
     head, colon, key = name.partition(":")
     if colon:
         return name if head in {"flops", "bytes"} and key else None
@@ -502,7 +505,7 @@ def _key(name: str) -> str | None:
     if level:
         return f"bytes:{level.group(1).upper()}"
     word = _WORDS.get(_plain_word(stem))
-    # A column "kernel_ms" has no names, and neither has "op (GFLOP)".
+    # "kernel" and "op" are words for the name of a kernel, but the columns "kernel_ms" and "op (GFLOP)" have no names.
     return None if unit and word not in _UNITS else word
 
 
@@ -555,9 +558,9 @@ class TableColumns(Protocol):
     skipped
         The number of lines between the rows that are not rows of the table.
     how
-        How the user names a column, for messages.
+        What the user writes to name a column, for messages, such as ``use rw.read(frame, columns=``.
     keeps_empty
-        Whether columns without any value are kept.
+        Whether `Kernels.extra` gets columns of numbers that have no value in any row.
     states_own_fields
         Whether the origin of a field is recorded even if the column has the field's own name.
     """
@@ -626,7 +629,7 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
 
 
 def _selected(given: TableColumns, dialect: Dialect) -> npt.NDArray[np.intp]:
-    """Return the rows that are kernels; XProf's table also has totals, and repeats all rows without infeed."""
+    """Return the numbers of the rows that are kernels. In a table of XProf some rows are totals or repeat a kernel."""
     count = len(given.words(dialect.fields["name"].column))
     keep = np.ones(count, dtype=np.bool_)
     if dialect.name == "XProf":
@@ -704,7 +707,10 @@ class _Fields:
 
 
 def _with_unknowns(dialect: Dialect, flops: dict[str, Any], moved: dict[str, Any]) -> tuple[Any, Any, list[str]]:
-    """Make the amounts unknown that the tool did not count; return all amounts and a warning."""
+    """Return FLOPs and bytes with NaN for what the tool did not count, and a warning if there are such rows.
+
+    For example, fasterbench writes 0 FLOPs for a kernel whose FLOPs it does not count.
+    """
     nothing = np.all([column == 0 for column in flops.values()], axis=0)
     if dialect.name == "XProf":
         nothing &= np.all([column == 0 for column in moved.values()], axis=0)
@@ -848,7 +854,7 @@ class GivenColumns:
     given
         The columns by name.
     how
-        How the user names a column, for messages.
+        What the user writes to name a column, for messages.
     """
 
     skipped = 0
@@ -885,12 +891,12 @@ def _is_column(column: object) -> bool:
 
 
 def columns_of(given: Any) -> dict[str, Sequence[Any]]:
-    """Return the columns of a data frame or a mapping by name: arrays of numbers, else lists.
+    """Return the columns of a data frame or a mapping by name. A column of numbers is an array if possible.
 
     Raises
     ------
     ValueError
-        If two columns have one name.
+        If two columns have the same name.
     """
     if isinstance(given, Mapping):
         return {str(name): _column_values(column) for name, column in given.items()}

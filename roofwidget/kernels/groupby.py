@@ -120,7 +120,7 @@ class _Groups:
         return found
 
     def is_shared(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Return a mask of the groups whose rows all have the same value. NaN equals NaN."""
+        """Return a mask of the groups in which all rows have the same value. NaN counts as equal to NaN."""
         low, high = self._reduced(np.minimum, column), self._reduced(np.maximum, column)
         nothing = self.sum(np.isnan(column)) == self.size if column.dtype.kind == "f" else False
         found: npt.NDArray[np.bool_] = (low == high) | nothing
@@ -137,7 +137,11 @@ class _Groups:
         return DictColumn((*column.values, None), codes.astype(np.int32))
 
     def joined(self, column: DictColumn) -> DictColumn:
-        """Return a text for each group: the text that its rows share, or else the first few of its different texts."""
+        """Return a text for each group.
+
+        If all rows of a group have the same text, the result is this text. If the texts differ, the result joins the
+        first few of them.
+        """
         words: dict[str | None, int] = {word: code for code, word in enumerate(column.values)}
         codes = column.codes[self.first].astype(np.int32)
         for group in np.flatnonzero(~self.is_shared(column.codes)):
@@ -162,7 +166,7 @@ def column_of(kernels: Kernels, name: str, where: str) -> Floats | DictColumn:
 
 def _keys(column: Floats | DictColumn) -> Codes:
     if isinstance(column, DictColumn):
-        # Equal values get the same code, because `values` can contain None twice (see `shared_words`).
+        # `values` can contain None twice (see `shared_words`), with two codes. Here equal values get the same code.
         same: dict[str | None, int] = {}
         return np.array([same.setdefault(word, len(same)) for word in column.values], dtype=np.int32)[column.codes]
     _, codes = np.unique(column, return_inverse=True, equal_nan=True)
@@ -212,9 +216,9 @@ def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
 def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
     """Return the sums by level, and a mask of groups with unknown main-memory bytes although some rows are known.
 
-    The names of off-chip memory are alternatives, so a row needs bytes under only one name. At any other memory level a
-    missing amount is unknown. For the network a missing amount counts as zero, because readers give no amount if no
-    bytes cross the link.
+    Names of off-chip memory, such as "HBM" and "DRAM", mean the same memory, so a row needs bytes under only one of
+    these names. At any other memory level a missing amount is unknown. For the network a missing amount counts as zero,
+    because readers give no amount if no bytes cross the link.
     """
     columns = kernels.bytes_by_level
     outside = [column for level, column in columns.items() if is_off_chip(level)]
@@ -238,7 +242,7 @@ def _launches(kernels: Kernels, groups: _Groups) -> tuple[Kernels, Rows]:
 
 
 def _per_launch(launches: Kernels, owner: Rows, count: int) -> dict[str, Floats]:
-    """Return the shortest, median and longest launch of each group, seconds. If a launch has no time, they are NaN."""
+    """Return the shortest, median and longest launch of each group, seconds; NaN if a launch has no time."""
     each = launches.time / launches.count
     inner = _Groups.numbered(owner, count)
     order = np.lexsort((each, owner))

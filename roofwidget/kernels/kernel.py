@@ -38,7 +38,7 @@ class Kernel:
         Bytes moved over all launches: a number (the main memory), text such as ``"12 MB"``, a mapping from memory
         level to number, or None when unknown. The level ``"network"`` is for bytes that cross the chip's link.
     time
-        Measured seconds over all launches, text such as ``"31 us"``, or None when it was not measured.
+        Measured seconds over all launches, text such as ``"31 us"``, or None if the kernel was not measured.
     precision
         The precision whose peak applies to this kernel; None and ``"auto"`` mean the `precision` option of `bound`.
     category

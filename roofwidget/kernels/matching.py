@@ -1,4 +1,4 @@
-"""Matching the kernels of two runs: by equal work and names, then by names alone, then by order."""
+"""Matching the kernels of two runs: by names and equal work, then by names and the order of rows."""
 
 from __future__ import annotations
 
@@ -79,9 +79,10 @@ def match_rows(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple
 
 
 def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
-    """Return a mask of rows whose total FLOPs and FLOPs per launch both differ, so that times cannot be compared.
+    """Return a mask of rows that do different work in the two runs, so that their times cannot be compared.
 
-    Bytes may differ: moving fewer bytes is a way to make a kernel faster.
+    The work differs if the total FLOPs differ and the FLOPs per launch differ too. Different bytes are not different
+    work, because moving fewer bytes is a way to make a kernel faster.
 
     Examples
     --------
@@ -132,7 +133,7 @@ def _rounded_keys(amounts: Floats) -> Keys:
 
 
 def _combine(keys: Keys, codes: Keys) -> Keys:
-    """Return one key for each row. Two rows have the same key if they agree in both `keys` and `codes`."""
+    """Return one key for each row. Two rows get the same key if their `keys` are equal and their `codes` are equal."""
     _, both = np.unique(keys * (codes.max(initial=0) + 1) + codes, return_inverse=True)
     return both.astype(np.int64)
 

@@ -109,7 +109,7 @@ class Launches:
     owner
         For each launch, the row of the whole aggregated table that contains the launch, shape (m,).
     rows
-        A slice of the table keeps all launches. These are the rows of the whole table that the slice has, shape (n,).
+        The rows of the whole aggregated table that this slice has, shape (n,). A slice of the table keeps all launches.
     """
 
     kernels: Kernels
@@ -141,7 +141,7 @@ class Launches:
         return self.kernels if is_of_rows.all() else self.kernels[is_of_rows]
 
     def owners_here(self) -> Rows:
-        """Return the rows of this slice that contain the launches that `here` returns, one row per launch."""
+        """Return for each launch in `here` the row of this slice that contains the launch."""
         row_here = np.full(max(self.owner.max(initial=-1), self.rows.max(initial=-1)) + 1, -1, dtype=np.intp)
         row_here[self.rows] = np.arange(len(self.rows))
         owners = row_here[self.owner]

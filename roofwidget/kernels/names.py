@@ -1,8 +1,8 @@
 """Short kernel names for charts: the parts that distinguish kernels, without the boilerplate of C++.
 
 A short name drops return types, parameters, namespaces, booleans and container types. It keeps tile shapes, element
-types and functors. Some names of CUTLASS, cuBLAS, Triton and Tensile are one word with all shapes in it. The short name
-of such a name is the word without suffixes.
+types and functors. Some names of CUTLASS, cuBLAS, Triton and Tensile are one word that contains all shapes, such as
+``ampere_sgemm_128x64_tn``. The short form of this kind of name is the word without suffixes.
 """
 
 from __future__ import annotations
@@ -218,7 +218,10 @@ def _written(name: _Name, depth: int = 0) -> str:
 
 
 def _inlined(names: tuple[_Name, ...]) -> list[_Name]:
-    """Return the names. A name that matches `_INLINED` is replaced by those of its arguments that do not match."""
+    """Return the names. A type that only bundles other types (see `_INLINED`) is replaced by its arguments.
+
+    For example, ``FooConfig<A, B>`` becomes ``A`` and ``B``. An argument that is also a bundle is dropped.
+    """
     found: list[_Name] = []
     for name in names:
         if not (name.arguments and _INLINED.search(name.base)):

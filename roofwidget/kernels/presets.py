@@ -114,6 +114,6 @@ def _preset(name: str) -> Preset:
 
 
 def _chip(record: Mapping[str, Any], documents: Mapping[str, Source], source: Source) -> Chip:
-    """Return the chip of a row. The source of a figure is the table's document, unless it has its own."""
+    """Return the chip of a row. If a figure names no source, its source is the document of the table."""
     made = records.from_record(Chip, record, documents)
     return made.replace(sources={figure.key: source for figure in made.figures if figure.source is None})

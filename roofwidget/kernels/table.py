@@ -468,7 +468,7 @@ class Kernels:
 
     @property
     def short_names(self) -> Texts:
-        """Short names for charts, shape (n,): without return types, parameters, namespaces and the like."""
+        """Short names for charts, shape (n,). They leave out return types, parameters and namespaces, for example."""
         names = self.codes("name")
         return DictColumn(tuple(shortened(name or "") for name in names.values), names.codes).texts()
 
