@@ -86,8 +86,8 @@ async function codeOf(model: LoaderContext["model"], language: string): Promise<
 }
 
 /**
- * Returns the module of a key. Each widget runs its own copy of this loader. All copies share one global map of the
- * modules, so that the page imports each module only once.
+ * Returns the module of a key. If the page has not imported the module yet, imports it. Each widget runs its own copy
+ * of this loader. All copies share one global map of the modules, so that the page imports each module only once.
  */
 function imported(key: string, script: string): Imported {
   const page = globalThis as unknown as { [REGISTRY]?: Map<string, Imported> };
@@ -104,15 +104,18 @@ function imported(key: string, script: string): Imported {
 }
 
 /**
- * Adds the style now, before the view is drawn. If the view is not in the page yet, the view's shadow root is unknown.
- * In this case, this function adds the style again in the next frame.
+ * Adds the style before the view is drawn. If the view is not in the page yet, the view's shadow root is unknown. In
+ * this case, this function adds the style again in the next frame.
  */
 function addStyle(el: HTMLElement, code: FrontEnd) {
   insertStyle(el, code);
   if (!el.isConnected) el.ownerDocument.defaultView?.requestAnimationFrame(() => insertStyle(el, code));
 }
 
-/** Adds a style element to the view's shadow root or document, unless it already has the style with this digest. */
+/**
+ * Adds a style element to the view's shadow root. If the view has no shadow root, adds the element to the document. If
+ * the style with this digest is already there, adds nothing.
+ */
 function insertStyle(el: HTMLElement, { style, digest }: FrontEnd) {
   const root = el.getRootNode();
   const place = "host" in root ? (root as ShadowRoot) : el.ownerDocument.head;

@@ -49,9 +49,9 @@ export default () => {
   let started: Promise<Store>;
   return {
     /**
-     * Returns at once. anywidget waits two seconds for the initialization. If the initialization takes longer or fails,
-     * anywidget drops all messages from Python. Decoding a million kernels takes seconds on a slow machine, so decoding
-     * runs in a separate task.
+     * Starts to decode the model's state in a separate task, and returns at once. anywidget waits two seconds for the
+     * initialization. If the initialization takes longer or fails, anywidget drops all messages from Python. Decoding a
+     * million kernels takes seconds on a slow machine.
      */
     initialize({ model, signal: abort }: WidgetContext) {
       started = new Promise((resolve, reject) => {
@@ -89,7 +89,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   const resized = new ResizeObserver(([entry]) => {
     const { width = 0, height = 0 } = entry?.contentRect ?? {};
     const now = isFullscreen(root) ? { width: Math.floor(width), screen: height } : { width: Math.floor(width) };
-    // A hidden view has no size, for example a view in another tab. Keep the last size, so that open panels stay open.
+    // A hidden view, for example a view in another tab, has no size. Keep the last size, so that open panels stay open.
     const isSame = now.width === box.value.width && now.screen === box.value.screen;
     if (now.width > 0 && !isSame) box.value = now;
   });
@@ -109,7 +109,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
 
 interface ViewSize {
   readonly width: number;
-  /** The height of the screen in px, in full screen only. */
+  /** The height of the screen in px. Missing if the view is not in full screen. */
   readonly screen?: number;
 }
 

@@ -1,6 +1,6 @@
-// Changes of nested mappings. The changes are a mapping too. They contain only the changed keys, and null for a removed
-// key. A mapping never contains an empty mapping. Python has the function `applied` too, in
-// roofwidget/state/messages.py.
+// Changes of nested mappings. The changes are a mapping too: it contains only the changed keys, and null for a removed
+// key. For example, the changes {"a": 3, "b": null} turn {"a": 1, "b": 2} into {"a": 3}. A mapping never contains an
+// empty mapping. Python has the function `applied` too, in roofwidget/state/messages.py.
 
 export type Changes = Readonly<Record<string, unknown>>;
 type Mapping = Readonly<Record<string, unknown>>;

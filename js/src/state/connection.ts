@@ -4,20 +4,20 @@ import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { isKnown, isLive, type Model } from "./model.ts";
 
 /**
- * "answering" also holds if there has never been a kernel, as in a saved notebook. "waiting": a change is unanswered
- * for PATIENCE_MS. "restarted": another kernel answers, which does not know the model.
+ * "answering": Python answers, or there has never been a kernel, as in a saved notebook. "waiting": a change is
+ * unanswered for PATIENCE_MS. "restarted": another kernel answers, and this kernel does not know the model.
  */
 export type Connection = "answering" | "waiting" | "restarted";
 
-/** How long an answer may take before the page says that it waits, ms. */
+/** How long Python's answer to a change may take before the page says that it waits for Python, ms. */
 const PATIENCE_MS = 5000;
-/** The time between two questions whether the kernel knows the model, ms. */
+/** How long the page waits before it asks again whether the kernel knows the model, ms. */
 const QUESTION_MS = 5000;
 
 interface Waiting {
   /** The time of the oldest unanswered change. */
   readonly waitingSince: ReadonlySignal<number | undefined>;
-  /** From now on nothing is sent. */
+  /** Stops sending messages for good. */
   disconnect(): void;
 }
 
@@ -33,7 +33,10 @@ export function followConnection(
   let pause: ReturnType<typeof setTimeout> | undefined;
   let questions = 0;
 
-  /** Asks whether the kernel knows the model, and again until it answers or nothing waits any more. */
+  /**
+   * Asks whether the kernel knows the model. If the page still waits for Python after the answer, or if the host has
+   * lost the kernel, asks again after QUESTION_MS. If the kernel does not know the model, does not ask again.
+   */
   function question() {
     clearTimeout(pause);
     questions += 1;
@@ -62,7 +65,7 @@ export function followConnection(
       question();
     }, left);
   });
-  /** The host lost or found the kernel. It loses the kernel when the kernel restarts. */
+  /** Called after the host has lost or found the kernel. The host loses the kernel when the kernel restarts. */
   function onLiveness() {
     if (isLive(model)) wasLive = true;
     else if (wasLive && connection.value !== "restarted") question();

@@ -52,10 +52,10 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
       return [chip.id, known(chip, parts, () => roofOf(chip, parts[0], parts[1], changes, parts[3]))] as const;
     });
   };
-  /** By chip id: the roof of the chip. If the chip has no roof, the figure that the chip lacks. */
+  /** The roof of each chip, by chip id. If a chip has no roof, the value is the figure that the chip lacks. */
   const roofs = computed<ReadonlyMap<string, Roof | Missing>>(() => new Map(every(whatIf.value)));
   /**
-   * By chip id: the figure that the chip lacks. Only for chips without a roof. What-ifs do not change which figures a
+   * For each chip without a roof, by chip id: the figure that the chip lacks. What-ifs do not change which figures a
    * chip lacks.
    */
   const lacking = computed<ReadonlyMap<string, Missing>>(

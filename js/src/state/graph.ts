@@ -43,7 +43,7 @@ interface GraphEntry {
   readonly dtype: string | null;
 }
 
-/** A graph with more ops is prepared in slices between frames. */
+/** If a graph has more ops than this, the page prepares the graph in slices, and draws frames between the slices. */
 export const MAX_OPS_AT_ONCE = 200;
 
 /** The state of the graph and the actions that change it. */
@@ -55,7 +55,7 @@ export function createWorkload(sync: Sync, history: History) {
   let abandon = () => {};
   const phaseOf = (name: string) => phases.value.find((one) => one.name === name);
   const graph = computed(() => phaseOf(phase.value)?.graph());
-  /** The kernel groups that a phase had when the user left it. */
+  /** The kernel groups that a phase had when the user left the phase. */
   const groupsOfLeft = new WeakMap<Phase, KernelGroups>();
 
   const partition = computed(() => {
@@ -146,8 +146,8 @@ export function createWorkload(sync: Sync, history: History) {
   function restore(entry: GraphEntry) {
     const before = here();
     if (before?.phase !== entry.phase) {
-      // Python stores each phase as the user left it. Therefore the queued changes of the old phase must be sent before
-      // the new phase.
+      // When the user leaves a phase, Python stores the state of this phase. Therefore the queued changes of the old
+      // phase must be sent before the new phase.
       sync.send();
       sync.separate();
       return sendAll(entry);
@@ -179,8 +179,8 @@ export function createWorkload(sync: Sync, history: History) {
     return () => ({ dims: withSize(dims.value, name, size) });
   }
   /**
-   * Until Python has sent the partition of a new graph, changed settings belong to the new graph. These changes make no
-   * undo entry.
+   * Until Python has sent the partition of a new graph, a changed setting belongs to the new graph. Until then, a
+   * changed setting makes no undo entry.
    */
   const setting = (signal: Signal) => (value: unknown, accept: () => void) => {
     if (groups.value === null) signal.value = value;
@@ -198,7 +198,8 @@ export function createWorkload(sync: Sync, history: History) {
           before.some((one) => one.name === entry.phase && phases.value.includes(one));
         part.revise((entry) => (stays(entry) ? entry : undefined));
         phase.value = (phaseOf(phase.value) ?? phases.value[0])?.name ?? "";
-        // If the graph has changed, the next messages from Python have the partition and the settings.
+        // If the graph is the same, nothing else changes. If it is another graph, Python sends the partition and the
+        // settings in its next messages.
         if (phaseOf(phase.value) === was) return;
         groups.value = null;
         arrive();
@@ -290,8 +291,9 @@ function withSize(sizes: Readonly<Record<string, number>>, name: string, size: n
 }
 
 /**
- * Applies to an undo entry a change that the user of this page did not make. An entry of another phase keeps its
- * groups. An entry with other groups than `before` keeps its groups too.
+ * Applies a change to an undo entry. The user of this page did not make the change: for example, it was made in another
+ * page. If the entry is of another phase, the entry does not change. If the groups of the entry differ from the groups
+ * of `before`, the groups of the entry do not change.
  */
 function rebasedEntry(entry: GraphEntry, before: GraphEntry, after: GraphEntry): GraphEntry {
   if (before.phase !== after.phase) return isSameEntry(entry, before) ? after : entry;

@@ -9,8 +9,8 @@ interface Undoable<E> {
   readonly isSame: (one: E, other: E) => boolean;
   readonly restore: (entry: E) => void;
   /**
-   * Applies to an entry a change that the user of this page did not make. By default, an entry equal to `before`
-   * becomes `after`.
+   * Applies to an entry a change that the user of this page did not make, such as a change made in another page. By
+   * default, an entry equal to `before` becomes `after`.
    */
   readonly rebase?: (entry: E, before: E, after: E) => E;
 }
@@ -38,7 +38,7 @@ export function createHistory() {
   const past = signal<readonly HistoryEntry[]>([]);
   const future = signal<readonly HistoryEntry[]>([]);
   let dragStart: HistoryEntry | undefined;
-  /** The merge key of the last entry. A next change with the same merge key extends the last entry. */
+  /** The merge key of the last entry. If the next change has the same merge key, the change extends the last entry. */
   let lastKey: string | undefined;
   let isAbsorbing = false;
 
@@ -55,8 +55,9 @@ export function createHistory() {
     lastKey = mergeKey;
   }
   /**
-   * Makes a change that the user of this page did not make. The change makes no undo entry and keeps the redo entries.
-   * It is applied to all entries, so that undo and redo do not reverse the change.
+   * Makes a change that the user of this page did not make, such as a change made in another page. The change makes no
+   * undo entry and keeps the redo entries. The change is applied to all entries, so that undo and redo do not reverse
+   * the change.
    */
   function absorb(act: () => void) {
     if (isAbsorbing) return act();
@@ -103,7 +104,7 @@ export function createHistory() {
       if (!isKept(part, next[at], before[at])) part.restore(next[at]);
     }
   }
-  /** Returns the entries without those entries that would change nothing. */
+  /** Returns the entries that would change something. */
   function tidied(entries: readonly HistoryEntry[]): HistoryEntry[] {
     let after = here();
     const steps = [...entries].reverse().filter((entry) => {

@@ -1,4 +1,4 @@
-// What-ifs of single kernels. A what-if gives a kernel other bytes or another time.
+// What-ifs of single kernels. A what-if can change the number of bytes and the time of a kernel.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";

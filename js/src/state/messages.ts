@@ -5,17 +5,17 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { applied, type Changes, merged } from "./changes.ts";
 import { isLive, type Model } from "./model.ts";
 
-/** Who caused a value from Python. "outdated" means that the page has already received a newer value. */
+/**
+ * Who caused Python to send a value: Python itself, the user of this page, or the user of another page. If the page has
+ * already received a newer value, this is "outdated".
+ */
 export type Origin = "Python" | "this page" | "another page" | "outdated";
 
 /** Options of sending. */
 export interface SendOptions {
-  /**
-   * Whether sending is throttled. If so, the page sends at most one message per PERIOD_MS, and always sends the last
-   * value.
-   */
+  /** If true, the page sends at most one message per PERIOD_MS, and always sends the last value. */
   readonly stream?: boolean;
-  /** Sends in a separate task, because a long message would delay the next frame. */
+  /** If true, the page sends the message in a separate task, because a long message would delay the next frame. */
   readonly later?: boolean;
 }
 
@@ -30,17 +30,18 @@ interface Batch {
 
 /** The key of the stamp in each update from Python. The stamp says what caused the update. */
 export const STAMP = "_sync";
-/** The stamp of a whole state has this value in place of a message number. */
+/** If Python sends its whole state, the stamp has this value in place of a message number. */
 const WHOLE_STATE = -1;
 type Stamp = readonly [clock: number, page: string, number: number];
 
 /**
- * The time between two messages of a stream, ms. Including the first and the last message, at most ten messages are
- * sent in any second.
+ * The time between two messages of a stream, such as a drag, ms. Together with the first and the last message of the
+ * stream, the page sends at most ten messages in any second.
  */
 const PERIOD_MS = 125;
 /**
- * An unanswered message is sent again after this time, ms. After each repetition, the time doubles, up to the maximum.
+ * If Python has not answered a message after this time, ms, the page sends the message again. After each repetition,
+ * the time doubles, up to the maximum.
  */
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 10_000];
 
@@ -67,11 +68,11 @@ export function createMessages(
   let period: ReturnType<typeof setTimeout> | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   /**
-   * Whether the next batch is sent immediately after Python's answer. If not, the batch may wait up to PERIOD_MS
-   * longer.
+   * Whether the next batch is sent immediately after Python's answer. If false, the next batch may be sent up to
+   * PERIOD_MS after the answer.
    */
   let isUrgent = false;
-  /** Whether there has been a kernel. If not, the page may belong to a saved notebook without a kernel. */
+  /** Whether this page has ever had a kernel. If not, the page may belong to a saved notebook without a kernel. */
   let hasHeard = isLive(model);
   let isConnected = true;
   const waitingSince = signal<number | undefined>(undefined);
@@ -93,7 +94,7 @@ export function createMessages(
     try {
       model.send(content, model.widget_manager?.callbacks?.());
     } catch {
-      // The host has no connection. The message is sent again later.
+      // The host has no connection to Python. The message is sent again later.
     }
   }
   function contentOf({ values, changes, asked }: Batch) {
@@ -176,8 +177,8 @@ export function createMessages(
 
   return {
     /**
-     * The time of the oldest unanswered change, in ms, from `performance.now()`. Undefined if every change is answered,
-     * and undefined if this page has never had a kernel.
+     * The time of the oldest unanswered change, in ms, from `performance.now()`. If every change is answered, this is
+     * undefined. If this page has never had a kernel, this is undefined too.
      */
     waitingSince: waitingSince as ReadonlySignal<number | undefined>,
     /** Returns whether a change of a trait is still unanswered. */
@@ -195,7 +196,7 @@ export function createMessages(
     /** Returns who caused the latest update from Python. */
     origin: read,
     ask,
-    /** Collects a new value. If `isSilent`, `waitingSince` ignores the change. */
+    /** Collects a new value of a trait for the next message. If `isSilent`, `waitingSince` ignores this value. */
     put(name: string, value: unknown, isSilent = false) {
       const batch = lastBatch();
       batch.changes.delete(name);
@@ -203,7 +204,7 @@ export function createMessages(
       if (!isSilent) batch.since ??= performance.now();
       updateWaiting();
     },
-    /** Collects changes of a mapping. */
+    /** Collects changes of a mapping for the next message. */
     change(name: string, changes: Changes) {
       if (Object.keys(changes).length === 0) return;
       const batch = lastBatch();
@@ -222,11 +223,11 @@ export function createMessages(
       updateWaiting();
     },
     send,
-    /** Later changes are collected for another message. */
+    /** Makes a new batch, so that later changes are sent in another message. */
     separate() {
       if (outbox.length > 0) outbox.push(emptyBatch());
     },
-    /** The kernel of this model is gone. From now on nothing is sent. */
+    /** Stops sending messages for good, because the kernel of this model is gone. */
     disconnect() {
       isConnected = false;
       clearTimeout(period);

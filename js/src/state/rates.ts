@@ -40,8 +40,8 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
     return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
   /**
-   * Changes rates of the focus chip, within `MIN_RATE` and `MAX_RATE`. If a rate equals the data sheet, it is removed
-   * from the what-ifs.
+   * Changes rates of the focus chip, within `MIN_RATE` and `MAX_RATE`. If a rate equals the rate of the data sheet, the
+   * rate is removed from the what-ifs.
    */
   function setRates(wanted: readonly (RateKey & { readonly rate: number })[], { stream = true }: ChangeOptions = {}) {
     const rates = wanted.flatMap((one) => rateOf(one, Math.max(MIN_RATE, Math.min(MAX_RATE, one.rate))) ?? []);

@@ -5,7 +5,10 @@ import { ALL_LEVELS } from "../roofline/roofline.ts";
 import type { Chip } from "../wire/types.ts";
 import type { Restorable } from "./sync.ts";
 
-/** Python refuses a choice that none of its chips has. Therefore undo does not restore such a choice. */
+/**
+ * Returns, by trait, the function that removes from an old value what cannot be restored. If no chip has a choice, such
+ * as a precision, Python refuses the choice. Therefore undo does not restore the choice.
+ */
 export function restorableChoices(chips: ReadonlySignal<readonly Chip[]>): Restorable {
   const some = (has: (chip: Chip) => boolean) => chips.value.some(has);
   const sameWord = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();

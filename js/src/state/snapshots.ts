@@ -1,4 +1,5 @@
-// Snapshots: a frozen roof with the places of its kernels, and the kernels that have moved since then.
+// Snapshots. A snapshot is a frozen roof with the places of its kernels. Kernels may have moved since the snapshot was
+// made.
 
 import { MEASURED, type Points, pointsOf } from "../roofline/points.ts";
 import type { Roof } from "../roofline/roofline.ts";
@@ -31,12 +32,15 @@ export interface KernelChange {
 }
 
 export const MAX_SNAPSHOT_KERNELS = 200;
-/** The maximum length of a name, in characters. */
+/** The maximum length of a snapshot's name, in characters. */
 export const MAX_SNAPSHOT_NAME = 80;
-/** A smaller relative change is not counted as a move. */
+/** If a rate or an intensity changed by at most this share, the kernel has not moved. */
 const MIN_RELATIVE_CHANGE = 0.03;
 
-/** Returns whether a kernel has moved. `ratio` is the current value divided by the value in the snapshot. */
+/**
+ * Returns whether a kernel has moved. `ratio` is the current rate divided by the rate in the snapshot, or the current
+ * intensity divided by the intensity in the snapshot.
+ */
 export const hasMoved = (ratio: number) => ratio > 0 && Math.abs(ratio - 1) > MIN_RELATIVE_CHANGE;
 
 export function createSnapshots({ signals: { snapshots }, set }: Sync, now: ReturnType<typeof derive>) {
@@ -64,7 +68,7 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Retu
   };
 }
 
-/** `place` is the index of the roof among the shown roofs. */
+/** Returns a snapshot of the roof. `place` is the index of the roof among the shown roofs. */
 function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernels, place: number): Snapshot {
   const places = new Map<string, Snapshot["kernels"][number]>();
   for (const row of rows) {

@@ -37,7 +37,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const whatIfs = createKernelWhatIfs(sync, kernels, focusRoof);
   const trails = followMerges(workload.state.workload, abort);
 
-  /** Applies a change from Python that replaces the kernels, so that rows refer to other kernels. */
+  /** Applies a change from Python that replaces the kernels. After the change, the same row is another kernel. */
   function forgetRows(change: () => void) {
     batch(() => {
       change();
@@ -45,7 +45,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       whatIfs.reread();
     });
   }
-  /** Applies a change made in the page that replaces the kernels, so that rows refer to other kernels. */
+  /** Applies a change made in the page that replaces the kernels. After the change, the same row is another kernel. */
   function regroup(change: () => void) {
     batch(() => {
       selection.clear();
@@ -133,8 +133,8 @@ export function createStore(model: Model, abort: AbortSignal) {
     trails,
     setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
     setPhase(name: string) {
-      // Python stores each phase as the user left it. Therefore the queued changes of the old phase must be sent before
-      // the new phase.
+      // When the user leaves a phase, Python stores the state of this phase. Therefore the queued changes of the old
+      // phase must be sent before the new phase.
       sync.send();
       sync.separate();
       regroup(() => workload.actions.setPhase(name));

@@ -71,8 +71,8 @@ export const TRAITS = {
   kernels: python(decodeKernels),
   baseline: python(decodeBaseline),
   launchOverhead: python<number>(),
-  // In notebooks that 0.1.0 saved, the trait `exposed_comm` is an array: the value of today's `exposedRoofs`. Then 0 is
-  // used here.
+  // Version 0.1.0 saved an array under the name `exposed_comm`: the value of today's trait `exposedRoofs`. If
+  // `exposed_comm` is not a number, 0 is used here.
   exposedComm: python((wire) => (typeof wire === "number" ? wire : 0)),
 
   graphs: python<readonly (readonly [phase: string, graph: unknown])[]>(),
@@ -97,7 +97,7 @@ export const TRAITS = {
   zoom: undoable<Zoom | null>(),
   timeScale: undoable<"log" | "linear">(),
   rateUnit: shared<"FLOP/s" | "FLOP/cycle">(),
-  /** Bytes per word for intensity in FLOP/word. With 0, the unit is FLOP/B. */
+  /** The number of bytes per word, if the intensity is shown in FLOP/word. 0 if the intensity is shown in FLOP/B. */
   word: shared<number>(),
   xAxis: shared<"intensity" | "balance">(),
   tickBase: shared<10 | 2>(),
@@ -142,8 +142,8 @@ export interface ChangeOptions extends SendOptions {
 }
 
 /**
- * Handlers of values from Python. Only traits that need more than a new value have a handler. `accept` sets the trait
- * to the value from Python.
+ * Handlers of values from Python. If the page only has to store a new value of a trait, the trait has no handler.
+ * `accept` sets the trait to the value from Python.
  */
 export type Receivers = {
   readonly [N in TraitName]?: (value: TraitValues[N], accept: (mergeKey?: string) => void) => void;
@@ -159,12 +159,16 @@ export interface Gesture<V = never> {
 }
 
 interface GestureOptions<N extends Writable, V> {
-  /** The traits that the gesture changes. Values that Python sends for these traits during the gesture are deferred. */
+  /**
+   * The traits that the gesture changes. If Python sends values of these traits during the gesture, the page does not
+   * take these values before the end of the gesture.
+   */
   readonly traits: readonly N[];
   move(value: V): void;
   /**
-   * Returns the value from Python, with the part that the gesture changes overwritten by the gesture. Given if the
-   * gesture changes only a part of the value. If given, values from Python are not deferred.
+   * Returns the value from Python, but with the gesture's value for the part that the gesture changes. Given if the
+   * gesture changes only a part of the value. If this function is given, the page takes values from Python during the
+   * gesture too.
    */
   merge?(fromPython: TraitValues[N]): TraitValues[N];
   /**
@@ -182,15 +186,15 @@ interface ActiveGesture {
   readonly merge: ((fromPython: never) => unknown) | undefined;
   readonly isQuiet: boolean;
   readonly onEnd: (() => void) | undefined;
-  /** The traits that Python has changed during the gesture. For each trait: who caused Python's value. */
+  /** For each trait that got a value from Python during the gesture: who caused the value. */
   readonly deferred: Map<TraitName, Origin>;
   hasMoved: boolean;
   end(): void;
 }
 
 /**
- * By trait: a function that removes from an undo entry all values that can no longer be restored. It returns undefined
- * if nothing is left.
+ * By trait: a function that removes from an undo entry all values that can no longer be restored. If nothing is left,
+ * the function returns undefined.
  */
 export type Restorable = { readonly [N in TraitName]?: (entry: TraitValues[N]) => TraitValues[N] | undefined };
 
@@ -203,7 +207,10 @@ const rebasedMapping = (entry: unknown, before: unknown, after: unknown): unknow
 
 export const isEqual = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** Returns the value of `exposedRoofs`. Notebooks that 0.1.0 saved have this value under the name `exposed_comm`. */
+/**
+ * Returns the value of `exposedRoofs`. Notebooks that version 0.1.0 saved have this value under the name
+ * `exposed_comm`.
+ */
 function drawnRoofs(model: Model): unknown {
   const saved = model.get("exposed_comm");
   return model.get("exposed_roofs") ?? (Array.isArray(saved) ? saved : []);
@@ -270,8 +277,9 @@ export function createSync(model: Model, history: History) {
     take(name, origin);
   }
   /**
-   * Takes a value from Python. Keeps the page's value while a change of the trait is unanswered, or while the user
-   * drags the trait. For mappings, the unanswered changes are applied to Python's value.
+   * Takes a value from Python. If the user drags the trait, the page keeps its own value, unless the gesture has
+   * `merge`. If a change of the trait is unanswered, the page keeps its own value too. But for a mapping, the page
+   * applies the unanswered changes to Python's value.
    */
   function take(name: TraitName, origin: Origin) {
     if (isUnanswered(name) && !isMapping(name)) return;
@@ -291,7 +299,8 @@ export function createSync(model: Model, history: History) {
   function absorb(name: TraitName, value: unknown) {
     history.absorb(() => {
       adopt(name, value);
-      // A new phase changes settings and groups on this page, and new groups remove rows. Python may have other values,
+      // If the phase is new, this page also changes its settings and groups. If the groups are new, this page also
+      // changes the traits that contain rows, such as the selected rows. Python may have other values of these traits,
       // so the page takes Python's values.
       if (name === "phase") for (const other of OF_GRAPH) settle(other);
       if (name === "phase" || name === "partition") for (const other of OF_ROWS) settle(other);
@@ -307,7 +316,10 @@ export function createSync(model: Model, history: History) {
     if (receiver) receiver(value, accept);
     else accept();
   }
-  /** Called after Python has answered a message that named a trait. Takes Python's value of the trait. */
+  /**
+   * Takes Python's value of the trait, if no change of the trait is unanswered. Called, for example, after Python has
+   * answered a message with this trait.
+   */
   function settle(name: TraitName) {
     if (isUnanswered(name)) return;
     const value = received(name);
@@ -379,8 +391,8 @@ export function createSync(model: Model, history: History) {
           const left = usable(entry);
           if (left !== undefined) queue({ [name]: left });
         };
-        // If Python replaces the chips, it also replaces choices that need an old chip. This replacement makes no undo
-        // entry.
+        // If Python replaces the chips, Python also replaces choices that need an old chip. The replaced choices make
+        // no undo entry.
         const part = { here: () => usable(signals[name].peek()), isSame: sameOf(name), restore };
         parts.set(name, history.add<unknown>(isMapping(name) ? { ...part, rebase: rebasedMapping } : part));
       }
@@ -399,7 +411,7 @@ export function createSync(model: Model, history: History) {
     /** Whether a control is being dragged. Slow updates and screen readers wait until the end of the drag. */
     dragging: computed(() => active.value?.isQuiet === false),
     isDragged,
-    /** Returns the value in the model. */
+    /** Returns the value of a trait in the model. */
     received,
     set,
     setter,

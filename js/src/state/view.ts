@@ -4,12 +4,12 @@ import type { Signal } from "@preact/signals";
 import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View, type Zoom } from "./sync.ts";
 
 /**
- * Python sends a view and its zoom in two messages. The two messages make one undo entry if less time than this, ms,
- * passes between them.
+ * If Python sends two messages with less than this time between them, ms, the messages make one undo entry. For
+ * example, Python sends a view and its zoom in two messages.
  */
 const MERGE_MS = 200;
 
-/** The traits in which the user makes choices about the chips. */
+/** The traits with the user's choices about the chips. */
 const CHOICES = ["shown", "focusChip", "precision", "memory", "exposedRoofs", "ceilings", "allLevels"] as const;
 
 export function createViewing(sync: Sync) {

@@ -51,15 +51,15 @@ export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline
 }
 
 /**
- * Returns a rate as text. If a what-if changed the rate, the text also has the factor between this rate and the data
- * sheet's rate.
+ * Returns a rate as text. If a what-if changed the rate, the text ends with the rate divided by the data sheet's rate,
+ * such as "(×1.5)".
  */
 function withFactor(rate: number, sheet: number, unit: "FLOP/s" | "B/s"): string {
   const [told, factor] = [formatQuantity(rate, unit, 4), factorOf(rate, sheet)];
   return factor ? `${told} (${factor})` : told;
 }
 
-/** Returns the rate divided by the data sheet's rate, as text; empty if this factor is 1. */
+/** Returns the rate divided by the data sheet's rate as text, such as "×1.5". If the text would be "×1", returns "". */
 export function factorOf(rate: number, sheet: number): string {
   const ratio = formatSignificant(rate / sheet);
   return ratio === "1" ? "" : `×${ratio}`;
@@ -80,7 +80,8 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
   const least = kernels.totalFlops[row] === 0 ? zeroFlops : formula;
   if (!isBrief) parts.push(least(kernels, row, roof, bound));
   parts.push(strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s")));
-  // For these kernels it is unknown how much faster they can become.
+  // If the kernel was measured on another chip, the possible speed-up is unknown. It is also unknown for a collective
+  // whose bytes over the link are unknown, unless the kernel is above the roof.
   const hasNoGap = elsewhere !== undefined || (isUnlinked(kernels, row) && !bound.aboveRoof);
   return [...parts, ...yardsticks(bound, hasNoGap)].join(" · ");
 }
@@ -93,8 +94,8 @@ const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
   (kernels.time[row] as number) > 0 ? roofElsewhere(kernels, roof)?.chip.name : undefined;
 
 /**
- * Returns the formula min(peak, slope) in numbers. If all levels are shown, the formula has a slope for each level
- * whose bytes are known.
+ * Returns the formula min(peak, slope) in numbers, such as "min(989.4 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s
+ * attainable". If all levels are shown, the formula has a slope for each level whose bytes are known.
  */
 function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
   const peak = formatQuantity(bound.peak, "FLOP/s", 4);
@@ -146,7 +147,10 @@ export function upToText(bound: Bound): string {
   return isFar(bound) ? `${factor}×` : strings.upTo(factor);
 }
 
-/** A factor above this is shown as "> 1000", because the roof does not explain a kernel with so large a factor. */
+/**
+ * If the possible speed-up is larger than this, the text is "> 1000", because the roof does not explain the kernel's
+ * time.
+ */
 const MAX_SHOWN_FACTOR = 1000;
 const isFar = ({ utilization }: Bound) => 1 / utilization > MAX_SHOWN_FACTOR;
 const factorText = (bound: Bound) =>
@@ -192,7 +196,7 @@ export function tooltipRows(
   add(words.why, bound.regime === "unknown" ? bytesReasonOf(kernels, row, roof) : undefined);
   if (bound.regime === "memory" && bound.computeTime > 0 && roof.levels.length === 1) {
     const ratio = bound.memoryTime / bound.computeTime;
-    // Rounded up, because the kernel would not be compute-bound at a bandwidth that is rounded down.
+    // The bandwidth is rounded up, because the kernel would not be compute-bound at a bandwidth that is rounded down.
     const least = formatQuantity(roundUp(ratio * bound.slowest.bandwidth, 4), "B/s", 4);
     add(words.flip, `${least} (×${formatSignificant(roundUp(ratio, 3))})`);
   }
@@ -210,8 +214,8 @@ export function tooltipRows(
 }
 
 /**
- * Returns the chips on which the kernel is compute-bound. Returns undefined if the kernel is compute-bound on no chip
- * or on all chips. Also returns undefined if the bound is unknown on some chip.
+ * Returns the names of the chips on which the kernel is compute-bound. If the kernel is compute-bound on no chip or on
+ * all chips, returns undefined. If the bound on a chip is unknown, or if the row is a total, returns undefined too.
  */
 function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): string | undefined {
   const regimes = roofs.map((roof) => judge(kernels, roof)(row).regime);
@@ -249,8 +253,8 @@ function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] 
 function lacksPeakFor(kernels: Kernels, row: number, roof: Roof): string | undefined {
   for (const [key, column] of kernels.flops) {
     const own = textAt(kernels.precision, row);
-    // FLOPs without a precision have the precision of the kernel. FLOPs of a class have the precision of the kernel
-    // too.
+    // If FLOPs have no precision, they have the precision of the kernel. If FLOPs have a class, such as "matmul", in
+    // place of a precision, they have the precision of the kernel too.
     if (!Number.isNaN(column[row] as number) && peakFor(roof, key, own) === undefined)
       return own && (key === "" || CLASSES.includes(key)) ? own : key;
   }

@@ -6,8 +6,8 @@ import { nameOf, shortNameOf } from "./describe.ts";
 /** Matches the names of columns that contain operand shapes. */
 export const SHAPE_COLUMN = /\b(?:shapes?|dims?)\b/i;
 /**
- * `PROGRAM_COLUMN` matches the names of columns that contain programs. `RANK_COLUMN` matches the name of a column that
- * only numbers the rows.
+ * `PROGRAM_COLUMN` matches the names of columns that contain programs. `RANK_COLUMN` matches the name "rank", because a
+ * column of this name only numbers the rows.
  */
 const [PROGRAM_COLUMN, RANK_COLUMN] = [/\bprogram\b/i, /^rank$/i];
 
@@ -26,8 +26,9 @@ export function distinctionsOf(kernels: Kernels, rows: readonly number[]): strin
 }
 
 /**
- * Returns a text for each row from the column in which most of the given rows differ. If they differ in no column,
- * returns row numbers.
+ * Returns a function that returns the text of a row. The texts come from one column: the column with the most different
+ * texts in the given rows. If every column has the same text in all given rows, the texts are row numbers, such as
+ * "#3".
  */
 function distinctionAmong(kernels: Kernels, rows: readonly number[]): RowText {
   const differing = (words: RowText) => new Set(rows.map(words)).size;
@@ -37,8 +38,8 @@ function distinctionAmong(kernels: Kernels, rows: readonly number[]): RowText {
 }
 
 /**
- * Returns the columns that may distinguish the rows, the most informative column first. A column of numbers is included
- * only if all its numbers are whole, because whole numbers may be identifiers.
+ * Returns the columns that may distinguish the rows. Columns of shapes come first, then columns of programs. A column
+ * of numbers is included only if all its numbers are whole, because whole numbers may be identifiers.
  */
 function candidates(kernels: Kernels, rows: readonly number[]): RowText[] {
   const weight = (name: string) => (SHAPE_COLUMN.test(name) ? 2 : PROGRAM_COLUMN.test(name) ? 1 : 0);

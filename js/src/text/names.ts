@@ -8,8 +8,8 @@ import { strings } from "../words/words.ts";
 const named = memoize<ReadonlyMap<string, string>>();
 
 /**
- * Returns a map from chip id to the chip's name without the vendor. A last part in brackets is dropped too, unless two
- * chips would then have the same name.
+ * Returns a map from chip id to the short name of the chip. The short name has no vendor and no last part in brackets.
+ * If two chips would then have the same name, the last part in brackets is kept.
  */
 export const shortNames = (chips: readonly Chip[]): ReadonlyMap<string, string> =>
   named(chips, [], () => findNames(chips));
@@ -23,7 +23,10 @@ function findNames(chips: readonly Chip[]): ReadonlyMap<string, string> {
   return new Map(chips.map((chip, index) => [chip.id, names[index] ?? chip.name]));
 }
 
-/** Returns the text of a chip's figure. Includes the chip's name if the chip is not the roof's chip. */
+/**
+ * Returns the text of a chip's figure. If the chip is not the roof's chip, the text also has the chip's name, such as
+ * "70 % on H100".
+ */
 export const ofChip = (figure: string, { id, name }: Chip, { chip }: Roof): string =>
   id === chip.id ? figure : strings.on(figure, briefNames([name, chip.name])[0] as string);
 
@@ -38,21 +41,22 @@ export const briefNamesOf = (roofs: readonly Roof[], names: ReadonlyMap<string, 
   });
 
 /**
- * Matches a word that belongs to the model if the word follows a number, such as "Ti" in "RTX 2080 Ti". Does not match
- * form factors such as "SXM", because a form factor does not make another model.
+ * Matches a word of letters, such as "Ti" in "RTX 2080 Ti". After a number, this word belongs to the model. Does not
+ * match the form factors "SXM" and "PCIe", because a form factor does not make another model.
  */
 const MODEL = /^(?!(?:SXM|PCIe)$)\p{L}+$/u;
 
 /**
- * Returns for each name the fewest words that distinguish it from the other names. Leading words that all names share
- * are dropped.
+ * Returns a short form of each name. For example, the names "NVIDIA H100 SXM" and "AMD MI300X" become "H100" and
+ * "MI300X". If two names would get the same short form, these names are not shortened.
  */
 export function briefNames(names: readonly string[]): string[] {
   const all = names.map((name) => name.split(" "));
   const heads = all.map((words) => headOf(words, all));
   const brief = heads.map((head) => {
     const first = head.findIndex((word) => /\d/.test(word));
-    // If the first word with a digit starts with the digit, the word before it is kept too: "EPYC 9654", but "MI300X".
+    // If the first word with a digit also starts with a digit, keep the word before it. So "AMD EPYC 9654" becomes
+    // "EPYC 9654", but "AMD Instinct MI300X" becomes "MI300X".
     const from = /^\d/.test(head[first] ?? "") ? first - 1 : first;
     const tail = head.slice(Math.max(0, from)).join(" ");
     const alone = heads.filter((other) => other.join(" ").endsWith(tail)).length === 1;
@@ -62,9 +66,10 @@ export function briefNames(names: readonly string[]): string[] {
 }
 
 /**
- * Returns the shortest beginning of a name, in words, that contains a number and that no other name has. Adds the
- * following words if they belong to the model, such as "Ti" in "RTX 2080 Ti", or if they close a bracket. If there is
- * no such beginning, returns all words.
+ * Returns the shortest beginning of a name that contains a digit and that no other name has. A beginning consists of
+ * complete words. If the next words belong to the model, such as "Ti" in "RTX 2080 Ti", the result includes them. If a
+ * bracket is open, the result includes the words up to the end of the bracket. If the name has no such beginning,
+ * returns all words.
  */
 function headOf(words: readonly string[], all: readonly (readonly string[])[]): readonly string[] {
   const heads = words.map((_, count) => words.slice(0, count + 1));

@@ -19,7 +19,7 @@ export function formatSignificant(value: number, digits = 3): string {
   return signed(value, digits, () => 0);
 }
 
-/** Formats a quantity with SI prefix and unit. */
+/** Formats a quantity with SI prefix and unit, such as "3.35 TB/s". */
 export function formatQuantity(value: number, unit: Unit | `${string}/${string}`, digits = 3): string {
   const thousands = (exponent: number) => {
     const small = unit === "s" || unit === "J/FLOP" || unit === "J/B";
@@ -46,8 +46,8 @@ export function formatBinary(value: number): string {
 }
 
 /**
- * A share is shown as "100 %" if it differs from 1 by at most this tolerance. Rounding can explain so small a
- * difference.
+ * If a share differs from 1 by at most this tolerance, the share is shown as "100 %", because the difference may come
+ * from rounding.
  */
 const HUNDRED_PERCENT_TOLERANCE = 1e-9;
 
@@ -78,7 +78,10 @@ export function formatFactor(factor: number): string {
   return factor > 0.9 && factor < 1.1 ? formatSignificant(factor) : formatRatio(factor);
 }
 
-/** Returns the smallest number with this many significant digits that is at least `value`. */
+/**
+ * Returns the smallest number with this many significant digits that is at least `value`. With three digits, 1.231
+ * becomes 1.24.
+ */
 export function roundUp(value: number, digits: number): number {
   const power = Math.floor(Math.log10(value)) - digits + 1;
   return Number(`${Math.ceil((value / 10 ** power) * (1 - 1e-12))}e${power}`);
@@ -107,8 +110,8 @@ export function formatTick(value: number): string {
 }
 
 /**
- * A number without a unit that is smaller than this is rejected. The user probably meant another unit such as TB/s,
- * because no chip has so low a rate in base units.
+ * The smallest number that is accepted without a unit. If a number without a unit is smaller, the user probably meant
+ * another unit, such as TB/s, because the rates of all chips are larger numbers in FLOP/s and B/s.
  */
 const MIN_BARE_RATE = 1e6;
 
@@ -119,8 +122,8 @@ const MIN_BARE_RATE = 1e6;
 export const [MIN_RATE, MAX_RATE] = [1e-3, 1e24] as const;
 
 /**
- * Reads a typed rate: a number in base units, a number with a unit, or a multiple of `current` such as "×1.5". If the
- * text is not valid, returns a sentence that says so, with an example.
+ * Reads a rate that the user typed: a number in base units, a number with a unit, or a multiple of `current` such as
+ * "×1.5". If the text is not valid, returns a sentence that says so, with an example.
  */
 export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number): number | string {
   const example = unit === "FLOP/s" ? formatQuantity(2e15, unit) : formatQuantity(3.35e12, unit);
@@ -136,7 +139,8 @@ export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number)
   const [exponent, multiple] = scaleOf(suffix, unit) ?? [Number.NaN, 1];
   if (Number.isNaN(exponent)) return strings.notAUnit(suffix, unit, example);
   const [mantissa, own = "0"] = digits.toLowerCase().split("e");
-  // Shifts the exponent in the text, so that 3.35 TB/s becomes the double nearest to 3.35e12.
+  // Add the exponents before the text becomes a number. So 3.35 TB/s becomes the floating-point number nearest to
+  // 3.35e12. A product, such as 3.35 * 1e12, could be rounded twice.
   return possible(Number(`${mantissa}e${Number(own) + exponent}`) * multiple, unit, example);
 }
 
@@ -171,8 +175,8 @@ function signed(value: number, digits: number, thousands: (e: number) => number,
 }
 
 /**
- * Returns the significant figures without trailing zeros, and the exponent. Ties are rounded to even, but toExponential
- * rounds ties up.
+ * Returns the significant figures without trailing zeros, and the exponent. If a value is halfway between two rounded
+ * values, it is rounded to the even digit: with one digit, 2.5 becomes "2". `toExponential` rounds it to "3".
  */
 function round(value: number, digits: number): { figures: string; exponent: number } {
   const split = (text: string) => {
@@ -180,14 +184,18 @@ function round(value: number, digits: number): { figures: string; exponent: numb
     return { figures: mantissa.replace(".", ""), exponent: Number(power) };
   };
   const nearest = split(value.toExponential(digits - 1));
-  // Only a number whose next digit is 5 can be a tie. A hundred digits show whether the number is an exact tie.
+  // A value can be halfway only if the digit after its last kept digit is 5. A hundred digits show whether only zeros
+  // follow the 5.
   const halfway = value.toExponential(digits).split("e")[0]?.endsWith("5") && split(value.toExponential(100));
   const down = halfway && /^50*$/.test(halfway.figures.slice(digits)) && Number(halfway.figures[digits - 1]) % 2 === 0;
   const { figures, exponent } = down ? { ...halfway, figures: halfway.figures.slice(0, digits) } : nearest;
   return { figures: figures.replace(/0+$/, ""), exponent };
 }
 
-/** Inserts the decimal mark into `figures`, which represent d.ddd times 10^exponent. */
+/**
+ * Inserts the decimal mark into `figures`. `figures` has the digits of a number d.ddd times 10^exponent. With the
+ * exponent 1, "125" becomes "12.5".
+ */
 function place(figures: string, exponent: number): string {
   if (exponent < 0) return `0${numerals.mark}${"0".repeat(-exponent - 1)}${figures}`;
   const whole = figures.slice(0, exponent + 1).padEnd(exponent + 1, "0");

@@ -20,9 +20,9 @@ export function shortReasonOf(missing: Missing): string {
 }
 
 /**
- * Returns why the bound of a kernel is unknown although its bytes are known. One reason is that the chip has no link
- * for the bytes to other chips. The other is that the bytes are at levels that do not count. Returns undefined for
- * other kernels.
+ * Returns why the bound of a kernel is unknown although bytes of the kernel are known. The first reason: the kernel has
+ * bytes to other chips, but the roof's chip has no known link. The second reason: the kernel's bytes are at memory
+ * levels that the roof does not use. If neither reason applies, returns undefined.
  */
 export function bytesReasonOf(kernels: Kernels, row: number, roof: Roof): string | undefined {
   if (roof.chip.link === null && networkBytes(kernels)?.[row]) return strings.noLinkForKernel(roof.chip.name);

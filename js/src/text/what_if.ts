@@ -9,7 +9,7 @@ import { shortNameOf, type TooltipRow } from "./describe.ts";
 import { ofChip } from "./names.ts";
 import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
 
-/** A factor or share counts as 1 if the difference from 1 is less than this. */
+/** If a factor or share differs from 1 by less than this, it counts as 1. */
 const FACTOR_TOLERANCE = 1e-9;
 const seconds = (time: number) => formatQuantity(time, "s");
 const line = (parts: readonly string[]) => parts.join(" · ");
@@ -26,9 +26,9 @@ export interface KernelWhatIfs {
 }
 
 /**
- * Returns the lines of a what-if's note: a line about the kernel, and a line about all kernels. A line about all
- * kernels that does not fit is dropped. If the line about the kernel does not fit, it is split into two lines, and the
- * line about all kernels is dropped. Returns no lines for a kernel without a what-if.
+ * Returns the lines of a what-if's note. The first line is about the kernel, the second line is about all kernels. If
+ * the first line does not fit, the first line is split, and there is no second line. If only the second line does not
+ * fit, there is no second line. If the kernel has no what-if, returns no lines.
  */
 export function noteOf(
   { kernels, moves, moved, focus }: Omit<KernelWhatIfs, "dragged">,
@@ -54,7 +54,8 @@ export function noteOf(
   const own = ownWith(there);
   const rest = [...(time === 1 ? [] : [there(share)]), ...(others ? [moveWords.all(changeOf(before, after))] : [])];
   const [first, second] = [line(own), line(rest)];
-  // If the note does not fit, drop the chip's name first.
+  // If the first line does not fit, each of its parts becomes a line. If a part with the chip's name does not fit, the
+  // chip's name is left out.
   if (!fits(first)) return own.every(fits) ? own : ownWith((figure) => figure);
   return second === "" || !fits(second) ? [first] : [first, second];
 }
@@ -103,8 +104,8 @@ export function whatIfRow(whatIfs: KernelWhatIfs | undefined, row: number): Tool
 }
 
 /**
- * Returns which figures of a kernel a what-if can change. A number of bytes above zero can be changed if the bound is
- * known. A measured time can be changed.
+ * Returns which figures of a kernel a what-if can change. If the bound is known and the number of bytes is above zero,
+ * a what-if can change the number of bytes. If the kernel was measured, a what-if can change the time.
  */
 export function possibleWhatIfs(
   kernels: Kernels,

@@ -3,7 +3,7 @@
 
 const CHART_SELECTOR = ".roofwidget-chart";
 
-/** The elements that Tab focuses. */
+/** A selector of the elements that the Tab key can focus. */
 const TAB_STOPS = ":is(button, input, select, [tabindex]):not([tabindex='-1'])";
 
 const among = (one: Element, kind: string) => [
@@ -15,7 +15,7 @@ export function keepFocusNear(control: Element, act: () => void): void {
   const all = among(control, TAB_STOPS);
   const before = all.slice(0, all.indexOf(control as HTMLElement)).reverse();
   act();
-  // Wait until the change is drawn.
+  // Wait until the change is drawn, because only then is the control removed.
   setTimeout(() => {
     const last = before.find((one) => one.isConnected);
     if (control.isConnected || !last) return;

@@ -7,8 +7,8 @@ import { useContext } from "preact/hooks";
 import { useUid } from "./uid.ts";
 
 /**
- * The name of the panel that is unfolded during a presentation. All other panels are folded. Undefined if there is no
- * presentation: each panel then has a state of its own.
+ * The name of the panel that is unfolded during a presentation. All other panels are folded. If there is no
+ * presentation, this is undefined, and each fold is opened and closed separately.
  */
 export const InUse = createContext<Signal<string> | undefined>(undefined);
 
@@ -19,11 +19,11 @@ interface FoldProps {
   /** The current state of the content in a few words. Shown even while the content is folded. */
   readonly note: string;
   /**
-   * The content. Given as a function if it changes in every frame, because the function is only called while the
+   * The content. If the content changes in every frame, a function is given. The function is called only while the
    * content is unfolded.
    */
   readonly children: ComponentChildren | (() => ComponentChildren);
-  /** Whether the content is unfolded. This signal is given if the state must outlive the component. */
+  /** Whether the content is unfolded. If this state must outlive the component, the caller gives this signal. */
   readonly open?: Signal<boolean>;
 }
 

@@ -1,5 +1,5 @@
-// A drag. A press of the pointer or of a key starts the drag. The pointer or keys move the drag. At last, the drag is
-// ended or cancelled.
+// A drag. A press of the pointer or of a key starts the drag. The pointer or keys move the drag. The drag is finished
+// when it is ended (the change is kept) or cancelled (the change is undone).
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -13,7 +13,7 @@ export interface Drag {
   end(event?: PointerEvent): void;
   /** Ends the drag and undoes the change. */
   cancel(): void;
-  /** Whether the drag has moved far enough not to be a click. */
+  /** Whether the drag has moved so far that it is not a click. */
   hasMoved?(): boolean;
 }
 

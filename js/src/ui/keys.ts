@@ -5,7 +5,7 @@ import { keepFocusNear } from "./focus.ts";
 
 export const isModified = (event: KeyboardEvent) => event.ctrlKey || event.altKey || event.metaKey || event.shiftKey;
 
-/** The inputs that have an undo of their own. */
+/** The inputs for text. In these inputs, the browser itself handles the keys for undo and redo. */
 const TEXT_INPUTS = "textarea, input:not([type='range'], [type='checkbox'])";
 
 interface UndoSteps {
@@ -26,9 +26,9 @@ const go = (by: (page: number) => number) => (from: number | null, count: number
   from === null ? 0 : Math.max(0, Math.min(count - 1, from + by(page)));
 
 /**
- * The keys of a list. Each function gets the current row, the number of rows, and the number of rows per page. The
- * function returns the next row. Null means that no row is current any more. Undefined means that the list ignores the
- * key and leaves the key to the host.
+ * The keys of a list. The function of a key gets the current row, the number of rows, and the number of rows per page.
+ * The function returns the new current row. If it returns null, there is no current row any more. If it returns
+ * undefined, the list ignores the key, and the host gets the key.
  */
 export const LIST_KEYS: Readonly<
   Record<string, (from: number | null, count: number, page: number) => number | null | undefined>

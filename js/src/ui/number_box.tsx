@@ -1,4 +1,4 @@
-// A text box for a value. It has a button that resets the value, and shows a message if the text is not valid.
+// A text box for a value. A button beside the box resets the value. If the text is not valid, a message is shown.
 
 import { useSignal } from "@preact/signals";
 import { Button } from "./button.tsx";

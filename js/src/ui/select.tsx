@@ -11,7 +11,7 @@ interface SelectProps {
   readonly options: readonly (string | Option)[];
   /** The value of an option that cannot be chosen. */
   readonly disabled?: string | undefined;
-  /** If true, the label and the list have a row of their own, and the list is at the end of this row. */
+  /** If true, the label and the list fill a complete row, and the list is at the end of this row. */
   readonly row?: boolean;
   choose(value: string): void;
 }

@@ -1,9 +1,9 @@
-// Throttled signals. During a drag, the signals change so slowly that a person can read them. Panels with numbers use
-// throttled signals, so that a drag does not have to wait for the panels.
+// Throttled signals: during a drag, they change only every PACE_MS. Panels with numbers use throttled signals. Then a
+// person can read the numbers during a drag, and the drag does not have to wait for the panels.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 
-/** The time between two updates, ms. */
+/** The time between two updates of throttled signals during a drag, ms. */
 const PACE_MS = 60;
 
 /**
@@ -17,7 +17,8 @@ export function throttled<T extends Readonly<Record<string, ReadonlySignal<unkno
   const beat = signal(0);
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
-    // Without a drag, the sources may have no reader. Therefore this effect computes the sources only during a drag.
+    // Reading a source computes the source. Without a drag, this work may be useless, because nothing else may read the
+    // source. Therefore this effect reads the sources only during a drag.
     if (!dragging.value) return;
     for (const source of Object.values(sources)) void source.value;
     if (timer !== undefined) return;

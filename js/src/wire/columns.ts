@@ -46,8 +46,8 @@ interface KernelMetadata {
   /** Short names for the chart; null for a name that is short enough. */
   readonly short: DictColumn;
   /**
-   * The time of each row in seconds, without the time of other rows that are nested in the row. Self times of several
-   * rows can be added.
+   * The time of each row in seconds, without the time of other rows that are nested in the row. No time is counted in
+   * two rows, so the self times of several rows can be added.
    */
   readonly selfTime: Float64Array;
   /** The sum of `selfTime` over the measured rows, seconds. */
@@ -95,7 +95,7 @@ export interface Baseline {
   readonly isPerLaunch: Int32Array;
 }
 
-/** Returns a table of kernels that has only the columns of every table. The optional data of a file are missing. */
+/** Returns a table of kernels with the columns of `counts`. The table has no optional data of a file. */
 export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): Kernels {
   return {
     ...counts,
@@ -120,8 +120,8 @@ export function textAt(column: DictColumn, row: number): string | null {
 export const everyRow = ({ n }: Pick<KernelColumns, "n">) => new Int32Array(n).map((_, row) => row);
 
 /**
- * Returns for each row the sum of the columns. NaN values are ignored. If all values of a row are NaN, the sum of this
- * row is NaN.
+ * Returns for each row the sum of its values in all columns. NaN values are ignored. If all values of a row are NaN,
+ * the sum of this row is NaN.
  */
 export function sumOfKnown(parts: readonly Float64Array[], n: number): Float64Array {
   const [only] = parts;

@@ -68,7 +68,7 @@ export function decodeBaseline(wire: unknown): Baseline | null {
   return {
     kernels: decodeKernels(kernels),
     match: rows,
-    // Notebooks that 0.1.0 saved have the word "equal" in place of "same".
+    // Notebooks that version 0.1.0 saved have the word "equal" in place of "same".
     verdict: { values: values.map((word) => (word === "equal" ? "same" : word)), codes },
     isPerLaunch: per_launch ? integers(per_launch) : new Int32Array(rows.length),
   };

@@ -9,7 +9,10 @@ export interface Chip {
   readonly generation: number;
   readonly kind: string;
   readonly year: number | null;
-  /** How well the figures are sourced: "cross-checked", "single-source" or "given". */
+  /**
+   * "cross-checked" if figures were compared with a second source, "single-source" if not. "given" for a chip that is
+   * not from the catalogue.
+   */
   readonly status: string;
   /** The precision that is used if the chosen precision is "auto". */
   readonly precision: string;
@@ -90,7 +93,7 @@ export interface Snapshot {
 
 /**
  * The what-if rates by chip id, by quantity, and by precision or memory level. For example, {"h100": {"peak_flops":
- * {"fp16": 1e15}}} gives one chip another peak.
+ * {"fp16": 1e15}}} sets the fp16 peak of the chip "h100" to 1e15 FLOP/s.
  */
 export type WhatIf = Readonly<Record<string, Readonly<Partial<Record<Quantity, Readonly<Record<string, number>>>>>>>;
 export type Quantity = "peak_flops" | "bandwidth";
@@ -106,8 +109,8 @@ export type WireDictColumn = {
   /** The unique values, as a JSON list in UTF-8. */
   values: DataView;
   /**
-   * One int32 code per row. Null has two meanings: if there is only one value, all codes are 0. Otherwise, the code of
-   * each row is the number of the row.
+   * One int32 code per row. If this is null and there is only one value, the code of every row is 0. If this is null
+   * and there are several values, the code of each row is the number of the row.
    */
   codes: DataView | null;
 } | null;
@@ -155,8 +158,8 @@ export interface WireBaseline {
 export type WireSnapshot = Omit<Snapshot, "kernels"> & { kernels: [name: string, ai: number | null, rate: number][] };
 
 /**
- * A count: a number, a symbol, or a sign followed by its operands, such as ["*", 2, "M"]. A number beyond 2^53 is given
- * as a text of digits. The sign "/" divides and rounds up.
+ * A count: a number, a symbol, or a sign followed by its operands, such as ["*", 2, "M"]. If a number is larger than
+ * 2^53, it is given as a text of digits. The sign "/" divides and rounds up: ["/", 7, 2] is 4.
  */
 export type WireExpression = number | string | readonly [sign: Sign, ...parts: WireExpression[]];
 export type Sign = "+" | "*" | "/" | "min" | "max" | "touched";

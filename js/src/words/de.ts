@@ -32,7 +32,7 @@ const FIGURES = [
 ] as const;
 /** Translates the texts that say how a partition was found. */
 const foundBy = (how: string) => (how === "greedy" ? "Greedy-Suche" : how);
-/** A number of kernels in the dative case, which follows "von" and "mit". */
+/** Returns a number of kernels as text in the dative case, which follows "von" and "mit". */
 const kernels = (count: number, written = String(count)) => (count === 1 ? "1 Kernel" : `${written} Kerneln`);
 const rows = (count: number) => (count === 1 ? "1 Zeile" : `${whole(count)} Zeilen`);
 const reduced = (axes: readonly number[]) => `${axes.length === 1 ? "Achse" : "Achsen"} ${axes.join(", ")}`;
@@ -60,7 +60,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     },
   },
 
-  // Texts of the chart, the tooltip, the sentence under the chart, typed rates, and the controls above the chart.
+  // Texts of the chart, the tooltip, the sentence under the chart, the inputs for rates, and the controls above the
+  // chart.
   strings: {
     unknown: "unbekannt",
     noNumber: (typed, example) => `keine Zahl in „${typed}“; zum Beispiel „${example}“ schreiben`,

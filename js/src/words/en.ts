@@ -16,17 +16,17 @@ export const catalogue = {
   // How numbers are written and read.
   numerals: {
     whole,
-    /** The language code of the parts of the page that are in this language. */
+    /** The code of this language. The page marks its parts in this language with this code. */
     language: "en",
     mark: ".",
     list: (numbers: readonly string[]) => numbers.join(", "),
-    /** The characters that separate typed numbers. */
+    /** Matches the characters between two numbers in a list that the user typed. */
     apart: /[\s,;]+/,
     /** Returns a number that the user typed, with a point as decimal mark. */
     read: (typed: string) => typed,
     /**
-     * Returns a typed size with a point as decimal mark. In German, a point before exactly three digits separates
-     * thousands: "4.096" is 4096. Both "1,5k" and "1.5k" are 1500.
+     * Returns a size that the user typed, with a point as decimal mark. In German, a point before exactly three digits
+     * separates thousands: "4.096" is 4096. The German texts "1,5k" and "1.5k" are 1500.
      */
     readWhole: (typed: string) => typed,
     /** Returns a rate as screen readers speak it. */
@@ -34,7 +34,8 @@ export const catalogue = {
       `${number} ${PREFIXES[prefix] ?? prefix}${unit === "B/s" ? "bytes" : "FLOPs"} per second`,
   },
 
-  // Texts of the chart, the tooltip, the sentence under the chart, typed rates, and the controls above the chart.
+  // Texts of the chart, the tooltip, the sentence under the chart, the inputs for rates, and the controls above the
+  // chart.
   strings: {
     unknown: "unknown",
     noNumber: (typed: string, example: string) => `no number in “${typed}”; write for example “${example}”`,
@@ -80,7 +81,7 @@ export const catalogue = {
     },
     on: (kernel: string, chip: string) => `${kernel} on ${chip}`,
     measuredOn: (chip: string) => `measured on ${chip}`,
-    /** The share of a formula that remains after exposed communication. */
+    /** A formula, and the share of its result that remains after exposed communication. */
     leaving: (percent: string, formula: string) => `${percent} of ${formula}`,
     least: (terms: readonly string[]) => `min(${terms.join(", ")})`,
     attainable: (formula: string, rate: string) => `${formula} = ${rate} attainable`,

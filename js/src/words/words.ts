@@ -1,6 +1,6 @@
-// All texts that a user reads, in the widget's language. The build makes one script per language, which declares
-// `roofwidgetWords`. The build then joins the script and the code to one module; the script comes first. A new text is
-// added in en.ts, and its translation is added in de.ts with the same key.
+// All texts that a user reads, in the widget's language. For each language, the build makes a script that declares
+// `roofwidgetWords`. The build then joins this script and the code to one module; the script comes first. If you add a
+// text, add it in en.ts, and add its translation in de.ts with the same key.
 
 import type { catalogue } from "./en.ts";
 
