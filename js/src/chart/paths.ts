@@ -19,8 +19,8 @@ export interface LabelledArrow extends BentLine {
   /** The radius of the point at the arrow's head, px. The arrow ends at the rim of this point. */
   readonly rim: number;
   /**
-   * Whether the arrow is drawn stronger. True for marked kernels, for changes of the roof itself, and for the trails of
-   * merged kernels.
+   * Whether the arrow is drawn stronger than other arrows. True for marked kernels, for changes of the roof itself, and
+   * for the trails of merged kernels.
    */
   readonly isMarked: boolean;
 }

@@ -53,7 +53,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const failure = useSignal("");
   const current = useSignal<string>("in");
   const opener = useRef<HTMLButtonElement>(null);
-  // The hint is as wide as its largest number needs. No button then moves when the hint appears.
+  // The hint always has the width that its largest number needs. Therefore no button moves when the hint appears.
   const most = numerals.whole(Math.max(store.kernels.value.n, 999));
   const left = room - textWidth(words.outsideShort(most)) - 2 * HINT_PADDING_PX;
   const isApart = left >= MIN_BUTTONS_BESIDE_HINT * BUTTON_PX;

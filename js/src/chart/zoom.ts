@@ -106,8 +106,8 @@ function legal(part: Extent, [least, most]: Extent): Extent {
 }
 
 /**
- * Does the same as `legal` for an interval of a linear axis. A linear axis starts at 0. `least` is the minimum length,
- * and `most` is the end of the axis.
+ * Lengthens an interval of a linear axis if it is too short. Then moves the interval inside the axis. The axis starts
+ * at 0 and ends at `most`. `least` is the minimum length of the interval.
  */
 function legalFromZero([low, high]: Extent, [least, most]: Extent): Extent {
   const middle = (low + high) / 2;

@@ -1,5 +1,5 @@
 // Which axes a tensor's tile must have whole on chip, because the kernel's reductions reduce these axes.
-// roofwidget/workloads/axes.py has the same functions and gives the reasons.
+// roofwidget/workloads/axes.py has the same functions and explains the rules.
 
 import { memoize } from "../ui/memoize.ts";
 import { type Graph, type Ops, reached } from "./graph.ts";
@@ -64,7 +64,7 @@ export function reducingOp(graph: Graph, op: number): ReducingOp {
 const areMovedApart = (graph: Graph, movers: Ops, one: number, other: number) =>
   movers.some((op) => reachOf(graph, one).before[op] !== reachOf(graph, other).before[op]);
 
-/** Returns two reductions of a kernel that need different tiles; null if there are none. */
+/** Returns two reductions of a kernel that need different tiles; null if the kernel has no such pair of reductions. */
 export function clashingReductions(graph: Graph, ops: Ops): readonly [number, number] | null {
   const reductions = reductionsOf(graph, ops);
   if (reductions.length < 2) return null;
@@ -76,7 +76,7 @@ export function clashingReductions(graph: Graph, ops: Ops): readonly [number, nu
 
 /** What the reductions of a kernel need on chip. */
 export interface ReductionTiles {
-  /** Returns a bit set of the axes that the tile of a tensor has whole; 0 if there are none. */
+  /** Returns a bit set of the axes that the tile of a tensor has whole; 0 if the tile has no axis whole. */
   readonly wholeAxes: (tensor: number) => number;
   /**
    * Returns the tensors from main memory that stay on chip between ops of the kernel, because a reduction and another
@@ -142,7 +142,7 @@ function holds(graph: Graph, reduction: number, tensor: number, { inside, reader
 
 /**
  * Returns two ops of the kernel: a reduction that needs the tensor, and an op that reads the tensor after the
- * reduction. Returns null if there are none.
+ * reduction. Returns null if the kernel does not have these two ops.
  */
 export function readAgain(graph: Graph, ops: Ops, tensor: number): readonly [number, number] | null {
   const inside = new Set(ops);

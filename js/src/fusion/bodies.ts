@@ -137,14 +137,17 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
     if (a.rows !== undefined && b.rows !== undefined && a.rows !== b.rows) return true;
     return a.movers.some((op) => hasBit(b.reduced, op)) || b.movers.some((op) => hasBit(a.reduced, op));
   }
-  /** Whether an op of `a` feeds a matmul of `b`. Also true if a matmul of `a` and a matmul of `b` share no operand. */
+  /**
+   * Whether `b` has a matmul that cannot share a kernel with `a`: an op of `a` feeds this matmul, or a matmul of `a`
+   * shares no operand with this matmul.
+   */
   const feeds = (a: MergeGroup, b: MergeGroup) =>
     b.matmuls.some(
       (op) =>
         (graph.before[op] as Ops).some((other) => hasBit(a.inside, other)) ||
         a.matmuls.some((other) => !graph.reads[op]?.some((tensor) => graph.reads[other]?.includes(tensor))),
     );
-  /** Whether no path leaves the merged group and returns to it. */
+  /** Whether the merged group is convex. It is convex if no path leaves the group and returns to it. */
   function areConvex(a: MergeGroup, b: MergeGroup): boolean {
     for (let at = 0; at < a.inside.length; at++) {
       const between =
@@ -177,7 +180,7 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
       rows: a.rows ?? b.rows,
     };
   }
-  /** Whether a group may form a kernel, provided that no two of its ops clash. */
+  /** Whether a group may form a kernel. This does not check whether two ops of the group clash. */
   const isLegal = (body: MergeGroup) => areConvex(body, body) && (body.matmuls.length === 0 || !apart(graph, body.ops));
   /** Whether two legal groups may merge. This ignores cycles through other groups. */
   const isLegalWith = (a: MergeGroup, b: MergeGroup) =>

@@ -4,11 +4,14 @@ import { clashingReductions, reducedAxes, reductionTiles } from "./axes.ts";
 import type { Graph, GraphValues, Ops } from "./graph.ts";
 import { type Fits, fitsUnlessClashing } from "./legality.ts";
 
-/** The maximum number of rows and of columns in the tile of a matmul. A vector tile has at most this many elements. */
+/**
+ * The tile of a matmul has at most this many rows and this many columns. A vector tile has at most this many elements.
+ */
 const TILE_SIDE = 128;
 
 /**
- * Stands for the axes of tiles in kernels with a matmul. In other kernels, a bit set gives the whole axes of a tile.
+ * In a kernel with a matmul, this word replaces the bit set of axes. In other kernels, the bit set says which axes a
+ * tile has whole.
  */
 const PRODUCT = "product";
 
@@ -53,7 +56,7 @@ interface Stay {
 export function staysOnChip(graph: Graph, values: GraphValues): (ops: Ops) => Stay[] {
   const products = Uint8Array.from(graph.ops, ({ kind }) => Number(kind === "matmul"));
   const tileOf = tilesOf(values);
-  // Has for each op the number of the last call whose kernel contained the op. All calls share this array, because a
+  // For each op: the number of the last call whose kernel contained the op. All calls share this array, because a
   // search calls this function 100,000 times.
   const asked = new Int32Array(graph.ops.length);
   let question = 0;

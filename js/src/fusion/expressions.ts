@@ -37,7 +37,8 @@ export function compile(wire: WireExpression, index: ReadonlyMap<string, number>
 const JOIN: Readonly<Record<Exclude<Sign, "touched">, (a: number, b: number) => number>> = {
   "+": (a, b) => a + b,
   "*": (a, b) => a * b,
-  // Up to 2^53, the rounded quotient of two integers never passes the nearest integer, so `ceil` is exact.
+  // If two integers are at most 2^53 and their quotient is not whole, the quotient is not rounded to a whole number.
+  // Therefore `ceil` returns the exact result.
   "/": (a, b) => Math.ceil(a / b),
   min: Math.min,
   max: Math.max,
@@ -85,7 +86,10 @@ interface Term {
 }
 
 interface Factor {
-  /** Equal factors have the same key. The order of the parts of a sum, product, minimum or maximum does not matter. */
+  /**
+   * Equal factors have the same key. The order of the parts of a sum, product, minimum or maximum does not matter. For
+   * example, min(a, b) and min(b, a) have the same key.
+   */
   readonly key: string;
   readonly text: string;
   /** The parts of a minimum or maximum. */

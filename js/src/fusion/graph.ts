@@ -130,12 +130,12 @@ export const lookup =
     return at === undefined ? undefined : values[at];
   };
 
-/** FLOPs of a multiply-add in the unit of peak rates. */
+/** The number of FLOPs that peak rates count for a multiply-add. */
 export const PEAK_FMA = 2;
 
 export function evaluate({ counts, symbols }: Graph, { values, dtype }: Environment): GraphValues {
   const fma = symbols.get("@fma");
-  // A negative value means unknown and stays unknown.
+  // A negative value means that the FLOPs of a multiply-add are unknown. Such a value is not replaced.
   const asPeaks = values.map((value, at) => (at === fma && value >= 0 ? PEAK_FMA : value));
   const numbers = counts.distinct.map((count) => count(asPeaks));
   const column = (which: Int32Array) => {

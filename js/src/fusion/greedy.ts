@@ -77,7 +77,10 @@ type MergeState = ReturnType<typeof mergeStateOf>;
 /** A legal merge of two or more groups. Cycles through other groups are checked later. */
 interface Offer {
   readonly gain: number;
-  /** The number of the first group. At equal gains, the offer with the smaller numbers comes first. */
+  /**
+   * The number of the first group. If two offers have equal gains, the offer with the smaller group numbers comes
+   * first.
+   */
   readonly a: number;
   readonly b: number;
   /** The number of merges that were made before the offer was computed. */
@@ -184,8 +187,8 @@ export function* mergeGreedily(
 const byBytes: Cost = (_, bytes) => bytes;
 
 /**
- * Merges ops in pairs. The pair that saves most bytes is merged first. If several pairs save the same, the pair with
- * the first ops is merged first.
+ * Merges ops in pairs. The pair that saves most bytes is merged first. If several pairs save the same number of bytes,
+ * the pair with the first ops is merged first.
  */
 export function* pairOps(graph: Graph, values: GraphValues, fits?: Fits): Work<Partition> {
   return yield* mergeGreedily(graph, yield* mergeGroupsOf(graph, values), {

@@ -88,8 +88,8 @@ export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boole
 const kinds = (rule: Rule, path: Ops): Refusal => ({ code: "kinds", rule, path });
 
 /**
- * Returns a rule that these ops break, whichever other ops are in the group. Returns null if these ops break no such
- * rule.
+ * Returns a broken rule that further ops in the group cannot repair. For example, an op of the group feeds a matmul of
+ * the group. Returns null if no rule of this kind is broken.
  */
 export function clash(graph: Graph, ops: Ops): Refusal | null {
   if (ops.length < 2) return null;

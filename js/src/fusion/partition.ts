@@ -83,8 +83,8 @@ export function split(graph: Graph, { groups, groupOf }: Partition, op: number):
 }
 
 /**
- * Returns the connected parts of these pieces. If a part would be illegal as a group, each of its ops becomes a part of
- * its own.
+ * Returns the connected parts of these pieces. If a part would be illegal as a group, the part is split into single
+ * ops.
  */
 export const legalParts = (graph: Graph, pieces: readonly Ops[]): Ops[] =>
   pieces
@@ -127,13 +127,14 @@ export function groupFlops({ flops }: GraphValues, group: Ops): Float64Array {
 }
 
 /**
- * Returns the precision that an op states. If a matmul states no precision, returns the dtype of the wider operand.
- * This also applies to other ops with tensor FLOPs. Returns null for any other op that states no precision.
+ * Returns the precision that an op states. If a matmul or another op with tensor FLOPs states no precision, returns the
+ * dtype of its wider operand. If any other op states no precision, returns null.
  */
 function statedBy(graph: Graph, values: GraphValues, op: number): string | null {
   const { precision = null, kind, flops, inputs } = graph.ops[op] as Graph["ops"][number];
   if (precision || (kind !== "matmul" && !Object.hasOwn(flops, "tensor"))) return precision;
-  // If both operands are equally wide, a floating-point dtype wins. If both are floating-point, the first operand wins.
+  // If the two operands are equally wide, a floating-point dtype wins over any other dtype. In every other tie, the
+  // first operand wins.
   const width = (dtype: string) => (graph.dtypes.get(dtype) ?? 0) + (isFloating(dtype) ? 0.5 : 0);
   const [a = null, b = a] = inputs.slice(0, 2).map((tensor) => dtypeOf(graph, values, tensor));
   return a !== null && b !== null && width(b) > width(a) ? b : a;

@@ -136,8 +136,9 @@ export function probeOf(kernels: Kernels, roof: Roof): (row: number) => Readonly
 export const isUnlinked = ({ unlinked }: Kernels, row: number) => unlinked?.[row] === 1;
 
 /**
- * Returns the seconds that a row would save at its roof, scaled to its self time; NaN if unknown. The seconds are
- * unknown for rows without work, and for collectives whose bytes over the link are unknown.
+ * Returns the seconds that a row would save at its roof; NaN if unknown. If the self time of the row is shorter than
+ * its time, the saving is shorter in the same ratio. The saving is unknown for rows without work, and for collectives
+ * whose bytes over the link are unknown.
  */
 export function headroomOf(kernels: Kernels, row: number, boundTime: number): number {
   if (!(boundTime > 0) || isUnlinked(kernels, row)) return Number.NaN;

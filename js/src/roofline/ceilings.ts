@@ -62,9 +62,9 @@ export function possibleCeilings(roof: Roof, memory: string, choice: readonly st
 }
 
 /**
- * Returns the lines of the ceilings that are switched on, and the lowered roofs. Each fraction of exposed communication
- * in `exposedRoofs` gives a lowered roof. The fraction in the conditions of `roof` gives a lowered roof too. `nameOf`
- * returns the name of a lowered roof.
+ * Returns the lines of the ceilings that are switched on, and the lowered roofs. There is one lowered roof for each
+ * fraction of exposed communication: for the fractions in `exposedRoofs`, and for the fraction in the conditions of
+ * `roof`. `nameOf` returns the name of a lowered roof.
  */
 export function subRoofsOf(
   roof: Roof,

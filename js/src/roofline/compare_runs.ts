@@ -20,7 +20,9 @@ export interface RunChange {
   readonly to: number;
   /** The numbers of launches in the two runs if the times of one launch are compared; else undefined. */
   readonly launches: readonly [from: number, to: number] | undefined;
-  /** "faster", "slower", "same", "unknown" or "other work". Computed from the ranges of the two times. */
+  /**
+   * "faster", "slower", "same", "unknown" or "other work". The verdict is computed from the ranges of the two times.
+   */
   readonly verdict: string;
 }
 
@@ -28,9 +30,9 @@ export interface Runs {
   readonly before: Kernels;
   /** The kernels in both runs, sorted by the size of the change, largest first. */
   readonly changes: readonly RunChange[];
-  /** Rows of the earlier run that the present run does not have, longest first. */
+  /** Rows of the kernels that only the earlier run has. The kernel with the longest time is first. */
   readonly onlyBefore: readonly number[];
-  /** Rows of the present run that the earlier run does not have, longest first. */
+  /** Rows of the kernels that only the present run has. The kernel with the longest time is first. */
   readonly onlyNow: readonly number[];
 }
 

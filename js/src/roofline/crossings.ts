@@ -24,7 +24,7 @@ export interface Crossing {
   readonly ai: number;
   /** Rate in FLOP/s. For a kernel without FLOPs, the rate is in bytes/s. */
   readonly rate: number;
-  /** Whether the rate is itself a peak or a bandwidth of the chip. */
+  /** Whether the rate is the peak or the bandwidth of the drawn line, and not a rate on the slope of the line. */
   readonly isFigure: boolean;
 }
 

@@ -16,8 +16,8 @@ export interface Filters {
   /** Only kernels of these precisions pass. "" matches kernels without a precision. If null, all kernels pass. */
   readonly precisions: readonly string[] | null;
   /**
-   * Only the longest kernels that together make up this share of all self time pass. If the share is 1, all kernels
-   * pass, even unmeasured kernels.
+   * Only the longest kernels pass: as many as are needed to make up this share of all self time. If the share is 1, all
+   * kernels pass, even unmeasured kernels.
    */
   readonly timeShare: number;
   /**
@@ -42,12 +42,12 @@ export const UNFILTERED: Filters = {
 // Languages differ in what they call blank.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: separators of old are blanks to Python
 const BLANKS = /[\s\u001c-\u001f\u0085]+/;
-/** Relative tolerance for the rounding of a sum. */
+/** The relative rounding error of a sum that is accepted when the sum is compared with a share of the time. */
 const ROUNDING = 1e-12;
 
 /** Data of a table of kernels. Each function computes its data when a filter calls the function for the first time. */
 export interface Prepared {
-  /** Returns the distinct names in lower case, by code. */
+  /** Returns each distinct name in lower case. The index of a name is its code in the column. */
   names(): readonly string[];
   /** Returns all rows, sorted by self time, longest first. */
   order(): Int32Array;
@@ -82,12 +82,12 @@ export function filteredRows(kernels: Kernels, filters: Filters, prepared: Prepa
   return firstRows(keep, top, prepared);
 }
 
-/** Returns the distinct names in lower case, by code. */
+/** Returns each distinct name in lower case. The index of a name is its code in the column. */
 export const smallNames = ({ name }: Kernels): readonly string[] => name.values.map((word) => small(word ?? ""));
 
 /**
- * Returns the text in lower case. The result for a letter does not depend on neighbouring letters: it uses only one
- * form of the lower-case sigma, and no separate dot on an i.
+ * Returns the text in lower case. The result for a letter does not depend on neighbouring letters: the lower-case sigma
+ * is always "σ", and an i never has a separate dot.
  */
 export function small(text: string): string {
   const lower = text.toLowerCase();
@@ -98,8 +98,8 @@ const ODD = /ς|i\u0307/;
 
 /** Returns all rows sorted by self time, longest first. Equal times keep the table order. Unmeasured rows come last. */
 export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
-  // Sorting plain numbers is much faster than sorting rows with a function. The upper half of each key holds the
-  // seconds, the lower half holds the row.
+  // Sorting plain numbers is much faster than sorting rows with a comparison function. The upper half of each key holds
+  // the seconds, and the lower half holds the row.
   const keys = selfTime.map((seconds) => (seconds >= 0 ? Math.abs(seconds) : -1));
   const halves = new Uint32Array(keys.buffer);
   for (let row = 0; row < n; row++) halves[2 * row] = row;

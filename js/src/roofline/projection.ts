@@ -10,17 +10,17 @@ export const MIN_EXPLAINED_SHARE = 0.1;
 
 /** The result of a projection. All times are self times in seconds, so that they can be added. */
 export interface Projection {
-  /** Total of all measured kernels on the chip that they ran on. */
+  /** Total time of all measured kernels on the chip that they ran on. */
   readonly before: number;
-  /** Total of all measured kernels on the other chip. */
+  /** Total time of all measured kernels on the other chip. */
   readonly time: number;
-  /** Total of the kernels that keep their time because one of their bounds is unknown. */
+  /** Total time of the kernels that keep their time because one of their bounds is unknown. */
   readonly notScaled: number;
-  /** Total of the scaled kernels that reach only a small share of their roof. */
+  /** Total time of the scaled kernels that reach only a small share of their roof. */
   readonly far: number;
   /**
-   * Total of the scaled kernels that are above their roof. Their counts, their times or the chip's peaks are wrong.
-   * Therefore the projected times of these kernels are wrong too.
+   * Total time of the scaled kernels that are above their roof. Their counts, their times or the chip's peaks are
+   * wrong. Therefore the projected times of these kernels are wrong too.
    */
   readonly above: number;
   /** Projected self time per kernel; NaN if unmeasured. */
@@ -78,7 +78,10 @@ export function project(
   return { ...sum, byKernel };
 }
 
-/** Returns a copy without precisions, so that the roof's precision applies. FLOPs of a class keep their class. */
+/**
+ * Returns a copy of the kernels without precisions, so that the roof's precision applies. FLOPs of a class keep their
+ * class.
+ */
 export function recast(kernels: Kernels): Kernels {
   const isClass = ([key]: readonly [string, Float64Array]) => CLASSES.includes(key);
   const columns = [...kernels.flops];

@@ -60,7 +60,7 @@ export interface Missing {
   readonly name: string;
 }
 
-/** The value of `memory` for all levels. */
+/** The value of `memory` that means all levels. */
 export const ALL_LEVELS = "all";
 export const PLAIN: Conditions = { overlap: 1, exposedComm: 0, launchOverhead: 0 };
 
@@ -169,7 +169,7 @@ function findBytes(kernels: Kernels, chip: Pick<Chip, "memories">, level: string
 }
 
 const MATMUL = ["matmul", "tensor", "matrix"];
-/** Kinds of FLOPs whose names have no precision. */
+/** The classes of FLOPs. The name of a class does not name a precision. */
 export const CLASSES = ["matmul", "tensor", "vector", "transcendental"];
 
 /**

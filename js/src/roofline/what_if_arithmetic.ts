@@ -1,13 +1,14 @@
-// Computes the effect of what-ifs on kernels: other bytes, and another share of the roof. Mirrors
-// roofwidget/analysis/what_if_arithmetic.py.
+// Computes the effect of what-ifs on kernels. A what-if changes the number of bytes of a kernel, and the share of the
+// roof that the kernel reaches. Mirrors roofwidget/analysis/what_if_arithmetic.py.
 
 import { type DictColumn, type Kernels, sumOfMeasured } from "../wire/columns.ts";
 import { probeOf } from "./bound.ts";
 import { NETWORK, type Roof, roofElsewhere } from "./roofline.ts";
 
 /**
- * A what-if of a kernel: a factor on its bytes, and a factor on its time. The second factor applies to the time that
- * the changed bytes take at the same share of the roof. Both factors are 1 by default.
+ * A what-if of a kernel: a factor on its bytes, and a factor on its time. First, the kernel's time changes with its
+ * bytes, so that the kernel reaches the same share of the roof. Then the factor on the time is applied. The default of
+ * each factor is 1.
  */
 export interface Move {
   readonly bytes?: number;

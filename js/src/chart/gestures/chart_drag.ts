@@ -17,7 +17,7 @@ export interface ChartDrag extends Drag {
    * the fingers, px.
    */
   pinch?(middle: Spot, spread: number): void;
-  /** Whether the dragged kernel no longer exists. If it does not, the drag has no effect. */
+  /** Whether the dragged kernel no longer exists. The drag of a kernel that no longer exists has no effect. */
   isVoid?(): boolean;
 }
 

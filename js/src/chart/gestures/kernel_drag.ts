@@ -50,7 +50,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
 
   /**
    * Returns the target of a drag that starts at `from`. If `ghost` is given, the drag starts at the mark of the
-   * kernel's what-if. If not, the drag starts at the kernel's own point.
+   * kernel's what-if. Otherwise, the drag starts at the kernel's own point.
    */
   function targetOf(index: number, from: Spot, ghost?: Ghost): KernelTarget | undefined {
     const { points, kernels, focus, scales } = scene;

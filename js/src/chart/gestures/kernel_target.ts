@@ -24,7 +24,10 @@ export interface KernelTarget {
   readonly from: Spot;
 }
 
-/** A dragged kernel stays inside both axes. Its distance to each end of an axis is at least this factor. */
+/**
+ * A dragged kernel keeps a distance of this factor from the ends of the two axes. For example, if an axis goes from 1
+ * to 1000, the kernel stays between 1.05 and 952.
+ */
 const AXIS_MARGIN = 1.05;
 /** If a dragged kernel is closer than this to its original place, px, the kernel snaps to that place. */
 const SNAP_PX = 4;

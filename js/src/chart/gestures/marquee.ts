@@ -12,8 +12,8 @@ import { zoomToBox } from "../zoom.ts";
 import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
 /**
- * Starts and draws the marquee. If `zooms`, the marquee zooms to the rectangle. If not, the marquee selects the points
- * inside the rectangle.
+ * Starts and draws the marquee. If `zooms` is true, the marquee zooms to the rectangle. Otherwise, the marquee selects
+ * the points inside the rectangle.
  */
 export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zooms: boolean) {
   const box = useSignal<Box | undefined>(undefined);

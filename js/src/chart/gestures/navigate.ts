@@ -41,7 +41,7 @@ const [WHEEL, PINCH, MAX_EXPONENT] = [0.002, 0.01, 0.35];
 const UNDO_PAUSE_MS = 600;
 /** The time after the last step, ms, until the motion of the plane counts as finished. */
 const REST_MS = 160;
-/** The px of each unit of a wheel event: pixel, line, page. */
+/** How many px one unit of a wheel event stands for. The units are pixel, line and page. */
 const WHEEL_UNITS_PX = [1, 16, 400];
 
 export type Navigation = ReturnType<typeof useNavigation>;

@@ -23,8 +23,9 @@ export interface RoofDragStart {
 }
 
 /**
- * A dragged roof stays inside both axes. Its distance to each end of an axis is at least this factor. Beyond the ends
- * the roof would be out of sight.
+ * The ridge point of a dragged roof keeps a distance of this factor from the ends of an axis. For example, if the
+ * horizontal axis goes from 1 to 1000, the ridge point stays between 1.05 and 952. Beyond the ends the roof would be
+ * out of sight.
  */
 const AXIS_MARGIN = 1.05;
 

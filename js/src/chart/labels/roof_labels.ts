@@ -113,8 +113,9 @@ export function ceilingText({ name, kind, peak, bandwidth }: SubRoof, units: Uni
 }
 
 /**
- * Returns the boxes that keep a number closer to its own ridge point, at (`x`, `y`), than to any other ridge point.
- * Ignores other ridge points at the same place.
+ * Returns boxes for the number of the ridge point at (`x`, `y`). `own` has the box of this ridge point. `others` has
+ * the boxes of the other ridge points, except the ridge points at the same place. The number must be clearly closer to
+ * `own` than to `others`.
  */
 const nearRidge = (scene: Scene, x: number, y: number): NonNullable<Label["near"]> => ({
   own: [squareAround(x, y, RIDGE_PX + CLEARLY_PX)],

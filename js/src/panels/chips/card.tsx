@@ -1,5 +1,5 @@
-// A chip's card. It shows each figure with its source, and the sources that disagree. All texts of the card are drawn
-// as text, never as markup.
+// A chip's card. It shows each figure with its source, and the other sources that give a different value. All texts of
+// the card are drawn as text, never as markup.
 
 import { formatQuantity, formatSignificant, type Unit } from "../../text/numbers.ts";
 import type { Disclosed } from "../../ui/disclosure.ts";

@@ -97,8 +97,8 @@ function counted(store: Store): string {
 function Controls({ store }: { store: Store }) {
   const { n, precision, totalTime } = store.kernels.value;
   const categories = store.byCategory.value;
-  // Whether the limit that binds a kernel is unknown for some kernel. Uses the roof from before the drag. With very
-  // many kernels, the computation takes too long for each frame of a drag.
+  // Whether there is a kernel whose binding limit is unknown. Uses the roof from before the drag. With very many
+  // kernels, the computation takes too long for each frame of a drag.
   const isUnknown = useComputed(() => boundsOf(store.kernels.value, store.restedRoof.value).values.includes("unknown"));
   // The options are joined into one text. While a roof is dragged, the text stays equal, so the select is not redrawn.
   const answers = useComputed(() => answersOf(store, isUnknown.value ? ["unknown"] : []).join("\n"));
@@ -167,7 +167,7 @@ function TimeShare({ store }: { store: Store }) {
 function Top({ store, all }: { store: Store; all: number }) {
   const top = store.top.value;
   const counts = [...new Set([...TOP_CHOICES, top ?? all])].filter((count) => count < all).sort((a, b) => a - b);
-  // In a table with at most as many kernels as the default limit, the limit has no effect.
+  // If the number of kernels is not larger than the default limit, the limit has no effect.
   const unlimited = UNFILTERED.top !== null && UNFILTERED.top >= all ? UNFILTERED.top : null;
   return (
     <Select

@@ -24,8 +24,8 @@ interface FusionInput {
 }
 
 /**
- * Runs one job at a time. The present job stops if another job starts or if the input changes. If the input changes,
- * `dropped` is called too.
+ * Runs one job at a time. If another job starts or the input changes, the present job stops. If the input changes,
+ * `dropped` is also called.
  */
 export function useWork({ workload, cost, fits }: FusionInput, store: Store, dropped: () => void) {
   const stop = useRef<() => void>(undefined);

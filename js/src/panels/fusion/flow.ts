@@ -19,8 +19,8 @@ export interface Edge {
   readonly to: number;
   readonly tensors: readonly number[];
   /**
-   * The ends of the edge's sections, from the first box to the last box. The sections are in turn a curve between two
-   * layers and a straight line past the boxes of a layer.
+   * The ends of the edge's sections, from the first box to the last box. A curve between two layers and a straight line
+   * past the boxes of a layer alternate.
    */
   readonly points: readonly Point[];
 }

@@ -313,8 +313,8 @@ export function Ends({ flow, workload: { graph, values }, ops }: EndsProps) {
 }
 
 /**
- * Returns the first tensor whose name does not begin with the op's name. The number of other such tensors follows, for
- * example "weight +2".
+ * Returns the first tensor name that does not begin with the op's name. If two more names do not begin with the op's
+ * name, "+2" follows: "weight +2".
  */
 function nameOf(graph: Graph, op: number, tensors: readonly number[]): string {
   const own = graph.ops[op]?.name ?? "";

@@ -98,7 +98,7 @@ export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip |
   const need = peakTileBytes(graph, values)(ops);
   const texts = (digits: number) => [need, share?.bytes ?? 0].map((size) => formatQuantity(size, "B", digits));
   const short = texts(3);
-  // If both sizes would look equal with fewer digits, show all digits.
+  // If the two sizes would look equal with fewer digits, show all digits.
   const [needed = "", there = ""] = share && short[0] === short[1] ? texts(15) : short;
   const holds = share ? fusionWords.holds(share, chip.name, there) : fusionWords.holdsUnknown(chip?.name ?? "");
   const group = spoken(graph, ops);
@@ -111,7 +111,7 @@ export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip |
 
 /**
  * Returns the end of the sentence, which says why the largest tile is on chip: an op reads the tensor of this tile
- * again after a reduction. Returns an empty text if no op does.
+ * again after a reduction. Returns an empty text if no op reads the tensor again.
  */
 function again({ graph, values }: CountedGraph, ops: Ops): string {
   const stays = staysOnChip(graph, values)(ops);

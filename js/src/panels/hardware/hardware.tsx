@@ -71,8 +71,9 @@ function Rates({ store, roof }: { store: Store; roof: Roof }) {
         reach={store.chips.value.flatMap((other) => [...other.peaks.values()])}
       />
       {levels.map((level) => {
-        // If all levels are shown, the marks are the bandwidths of other chips at the level with the same name. For the
-        // main memory, the marks are the bandwidths of all main memories, even if their names differ.
+        // If all levels are shown, each level has a slider. The marks of the slider are the bandwidths of the levels
+        // with the same name on other chips. For the main memory, the marks are the bandwidths of all main memories,
+        // even if their names differ.
         const meant = !all ? store.memory.value : level.name === main ? "main" : level.name;
         return (
           <Rate

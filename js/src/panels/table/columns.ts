@@ -31,7 +31,7 @@ interface Head {
 export interface TextColumn extends Head {
   readonly kind: "text";
   at(row: number): string | null;
-  /** Returns all texts of the column, dictionary-encoded. `ranks` is their natural order. */
+  /** Returns all texts of the column, dictionary-encoded. `ranks` gives the natural order of these texts. */
   texts(): DictColumn;
   readonly ranks: Ranks;
   /** The displayed text, if it differs from the full text. */
@@ -296,7 +296,7 @@ export const isAlarming = (column: Column, row: number) =>
 export function usualColumns(columns: readonly Column[], kernels: Kernels, roof: Roof | undefined): Column[] {
   const isMeasured = kernels.totalTime > 0;
   const levels = roof ? roof.levels.map(({ name }) => name) : ["main"];
-  // In order of importance, because a narrow table cuts off the last columns.
+  // The keys are in order of importance, because a narrow table cuts off the last columns.
   const keys = [
     "name",
     ...(isMeasured ? ["self_time", "share", "utilization", "headroom"] : ["bound_time"]),

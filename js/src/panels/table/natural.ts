@@ -138,9 +138,9 @@ function digitsOf(rows: Int32Array, values: Float64Array, falling: boolean): Uin
   const words = new Uint32Array(doubles.buffer);
   for (let at = 0; at < doubles.length; at++) {
     const value = doubles[at] as number;
-    // In rising order, all bits of negative numbers are flipped, because these bits as a number grow while the negative
-    // number falls. Only the sign bit of other numbers is flipped, so that negative numbers sort below other numbers.
-    // Falling order has the inverse bits.
+    // For rising order, all bits of a negative number are flipped, because a smaller negative number has larger bits.
+    // Only the sign bit of every other number is flipped, so that this number comes after the negative numbers. For
+    // falling order, all bits of these results are flipped again.
     const flip = value < 0 === falling ? 0 : 0xffffffff;
     const sign = value < 0 ? 0 : 0x80000000;
     words[2 * at] = Number.isNaN(value) ? 0xffffffff : (words[2 * at] as number) ^ flip;

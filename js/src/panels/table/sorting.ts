@@ -9,7 +9,10 @@ export interface Sorting {
   readonly falling: boolean;
 }
 
-/** Decodes a trait such as "-time". For "" and for unknown columns, rows are sorted by self time, longest first. */
+/**
+ * Decodes the trait `sort_by`. For example, "-time" sorts by the column "time", largest value first. For "" and for
+ * unknown columns, rows are sorted by self time, longest first.
+ */
 export function sortingOf(columns: readonly Column[], sortBy: string): Sorting | undefined {
   const falling = sortBy === "" || sortBy.startsWith("-");
   const column = columnFor(columns, falling ? sortBy.slice(1) : sortBy);
@@ -19,8 +22,8 @@ export function sortingOf(columns: readonly Column[], sortBy: string): Sorting |
 }
 
 /**
- * Returns the trait after a click on a heading. A column of numbers starts with the largest number. A column of texts
- * starts with A. A second click on the same heading reverses the order.
+ * Returns the trait `sort_by` after a click on a heading. A column of numbers starts with the largest number. A column
+ * of texts starts with A. A second click on the same heading reverses the order.
  */
 export function sortedNext(now: Sorting | undefined, { key, kind }: Column): string {
   const falling = now?.column.key === key ? !now.falling : kind !== "text";

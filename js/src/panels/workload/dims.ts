@@ -1,5 +1,5 @@
-// The slider of a dimension: its position and value, its keys, and typed sizes. This file also computes the counts of
-// an op.
+// The slider of a dimension: its position and value, its keys, and the sizes that the user types. This file also
+// computes the counts of an op.
 
 import { compile, formula, withNumbers } from "../../fusion/expressions.ts";
 import { type Dim, type Environment, type Graph, type GraphValues, lookup } from "../../fusion/graph.ts";
@@ -13,7 +13,7 @@ import { numerals, strings, workloadWords } from "../../words/words.ts";
 const WIDEST = 32;
 /** A drag snaps to a round value if the round value is nearer than this share of the track. */
 const SNAP = 0.012;
-/** On a log scale, a drag snaps to a round value only if the round value is also nearer than this, octaves. */
+/** On a log scale, a drag snaps to a round value only if the round value is also nearer than this number of octaves. */
 const SNAP_OCTAVES = 0.1;
 /**
  * Numbers of key presses for an arrow key and for a page key. The first number is for a linear scale: the presses that
@@ -75,8 +75,8 @@ const clamp = ({ low, high }: Dim, value: number) => Math.max(low, Math.min(high
 const SIZE = /^([×x*])?\s*(\d{1,3}(?:[, _]\d{3})+|\d+(?:\.\d+)?|\.\d+)\s*(?:([kKMG])(i)?)?$/;
 
 /**
- * Reads a typed size. The text is a whole number within the range, with or without an SI prefix. It may also be a
- * multiple of `current` such as "×2". Returns an error sentence if it cannot read the text.
+ * Reads a size that the user typed. The text is a whole number within the range, with or without an SI prefix. It may
+ * also be a multiple of `current` such as "×2". Returns an error sentence if it cannot read the text.
  */
 export function parseSize(text: string, dim: Dim, current: number): number | string {
   const [, times, digits = "", prefix = "", binary] = SIZE.exec(numerals.readWhole(text.trim())) ?? [];
@@ -90,8 +90,9 @@ export function parseSize(text: string, dim: Dim, current: number): number | str
 }
 
 /**
- * Returns two texts: the FLOPs and bytes of an op as a kernel of its own, and its intensity. The second text is empty
- * if the FLOPs and the bytes are 0. The FLOPs are counted by the graph's counting convention.
+ * Returns two texts. The first text has the FLOPs and bytes of an op that runs as a separate kernel. The second text
+ * has the intensity of the op. It is empty if the FLOPs and the bytes are 0. The FLOPs are counted by the graph's
+ * counting convention.
  */
 export function figuresOf(graph: Graph, values: GraphValues, op: number): readonly [counts: string, intensity: string] {
   const flops = values.own(op);
