@@ -29,7 +29,7 @@ export function themeOf({ ownerDocument }: HTMLElement): Theme {
   return (light === undefined ? matches(QUERIES.dark) : light === "false") ? DARK : LIGHT;
 }
 
-/** A named colour as "#rrggbb". */
+/** Returns a named colour as "#rrggbb". For example, "red" becomes "#ff0000". */
 function systemColour(document: Document, name: string): string {
   const probe = document.createElement("span");
   probe.style.color = name;

@@ -143,7 +143,7 @@ function extents(
     xHigh = Math.max(xHigh, sheet * 12, ridgePoint(roof) * 2);
     yHigh = Math.max(yHigh, roof.sheetPeak * 3, roof.peak * 1.5);
   }
-  // Also contain the ridge points of the faster memory levels, which are far to the left.
+  // The extents also contain the ridge points of the faster memory levels, which are far to the left.
   for (const { bandwidth, sheet } of focus?.levels ?? []) {
     xLow = Math.min(xLow, (focus?.sheetPeak ?? 0) / sheet / 3, (focus?.peak ?? 0) / bandwidth / 2);
   }

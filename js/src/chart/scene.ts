@@ -42,7 +42,7 @@ export interface Scene {
 export const MAX_NAMED_KERNELS = 40;
 /** If more kernels than this are selected, the selected kernels are not marked. All other kernels are still faded. */
 const MAX_MARKED_KERNELS = 50;
-/** Above this many points, lines between marks would hide the chart. */
+/** If there are more points than this, lines between marks would hide the chart. */
 const MAX_POINTS_WITH_TIES = 400;
 
 /**

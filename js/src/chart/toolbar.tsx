@@ -227,7 +227,7 @@ function ToolButton({ picture, label, act, isOn, count, ...rest }: ToolButtonPro
       title={label}
       aria-label={label}
       aria-pressed={isOn}
-      // With the attribute `disabled` instead, the button would lose the focus.
+      // The attribute is `aria-disabled`, because a button with the attribute `disabled` would lose the focus.
       aria-disabled={act === undefined}
       onClick={act}
       {...rest}

@@ -7,7 +7,10 @@ import { type Graph, type Ops, reached } from "./graph.ts";
 /** A bit set that contains all axes. */
 export const ALL_AXES = -1;
 
-/** The ops before and after a reduction in the graph, as masks: 1 for each such op. */
+/**
+ * The ops before a reduction in the graph, and the ops after this reduction. Each mask has one entry per op of the
+ * graph: 1 if the op belongs to the set, otherwise 0.
+ */
 interface Reach {
   readonly before: Uint8Array;
   readonly after: Uint8Array;

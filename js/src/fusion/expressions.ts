@@ -112,7 +112,7 @@ const keyOfSum = (a: Polynomial) =>
 
 /**
  * Adds terms one by one. Like Python, drops a term as soon as its number becomes 0. If a later term has the same
- * factors, that term is added at the end.
+ * factors, that term is added at the end of the sum.
  */
 function sum(terms: Iterable<Term>): Polynomial {
   const merged = new Map<string, Term>();
@@ -233,8 +233,8 @@ function divide(a: Polynomial, b: Polynomial, text: (part: Polynomial) => string
 }
 
 /**
- * Returns a / b if b is a single term that divides each term of a. Otherwise, returns undefined. Also returns undefined
- * if a is a constant.
+ * Returns a / b if a is not a constant, and b is a single term that divides each term of a. Otherwise, returns
+ * undefined.
  */
 function exactQuotient(a: Polynomial, b: Polynomial): Polynomial | undefined {
   const [divisor, ...others] = b.values();

@@ -32,21 +32,21 @@ export interface Graph {
    * The dtype that an override replaces: the graph's most frequent floating-point dtype. Null if the graph has none.
    */
   readonly mainDtype: string | null;
-  /** By op: the tensors that the op reads, each once. */
+  /** For each op: the tensors that the op reads, each once. */
   readonly reads: readonly (readonly number[])[];
-  /** By op: the tensors that the op writes. */
+  /** For each op: the tensors that the op writes. */
   readonly makes: readonly (readonly number[])[];
-  /** By op: the tensors that the op reads or writes. */
+  /** For each op: the tensors that the op reads or writes. */
   readonly touches: readonly (readonly number[])[];
-  /** By op: the ops that write the tensors that this op reads. */
+  /** For each op: the ops that write the tensors that this op reads. */
   readonly before: readonly (readonly number[])[];
-  /** By op: the ops that read the tensors that this op writes. */
+  /** For each op: the ops that read the tensors that this op writes. */
   readonly after: readonly (readonly number[])[];
-  /** By tensor: the op that writes the tensor; -1 for a graph input. */
+  /** For each tensor: the op that writes the tensor; -1 for a graph input. */
   readonly producer: Int32Array;
-  /** By tensor: the ops that read the tensor. */
+  /** For each tensor: the ops that read the tensor. */
   readonly consumers: readonly (readonly number[])[];
-  /** By tensor: whether the tensor is a graph output. */
+  /** For each tensor: whether the tensor is a graph output. */
   readonly isOutput: Uint8Array;
   /** The classes of FLOPs that occur in the graph's ops. */
   readonly classes: readonly string[];
@@ -64,7 +64,7 @@ export interface Counts {
   readonly bytes: Int32Array;
   readonly extra: Int32Array;
   readonly flops: readonly Int32Array[];
-  /** By tensor: one index per dimension. */
+  /** For each tensor: one index per dimension. */
   readonly shapes: readonly Int32Array[];
 }
 
@@ -95,11 +95,11 @@ export interface Environment {
 
 /** The values of a graph's counts in one environment. */
 export interface GraphValues {
-  /** By tensor: the bytes of the tensor. */
+  /** For each tensor: the bytes of the tensor. */
   readonly bytes: Float64Array;
-  /** By op: bytes moved in addition to the bytes of its tensors. */
+  /** For each op: bytes moved in addition to the bytes of its tensors. */
   readonly extra: Float64Array;
-  /** By op, one column per FLOP class. A multiply-add counts 2, as in peak rates. */
+  /** One column per FLOP class, with one number per op. A multiply-add counts 2, as in peak rates. */
   readonly flops: readonly Float64Array[];
   /** Returns an op's FLOPs over all classes, counted by the graph's convention. */
   readonly own: (op: number) => number;

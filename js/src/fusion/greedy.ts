@@ -12,7 +12,7 @@ function mergeStateOf(graph: Graph, { singles, ...rules }: MergeGroups) {
   const found: (MergeGroup | undefined)[] = [...singles];
   const groups: Ops[] = singles.map(({ ops }) => ops);
   /**
-   * By group: the number of the merge that made the group; 0 for a group that was not merged; infinity for a group that
+   * For each group: the number of the merge that made the group; 0 for a group that was not merged; infinity for a group that
    * became part of another group.
    */
   const since = singles.map(() => 0);

@@ -8,7 +8,7 @@ import { type Graph, type Ops, reached } from "./graph.ts";
 /** Which ops run together as one kernel. Ops ascend within a group. A group follows all groups that it reads from. */
 export interface Partition {
   readonly groups: readonly (readonly number[])[];
-  /** By op: the index of its group in `groups`. */
+  /** For each op: the index of its group in `groups`. */
   readonly groupOf: Int32Array;
 }
 

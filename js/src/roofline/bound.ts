@@ -53,8 +53,8 @@ export const TIE_TOLERANCE = 1e-12;
 export const MIN_UTILIZATION_ABOVE_ROOF = 1 + 1e-9;
 
 /**
- * Returns the peaks for FLOPs of `key`, which is a precision or a class. The result has one entry per precision code of
- * the kernels, and a last entry for kernels without a precision.
+ * Returns the peaks that apply to some FLOPs. `key` is the precision or the class of these FLOPs. The result has one
+ * entry per precision code of the kernels, and a last entry for kernels without a precision.
  */
 export const peaksByPrecision = ({ precision }: Kernels, roof: Roof, key: string) =>
   Float64Array.from([...precision.values, null], (own) => peakFor(roof, key, own) ?? Number.NaN);

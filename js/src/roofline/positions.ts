@@ -28,15 +28,15 @@ export interface Places {
   /** Radius in px; NaN if the size of the point has no meaning. */
   readonly radius: Float32Array;
   /**
-   * By row: the index of the point that panels refer to. This is the measured point, or the point on the focus roof. -1
+   * For each row: the index of the point that panels refer to. This is the measured point, or the point on the focus roof. -1
    * if the row has no such point.
    */
   readonly home: Int32Array;
   /** Number of measured kernels among the points. */
   readonly measured: number;
   /**
-   * Number of rows without a point. A row has no point if its FLOPs or bytes are unknown, or if both its FLOPs and its
-   * bytes are 0.
+   * Number of rows without a point. A row has no point if its FLOPs or its bytes are unknown. A row with 0 FLOPs and 0
+   * bytes also has no point.
    */
   readonly notDrawn: number;
 }

@@ -140,8 +140,8 @@ export const bytesByLevel = (kernels: Kernels, { chip, levels }: Roof) =>
   levels.map(({ name }) => bytesAt(kernels, chip, name));
 
 /**
- * Returns the levels at which a kernel has bytes, the chip's own levels first. If the kernel has bytes at a level of
- * the roof, returns an empty list. Mirrors `bytes_elsewhere` of Python's `Bound`.
+ * If a kernel has bytes at no level of the roof, returns the other levels at which the kernel has bytes, the chip's own
+ * levels first. Otherwise, returns an empty list. Mirrors `bytes_elsewhere` of Python's `Bound`.
  */
 export function bytesElsewhere(kernels: Kernels, row: number, { chip, levels }: Roof): string[] {
   const has = (column: Float64Array) => !Number.isNaN(column[row] as number);

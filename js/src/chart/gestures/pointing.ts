@@ -37,7 +37,7 @@ export const CHART_KEYS = {
   r: "rulers",
   Escape: "leave",
 } as const;
-/** The values of `aria-keyshortcuts`: one for each plane, and one for the time while a kernel is dragged. */
+/** The values of `aria-keyshortcuts`: one value for each plane, and one value while a kernel is dragged. */
 const SHORTCUTS = {
   roofline: keyShortcuts(CHART_KEYS, KERNEL_KEYS, NAVIGATION_KEYS, UNDO_KEYS),
   time: keyShortcuts(CHART_KEYS, NAVIGATION_KEYS, UNDO_KEYS),

@@ -104,7 +104,8 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     const stepOf = (at: number) => Math.floor(at / positions.length);
     const positionOf = (at: number) => positions[at % positions.length] as Position;
     const boxesOfCandidate = (at: number) => boxesAt(widths[stepOf(at)] as number, positionOf(at));
-    // In the first turn, a label whose rule has `waits` uses only its full text and only positions next to its mark.
+    // Labels are placed in two turns. In the first turn, a label whose rule has `waits` uses only its full text and
+    // only positions next to its mark.
     const isEarly = rule.waits === true && !isLastTurn;
     let [choice, least] = [-1, Number.POSITIVE_INFINITY];
     const kept = before?.get(key) ?? -1;

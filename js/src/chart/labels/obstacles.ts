@@ -8,7 +8,7 @@ import type { Box } from "../scales.ts";
 import { isInSight, joinsOf, type Scene } from "../scene.ts";
 import { squareAround } from "./engine.ts";
 
-/** Above this many points there is no room beside the points. Labels then ignore the points. */
+/** If there are more points than this, there is no room beside the points. Labels then ignore the points. */
 export const MAX_POINTS_TO_AVOID = 400;
 /**
  * The number of small boxes that approximate a slope or an arrow. One large box would leave no room for labels beside

@@ -21,8 +21,8 @@ const TICKS_PX = 46;
 /** A narrow chart names at most this many kernels in addition to the marked kernels. */
 const MAX_NAMES_IN_NARROW_CHART = 5;
 /**
- * Above this many points, a number beside a gap arrow could seem to belong to another point. Only marked kernels then
- * have a number.
+ * If there are more points than this, a number beside a gap arrow could seem to belong to another point. Only marked
+ * kernels then have a number.
  */
 const MAX_POINTS_BESIDE_GAPS = 2000;
 

@@ -65,7 +65,10 @@ export interface LabelRule {
   readonly waits?: boolean;
   /** Whether a leader connects the label to its mark if the mark is far. */
   readonly hasLeader?: boolean;
-  /** Whether a label that was hidden before a drag stays hidden during the drag. Otherwise the label would flicker. */
+  /**
+   * Whether a label that was hidden before a drag stays hidden during the drag. If the label could appear during the
+   * drag, it would flicker.
+   */
   readonly staysAway?: boolean;
 }
 

@@ -9,7 +9,10 @@ import { clamp, isNarrow, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
-/** Above this many measured kernels, only the marked kernels and the kernels most worth optimizing have arrows. */
+/**
+ * If there are more measured kernels than this, only the marked kernels and the kernels most worth optimizing have
+ * arrows.
+ */
 export const MAX_KERNELS_WITH_GAPS = 12;
 /** Maximum number of arrows in a narrow chart while no kernel is marked. */
 const MAX_GAPS_IN_NARROW_CHART = 3;
@@ -86,7 +89,9 @@ export function Ties({ xs, scales, theme }: { xs: readonly number[]; scales: Sca
   );
 }
 
-/** Draws thin lines between the points of each kernel. The lines of marked kernels are stronger. */
+/**
+ * Draws thin lines between the points of each kernel. The lines of marked kernels are stronger than the other lines.
+ */
 export function Joins({ joins, marked, theme }: { joins: readonly Join[]; marked: readonly number[]; theme: Theme }) {
   const path = (some: readonly Join[]) => some.map(({ from, to, y }) => `M${from},${y}H${to}`).join("");
   return (

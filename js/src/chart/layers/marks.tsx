@@ -91,7 +91,7 @@ interface DrawnLabel {
 /** The properties of a label that change its drawing. */
 const DRAWN_PARTS = ["text", "x", "y", "anchor", "angle", "bold", "colour"] as const;
 
-// A component, so that Preact does not draw the text again while the props are the same.
+// This is a component, so that Preact does not draw the text again while the props are the same.
 const Text = ({ label, theme }: { label: PlacedLabel; theme: Theme }) => (
   <text
     data-label={label.key}

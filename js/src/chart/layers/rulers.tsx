@@ -47,7 +47,7 @@ interface RulerLimit extends Crossing {
   readonly brief: readonly string[];
 }
 
-/** The parts of a scene that determine the limits. */
+/** The parts of a scene that determine the limits, which are the rates that the roofs above a point allow. */
 type Judged = CrossedLines & Pick<Scene, "kernels" | "points" | "units">;
 
 /** Describes the roofs above a kernel for screen readers. Empty if rulers are hidden or no roof is above the kernel. */

@@ -43,7 +43,7 @@ const rasters = memoize<Raster>();
 /** Memoized, because reading the pixels of a canvas is slow. */
 const spritePixels = memoize<SpritePixels>();
 
-/** The dense raster is used above this number of points. */
+/** If there are more points than this, the dense raster is used. */
 export const DENSE_FROM_POINTS = 2000;
 
 export function paintDenseRaster(context: CanvasRenderingContext2D, dense: DensePoints): void {

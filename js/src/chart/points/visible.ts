@@ -27,9 +27,9 @@ interface VisiblePoints {
 const memo = memoize<VisiblePoints>();
 
 /**
- * Returns the points in sight. Without a zoom, all points are in sight. Under a zoom, a kernel without FLOPs or bytes
- * stays at the edge for such kernels. Its point goes out of sight only along this edge. Memoized while a roof is
- * dragged and the points do not move.
+ * Returns the points in sight. Without a zoom, all points are in sight. The plot may have an edge for kernels without
+ * FLOPs, and an edge for kernels without bytes. Under a zoom, the point of a kernel at an edge stays at this edge, and
+ * goes out of sight only along this edge. Memoized while a roof is dragged and the points do not move.
  */
 export const visiblePoints = (placed: PlacedPoints): VisiblePoints =>
   placed.scales.whole

@@ -100,7 +100,7 @@ export function TimeLines({ scene }: { scene: TimeScene }) {
 
 /**
  * Draws lines from measured points to the isochrones of the points' measured times. The lines of marked kernels are
- * stronger.
+ * stronger than the other lines.
  */
 export function TimeGaps({
   gaps,

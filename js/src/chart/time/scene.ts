@@ -61,7 +61,7 @@ export function judgeOf(store: Store): Roof | undefined {
 }
 
 const [ZERO_COLUMN_PX, ZERO_ROW_PX] = [48, 32];
-/** Above this many points only marked kernels have gaps. */
+/** If there are more points than this, only marked kernels have gaps. */
 const MAX_POINTS_WITH_GAPS = 400;
 
 /** Kernels with their points. */

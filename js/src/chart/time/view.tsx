@@ -25,8 +25,8 @@ export function TimeChart({ store, size, theme, below, pointedChip }: PlaneProps
   const heaviest = useComputed(() => heaviestRows(store.drawnRows.value, store.drawn.value));
   const points = useComputed(() => {
     const kernels = store.drawn.value;
-    // Totals are left out if they are not shown. Otherwise the axes would extend to a program's total, and there would
-    // be no room for the program's kernels.
+    // If totals are hidden, they have no points in the scene. Otherwise the axes would extend to a program's total, and
+    // there would be no room for the program's kernels.
     const rows = store.drawnRows.value.filter((row) => store.showsTotals.value || !isTotal(kernels, row));
     return timePointsOf(kernels, judgeOf(store), rows);
   });

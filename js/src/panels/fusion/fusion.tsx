@@ -47,7 +47,7 @@ export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
   // The fused kernels are throttled, because during a drag the chart needs the time of each frame.
   const workload = store.throttled.fused.value;
   const isDue = useNext(workload?.graph);
-  // Marks and messages belong to one graph. Another graph gets a new panel.
+  // The marks and messages of a panel belong to one graph. If the graph changes, a new panel replaces the old panel.
   const turn = useRef(0);
   useMemo(() => turn.current++, [workload?.graph]);
   return workload && isDue ? <Panel key={turn.current} store={store} theme={theme} workload={workload} /> : null;
