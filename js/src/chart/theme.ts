@@ -126,5 +126,5 @@ export function mix(from: string, to: string, share: number): string {
 
 const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 
-/** A hex colour from three channels of 0 to 255. */
+/** Returns a hex colour from three channels of 0 to 255. For example, 255, 0, 0 becomes "#ff0000". */
 export const hexOf = (rgb: readonly number[]) => `#${rgb.map((value) => value.toString(16).padStart(2, "0")).join("")}`;

@@ -12,8 +12,8 @@ function mergeStateOf(graph: Graph, { singles, ...rules }: MergeGroups) {
   const found: (MergeGroup | undefined)[] = [...singles];
   const groups: Ops[] = singles.map(({ ops }) => ops);
   /**
-   * For each group: the number of the merge that made the group; 0 for a group that was not merged; infinity for a group that
-   * became part of another group.
+   * For each group: the number of the merge that made the group. The number is 0 for a group that was not merged, and
+   * infinity for a group that became part of another group.
    */
   const since = singles.map(() => 0);
   let merges = 0;

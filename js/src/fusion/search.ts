@@ -130,7 +130,8 @@ function* optimal(
 function* takesMore(graph: Graph, part: Ops, { singles, clashes }: MergeGroups, limit: number): Work<boolean> {
   const clashing = (a: number, b: number) => clashes(singles[a] as MergeGroup, singles[b] as MergeGroup);
   /**
-   * For each position: the start of the longest sequence of consecutive ops that ends at this position and has no clashes.
+   * For each position: the start of the longest sequence of consecutive ops that ends at this position and has no
+   * clashes.
    */
   const last: number[] = [];
   for (const [at, op] of part.entries()) {

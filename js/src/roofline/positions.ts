@@ -17,8 +17,8 @@ export interface Places {
   /** Index of the point's level in the levels of the roof that judges the points. */
   readonly level: Int8Array;
   /**
-   * Whether the point is at the level that binds the kernel. If no level binds the kernel, this is true for the
-   * kernel's first level.
+   * Whether the point is at the level that binds the kernel. If no level binds the kernel, this is true for the point
+   * at the kernel's first level.
    */
   readonly binds: Uint8Array;
   /** Intensity in FLOP/B: infinite for zero bytes, 0 for zero FLOPs. */
@@ -28,8 +28,8 @@ export interface Places {
   /** Radius in px; NaN if the size of the point has no meaning. */
   readonly radius: Float32Array;
   /**
-   * For each row: the index of the point that panels refer to. This is the measured point, or the point on the focus roof. -1
-   * if the row has no such point.
+   * For each row: the index of the point that panels refer to. This is the measured point if the row has one, otherwise
+   * the point on the focus roof. The index is -1 if the row has neither.
    */
   readonly home: Int32Array;
   /** Number of measured kernels among the points. */

@@ -37,7 +37,7 @@ const KEY_STRIDE = 1 / 8;
  * maximum for one event.
  */
 const [WHEEL, PINCH, MAX_EXPONENT] = [0.002, 0.01, 0.35];
-/** A pause longer than this, ms, between steps of the wheel or of keys starts a new undo entry. */
+/** A pause between two steps of the wheel or of keys that is longer than this, ms, starts a new undo entry. */
 const UNDO_PAUSE_MS = 600;
 /** The time after the last step, ms, until the motion of the plane counts as finished. */
 const REST_MS = 160;

@@ -12,11 +12,11 @@ import { shorten, shortenToWords, textWidth } from "./text_fitting.ts";
 
 /** If two flats are closer than this, px, there is no room for a name between them. */
 const MIN_FLAT_DISTANCE_PX = 19;
-/** Two flats closer than this look like one line, px. */
+/** If two flats are closer than this, px, they look like one line. */
 const SAME_FLAT_PX = 2;
 /** Distance from the right ends of the flats to the names, px. */
 const LEADER_PX = 16;
-/** The column has room for at least this width of a model's name, px, even in the narrowest chart. */
+/** Even in the narrowest chart, a name in the column may have this width, px. */
 const MODEL_NAME_PX = 92;
 /** The height of a row, and the gap between two names in a row, px. */
 const [ROW_PX, NAME_GAP_PX] = [15, 3];

@@ -34,7 +34,7 @@ export interface TextColumn extends Head {
   /** Returns all texts of the column, dictionary-encoded. `ranks` gives the natural order of these texts. */
   texts(): DictColumn;
   readonly ranks: Ranks;
-  /** The displayed text, if it differs from the full text. */
+  /** The text that the cell shows, if this text differs from the full text. */
   shown?(row: number): string;
   /** Returns an explanation of the text of a cell; undefined if the text needs no explanation. */
   why?(row: number): string | undefined;
