@@ -1,7 +1,8 @@
 """Reads the built front end and sends its code to pages.
 
-Usually all widgets of a Jupyter kernel share one `FrontEnd`, which sends the code once. In some hosts, such as marimo,
-each widget sends the code itself.
+A host is the program that shows the widgets, such as JupyterLab. In most hosts, all widgets of a Jupyter kernel share
+one `FrontEnd`, which sends the code once. In the hosts of `_HOSTS_WITHOUT_SHARED_MODELS`, such as marimo, each widget
+sends the code itself.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from traitlets import Dict, Unicode
 from roofwidget.support import languages
 from roofwidget.support.languages import ENGLISH
 
-# In these hosts a page cannot use a shared `FrontEnd`, because one process serves many pages or because a page cannot
-# find a model by its id.
+# In these hosts (programs that show widgets), a page cannot use a shared `FrontEnd`. Each of these hosts has one of two
+# reasons: one process serves many pages, or a page cannot find a model by its id.
 _HOSTS_WITHOUT_SHARED_MODELS: Final = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
 _INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"
 
@@ -53,8 +54,8 @@ _FRONT_ENDS: WeakSet[FrontEnd] = WeakSet()
 def is_shared() -> bool:
     """Return whether the widgets of this process share a `FrontEnd`.
 
-    They do not share it if the environment variable ``ROOFWIDGET_INLINE`` is 1, or in a host of
-    `_HOSTS_WITHOUT_SHARED_MODELS`.
+    Each widget sends the code itself in two cases: if the environment variable ``ROOFWIDGET_INLINE`` is set to 1, or if
+    the process has imported a host of `_HOSTS_WITHOUT_SHARED_MODELS`, such as marimo.
     """
     return os.environ.get(_INLINE_VARIABLE, "") in {"", "0"} and not any(
         name in sys.modules for name in _HOSTS_WITHOUT_SHARED_MODELS
@@ -84,15 +85,15 @@ def front_end(language: str = ENGLISH) -> FrontEnd | None:
 
 
 def reference(made: FrontEnd | None, _widget: Any = None) -> str | None:
-    """Return the reference by which a page finds a `FrontEnd`. Return None if `made` is None or is closed."""
+    """Return the text by which a page finds the `FrontEnd` `made`. If `made` is None or closed, return None."""
     return None if made is None or made.comm is None else f"IPY_MODEL_{made.model_id}"
 
 
 def first_script(language: str = ENGLISH) -> str:
     """Return the script that a widget sends.
 
-    If widgets share a `FrontEnd`, the script is a short loader. Otherwise it is all code and the texts of
-    `language`.
+    If widgets share a `FrontEnd`, the script is a short loader. If widgets do not share a `FrontEnd`, the script
+    is the whole code of the front end and the texts of `language`.
 
     Raises
     ------
@@ -105,7 +106,8 @@ def first_script(language: str = ENGLISH) -> str:
 def first_style() -> str:
     """Return the style sheet that a widget sends.
 
-    It is empty if widgets share a `FrontEnd`, because the loader takes the style sheet from the `FrontEnd`.
+    If widgets share a `FrontEnd`, this function returns an empty text, because the page takes the style sheet from the
+    `FrontEnd`.
 
     Raises
     ------
@@ -118,7 +120,7 @@ def first_style() -> str:
 def _make(language: str) -> FrontEnd:
     script, style = _built("widget.js"), _built("widget.css")
     # The digest covers the texts of all languages. Two Jupyter kernels on one page may use builds with the same code
-    # but different texts.
+    # but different texts. The digests of these two builds must differ.
     texts = (script, style, *(_words(name) for name in languages.languages()))
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     made = FrontEnd(script=script, style=style, words={language: _words(language)}, digest=digest)

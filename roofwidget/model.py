@@ -136,13 +136,15 @@ class RooflineModel(HasTraits):
     Parameters
     ----------
     chips
-        A `Preset`, or a list of `Chip` objects and names. The default is the chip that the kernels ran on. If the
-        kernels are a measured profile that names no chip, the default is no chips, with a warning. In all other cases
-        the default is the chips of the preset ``"tpu-roofline-guide"``.
+        A `Preset`, or a list of `Chip` objects and names. The default depends on the kernels. If the kernels name the
+        chip that they ran on, the default is this chip. If the kernels are a measured profile that names no chip, the
+        default is no chips, with a warning. In all other cases the default is the chips of the preset
+        ``"tpu-roofline-guide"``.
     kernels
         `Kernels`, a list of records, or a data frame. If `chips` is a preset, the default is the kernels of this
         preset. If `chips` is a list, the default is no kernels. Without `chips`, the default is the kernels of the
-        preset ``"tpu-roofline-guide"``. With a graph, the kernels are those of its partition.
+        preset ``"tpu-roofline-guide"``. If the model has a graph, the chart shows the kernels of the graph's partition
+        instead.
     **traits
         Values for traits of this class, by name.
 
@@ -254,7 +256,7 @@ class RooflineModel(HasTraits):
             help="The kernels that are plotted. With a graph, these are the kernels of `partition` at `dims`; kernels "
             "that are set meanwhile are plotted when `graph` is None."
         ),
-        # The page makes the kernels of a graph itself.
+        # Send only the given kernels. If there is a graph, the page computes the kernels of the partition itself.
         to_wire=lambda _, model: wire.kernels_to_wire(type(model).kernels.given(model)),
     )
     graph = owned(
@@ -524,9 +526,9 @@ class RooflineModel(HasTraits):
     # -- chips and rates ---------------------------------------------------------------------------------------
 
     def chip(self, name: str | None = None) -> Chip:
-        """Return the chip of the model that has this id, name or alias. Without a name, return the focus chip.
+        """Return the model's chip with the id, name or alias `name`. Without `name`, return the focus chip.
 
-        Upper and lower case are the same.
+        Upper and lower case are equal: ``"V5P"`` and ``"v5p"`` mean the same chip.
 
         Raises
         ------
@@ -536,7 +538,7 @@ class RooflineModel(HasTraits):
         return chip_called(self.focus_chip if name is None else name, self.chips)
 
     def resolved_chip(self, name: str | None = None) -> Chip:
-        """Return a chip of the model (by default the focus chip), with what-if rates in place of its own rates."""
+        """Return a chip of the model (by default the focus chip). Its what-if rates replace its data-sheet rates."""
         chip = self.chip(name)
         changes = self.what_if.get(chip.id, {})
         return chip.with_rates(changes.get("peak_flops", {}), changes.get("bandwidth", {}))
@@ -656,7 +658,8 @@ class RooflineModel(HasTraits):
 
     @validate("exposed_comm", "kernels")
     def _check_communication(self, proposal: Bunch) -> Any:
-        # `exposed_comm` and network bytes both define the time over the link. `bound` refuses the two together.
+        # `exposed_comm` defines the time over the link. Network bytes define this time too. So `bound` refuses
+        # kernels with network bytes if `exposed_comm` is not 0.
         share, kernels = (
             proposal["value"] if proposal["trait"].name == name else getattr(self, name)
             for name in ("exposed_comm", "kernels")
@@ -705,8 +708,8 @@ class RooflineModel(HasTraits):
                 rate, old = self._rate(name), self._trait_values.get(name, math.nan)
                 self._trait_values[name] = rate
             if rate != old and not (math.isnan(rate) and math.isnan(old)):
-                # `_remember_rate` ignores a change that is marked as derived. Otherwise it could store `rate` in
-                # `what_if` although another thread has changed the rate again.
+                # Mark the change as derived, so that `_remember_rate` ignores the change. Without the mark,
+                # `_remember_rate` could store `rate` in `what_if` although another thread has set a newer rate.
                 self.notify_change(Bunch(name=name, old=old, new=rate, owner=self, type="change", derived=True))
 
     @observe("peak_flops", "bandwidth")
@@ -725,7 +728,10 @@ class RooflineModel(HasTraits):
         return chip.precision(common if common in chip.peak_flops else self.precision)
 
     def _rate(self, name: Quantity) -> float:
-        """Return the focus chip's `peak_flops` or `bandwidth` with what-if, or NaN if the chip has no such rate."""
+        """Return the focus chip's `peak_flops` or `bandwidth`. A what-if rate replaces the rate of the data sheet.
+
+        If the chip has no peak for the precision, or no bandwidth for the memory level, return NaN.
+        """
         if not self.chips:
             return math.nan
         chip = self.chip()
@@ -736,10 +742,10 @@ class RooflineModel(HasTraits):
             return math.nan
 
     def _swap(self, name: str, change: Callable[[V], V]) -> None:
-        """Replace the value of the trait `name` by `change(value)`. With the lock, no change by another thread is lost.
+        """Replace the value of the trait `name` by `change(value)`, without losing a change by another thread.
 
-        Observers run after the lock is released. Otherwise two models could deadlock: in two threads, observers of each
-        model set traits of the other model.
+        Observers run after the lock is released. Otherwise two threads could wait for each other forever: thread 1
+        holds the lock of model A and sets a trait of model B, while thread 2 holds the lock of B and sets a trait of A.
         """
         with self._lock:
             old = getattr(self, name)
@@ -752,20 +758,24 @@ class RooflineModel(HasTraits):
 
     @property
     def shown_kernels(self) -> Kernels:
-        """The kernels that the chart shows: `kernels`. If there is a graph, the kernels of `partition` at `dims`."""
+        """The kernels that the chart shows.
+
+        Without a graph, these are `kernels`. With a graph, these are the kernels of `partition` at the sizes `dims`.
+        """
         return self.kernels if self.partition is None else self.partition.kernels(self.dims)
 
     def told_convention(self) -> str:
         """Return the name of the convention by which the graph is counted.
 
-        If the kernels count a multiply-add differently than the convention, the name is followed by a remark.
+        In kernels, a multiply-add is always 2 FLOPs. If the convention has another number, the returned text has the
+        name and a remark about this difference.
         """
         if self.partition is None:
             raise ValueError("there is no graph, so no convention is in force; set graph first")
         return self.partition.graph.convention.described
 
     def counted_graph(self) -> Graph | None:
-        """Return the graph, counted with `convention` and `dtype`, or None if there is no graph."""
+        """Return the graph with its FLOPs and bytes counted by `convention` and `dtype`. None without a graph."""
         graph = self._graph_of_phase()
         return None if graph is None else counted(graph, self.convention, self.dtype)
 
@@ -777,7 +787,8 @@ class RooflineModel(HasTraits):
         Raises
         ------
         LookupError, TypeError, ValueError
-            If the groups are not a legal partition, or if a given `Partition` has other ops or spilled tensors.
+            If the groups are not a legal partition. If `groups` is a `Partition` that has spilled tensors, or whose ops
+            are not the ops of the graph.
         """
         graph = self.counted_graph()
         return None if graph is None else as_partition(groups, graph)
@@ -785,7 +796,8 @@ class RooflineModel(HasTraits):
     def _graph_of_phase(self) -> Graph | None:
         """Return the graph of the current phase, or None if there are no graphs.
 
-        While observers handle a change of `phase` or `graphs`, the trait `graph` may still be the old graph.
+        While observers handle a change of `phase` or `graphs`, the trait `graph` may still be the old graph. So
+        this method reads `graphs`.
         """
         return self.graphs.get(self.phase)
 
@@ -863,7 +875,8 @@ class RooflineModel(HasTraits):
 
     @observe("convention", "dtype")
     def _count_again(self, _change: Bunch) -> None:
-        # A new convention or dtype changes only the counts. The groups and the rows of kernels stay the same.
+        # A new convention or dtype changes only the FLOPs and bytes. The groups of ops stay the same, so the row
+        # numbers of kernels stay the same.
         if self.partition is not None and self._graph_of_phase() is not None:
             self.partition = self.partition_of(self.partition)
 
@@ -892,15 +905,16 @@ class RooflineModel(HasTraits):
             what-if. None keeps the previous factor.
         time
             The factor for the kernel's time, after the change of the bytes. The time cannot become shorter than the
-            roof allows. 1 and None mean the same as for `bytes`.
+            roof allows. A factor of 1 removes the what-if. None keeps the previous factor.
 
         Raises
         ------
         TypeError
             If neither `bytes` nor `time` is given, or if a factor is not a number.
         ValueError
-            If a factor is not above zero, or if the value to change is unknown. Also if the time would become shorter
-            than the roof allows; the message then names the smallest factor. Nothing is changed.
+            If a factor is not above zero, if the kernel's bytes or time to change are unknown, or if the time would
+            become shorter than the roof allows. In the last case, the message names the smallest allowed factor. An
+            error changes nothing.
         traitlets.TraitError
             If there is no such kernel, if several kernels have this name, or if there is no chip.
         MissingFigureError
@@ -952,8 +966,9 @@ class RooflineModel(HasTraits):
     def moved_kernels(self) -> Kernels:
         """`shown_kernels`, with the what-if factors in `moves` applied.
 
-        `roofwidget.analysis.what_if_arithmetic` explains the calculation. It uses the roof of the chip that the kernels
-        ran on. If this chip is unknown, it uses the roof of the focus chip with its what-if rates.
+        `roofwidget.analysis.what_if_arithmetic` explains the calculation. The calculation uses the roof of the chip
+        that the kernels ran on. If this chip is unknown, the calculation uses the roof of the focus chip with its
+        what-if rates.
         """
         return apply_what_ifs(self.shown_kernels, self.moves, self._bound_where_measured)
 

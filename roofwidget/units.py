@@ -46,10 +46,10 @@ _SPELLINGS: Final = {
 }
 # A share that differs from 1 by at most this is shown as "100 %", because rounding can explain the difference.
 _HUNDRED_PERCENT_TOLERANCE: Final = 1e-9
-# A factor between these two limits has three digits.
+# `format_factor` writes a factor between these two limits with three significant digits.
 _LOW_NEAR_ONE: Final = 0.9
 _HIGH_NEAR_ONE: Final = 1.1
-# More digits than a double has would be noise.
+# A double holds 15 decimal digits exactly. More digits of a number would be noise.
 _MAX_WHOLE_DIGITS: Final = 15
 UNITS: Final = frozenset(_SPELLINGS)
 """The units that `parse` knows."""
@@ -195,13 +195,15 @@ def positive(value: float, what: str) -> float:
 
 
 def figure(value: object, unit: str, what: str, *, may_be_zero: bool = False) -> float:
-    """Return a figure of hardware in base units. It is a number, or text with a unit, within `FIGURE_LIMITS`.
+    """Return a figure of hardware, such as a peak, in base units. `value` is a number, or text with a unit.
 
     Raises
     ------
-    TypeError, ValueError
-        As `parse` and `positive` (`finite` if the figure may be zero), and if no hardware can have this figure. The
-        message begins with `what`.
+    TypeError
+        If `value` is neither a real number nor text, or if it is a bool.
+    ValueError
+        If the text has no number or no valid unit, if the figure is negative or not finite, if the figure is outside
+        `FIGURE_LIMITS`, or if it is 0 although `may_be_zero` is False. The message begins with `what`.
 
     Examples
     --------
@@ -222,7 +224,7 @@ def figure(value: object, unit: str, what: str, *, may_be_zero: bool = False) ->
 def format_significant(value: float, digits: int = 3) -> str:
     """Return `value` as text with at most `digits` significant digits, without trailing zeros and without a prefix.
 
-    A value in the middle between two texts is rounded to the even last digit.
+    If a value is halfway between two roundings, the last digit becomes even: with two digits, 1.25 becomes "1.2".
 
     Examples
     --------
@@ -285,8 +287,9 @@ def format_intensity(value: float, digits: int = 3) -> str:
 def format_percent(share: float, more: int = 0) -> str:
     """Return a share as text in percent.
 
-    From 10 % up the number is whole; below 10 % it has two significant digits. A share that is not 100 % gets as many
-    digits as it needs to differ from "100 %"; a difference of at most 1e-9 counts as rounding.
+    From 10 % up, the number is whole, such as "12 %". Below 10 %, the number has two significant digits, such as
+    "0.68 %". A share near 1 gets more digits until its text differs from "100 %", such as "99.5 %". A share that
+    differs from 1 by at most 1e-9 is shown as "100 %".
 
     Parameters
     ----------
@@ -315,7 +318,7 @@ def format_percent(share: float, more: int = 0) -> str:
 def format_change(before: float, after: float) -> str:
     """Return the change from one amount to another as text in percent, with its sign.
 
-    The change of an unknown amount is unknown, and so is a change from nothing to something.
+    If an amount is unknown, the text is "unknown". A change from 0 to another amount is also shown as "unknown".
 
     Examples
     --------
@@ -331,9 +334,9 @@ def format_change(before: float, after: float) -> str:
 
 
 def format_factor(factor: float) -> str:
-    """Return a factor as text: whole from 10 up, else with two significant digits.
+    """Return a factor as text. From 10 up, the number is whole. Below 10, it has two significant digits.
 
-    A factor between 0.9 and 1.1 has three digits, because two digits would show no change.
+    A factor between 0.9 and 1.1 has three significant digits: with two digits, 1.04 would look like no change.
 
     Examples
     --------
@@ -346,7 +349,7 @@ def format_factor(factor: float) -> str:
 
 
 def _whole_digits(value: float, least: int) -> int:
-    """Return how many digits the whole part of `value` has; at least `least`, at most 15."""
+    """Return the number of digits before the decimal point of `value`, but at least `least` and at most 15."""
     size = abs(value)
     return least if not size < math.inf else max(least, min(len(str(int(size))), _MAX_WHOLE_DIGITS))
 
@@ -362,16 +365,17 @@ def _special(value: float) -> str | None:
 def _decompose(value: float, digits: int) -> tuple[str, str, int]:
     """Return the sign, the significant digits without trailing zeros, and the decimal exponent of `value`.
 
-    ``_decompose(1250.0, 2)`` returns ``("", "12", 3)``: a value halfway between 12 and 13 is rounded to even.
+    ``_decompose(1250.0, 2)`` returns ``("", "12", 3)``: 1250 is halfway between 1200 and 1300, so the last digit
+    becomes even.
     """
     mantissa, exponent = f"{abs(value):.{digits - 1}e}".split("e")
     return "-" if value < 0 else "", mantissa.replace(".", "").rstrip("0"), int(exponent)
 
 
 def _place(figures: str, exponent: int) -> str:
-    """Return the number with the digits `figures` as text, without an exponent.
+    """Return the number 0.0012, 1.2 or 1200 as text, for the digits "12" in `figures` and the given exponent.
 
-    The first digit is multiplied by 10**exponent: ``_place("12", 3)`` returns ``"1200"``.
+    The first digit stands for 10**exponent: ``_place("12", 3)`` returns ``"1200"``.
     """
     if exponent < 0:
         return "0." + "0" * (-exponent - 1) + figures

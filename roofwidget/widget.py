@@ -20,7 +20,7 @@ from roofwidget.state.trait_types import owned
 _SET_FIRST: Final = ("phase", "partition")
 # Traits of ipywidgets that a page sets.
 _OF_ALL_WIDGETS: Final = frozenset({"_view_count", "layout", "tabbable", "tooltip"})
-# These values of a message belong together: all are applied, or none.
+# These values of a message belong together. If one of these values is refused, all of these values are refused.
 _OF_GRAPH: Final = frozenset({*_SET_FIRST, "dims", "convention", "dtype"})
 
 
@@ -86,7 +86,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             self._answer(sync_data)
 
     def _apply(self, sync_data: Mapping[str, Any]) -> None:
-        """Apply all values of a message, or none if a value is refused."""
+        """Apply all values of a message. If a value is refused, apply no value and raise an error."""
         state = {name: value for name, value in sync_data.items() if self._is_set_by_pages(name)}
         check_sizes(state, len(self.shown_kernels))
         # Python may have replaced the kernels since the message was sent. A column that only the old
@@ -114,7 +114,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
                 raise refusals[0] from None
 
     def _refusal(self, state: Mapping[str, Any]) -> TraitError | None:
-        """Apply all values, or none if a value is refused. Return the error of the refused value, else None."""
+        """Apply all values. If a value is refused, apply no value and return the error. Otherwise return None."""
         try:
             self._apply(state)
         except TraitError as error:
@@ -149,7 +149,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
                 self._answer(message.named)
 
     def _shared(self, names: Iterable[str]) -> set[str]:
-        """Return the names that are synced traits which Python and the pages share."""
+        """Return those names whose traits are synced and may be changed by Python and by the pages."""
         return {name for name in names if name in self.keys and self.trait_metadata(name, "owner") == "shared"}
 
     def _send(self, msg: dict[str, Any], buffers: Any = None) -> None:
@@ -166,7 +166,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     @property
     def _sync(self) -> list[object]:
-        """The stamp in the whole state. `ipywidgets.embed` reads each key of the state as an attribute."""
+        """The stamp in the whole state. `ipywidgets.embed` needs this attribute for the key "_sync" of the state."""
         return self._messages.state
 
     def _is_set_by_pages(self, name: str) -> bool:

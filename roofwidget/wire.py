@@ -68,7 +68,7 @@ from roofwidget.workloads import CONVENTIONS, DTYPES, Graph, Op, Tensor
 from roofwidget.workloads.expressions import to_wire
 from roofwidget.workloads.partition import Partition
 
-# Shortening 1000 names takes about 0.1 s. A chart never shows more names than this.
+# Shortening 1000 names takes about 0.1 s. A chart never shows more than 1000 names.
 _MAX_SHORTENED_NAMES: Final = 1000
 
 
@@ -207,8 +207,8 @@ def _short_names(kernels: Kernels) -> DictColumn:
 def _names_by_time(names: DictColumn, seconds: Floats) -> list[int]:
     """Return the codes of the names to shorten.
 
-    Up to `_MAX_SHORTENED_NAMES` names are shortened: the names whose longest row takes the most time. If several
-    names at the limit have equal times, the names with smaller codes are taken.
+    If there are more than `_MAX_SHORTENED_NAMES` names, only this many are shortened: the names whose longest row takes
+    the most time. If names have equal times, the names with smaller codes are preferred.
     """
     longest = np.full(len(names.values), -np.inf)
     np.maximum.at(longest, names.codes, np.nan_to_num(seconds, nan=-1))
@@ -301,7 +301,7 @@ def moves_to_wire(moves: Mapping[int, Mapping[str, float]], _widget: object = No
 def moves_from_wire(
     received: Mapping[str, Mapping[str, float]], _widget: object = None
 ) -> dict[int, Mapping[str, float]]:
-    """Return the what-if factors by row number. Reverses `moves_to_wire`."""
+    """Return the what-if factors by row number, from a message that has the form of `moves_to_wire`."""
     return {int(row): move for row, move in received.items()}
 
 
@@ -323,7 +323,7 @@ def snapshots_to_wire(snapshots: Iterable[Snapshot], _widget: object = None) -> 
 
 
 def snapshots_from_wire(received: Iterable[Mapping[str, Any]], _widget: object = None) -> tuple[Snapshot, ...]:
-    """Return the `Snapshot` objects. Reverses `snapshots_to_wire`."""
+    """Return the `Snapshot` objects of a message that has the form of `snapshots_to_wire`."""
     return tuple(
         Snapshot(
             entry["name"],

@@ -93,8 +93,9 @@ def swept(where: str, given: Any, graph: Graph) -> tuple[str, Floats]:
 def whole_range(dim: Dim, max_steps: int = 24) -> Floats:
     """Return ascending sizes from the lowest to the highest size of a dimension.
 
-    For a wide range the sizes are the two ends and the powers of two between the ends. Otherwise they are at most
-    `max_steps` whole numbers with nearly equal distances.
+    If the highest size is at least 16 times the lowest size, the sizes are the two ends and the powers of two between
+    the ends: from 3 to 50, the sizes are 3, 4, 8, 16, 32 and 50. Otherwise the sizes are at most `max_steps` whole
+    numbers with nearly equal distances.
     """
     if dim.high >= _MIN_RATIO_FOR_POWERS * dim.low:
         powers = 2.0 ** np.arange(np.ceil(np.log2(dim.low)), np.floor(np.log2(dim.high)) + 1)

@@ -241,7 +241,7 @@ def _draw(families: bqplot.Lines, points: bqplot.Scatter, known: list[_Point]) -
 
 
 def _by_year(family: list[_Point]) -> list[tuple[float, float]]:
-    """Return each year of a family, with the geometric mean of its ridge points (the middle on a log scale)."""
+    """Return pairs of a year and the geometric mean of the ridge points of the family's chips from this year."""
     years = dict.fromkeys(point.year for point in family)
     return [
         (float(year), float(np.exp(np.mean([np.log(point.ridge) for point in family if point.year == year]))))

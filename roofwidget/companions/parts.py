@@ -14,6 +14,7 @@ from roofwidget.wire import text_to_wire
 
 with warnings.catch_warnings():
     # bqplot declares traits in a deprecated way. With the option "-W error" of Python, the import of bqplot would fail.
+    # So ignore this warning.
     warnings.filterwarnings("ignore", "metadata .* was set from the constructor", DeprecationWarning)
     import bqplot
 
@@ -141,7 +142,7 @@ class Limits:
     def span(self, values: npt.ArrayLike, above: float = 0.0) -> tuple[float, float]:
         """Set the limits so that all values are inside, and return the limits.
 
-        The share `above` of the height, from 0 to 1, stays free above the values.
+        Above the values, the share `above` of the height stays free: with 0.25, the upper quarter. It is below 1.
         """
         given = np.asarray(values, dtype=np.float64)
         known = given[np.isfinite(given)]

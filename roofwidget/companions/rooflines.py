@@ -134,7 +134,7 @@ _Points = tuple["Floats", "Floats", npt.NDArray[np.str_]]
 
 
 def _measured(model: RooflineModel) -> _Points:
-    """Return the intensities, achieved rates and names of the kernels whose intensity and rate are above zero."""
+    """Return the intensities, the rates and the names of kernels with a time. A rate is achieved FLOP/s."""
     kernels = model.shown_kernels
     moved = np.full(len(kernels), np.nan)
     if model.chips:
@@ -147,7 +147,7 @@ def _measured(model: RooflineModel) -> _Points:
 
 
 def _expected(model: RooflineModel) -> _Points:
-    """Return the intensities, attainable rates on the focus chip and names of the kernels without a time."""
+    """Return the intensities, the rates and the names of kernels without a time. A rate is attainable FLOP/s."""
     kernels = model.shown_kernels
     intensity = rate = np.full(len(kernels), np.nan)
     if model.chips:

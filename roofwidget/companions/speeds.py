@@ -70,7 +70,8 @@ class _GroupCounts:
         words = tuple(dict.fromkeys(word for _, word in self.precisions))
         if not words:
             return None
-        # If several weights are the largest, `argmax` takes the first, as `Structure.precision` does for a single size.
+        # The precision with the largest weight wins. If two precisions have the same weight, `argmax` takes the first
+        # precision. `Structure.precision` has the same rule for a single size.
         weights = np.stack([np.broadcast_to(evaluate_arrays(count, env), n) for count, _ in self.precisions])
         of_weight = np.array([words.index(word) for _, word in self.precisions], dtype=np.int32)
         return DictColumn(words, of_weight[weights.argmax(axis=0)])
@@ -98,7 +99,7 @@ def times_over(
     env
         For each symbol of the graph, one value or an array of n values.
     n
-        The number of sizes.
+        The number of sizes, which is the length of the arrays in `env`.
     chips, precision, memory, exposed_comm, launch_overhead
         The same as for `roofwidget.bound`. If a chip lacks a figure, or if the graph does not allow a size, the time is
         NaN.
@@ -139,10 +140,11 @@ def _group(structure: Structure, group: Mask) -> _GroupCounts:
 
 
 def _precisions(structure: Structure, group: Mask) -> tuple[tuple[Count, str], ...]:
-    """Return pairs of an amount and a precision for a group of ops.
+    """Return pairs (amount, precision), from which the precision of the kernel of a group of ops is chosen.
 
-    The kernel of the group has the precision with the largest amount. The amounts are FLOPs of the ops
-    that state a precision. If no op states a precision, the amounts are bytes of tensors.
+    The kernel has the precision of the pair with the largest amount. There is one pair for each op that states a
+    precision; its amount is the FLOPs of the op. If no op states a precision, there is one pair for each tensor that
+    the kernel writes (or, without such tensors, reads); its amount is the bytes of the tensor.
     """
     counts = structure.counts
     stated = [
@@ -258,7 +260,10 @@ _Axes = tuple[tuple[str, "Floats"], tuple[str, "Floats"]]
 
 
 def _named(model: RooflineModel, chips: Any) -> tuple[str, ...]:
-    """Return the ids of the given chips. Raise an error unless the model has each chip and there are 1 to 26 chips."""
+    """Return the ids of the given chips.
+
+    Raises `TraitError` if the model lacks a chip, and `ValueError` if there are no chips or more than 26 chips.
+    """
     given = [chips] if isinstance(chips, str) else list(chips)
     found = tuple(dict.fromkeys(model.chip(getattr(one, "id", one)).id for one in given))
     if not 0 < len(found) <= len(_LETTERS):

@@ -130,10 +130,10 @@ def _operator_name(op: Any) -> str:
 
 
 def _is_of_graph(graph: Graph, op: str, sizes: Any) -> bool:
-    """Return whether `op` is the name of an op of the graph, not of an operator such as "matmul".
+    """Return whether `op` means an op of the graph. Otherwise `op` means an operator such as "matmul".
 
-    If an op and an operator have this name, `op` means the operator only if the graph has no dimensions and `sizes`
-    names no dimension.
+    An op and an operator can have the same name. Then `op` means the operator if the graph has no dimensions and
+    `sizes` names no dimension. In all other cases `op` means the op of the graph.
     """
     named = isinstance(sizes, (str, Mapping))
     return any(one.name == op for one in graph.ops) and (named or bool(graph.dims) or op not in OPERATORS)

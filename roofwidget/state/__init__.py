@@ -1,1 +1,1 @@
-"""Functions that check new values of the model's traits, and compute how other traits change with a trait."""
+"""Functions that check new values of the model's traits, and compute the traits that depend on other traits."""

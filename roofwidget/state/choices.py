@@ -18,9 +18,9 @@ MAX_CHIPS_SHOWN_AT_FIRST: Final = 6
 
 
 def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
-    """Return the chip whose id is exactly `name`.
+    """Return the chip whose id, name or alias is `name`. Upper and lower case are equal.
 
-    If there is none, return the first chip whose id, name or alias is equal to `name`, ignoring upper and lower case.
+    If the id of a chip is exactly `name`, this chip is returned. If several other chips fit, the first is returned.
 
     Raises
     ------
@@ -43,8 +43,8 @@ def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
 def shown_after(before: Iterable[Chip], chips: Iterable[Chip], shown: Iterable[str]) -> list[str]:
     """Return the ids of the chips to show after the chips of a model have changed from `before` to `chips`.
 
-    The result contains the ids in `shown` that still exist. Ids of new chips are added, until the result
-    contains `MAX_CHIPS_SHOWN_AT_FIRST` ids.
+    The result contains the ids in `shown` that still exist. Then ids of new chips are added, until the result contains
+    `MAX_CHIPS_SHOWN_AT_FIRST` ids. If no id in `shown` still exists, the result contains the first ids of `chips`.
     """
     known, ids = [chip.id for chip in before], [chip.id for chip in chips]
     still = [key for key in shown if key in ids]
@@ -57,9 +57,9 @@ def shown_after(before: Iterable[Chip], chips: Iterable[Chip], shown: Iterable[s
 
 
 def check_precision(name: str, chips: Sequence[Chip]) -> str:
-    """Return the package's name of a precision.
+    """Return the package's name of a precision, such as 'bf16' for 'BFloat16'. For 'auto', return 'auto'.
 
-    Raises `TraitError` unless it is 'auto' or a chip has a peak for this precision.
+    Raises `TraitError` if no chip has a peak for the precision.
     """
     name = precision_key(name)
     known = dict.fromkeys(precision for chip in chips for precision in chip.peak_flops)
@@ -93,9 +93,10 @@ def still_possible(check: Callable[[str, Sequence[Chip]], str], name: str, chips
 
 
 def known_ceilings(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
-    """Return a dict from the name of each ceiling in lower case to the name as the chip spells it.
+    """Return a dict of the names of all ceilings, and of all precisions that have a peak.
 
-    If chips spell a name differently, the spelling of the focus chip is used.
+    A key is the name in lower case. Its value is the name as the chip spells the name. If two chips spell a name
+    differently, the value is the spelling of the focus chip.
     """
     # In a dict, a later entry replaces an earlier entry with the same key. So the focus chip must be last.
     ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)

@@ -21,9 +21,10 @@ TABLE_COLUMNS_BY: Final = ("flops", "bytes", "ai", "rate", "bandwidth_utilizatio
 
 
 def known_bounds(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
-    """Return a dict of the resources that can bind a kernel, from the name in lower case to the usual spelling.
+    """Return a dict of the resources that can bind a kernel, such as ``{"hbm": "HBM", "compute": "compute"}``.
 
-    If chips spell a memory level differently, the spelling of the focus chip is used.
+    A key is the name in lower case. Its value is the name in its usual spelling. If two chips spell a memory level
+    differently, the value is the spelling of the focus chip.
     """
     # In a dict, a later entry replaces an earlier entry with the same key. So the focus chip must be last.
     ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)
@@ -53,7 +54,9 @@ def bounds_after(bounds: tuple[str, ...], known: Mapping[str, str]) -> tuple[str
 
 
 def column_key(key: str, extra: Collection[str], trait: str) -> str:
-    """Return the key of a column that the kernel table can have, with these or other kernels and chips.
+    """Return the key of a column of the kernel table: "rank" for "extra:rank", otherwise the given key.
+
+    For example, "ai:HBM" is allowed even if no chip has the memory level HBM now: a later chip may have this level.
 
     Raises
     ------
@@ -72,7 +75,9 @@ def column_key(key: str, extra: Collection[str], trait: str) -> str:
 
 
 def sort_key(key: str, extra: Collection[str]) -> str:
-    """Return the key of the column to sort by. It begins with '-' for descending order, and is '' for no order.
+    """Return the key of the column to sort by, after a check. For example, '-time' sorts by time in descending order.
+
+    The key '' means that the table is not sorted.
 
     Raises `TraitError` for a column that `column_key` does not accept.
     """

@@ -35,7 +35,7 @@ class PhaseMemory:
         return self.checked[0] == phase and self.checked[1] is graph and self.checked[2] is partition
 
     def groups_left(self, phase: str, graph: Graph) -> tuple[tuple[int, ...], ...] | None:
-        """Return the latest groups of ops of a phase. Return None if the phase had no partition, or another graph."""
+        """Return the latest groups of ops of a phase. If the phase had no partition or another graph, return None."""
         known, partition = self.left.get(phase, (None, None))
         return partition.indices if partition is not None and known is graph else None
 
@@ -57,7 +57,7 @@ def has_same_groups(one: Partition | None, other: Partition | None) -> bool:
 
 
 def counted(graph: Graph, convention: str, dtype: str | None) -> Graph:
-    """Return the graph, counted with a convention and a dtype.
+    """Return the graph with its FLOPs and bytes counted by a convention and a dtype.
 
     If `convention` is '', the graph's own convention is used. If `dtype` is None, the graph's own dtypes are used.
     """
@@ -72,7 +72,8 @@ def as_partition(groups: Any, graph: Graph) -> Partition:
     Raises
     ------
     LookupError, TypeError, ValueError
-        If the groups are not a legal partition, or if a given `Partition` has other ops or spilled tensors.
+        If the groups are not a legal partition. If `groups` is a `Partition` that has spilled tensors, or whose ops
+        are not the ops of the graph.
     """
     if not isinstance(groups, Partition):
         return Partition.on_some_chip(graph, groups)
@@ -98,7 +99,10 @@ def _check_is_of(partition: Partition, graph: Graph) -> None:
 
 
 def check_phase(name: str, graphs: Mapping[str, Graph], graph: Graph | None) -> str:
-    """Return `name` if `graphs` has this key, or if it is '' and there are no graphs. Otherwise raise `TraitError`."""
+    """Return `name` if `name` is a key of `graphs`. Otherwise raise `TraitError`.
+
+    If there are no graphs, the only allowed name is ''.
+    """
     if name in graphs or (name == "" and not graphs):
         return name
     if list(graphs) == [""] or (not graphs and graph is not None):
@@ -134,7 +138,7 @@ def dims_for(graph: Graph, dims: Mapping[str, int]) -> dict[str, int]:
 
 
 def check_convention(name: str, graph: Graph | None) -> str:
-    """Return the name of a convention, or '' if this convention is the graph's own.
+    """Return `name`, the name of a convention. If it is the name of the graph's own convention, return ''.
 
     Raises `TraitError` if no convention has this name.
     """
@@ -150,7 +154,7 @@ def convention_for(graph: Graph, name: str) -> str:
 
 
 def check_dtype(dtype: str | None, graph: Graph | None) -> str | None:
-    """Return a dtype, or None if this dtype is the graph's main dtype. Raise `TraitError` for an unknown dtype."""
+    """Return the dtype. If it is the graph's main dtype, return None. If it is unknown, raise `TraitError`."""
     if graph is None or dtype is None:
         return None
     with refused_as("dtype"):

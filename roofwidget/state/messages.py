@@ -3,8 +3,9 @@
 Python decides. A page sends each changed value to Python. Python validates the value and sends the result to all pages.
 If no message is under way, all pages and Python hold the same values. `js/src/state/messages.ts` is the page's side.
 
-**From a page to Python**: a custom message, not ipywidgets' own update. ipywidgets sends nothing more once a status
-message of the kernel is lost, which happens whenever a connection is cut while a second page is open. ::
+**From a page to Python**: a page sends a custom message instead of ipywidgets' own update. If a connection is cut while
+a second page is open, a status message of the kernel is lost. Without this status message, ipywidgets would send no
+more updates. ::
 
     {"kind": "roofwidget", "page": "k3v8x1", "number": 7,
      "values": {"zoom": null},
@@ -35,10 +36,11 @@ key, ``"_sync": [clock, page, number]``:
 
 - While a change of the page to the trait is unanswered, the page keeps its own value. For a mapping it keeps only its
   own keys. After the answer it takes Python's value. So a late answer cannot move a slider back, a refused value does
-  not stay, and after two crossing changes all values are equal: Python's order of the messages decides.
+  not stay. If two pages change a trait at the same time, both pages end with the value that Python applied last.
 - During a pointer gesture on the trait, the page keeps its own value until the gesture ends.
-- A change by Python code is one entry of the page's history. A change by another page is no entry. The change is also
-  applied to the entries (`absorb` in `js/src/state/history.ts`), so undo takes back only what this page did.
+- A change by Python code is one entry of the page's history. A change by another page is not an entry. Instead,
+  the change is applied to all entries (`absorb` in `js/src/state/history.ts`). So undo takes back only what this page
+  did.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ KIND: Final = "roofwidget"
 STAMP: Final = "_sync"
 """The key in which each update of Python says what it answers."""
 
-# A page gets a new name each time it is loaded, so the oldest names are forgotten.
+# A page gets a new name each time the page is loaded. If there are more names than this, the oldest name is forgotten.
 # If a forgotten page repeats a message, the message is applied twice.
 _MAX_PAGES: Final = 256
 _MAX_PAGE_NAME: Final = 64
@@ -92,12 +94,12 @@ class PageMessage:
 
 
 def page_message(content: object) -> PageMessage | None:
-    """Return a page's message, or None if a custom message is of another kind.
+    """Return a custom message as a `PageMessage`. If the message is not from a page of this package, return None.
 
     Raises
     ------
     ValueError
-        If the message has another form than a page sends.
+        If the message is from a page, but a key such as `number` is missing or has a wrong type.
     """
     if not isinstance(content, Mapping) or content.get("kind") != KIND:
         return None
@@ -152,7 +154,9 @@ def _scalar_reason(value: object) -> str | None:
 
 
 def applied(value: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a nested mapping after the changes of a page are applied. None removes a key; empty mappings are dropped.
+    """Return a nested mapping after the changes of a page are applied.
+
+    A change to None removes a key. A mapping inside `value` that becomes empty is removed too.
 
     Examples
     --------
@@ -172,7 +176,7 @@ def applied(value: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
 
 
 class Messages:
-    """The clock of a model's updates, and the latest message of each page."""
+    """Counts the updates of a model (the clock), and remembers the number of the latest message of each page."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -184,11 +188,11 @@ class Messages:
 
     @property
     def state(self) -> list[Any]:
-        """The stamp of a whole state."""
+        """The stamp ``[clock, page, number]`` that is sent with a whole state."""
         return [self._now, "", _WHOLE_STATE]
 
     def stamp(self, *, is_answer: bool = False) -> list[Any]:
-        """Return the stamp of the next update."""
+        """Add 1 to the clock, and return the stamp ``[clock, page, number]`` of the next update."""
         self._now = next(self._clock)
         page, number = self._handled
         return [self._now, page, number if is_answer else 0]
@@ -200,7 +204,10 @@ class Messages:
 
     @contextmanager
     def handling(self, message: PageMessage) -> Iterator[bool]:
-        """In this context, each update says which page caused it. Yields whether the message is new."""
+        """Return a context in which the stamp of each update names the page of this message.
+
+        The context yields whether the message is new. A message that a page repeats is not new.
+        """
         is_new = message.number > self._latest.get(message.page, 0)
         if is_new:
             self._latest[message.page] = message.number

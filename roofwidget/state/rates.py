@@ -83,8 +83,8 @@ def with_known_figures(what_if: WhatIf, chips: Sequence[Chip]) -> WhatIf:
 def with_rates(what_if: WhatIf, chip: Chip, rates: Mapping[tuple[Quantity, str], float]) -> WhatIf:
     """Return the what-if rates of all chips, with `rates` as new what-if rates of one chip.
 
-    A key of `rates` is a quantity, and a precision or memory level. A rate that is equal to the rate in the data sheet
-    is left out.
+    A key of `rates` is a pair, such as ``("peak_flops", "bf16")`` or ``("bandwidth", "HBM")``. If a rate is equal to
+    the rate in the data sheet, the rate is left out.
 
     Raises
     ------

@@ -141,8 +141,8 @@ class KernelsTrait(Checked[Kernels]):
         """Return the kernels of the partition of `obj`, or without a partition the given kernels."""
         given = super().get(obj, cls)
         # At the end of `hold_trait_notifications`, traitlets reads each changed trait and sets it again. The kernels of
-        # a partition must not replace the given kernels at this point. No public attribute says that notifications are
-        # held.
+        # a partition must not replace the given kernels at this point. Only a private attribute says that notifications
+        # are held.
         held = obj._cross_validation_lock  # noqa: SLF001 - see above
         return given if held or obj.partition is None else obj.partition.kernels(obj.dims)
 
@@ -152,7 +152,7 @@ class KernelsTrait(Checked[Kernels]):
 
 
 class PartitionTrait(traitlets.TraitType[Partition | None, Any]):
-    """A trait for a `Partition`, groups of ops, or None. The model checks later whether the ops are in its graph."""
+    """A trait for a `Partition`, a list of groups of ops, or None. The model later checks the ops with its graph."""
 
     default_value = None
     allow_none = True

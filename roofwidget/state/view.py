@@ -18,6 +18,6 @@ def plane_of(view: str, time_scale: str) -> Plane:
 
 
 def check_zoom(zoom: Zoom | None, plane: Plane) -> None:
-    """Raise `TraitError` if a zoom starts at 0 and the axes of the plane are logarithmic."""
+    """Raise `TraitError` if the axes of the plane are logarithmic and a limit of the zoom is 0."""
     if zoom is not None and plane != ("time", "linear") and 0 in zoom:
         raise TraitError(f"zoom: {zoom} starts at 0, which logarithmic axes do not have")

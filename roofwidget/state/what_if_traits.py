@@ -23,8 +23,8 @@ KernelWhatIfs: TypeAlias = Mapping[int, Mapping[str, float]]
 """Factors on ``"bytes"`` and ``"time"`` by row; a factor that is left out is 1."""
 
 _QUANTITIES: Final = ("bytes", "time")
-# The error message shows the smallest factor, rounded to six digits. A user may enter the rounded factor, so it must be
-# accepted.
+# If a factor is too small, the error message shows the smallest allowed factor, rounded to six digits. A user may then
+# enter the rounded factor. So a factor that is below the limit by at most this share is accepted.
 _ROUNDING_TOLERANCE: Final = 1e-6
 
 

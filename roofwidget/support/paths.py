@@ -1,4 +1,4 @@
-"""Check paths that users give, before the operating system answers with an error that says little."""
+"""Checks paths that users give. Its messages are clearer than the errors of the operating system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_SHOWN_TEXT: Final = 60
 
 
 def problem_of(given: str | os.PathLike[str]) -> str | None:
-    r"""Return why a text cannot be the path of a file; None if it can.
+    r"""Return why a text cannot be the path of a file. If the text can be a path, return None.
 
     Examples
     --------
@@ -34,9 +34,9 @@ def problem_of(given: str | os.PathLike[str]) -> str | None:
 
 
 def _is_of_system(text: str) -> bool:
-    """Whether the operating system can have a file of this name.
+    """Return whether the operating system can have a file of this name.
 
-    Some surrogates are valid: Python uses them for bytes that are not UTF-8.
+    A name with surrogates may be valid: if a file name has bytes that are not UTF-8, Python shows them as surrogates.
     """
     try:
         os.fsencode(text)

@@ -34,7 +34,7 @@ PRECISION_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
 def precision_key(word: str) -> str:
     """Return the package's name of a precision. An unknown name is returned in lower case.
 
-    The name of a unit after an underscore stays, as in ``fp16_vector``.
+    The text after an underscore names a part of the chip and stays: ``half_vector`` becomes ``fp16_vector``.
 
     Examples
     --------
