@@ -1,4 +1,4 @@
-"""`RooflineModel`, the state of a roofline chart: chips, kernels, filters, view and what-ifs. It needs no browser.
+"""`RooflineModel`, the state of a roofline chart: chips, kernels, filters, view and what-ifs. No browser is needed.
 
 This module declares all traits, and who may change each trait. The package `roofwidget.state` checks the values of
 traits and computes the effects of a change. If several methods observe the same trait, traitlets calls these methods in
@@ -131,7 +131,7 @@ V = TypeVar("V")
 
 
 class RooflineModel(HasTraits):
-    """The state of a roofline chart, and all numbers that the front end shows. It works without a browser.
+    """The state of a roofline chart, and all numbers that the front end shows. No browser is needed.
 
     Parameters
     ----------
@@ -1062,9 +1062,9 @@ class RooflineModel(HasTraits):
     def projection(self, source: Chip | str | None = None, *, recast: str | None = None) -> Projection:
         """Return how long the kernels would take on the focus chip with its what-if rates; see `roofwidget.project`.
 
-        `source` is the chip that the kernels ran on. It is needed only if the kernels do not name their chip. The
-        kernels in the rows `at_roof` are assumed to reach their roof. If `recast` is a precision, all FLOPs are assumed
-        to have this precision.
+        `source` is the chip that the kernels ran on. If the kernels name their chip, `source` is not needed. The
+        calculation assumes that the kernels in the rows `at_roof` reach their roof. If `recast` is a precision, such as
+        "fp8", the calculation assumes that all FLOPs have this precision.
         """
         return project(
             self.shown_kernels,

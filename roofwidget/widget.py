@@ -122,7 +122,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         return None
 
     def _answer(self, names: Iterable[str]) -> None:
-        """Send the values of the named shared traits to all pages, with the number of the message being handled."""
+        """Send the values of the named shared traits to all pages, with the number of the handled message."""
         with self._messages.lock:
             # Pages must also read the phase and the partition before the other values.
             state = self.get_state(sorted(self._shared(names), key=_place))

@@ -106,8 +106,8 @@ def whole_range(dim: Dim, max_steps: int = 24) -> Floats:
 def whole_numbers(what: str, sizes: Any, low: int = 1, high: int = 2**53) -> Floats:
     """Return sizes as a float64 array, in ascending order and without duplicates.
 
-    Raises `TypeError` or `ValueError` unless all sizes are whole numbers from `low` to `high`. The message begins with
-    `what`.
+    If a size is not a whole number from `low` to `high`, this function raises `TypeError` or `ValueError`. The message
+    begins with `what`.
     """
     try:
         found = sorted({index(size) for size in sizes if not isinstance(size, (bool, np.bool_)) or _refused(size)})

@@ -35,7 +35,8 @@ from roofwidget.wire import text_to_wire
 
 # -- points with a label -------------------------------------------------------------------------------------------
 
-# Sizes of texts as shares of the narrowest plot, which is 664 px wide and 380 px high.
+# Sizes of texts. A width is a share of the width of the narrowest plot, which is 664 px. A height is a share of the
+# height of this plot, which is 380 px.
 _LETTER_WIDTH: Final = 6.6 / 664
 _LINE_HEIGHT: Final = 15 / 380
 _LABEL_OFFSET: Final = 8 / 664

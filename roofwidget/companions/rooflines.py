@@ -1,4 +1,4 @@
-"""Draws a roofline as a bqplot figure: roofs, measured kernels, and the attainable rates of other kernels."""
+"""Draws a roofline as a bqplot figure: roofs, measured kernels, and the attainable rates of kernels without a time."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 # An operation is compute-bound if its intensity is at least this share of the ridge point. `bound` has the same limit.
 _TIE: Final = 1 - 1e-12
-# The largest gap between two sizes in which `Curve.first` tries every whole number.
+# If more whole numbers than this lie between two neighbouring sizes, `Curve.first` does not try these numbers.
 _MAX_GAP: Final = 2**20
 _SIZE_NAME: Final = "N"
 _MAX_SIZE: Final = 2**31

@@ -71,7 +71,7 @@ def check_precision(name: str, chips: Sequence[Chip]) -> str:
 def check_memory(name: str, chips: Sequence[Chip]) -> str:
     """Return 'main', 'all' or a memory level, in the spelling of the first chip that has this level.
 
-    Upper and lower case are the same. Raises `TraitError` if no chip has a bandwidth for the level.
+    Upper and lower case are equal: "hbm" means "HBM". Raises `TraitError` if no chip has a bandwidth for the level.
     """
     known = dict.fromkeys(
         memory.name for chip in chips for memory in chip.memories.values() if memory.bandwidth is not None

@@ -124,9 +124,10 @@ def check_dims(dims: Mapping[str, int], graph: Graph | None) -> Mapping[str, int
 
 
 def dims_for(graph: Graph, dims: Mapping[str, int]) -> dict[str, int]:
-    """Return the sizes in `dims` that a new graph can keep: sizes within its limits that differ from its defaults.
+    """Return the sizes in `dims` that a new graph can keep.
 
-    If the graph does not allow these sizes together, return an empty dict.
+    A size is kept if it is within the limits of its dimension and differs from the default of the dimension. If the
+    graph does not allow the kept sizes together, return an empty dict.
     """
     sizes = ((dim, dims.get(dim.name, dim.default)) for dim in graph.dims)
     kept = {dim.name: size for dim, size in sizes if dim.low <= size <= dim.high and size != dim.default}

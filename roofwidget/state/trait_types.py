@@ -138,7 +138,7 @@ class KernelsTrait(Checked[Kernels]):
         super().__init__(as_kernels, **options)
 
     def get(self, obj: Any, cls: Any = None) -> Kernels | None:
-        """Return the kernels of the partition of `obj`, or without a partition the given kernels."""
+        """Return the kernels of the partition of `obj`. If `obj` has no partition, return the given kernels."""
         given = super().get(obj, cls)
         # At the end of `hold_trait_notifications`, traitlets reads each changed trait and sets it again. The kernels of
         # a partition must not replace the given kernels at this point. Only a private attribute says that notifications

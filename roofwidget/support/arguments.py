@@ -30,9 +30,9 @@ def mapping_argument(value: Any, what: str, example: str) -> Mapping[Any, Any]:
 
 
 def list_argument(value: Any, what: str, example: str) -> list[Any]:
-    """Return the elements of a list, an array or another iterable, but not of a text or a mapping.
+    """Return the elements of a list, an array or another iterable.
 
-    Raises a `TypeError` that begins with `what`.
+    If the value is a text, a mapping or not an iterable, this function raises a `TypeError` that begins with `what`.
     """
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise TypeError(f"{what} must be a list such as {example}, got {shown_value(value)}")
