@@ -893,7 +893,7 @@ class RooflineModel(HasTraits):
         return None if self.hovered is None else self.shown_kernels[self.hovered]
 
     def move(self, kernel: int | str, *, bytes: float | None = None, time: float | None = None) -> None:  # noqa: A002
-        """Set the what-if factors of a kernel: a factor for its bytes, a factor for its time, or both.
+        """Set the what-if factors of a kernel: a factor for its bytes, for its time, or for each of the two.
 
         Parameters
         ----------

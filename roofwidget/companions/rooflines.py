@@ -134,7 +134,7 @@ _Points = tuple["Floats", "Floats", npt.NDArray[np.str_]]
 
 
 def _measured(model: RooflineModel) -> _Points:
-    """Return the intensities, the rates and the names of kernels with a time. A rate is achieved FLOP/s."""
+    """Return the intensities, the rates and the names of measured kernels. A rate is achieved FLOP/s."""
     kernels = model.shown_kernels
     moved = np.full(len(kernels), np.nan)
     if model.chips:

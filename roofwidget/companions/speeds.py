@@ -176,9 +176,9 @@ _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class _Map:
     """The content of a heat map: the fastest of m chips for each pair of sizes.
 
-    `winner` and `speedup` have the shape (y sizes, x sizes). `winner` is the index of the fastest chip. The index m means
-    a tie, and -1 means unknown. `speedup` is the second-best time / the best time. If there is no second-best time,
-    `speedup` is NaN.
+    `winner` and `speedup` have the shape (y sizes, x sizes). `winner` is the index of the fastest chip. The index m
+    means a tie, and -1 means unknown. `speedup` is the second-best time / the best time. If there is no second-best
+    time, `speedup` is NaN.
     """
 
     x_sizes: Floats

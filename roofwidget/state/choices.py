@@ -20,7 +20,7 @@ MAX_CHIPS_SHOWN_AT_FIRST: Final = 6
 def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
     """Return the chip whose id, name or alias is `name`. Upper and lower case are equal.
 
-    If the id of a chip is exactly `name`, this chip is returned. If several other chips fit, the first is returned.
+    If the id of a chip is exactly `name`, this chip is returned. Otherwise the first chip that fits is returned.
 
     Raises
     ------

@@ -155,7 +155,7 @@ def convention_for(graph: Graph, name: str) -> str:
 
 
 def check_dtype(dtype: str | None, graph: Graph | None) -> str | None:
-    """Return the dtype. If it is the graph's main dtype, return None. If it is unknown, raise `TraitError`."""
+    """Return the dtype, or None for the graph's main dtype. If the dtype is unknown, raise `TraitError`."""
     if graph is None or dtype is None:
         return None
     with refused_as("dtype"):

@@ -1,4 +1,4 @@
-"""Checks paths that users give. Its messages are clearer than the errors of the operating system."""
+"""Checks paths that users give. The error messages are clearer than those of the operating system."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def problem_of(given: str | os.PathLike[str]) -> str | None:
 def _is_of_system(text: str) -> bool:
     """Return whether the operating system can have a file of this name.
 
-    A name with surrogates may be valid: if a file name has bytes that are not UTF-8, Python shows them as surrogates.
+    A name with surrogates may be valid: if a file name has bytes that are not UTF-8, Python reads these bytes as surrogates.
     """
     try:
         os.fsencode(text)
