@@ -54,7 +54,9 @@ def bounds_after(bounds: tuple[str, ...], known: Mapping[str, str]) -> tuple[str
 
 
 def column_key(key: str, extra: Collection[str], trait: str) -> str:
-    """Return the key of a column of the kernel table: "rank" for "extra:rank", otherwise the given key.
+    """Return the key of a column of the kernel table: "site" for "extra:site", a file's own column.
+
+    A key without "extra:" stays as it is. If the table itself has a column "site", "extra:site" stays too.
 
     For example, "ai:HBM" is allowed even if no chip has the memory level HBM now: a later chip may have this level.
 

@@ -36,7 +36,8 @@ def problem_of(given: str | os.PathLike[str]) -> str | None:
 def _is_of_system(text: str) -> bool:
     """Return whether the operating system can have a file of this name.
 
-    A name with surrogates may be valid: if a file name has bytes that are not UTF-8, Python reads these bytes as surrogates.
+    A name with surrogates may be valid: if a file name has bytes that are not UTF-8, Python reads these bytes as
+    surrogates.
     """
     try:
         os.fsencode(text)
