@@ -152,7 +152,10 @@ class KernelsTrait(Checked[Kernels]):
 
 
 class PartitionTrait(traitlets.TraitType[Partition | None, Any]):
-    """A trait for a `Partition`, a list of groups of ops, or None. The model later checks the names of the ops."""
+    """A trait for a `Partition`, a list of groups of ops, or None.
+
+    The model checks later whether its graph has these ops.
+    """
 
     default_value = None
     allow_none = True
