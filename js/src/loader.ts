@@ -1,6 +1,6 @@
-// The loader: the small part of the front end that Python sends with each widget. The loader gets all other code and
-// the texts from a model that all widgets of a Jupyter kernel share. A page imports this code once per language, for
-// all widgets of the page.
+// The loader: the small part of the front end that Python sends with each widget. All other code and the texts are in a
+// model that all widgets of a Jupyter kernel share. The loader gets the code and the texts from this model. A page
+// imports the code and the texts of a language only once, for all widgets of the page.
 
 import type { loadWords } from "./words/en.ts";
 import type { Like } from "./words/words.ts";

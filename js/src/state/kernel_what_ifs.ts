@@ -49,7 +49,9 @@ export function createKernelWhatIfs(
     },
     state: {
       kernelDrag,
-      /** The kernels with their what-ifs applied. Undefined if there is no roof, or if no kernel has a what-if. */
+      /**
+       * The kernels with their what-ifs applied. If there is no roof, or if no kernel has a what-if, this is undefined.
+       */
       moved: movedNow,
       /** The data that texts about what-ifs need; undefined without a roof. */
       kernelWhatIfs: computed((): KernelWhatIfs | undefined => {

@@ -40,8 +40,8 @@ interface Trait<T, O extends Owner> {
   /** Whether changes of the trait can be undone. The traits of the graph are undone together, in graph.ts. */
   readonly undoable: "alone" | "with graph" | undefined;
   /**
-   * Whether the trait is a mapping. For mappings, only the changed keys are sent. So two pages can change different
-   * keys at the same time.
+   * Whether the trait is a mapping. The page sends only the changed keys of a mapping, so that two pages can change
+   * different keys at the same time.
    */
   readonly isMapping: boolean;
   decode(wire: unknown): T;

@@ -60,7 +60,7 @@ export function noteOf(
   return second === "" || !fits(second) ? [first] : [first, second];
 }
 
-/** Returns the change of the time as text. With `there`, the text also names the chip that the times are for. */
+/** Returns the change of the time as text. `there` can add the name of the chip that the times are for. */
 function timeText(
   kernels: Kernels,
   { rows, factor, kernels: { time } }: Moved,
