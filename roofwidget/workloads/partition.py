@@ -339,11 +339,11 @@ class Partition:
 
     @property
     def compulsory_bytes(self) -> Count:
-        """Bytes of the inputs that are read and of the outputs. No fusion moves less."""
+        """Bytes of the inputs that ops read, and of the outputs. No fusion moves fewer bytes than these."""
         return self._structure.compulsory(self._structure.counts)
 
     def excess(self, dims: Dims = None) -> float:
-        """Return total bytes over compulsory bytes."""
+        """Return the total bytes divided by the compulsory bytes."""
         env = self.graph.environment(dims)
         total, least = evaluate(self.total_bytes(), env), evaluate(self.compulsory_bytes, env)
         return 1.0 if total == least else total / least
@@ -683,7 +683,7 @@ def _copy(op: Op, read: set[Tensor], taken: _Taken) -> tuple[Op, Mapping[Tensor,
 
 
 def _reading(op: Op, renamed: Mapping[Tensor, Tensor]) -> Op:
-    """Return a copy of an op with some of its inputs replaced."""
+    """Return a copy of an op that reads the new tensor for each tensor in `renamed`."""
     return replace(op, inputs=tuple(renamed.get(one, one) for one in op.inputs))
 
 

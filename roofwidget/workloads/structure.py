@@ -189,7 +189,7 @@ class Structure:
         return made if group & self.of_kind["matmul"] else made + self.axes.held(group)
 
     def _times_spilled(self, t: int, group: Mask) -> int:
-        """Return how many more times a group moves a tensor if the tensor is spilled."""
+        """Return how often a group moves a tensor in addition if the tensor is spilled: 0, 1 or 2 times."""
         if not self.readers[t] & group:
             return 0
         if self.producer[t] & group:

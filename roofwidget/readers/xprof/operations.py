@@ -146,9 +146,10 @@ def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None,
     given_executions
         Executions by pattern of operation names; these override inferred counts.
     infer
-        Whether to infer executions (on GPUs). If most of the other operations of a program ran equally often and none
-        ran more often, and the occurrences of a library call are a multiple of that number, then the call ran that
-        number of times. A few lost events make no difference. A warning names the calls that nothing decides.
+        Whether to infer the executions of library calls (on GPUs). For example, most other operations of a program ran
+        40 times, none ran more often, and a library call has 80 occurrences. 80 is a multiple of 40, so the call ran 40
+        times with 2 kernels each time. A few lost events make no difference. A warning names the calls whose executions
+        are uncertain.
 
     Raises
     ------
@@ -380,9 +381,9 @@ class Options:
     stats
         The table ``hlo_stats`` of the same profile, or None.
     infer
-        Whether occurrences may count kernels instead of executions.
+        Whether the occurrences of a library call may count its kernels instead of its executions.
     cut
-        Whether more operations ran than are listed.
+        Whether operations ran that the profile does not list.
     """
 
     idle: bool = True
