@@ -55,7 +55,7 @@ class Said:
         found = {chip: self._bound_on(chip) for chip in model.shown}
         self.bounds: dict[str, Bound] = {chip: bound for chip, bound in found.items() if bound is not None}
         self.focus = self.bounds.get(model.focus_chip)
-        self.judging = self.focus or next(iter(self.bounds.values()), None)
+        self.judging = next(iter(self.bounds.values()), None) if self.focus is None else self.focus
         self.total_time = float(np.nansum(self.kernels.self_time))
         self.flops = sum_of_known(list(self.kernels.flops_by_precision.values()), self.n)
         # A time of 0 counts as not measured.

@@ -88,8 +88,8 @@ export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boole
 const kinds = (rule: Rule, path: Ops): Refusal => ({ code: "kinds", rule, path });
 
 /**
- * Returns a broken rule that further ops in the group cannot repair. For example, an op of the group feeds a matmul of
- * the group. Returns null if no rule of this kind is broken.
+ * Returns a rule that the group breaks, and would still break with more ops. For example, an op of the group feeds a
+ * matmul of the group. Returns null if the group breaks no such rule.
  */
 export function clash(graph: Graph, ops: Ops): Refusal | null {
   if (ops.length < 2) return null;

@@ -52,8 +52,8 @@ export function crossingsAt({ roofs, focus, levels, subRoofs, names }: CrossedLi
     }
     for (const sub of subRoofs) {
       const ai = aiAt(levels.length > 0 ? sub.level : undefined);
-      // A ceiling with a lower peak starts at its ridge point. A ceiling with a lower bandwidth ends at its ridge
-      // point.
+      // If the peak of a ceiling is below that of the roof, its line is horizontal and starts at its ridge point. If
+      // the bandwidth is below that of the roof, the line is sloped and ends at the ridge point.
       const ridge = sub.peak / sub.bandwidth;
       const isThere = sub.kind === "communication" || (sub.kind === "compute" ? ai >= ridge : ai <= ridge);
       if (isThere) crossings.push(cross(`sub ${sub.key}`, sub.name, id, ai, sub));

@@ -50,7 +50,7 @@ class _Sizes:
         return self._terms(lambda each, d: attended(each, self.queries, self.keys, d, causal=causal))
 
     def windowed_terms(self, window: Count) -> tuple[tuple[str, str, Count], ...]:
-        """Return the terms if each query sees at most `window` keys: itself and the keys before it."""
+        """Return the terms of attention in which a query sees its own key and the `window` - 1 keys before it."""
         seeing = minimum(self.queries, self.keys)
         before = self.keys - seeing
         # The number of queries at positions up to `window`. Such a query sees itself and all keys before it.

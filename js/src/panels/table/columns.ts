@@ -288,7 +288,7 @@ function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
   });
 }
 
-/** Whether the cell contains the share of the roof for a kernel that is above its roof. */
+/** Whether the column is the share of the roof, and the kernel in the row is above its roof. */
 export const isAlarming = (column: Column, row: number) =>
   column.key === "utilization" && column.kind !== "text" && column.at(row) > 1 + 1e-9;
 
