@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from roofwidget.analysis.projection import project
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
+    from roofwidget.measure.profile import Profile, count_flops, profile
     from roofwidget.model import RooflineModel
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings import read_ceilings
@@ -60,6 +61,7 @@ _LAZY = {
     "Graph": "roofwidget.workloads",
     "Partition": "roofwidget.workloads.partition",
     "ProfileError": "roofwidget.readers",
+    "Profile": "roofwidget.measure.profile",
     "Projection": "roofwidget.analysis.projection",
     "RooflineModel": "roofwidget.model",
     "RooflineWidget": "roofwidget.widget",
@@ -69,9 +71,11 @@ _LAZY = {
     "chain": "roofwidget.workloads",
     "compare_chips": "roofwidget.analysis.compare_chips",
     "compare_runs": "roofwidget.analysis.compare_runs",
+    "count_flops": "roofwidget.measure.profile",
     "critical_batch": "roofwidget.analysis.sizing",
     "critical_batch_per_chip": "roofwidget.analysis.sizing",
     "dim": "roofwidget.workloads",
+    "profile": "roofwidget.measure.profile",
     "project": "roofwidget.analysis.projection",
     "read": "roofwidget.readers",
     "read_ceilings": "roofwidget.readers.ceilings",
@@ -98,6 +102,7 @@ __all__ = [
     "MissingFigureError",
     "Partition",
     "Preset",
+    "Profile",
     "ProfileError",
     "RooflineModel",
     "RooflineWidget",
@@ -113,6 +118,7 @@ __all__ = [
     "companions",
     "compare_chips",
     "compare_runs",
+    "count_flops",
     "critical_batch",
     "critical_batch_per_chip",
     "dim",
@@ -120,6 +126,7 @@ __all__ = [
     "network",
     "preset",
     "presets",
+    "profile",
     "project",
     "read",
     "read_ceilings",

@@ -17,10 +17,10 @@ import numpy as np
 from roofwidget.kernels.concat import concat
 from roofwidget.readers import read
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.input.progress import Progress, advancing
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.paths import problem_of, shown
+from roofwidget.support.progress import Progress, advancing
 from roofwidget.support.text_tables import (
     aligned,
     and_more,

@@ -14,8 +14,8 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError
-from roofwidget.readers.input.progress import advancing
 from roofwidget.readers.many import Profiles
+from roofwidget.support.progress import advancing
 
 COUNT = 5
 
@@ -177,7 +177,7 @@ def test_a_bar_is_shown_where_it_is_asked_for_or_in_a_notebook(
     assert capsys.readouterr().err == ""
     rw.read_many(folder / "*.csv", progress=True)
     assert "reading" in capsys.readouterr().err
-    monkeypatch.setattr("roofwidget.readers.input.progress._in_notebook", lambda: True)
+    monkeypatch.setattr("roofwidget.support.progress._in_notebook", lambda: True)
     rw.read_many(folder / "*.csv")
     assert "reading" in capsys.readouterr().err
 
@@ -186,7 +186,7 @@ def test_without_tqdm_a_notebook_reads_without_a_bar_and_one_that_is_asked_for_n
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    monkeypatch.setattr("roofwidget.readers.input.progress._in_notebook", lambda: True)
+    monkeypatch.setattr("roofwidget.support.progress._in_notebook", lambda: True)
     with advancing(None, 3, unit="file", description="reading") as advance:
         advance(1)
     with (

@@ -53,7 +53,6 @@ from typing import Final
 
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.input.progress import Progress, advancing
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.torch.assembly import (
     Spans,
@@ -70,6 +69,7 @@ from roofwidget.readers.torch.events import collect
 from roofwidget.readers.torch.rows import WorkTable, host_rows, launch_rows, operation_rows
 from roofwidget.readers.torch.stream import EVENTS, Trace
 from roofwidget.support.did_you_mean import listed
+from roofwidget.support.progress import Progress, advancing
 
 FORMAT: Final = "torch"
 EXPECTED: Final = "a Chrome trace of PyTorch's profiler"

@@ -1,4 +1,4 @@
-"""Progress of a long read: a tqdm bar in a notebook, a callback, or nothing."""
+"""Progress of long work: a tqdm bar in a notebook, a callback, or nothing."""
 
 from __future__ import annotations
 

@@ -1,0 +1,103 @@
+"""What a counter returns: FLOPs, bytes and seconds of each operation that a function ran."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Grouping: TypeAlias = Literal["op", "module", "fusion"]
+"""What a row of a profile is: an operation, a module of a model, or a group of operations that a compiler fused."""
+
+Timing: TypeAlias = Literal["op", "call"] | None
+"""What is timed besides the whole call: each operation, nothing else, or (None) not even the call."""
+
+
+@dataclass(frozen=True)
+class OpCount:
+    """One operation that ran, or one group of operations that a compiler fused.
+
+    Parameters
+    ----------
+    name
+        The operation's name, such as ``convolution``.
+    flops
+        FLOPs by class: ``tensor`` (matrix products, convolutions, attention), ``vector`` and ``transcendental``. None
+        if unknown. Empty for an operation that only moves data.
+    bytes_read, bytes_written
+        Bytes of main memory if nothing is cached, or None if unknown.
+    precision
+        The precision that the FLOPs have, such as ``fp32``.
+    module
+        The path of the module that ran the operation, such as ``layer1.0.conv1``; empty without a module.
+    shapes
+        The shapes of the inputs as text, such as ``1×3×224×224, 64×3×7×7``.
+    time
+        Median seconds, or None if the operation was not timed.
+    """
+
+    name: str
+    flops: dict[str, int] | None
+    bytes_read: int | None
+    bytes_written: int | None
+    precision: str | None = None
+    module: str = ""
+    shapes: str = ""
+    time: float | None = None
+
+    @property
+    def bytes(self) -> int | None:
+        """Bytes read and written, or None if one of the two is unknown."""
+        if self.bytes_read is None or self.bytes_written is None:
+            return None
+        return self.bytes_read + self.bytes_written
+
+
+@dataclass(frozen=True)
+class Counts:
+    """All operations of one call, in the order in which they ran.
+
+    Parameters
+    ----------
+    ops
+        The operations. Views and allocations, which move no bytes, are among them.
+    compulsory_bytes
+        Bytes of the call's inputs, parameters and outputs, each counted once; None if unknown. No compiler can move
+        fewer bytes.
+    call_times
+        Seconds of each timed call, without counters. Empty if calls were not timed.
+    device
+        Where it ran, as the framework writes it: ``cpu``, ``cuda:0``.
+    warnings
+        What a reader must know about these counts.
+    """
+
+    ops: tuple[OpCount, ...]
+    compulsory_bytes: int | None = None
+    call_times: tuple[float, ...] = ()
+    device: str = "cpu"
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Request:
+    """How a function is counted and timed.
+
+    Parameters
+    ----------
+    by
+        What a row is. A counter returns operations for ``"module"`` too: the profile adds them up.
+    timing
+        What is timed.
+    warmup, repeat
+        The number of calls before the timed calls, and the number of timed calls.
+    clock
+        Returns seconds; a test may pass a clock of its own.
+    """
+
+    by: Grouping = "op"
+    timing: Timing = "op"
+    warmup: int = 2
+    repeat: int = 5
+    clock: Callable[[], float] = field(default=time.perf_counter)

@@ -1,0 +1,1 @@
+"""Counts what XLA compiles for JAX, and reads its programs as text."""

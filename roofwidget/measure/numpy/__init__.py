@@ -1,0 +1,1 @@
+"""Counts what a function of numpy arrays runs."""

@@ -1,0 +1,1 @@
+"""Counts what PyTorch runs, operation by operation."""
