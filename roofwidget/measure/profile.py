@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -14,14 +14,24 @@ from roofwidget.analysis.result import Bound
 from roofwidget.chips import Chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels import columns
+from roofwidget.kernels.columns import is_whole
+from roofwidget.kernels.filters import whole_from_one
 from roofwidget.kernels.table import Kernels
+from roofwidget.measure import report
 from roofwidget.measure.counts import Counts, Grouping, OpCount, Request, Timing
-from roofwidget.measure.frameworks import counter, framework_of
+from roofwidget.measure.frameworks import COUNTERS, counter, framework_of
+from roofwidget.support.arguments import shown_value, text_argument
 from roofwidget.support.did_you_mean import choose_from
+from roofwidget.support.text_tables import counted, first_few
 from roofwidget.widget import RooflineWidget
 
 _GROUPINGS: Final = ("op", "module", "fusion")
-_TIMINGS: Final = ("op", "call", None)
+_TIMINGS: Final = ("op", "call")
+_MAX_UNKNOWN_NAMED: Final = 5
+_NOTHING_COUNTED: Final = (
+    "no operation was counted: give the arrays as arguments, as in rw.profile(f, x); if the function computes "
+    "elsewhere, such as in C code of its own, state its work with rw.measured(flops=…, bytes=…)"
+)
 
 
 class Profile:
@@ -40,9 +50,18 @@ class Profile:
     ----------
     kernels : Kernels
         One row per operation, module or fused group, in the order in which they ran. Operations that neither compute
-        nor move bytes, such as views, have no row.
+        nor move bytes, such as views, have no row. `Kernels.program` has one row for the whole call.
     warnings : tuple of str
         What a reader must know about the counts.
+
+    Examples
+    --------
+    >>> product = OpCount("matmul", {"tensor": 65_536}, 20_480, 8_192, "fp64", time=2e-6)
+    >>> p = Profile("forward", Counts((product,), compulsory_bytes=28_672, call_times=(3e-6, 2.5e-6, 9e-6)))
+    >>> p
+    Profile(forward on cpu: 1 operation, 65.5 kFLOP, 28.7 kB, 3 µs a call)
+    >>> p.kernels.names.tolist(), p.time
+    (['matmul'], 3e-06)
     """
 
     __module__ = "roofwidget"
@@ -50,14 +69,33 @@ class Profile:
     def __init__(self, name: str, counts: Counts, by: Grouping = "op") -> None:
         self.name = name
         self.by = by
-        self.warnings = counts.warnings
+        self.warnings = (*counts.warnings, *_remarks(counts))
         self._counts = counts
 
     @cached_property
     def kernels(self) -> Kernels:
         rows = [op for op in self._counts.ops if op.flops is None or op.bytes != 0 or any(op.flops.values())]
         table = _table(rows, self.name, self.warnings)
-        return _by_module(table) if self.by == "module" else table
+        program = self._program(table)
+        if self.by == "module":
+            table = table.replace(extra={**table.extra, "module": [op.module or self.name for op in rows]})
+            table = table.groupby("module")
+        return table.replace(program=program)
+
+    def _program(self, table: Kernels) -> Kernels | None:
+        """Return one row for the whole call: sums over the operations, and the time of a call without counters."""
+        if not len(table):
+            return None
+        whole = table.replace(extra={"call": self.name}).groupby("call")
+        compulsory = np.nan if self.compulsory_bytes is None else self.compulsory_bytes
+        return whole.replace(
+            time=[np.nan if self.time is None else self.time],
+            count=[1],
+            launches=None,
+            launch_rows=None,
+            extra={"compulsory bytes": [compulsory]},
+            warnings=[],
+        )
 
     @property
     def calls(self) -> int:
@@ -66,7 +104,10 @@ class Profile:
 
     @property
     def flops(self) -> int:
-        """FLOPs of matrix products, convolutions and attention: what is usually meant by the FLOPs of a model."""
+        """FLOPs of matrix products, convolutions and attention: what is usually meant by the FLOPs of a model.
+
+        Operations with unknown FLOPs do not count; a warning names them.
+        """
         return self._flops_of("tensor")
 
     @property
@@ -76,7 +117,10 @@ class Profile:
 
     @property
     def bytes(self) -> int:
-        """Bytes of main memory if each operation reads its inputs from it and writes its outputs to it."""
+        """Bytes of main memory if each operation reads its inputs from it and writes its outputs to it.
+
+        Operations with unknown bytes do not count; a warning names them.
+        """
         return sum(op.bytes or 0 for op in self._counts.ops)
 
     @property
@@ -96,24 +140,119 @@ class Profile:
         return self._counts.call_times
 
     @property
+    def ops_time(self) -> float | None:
+        """Seconds of all timed operations together; None if operations were not timed.
+
+        The sum can differ from `time`: a call also spends time between operations, and timing each operation takes
+        time too.
+        """
+        times = [op.time for op in self._counts.ops if op.time is not None]
+        return sum(times) if times else None
+
+    @property
     def device(self) -> str:
         """Where the function ran, as its framework writes it."""
         return self._counts.device
 
+    @property
+    def precision(self) -> str | None:
+        """The precision of most FLOPs; without FLOPs, of most bytes. None if no operation has a precision."""
+        weights: dict[str, tuple[int, int]] = {}
+        for op in self._counts.ops:
+            if op.precision is not None:
+                flops, moved = weights.get(op.precision, (0, 0))
+                weights[op.precision] = flops + sum((op.flops or {}).values()), moved + (op.bytes or 0)
+        return max(weights, key=weights.__getitem__, default=None)
+
     def _flops_of(self, *classes: str) -> int:
         return sum((op.flops or {}).get(name, 0) for op in self._counts.ops for name in classes)
 
-    def bound(self, chip: Any) -> Bound:
-        """Return the bounds of the rows on a chip: a `Chip`, the name of a chip, or `HardwarePeaks`."""
-        return bound_lenient(self.kernels, as_chip(chip))
+    def bound(self, peaks: Any, *, memory: str = "main") -> Bound:
+        """Return the bounds of the rows on a chip.
 
-    def roofline(self, chip: Any, **traits: Any) -> RooflineWidget:
-        """Return a `RooflineWidget` with the rows on a chip: a `Chip`, the name of a chip, or `HardwarePeaks`."""
-        return RooflineWidget([as_chip(chip)], self.kernels, **traits)
+        Parameters
+        ----------
+        peaks
+            A `Chip`, the name of a chip, or `HardwarePeaks`.
+        memory
+            The memory level that the counted bytes cross, such as ``"L3"`` for a call whose data fit the L3 cache. The
+            default is the main memory.
+
+        Raises
+        ------
+        LookupError
+            If there is no such chip.
+        MissingFigureError
+            If the chip has no such memory level.
+        """
+        chip = self._chip(peaks)
+        level = chip.memory(memory)
+        table = self.kernels
+        if level != chip.main_memory:
+            table = table.replace(bytes={level: table.bytes})
+        return bound_lenient(table, chip, memory=level)
+
+    def roofline(self, peaks: Any, **traits: Any) -> RooflineWidget:
+        """Return a `RooflineWidget` with the rows on a chip; `peaks` is as in `bound`."""
+        return RooflineWidget([self._chip(peaks)], self.kernels, **traits)
+
+    def summary(self, peaks: Any, top: int = 10, *, memory: str = "main") -> None:
+        """Print how close the call is to the roof of a chip, and the slowest rows.
+
+        The roofs allow the sum of the rows' bounds: each row takes at least its FLOPs over the peak or its bytes over
+        the bandwidth, whichever is longer.
+
+        Parameters
+        ----------
+        peaks, memory
+            As in `bound`.
+        top
+            How many rows to print.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `top` is not a positive whole number.
+        LookupError
+            If there is no such chip.
+        MissingFigureError
+            If the chip has no such memory level.
+
+        Examples
+        --------
+        >>> chip = Chip("My chip", {"fp64": "100 GFLOP/s"}, {"DRAM": "20 GB/s"})
+        >>> product = OpCount("matmul", {"tensor": 65_536}, 20_480, 8_192, "fp64", time=2e-6)
+        >>> Profile("forward", Counts((product,), call_times=(2.8672e-6,))).summary(chip)
+        forward reaches 50 % of the roof of My chip: a call takes 2.87 µs, and the roofs allow 1.43 µs, bound by DRAM.
+        Its operations take 2 µs of a call; the other 0.867 µs (30 %) pass between them.
+        operation  time  FLOPs       bytes    AI           achieved       bound by  of roof
+        matmul     2 µs  65.5 kFLOP  28.7 kB  2.29 FLOP/B  32.8 GFLOP/s  DRAM      72 %
+        """
+        rows = whole_from_one(top, "summary: top")
+        print(report.summary(self, self.bound(peaks, memory=memory), rows))  # noqa: T201 - its purpose
+
+    def _chip(self, given: Any) -> Chip:
+        return as_chip(given)
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas DataFrame with the columns of `kernels`."""
+        return self.kernels.to_dataframe()
+
+    def __repr__(self) -> str:
+        return f"Profile({report.one_line_of(self)})"
+
+    def _repr_html_(self) -> str:
+        return report.html(self)
 
 
 def as_chip(given: Any) -> Chip:
-    """Return a chip for a `Chip`, the name of a chip, or `HardwarePeaks`."""
+    """Return a chip for a `Chip`, the name of a chip, or `HardwarePeaks`.
+
+    Examples
+    --------
+    >>> as_chip("v5p").name
+    'TPU v5p'
+    """
     measured = getattr(given, "chip", None)
     return measured if isinstance(measured, Chip) else look_up(given)
 
@@ -128,33 +267,142 @@ def profile(
     framework: str = "auto",
     **kwargs: Any,
 ) -> Profile:
-    """Count and time what a function or a model runs."""
+    """Count and time what a function or a model runs.
+
+    The function is called several times with the same arguments: once to count its operations, ``warmup + repeat``
+    times to time a call, and ``repeat`` times to time each operation. So a function that changes its arguments or
+    other state changes them each time. Counting and timing never happen in the same call.
+
+    Parameters
+    ----------
+    function
+        A function of numpy arrays, a PyTorch model or function, or a JAX function.
+    *args, **kwargs
+        Its arguments. A keyword that is also one of the keywords below reaches the function through
+        ``functools.partial``.
+    by
+        What a row is: ``"op"``, an operation; ``"module"``, a module of a model, with the sums of its operations;
+        ``"fusion"``, a group of operations that a compiler fused.
+    timing
+        What is timed: ``"op"``, the call and each operation; ``"call"``, the call; None, nothing.
+    warmup, repeat
+        The number of calls before the timed calls, and the number of timed calls. Times are medians.
+    framework
+        ``"numpy"``, ``"torch"`` or ``"jax"``; ``"auto"`` finds the framework of the function and its arguments.
+
+    Returns
+    -------
+    Profile
+        A table of rows in `Profile.kernels`, sums, bounds, and a chart.
+
+    Raises
+    ------
+    TypeError
+        If the function cannot be called, or a number is not whole.
+    ValueError
+        If a keyword has an unknown value, a number is too small, or the framework cannot count by this grouping.
+    ImportError
+        If the framework is not installed; the message names the extra that installs it.
+
+    Errors that the function raises pass through.
+
+    Examples
+    --------
+    Three lines answer how close a function is to the roof of this machine: ``import roofwidget as rw``, ``p =
+    rw.profile(f, x)`` and ``p.summary()``.
+
+    >>> import numpy as np
+    >>> p = profile(np.add, np.ones(1000), np.ones(1000), timing="call", repeat=1)
+    >>> p.other_flops, p.bytes, p.time > 0
+    (1000, 24000, True)
+    """
     request = _request(by, timing, warmup, repeat)
-    found = framework_of(function, [args, kwargs]) if framework == "auto" else framework
+    found = _framework(function, framework, [args, kwargs])
     return Profile(_name_of(function), counter(found).count(function, args, kwargs, request), by)
 
 
 def count_flops(
     function: Callable[..., Any], *args: Any, by: Grouping = "op", framework: str = "auto", **kwargs: Any
 ) -> Profile:
-    """Count what a function or a model would run, without running it."""
+    """Count what a function or a model would run, without running it.
+
+    PyTorch and JAX follow shapes alone, so a model of any size takes about a second. numpy cannot: its function runs
+    once, and a warning of the result says so.
+
+    Parameters
+    ----------
+    function, *args, by, framework, **kwargs
+        As in `profile`.
+
+    Returns
+    -------
+    Profile
+        As from `profile`, without times.
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As `profile`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p = count_flops(np.matmul, np.ones((64, 32)), np.ones((32, 16)))
+    >>> p
+    Profile(matmul on cpu: 1 operation, 65.5 kFLOP, 28.7 kB)
+    """
     request = _request(by, None, 0, 1)
-    found = framework_of(function, [args, kwargs]) if framework == "auto" else framework
+    found = _framework(function, framework, [args, kwargs])
     return Profile(_name_of(function), counter(found).count_without_running(function, args, kwargs, request), by)
 
 
-def _request(by: Grouping, timing: Timing, warmup: int, repeat: int) -> Request:
-    if by not in _GROUPINGS:
+def _request(by: Any, timing: Any, warmup: Any, repeat: Any) -> Request:
+    if text_argument(by, "by") not in _GROUPINGS:
         raise ValueError(f"by: unknown {by!r:.40}{choose_from(by, _GROUPINGS)}")
-    if timing not in _TIMINGS:
-        raise ValueError(f"timing must be 'op', 'call' or None, got {timing!r:.40}")
-    if warmup < 0 or repeat < 1:
-        raise ValueError(f"warmup must be at least 0 and repeat at least 1, got {warmup} and {repeat}")
-    return Request(by, timing, warmup, repeat)
+    if timing is not None and text_argument(timing, "timing") not in _TIMINGS:
+        raise ValueError(f"timing: unknown {timing!r:.40}{choose_from(timing, _TIMINGS)}, or None")
+    for value, what, least in ((warmup, "warmup", 0), (repeat, "repeat", 1)):
+        if not is_whole(value):
+            raise TypeError(f"{what} must be a whole number, got {shown_value(value)}")
+        if value < least:
+            raise ValueError(f"{what} must be at least {least}, got {value}")
+    return Request(cast("Grouping", by), cast("Timing", timing), int(warmup), int(repeat))
+
+
+def _framework(function: Any, framework: Any, values: list[Any]) -> str:
+    """Return the framework that counts a function, after checks of both."""
+    if not callable(function):
+        raise TypeError(
+            f"the first argument must be a function or a model, got {shown_value(function)}; "
+            "give the function and its arguments apart, as in rw.profile(f, x)"
+        )
+    if text_argument(framework, "framework") == "auto":
+        return framework_of(function, values)
+    if framework not in COUNTERS:
+        raise ValueError(f"framework: unknown {framework!r:.40}{choose_from(framework, ('auto', *COUNTERS))}")
+    return cast("str", framework)
 
 
 def _name_of(function: Any) -> str:
+    while isinstance(function, partial):
+        function = function.func
     return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _remarks(counts: Counts) -> list[str]:
+    """Return warnings that all frameworks share: nothing was counted, or amounts of operations are unknown."""
+    if not counts.ops:
+        return [_NOTHING_COUNTED]
+    unknown = {
+        "FLOPs": [op.name for op in counts.ops if op.flops is None],
+        "bytes": [op.name for op in counts.ops if op.bytes is None],
+    }
+    return [
+        f"{what} of {counted(len(names), 'operation')} are unknown, and sums leave them out: "
+        f"{first_few(list(dict.fromkeys(names)), _MAX_UNKNOWN_NAMED)}"
+        for what, names in unknown.items()
+        if names
+    ]
 
 
 def _table(rows: list[OpCount], source: str, warnings: tuple[str, ...]) -> Kernels:
@@ -166,11 +414,8 @@ def _table(rows: list[OpCount], source: str, warnings: tuple[str, ...]) -> Kerne
         time=[np.nan if op.time is None else op.time for op in rows],
         precision=[op.precision for op in rows],
         category=[op.name for op in rows],
+        origin={"flops": "counted from shapes", "bytes": "each operation reads inputs and writes outputs, uncached"},
         extra={"module": [op.module for op in rows], "shapes": [op.shapes for op in rows]},
         warnings=warnings,
         source=source,
     )
-
-
-def _by_module(table: Kernels) -> Kernels:
-    return table.groupby("module")

@@ -1,0 +1,155 @@
+"""The text of a `Profile`: its one line, its HTML table, and its summary on a chip."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from roofwidget.analysis.result import Bound
+from roofwidget.support.text_tables import aligned, and_more, counted, html_table, html_with_notes, one_line
+from roofwidget.units import format_intensity, format_percent, format_quantity
+
+if TYPE_CHECKING:
+    from roofwidget.measure.profile import Profile
+
+_MAX_TABLE_ROWS: Final = 20
+_MAX_WARNINGS: Final = 10
+_ROWS_ARE: Final = {"op": "operation", "module": "module", "fusion": "fusion"}
+_ALONE: Final = 0.95
+"""A resource that binds at least this share of the bound time is named alone."""
+
+
+def one_line_of(profile: Profile) -> str:
+    """Return one line: the function, its device, its operations, FLOPs, bytes and time."""
+    amounts = [counted(profile.calls, "operation")]
+    amounts += [format_quantity(profile.flops + profile.other_flops, "FLOP"), format_quantity(profile.bytes, "B")]
+    amounts += [] if profile.time is None else [f"{format_quantity(profile.time, 's')} a call"]
+    amounts += [counted(len(profile.warnings), "warning")] if profile.warnings else []
+    return f"{one_line(profile.name)} on {one_line(profile.device)}: {', '.join(amounts)}"
+
+
+def html(profile: Profile) -> str:
+    """Return an HTML table of the slowest rows with the warnings below it. Texts are escaped."""
+    header = [_ROWS_ARE[profile.by], "time", "FLOPs", "bytes", "AI", "achieved", "shapes"]
+    shown = _slowest(profile.kernels.time, profile.kernels.bytes)
+    shapes = profile.kernels.extra["shapes"]
+    rows = [[*_cells(profile, row), shapes[row] or ""] for row in shown[:_MAX_TABLE_ROWS]]
+    more = "".join(and_more(len(shown), _MAX_TABLE_ROWS))
+    return html_with_notes(html_table(one_line_of(profile), header, rows, more), _warnings(profile.warnings))
+
+
+def summary(profile: Profile, bound: Bound, top: int) -> str:
+    """Return lines: how close the call is to the roofs, the time between operations, the slowest rows, warnings."""
+    shown = _slowest(profile.kernels.time, bound.time)
+    of_roof = [
+        [*_cells(profile, row), str(bound.bound_by[row]), _of_roof(float(bound.utilization[row]))]
+        for row in shown[:top]
+    ]
+    header = [_ROWS_ARE[profile.by], "time", "FLOPs", "bytes", "AI", "achieved", "bound by", "of roof"]
+    table = aligned([header, *of_roof]) if of_roof else []
+    lines = [*_share_of_roof(profile, bound), *_between_operations(profile)]
+    notes = [*_warnings(profile.warnings), *bound.remarks, *cached(bound)]
+    return "\n".join([*lines, *table, *and_more(len(shown), top), *(f"Note: {note}" for note in notes)])
+
+
+def cached(bound: Bound) -> Iterator[str]:
+    """Yield a sentence on rows that are faster than their memory allows, because a nearer memory holds their data.
+
+    The sentence names the first level that is fast enough for all of these rows.
+    """
+    if not len(bound):
+        return
+    level = bound.memory
+    rows = np.flatnonzero(bound.above_roof & (bound.bound_by == level))
+    if not len(rows):
+        return
+    needed = float((bound.bytes[level][rows] / bound.measured[rows]).max())
+    nearer = {
+        other.name: other.bandwidth
+        for other in bound.chip.memories.values()
+        if other.bandwidth is not None and other.bandwidth > bound.chip.bandwidth(level)
+    }
+    subject, their = ("row is", "its") if len(rows) == 1 else ("rows are", "their")
+    enough = [name for name, bandwidth in nearer.items() if bandwidth >= needed]
+    hint = f" Compare with memory='{(enough or list(nearer))[0]}'." if nearer else ""
+    yield f"{len(rows):,} {subject} faster than {level} allows: a cache holds {their} data.{hint}"
+
+
+def _share_of_roof(profile: Profile, bound: Bound) -> Iterator[str]:
+    known = bound.time[~np.isnan(bound.time)]
+    if not len(known):
+        return
+    unknown = len(bound) - len(known)
+    least = "at least " if unknown else ""
+    allowed = math.fsum(known.tolist())
+    roofs = f"the roofs allow {least}{format_quantity(allowed, 's')}{_binding(bound)}"
+    name, chip = one_line(profile.name), one_line(bound.chip.name)
+    if profile.time:
+        share = f"{least}{format_percent(allowed / profile.time)}"
+        took = format_quantity(profile.time, "s")
+        yield f"{name} reaches {share} of the roof of {chip}: a call takes {took}, and {roofs}."
+    else:
+        yield f"{name} was not timed; on {chip} {roofs}."
+    if unknown:
+        yield f"{counted(unknown, _ROWS_ARE[profile.by])} of {len(bound):,} have no known bound."
+
+
+def _binding(bound: Bound) -> str:
+    """Return which resources bind how much of the allowed time."""
+    seconds: dict[str, float] = {}
+    for resource, time in zip(bound.bound_by, bound.time, strict=True):
+        if time > 0:
+            seconds[resource] = seconds.get(resource, 0.0) + time
+    if not seconds:
+        return ""
+    total = sum(seconds.values())
+    most = sorted(seconds, key=seconds.__getitem__, reverse=True)
+    if seconds[most[0]] >= _ALONE * total:
+        return f", bound by {most[0]}"
+    shares = [f"{format_percent(seconds[name] / total)} by {name}" for name in most]
+    return f", bound {' and '.join(shares)}"
+
+
+def _between_operations(profile: Profile) -> Iterator[str]:
+    """Yield how the times of the operations compare with the time of a call."""
+    together, call = profile.ops_time, profile.time
+    if together is None or not call:
+        return
+    took, gap = format_quantity(together, "s"), format_quantity(abs(call - together), "s")
+    if together < call:
+        share = format_percent((call - together) / call)
+        yield f"Its operations take {took} of a call; the other {gap} ({share}) pass between them."
+    else:
+        yield f"Timed one by one, its operations take {took}: {gap} longer than a call, since timing takes time too."
+
+
+def _slowest(time: np.ndarray, otherwise: np.ndarray) -> list[int]:
+    """Return row numbers, slowest first. Rows without a time are ordered by the other column."""
+    rank = np.lexsort((-np.nan_to_num(otherwise), -np.nan_to_num(time)))
+    return [int(row) for row in rank]
+
+
+def _cells(profile: Profile, row: int) -> list[str]:
+    table = profile.kernels
+    time = float(table.time[row])
+    flops = float(table.flops[row])
+    achieved = flops / time if time > 0 else math.nan
+    return [
+        one_line(table.names[row]),
+        "not timed" if math.isnan(time) else format_quantity(time, "s"),
+        format_quantity(flops, "FLOP"),
+        format_quantity(float(table.bytes[row]), "B"),
+        format_intensity(float(table.arithmetic_intensity[row])),
+        "" if math.isnan(achieved) else format_quantity(achieved, "FLOP/s"),
+    ]
+
+
+def _of_roof(share: float) -> str:
+    return "not timed" if math.isnan(share) else format_percent(share)
+
+
+def _warnings(warnings: tuple[str, ...]) -> list[str]:
+    return [*warnings[:_MAX_WARNINGS], *and_more(len(warnings), _MAX_WARNINGS)]
