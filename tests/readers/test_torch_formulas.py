@@ -84,17 +84,28 @@ CASES = [
     ),
     (
         call("aten::_scaled_dot_product_efficient_attention", [Q, K, K, *[NONE] * 4], values=[""] * 6 + ["True"]),
-        576_000,
+        # 30 of 50 keys at most: query i sees i + 1 keys, 465 pairs of 1500.
+        4 * 2 * 6 * 465 * 16,
         4 * (2 * 5760 + 2 * 4800),
     ),
-    # The same with heads after rows; custom_mask_type 1 is causal.
+    # The same with heads after rows; custom_mask_type 1 is causal, and type 2 lets the last query see all keys: query i
+    # sees 21 + i keys, 30 x 21 + 435 = 1065 pairs.
+    (
+        call(
+            "aten::_efficient_attention_forward",
+            [[2, 30, 6, 16], [2, 50, 3, 16], [2, 50, 3, 16], *[NONE] * 8],
+            values=[""] * 9 + ["2"],
+        ),
+        4 * 2 * 6 * 1065 * 16,
+        4 * (2 * 5760 + 2 * 4800),
+    ),
     (
         call(
             "aten::_efficient_attention_forward",
             [[2, 30, 6, 16], [2, 50, 3, 16], [2, 50, 3, 16], *[NONE] * 8],
             values=[""] * 9 + ["1"],
         ),
-        576_000,
+        4 * 2 * 6 * 465 * 16,
         4 * (2 * 5760 + 2 * 4800),
     ),
     # Five products instead of two; gradient, q, k, v and output read, three gradients written.

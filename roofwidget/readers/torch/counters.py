@@ -49,7 +49,9 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
         reason = f"no counter of FLOPs or bytes in this trace ({names}); profile with {_HALF.format('ffma')} and so on"
         raise ProfileError(name, reason)
     unknown = [reason for reason in dict.fromkeys(counts.reasons.tolist()) if reason]
-    messages = [f"FLOPs of {int((counts.reasons == reason).sum())} launches are {reason}" for reason in unknown]
+    messages = [
+        f"FLOPs are {reason} in {int((counts.reasons == reason).sum())} of {len(ranges)} launches" for reason in unknown
+    ]
     nothing = np.full(len(ranges), np.nan)
     rows = Kernels(
         launches.names,

@@ -13,9 +13,10 @@ from math import prod
 from typing import Final, NamedTuple
 
 from roofwidget.workloads import Graph
-from roofwidget.workloads.convention import CONVENTIONS
+from roofwidget.workloads.convention import CONVENTIONS, Convention
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
+from roofwidget.workloads.ops.formulas import attended
 
 # -- calls ---------------------------------------------------------------------------------------------------------
 
@@ -202,6 +203,7 @@ def _sizes(given: Sequence[object]) -> Dims:
 # -- formulas ------------------------------------------------------------------------------------------------------
 
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
+_HALF: Final = Convention("half", causal="half").environment
 # The dtypes that _scaled_mm may write: their numbers in PyTorch's ScalarType, and the bytes of an element.
 _WRITTEN: Final = {"5": 2, "6": 4, "7": 8, "15": 2}
 
@@ -337,15 +339,29 @@ def _attention(
     if not len(q) == len(k) == len(v) == 4 or ragged:  # noqa: PLR2004 - batch, heads, rows, columns
         raise UnknownWork
     heads, rows = (2, 1) if heads_last else (1, 2)
-    scores = q[0] * q[heads] * q[rows] * k[rows]
-    masked = causal is not None and _is_causal(call, causal)
+    mask = "" if causal is None else _causal_mask(call, causal)
+    pairs = q[0] * q[heads] * _pairs(q[rows], k[rows], mask)
     # Matrix products, with P = softmax(Q Kᵀ). Forwards: Q Kᵀ and P V. Backwards: Q Kᵀ again, and the gradients of P, V,
     # Q and K.
-    flops = 2 * scores * (3 * q[3] + 2 * v[3] if backward else q[3] + v[3]) // (2 if masked else 1)
+    flops = pairs * (3 * q[3] + 2 * v[3] if backward else q[3] + v[3])
     written = prod(q) + prod(k) + prod(v) if backward else prod(q[:3]) * v[3]
     count = "10 B H Nq Nk d" if backward else "4 B H Nq Nk d"
-    rule = f"{count}{' / 2, causal,' if masked else ''} from the shapes of {call.name}"
-    return OpWork("attention", flops, _attended(call, first, written), rule, detail="causal" if masked else "")
+    left = " / 2, causal," if q[rows] == k[rows] else ", of the pairs that the causal mask leaves,"
+    rule = f"{count}{left if mask else ''} from the shapes of {call.name}"
+    return OpWork("attention", flops, _attended(call, first, written), rule, detail="causal" if mask else "")
+
+
+def _pairs(queries: int, keys: int, mask: str) -> int:
+    """Return twice the number of pairs of a query and a key that count.
+
+    Without a mask all pairs count. With as many queries as keys a causal mask halves them. Otherwise the pairs are
+    counted exactly: the mask starts at the first query and the first key (``top left``), or ends at the last ones.
+    """
+    if not mask:
+        return 2 * queries * keys
+    if mask == "top left":
+        queries, keys = keys, queries
+    return evaluate(attended(2, queries, keys, causal=True), _HALF)
 
 
 def _attended(call: OpCall, first: int, written: int) -> int | None:
@@ -362,9 +378,16 @@ def _attended(call: OpCall, first: int, written: int) -> int | None:
     return (read + written + 2 * first * prod(call.tensor(0))) * size
 
 
-def _is_causal(call: OpCall, position: int) -> bool:
+def _causal_mask(call: OpCall, position: int) -> str:
+    """Return where a causal mask is aligned: ``top left``, ``bottom right``, or empty text without a mask.
+
+    PyTorch aligns its masks at the top left; its ``custom_mask_type`` 2 and the package flash_attn align them at the
+    bottom right.
+    """
     word = call.value(position)
-    return word == "True" or (word.isdigit() and word != "0")
+    if word == "2" or (word == "True" and call.name.startswith("flash_attn::")):
+        return "bottom right"
+    return "top left" if word == "True" or (word.isdigit() and word != "0") else ""
 
 
 def _binary(call: OpCall, each: int) -> OpWork:
