@@ -230,6 +230,12 @@ def test_a_decoder_is_symbolic_unless_it_is_told_its_sizes() -> None:
         assert g.count(what, {"batch": 4, "seq": 512}) == plain.count(what)
 
 
+@pytest.mark.parametrize("layers", [0, -1, 10**400, 2.0, True])
+def test_a_number_of_layers_that_no_decoder_has_is_refused_at_once(layers: Any) -> None:
+    with pytest.raises(ValueError, match=r"layers must be a whole number from 1 to 10,000, got (0|-1|1000|2|True)"):
+        decoder("gpt-2", layers=layers)
+
+
 def test_a_decoder_has_as_many_blocks_as_layers() -> None:
     g = decoder("llama-3-8b", layers=3, batch=1, seq=16)
     names = [op.name for op in g.ops]

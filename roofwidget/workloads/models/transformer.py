@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from roofwidget.chips.catalogue import lookup_key
+from roofwidget.kernels.columns import is_whole
 from roofwidget.support.did_you_mean import choose_from, keywords, listed, unknown_keyword
 from roofwidget.workloads.convention import Convention
 from roofwidget.workloads.expressions import Count, dim
@@ -24,6 +25,8 @@ _WORDS: Final = {
     "touched": ("expected", "most"),
 }
 _METHODS: Final = {"fused": "attention", "flash": "flash_attention", "unfused": "unfused_attention"}
+# More layers than any decoder has; each adds a dozen operations to the graph.
+_MAX_LAYERS: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -241,6 +244,8 @@ def decoder(
     True
     """
     name = None if preset is None else _known(preset)
+    if layers is not None and not (is_whole(layers) and 1 <= layers <= _MAX_LAYERS):
+        raise ValueError(f"decoder: layers must be a whole number from 1 to {_MAX_LAYERS:,}, got {layers!r:.40}")
     found = _found(name, layers, layer)
     for word in layer:
         if word not in _LAYER:
