@@ -2,6 +2,14 @@
 
 A counter is a module listed in `COUNTERS` with ``count(function, args, kwargs, request)``, which returns `Counts`, and
 ``count_without_running(function, args, kwargs, request)``, which does the same without computing anything.
+
+For recordings of code that is no function, a counter may also have these:
+
+- ``watch(report, clock)``, a context manager. While it is open, it calls ``report(op)`` with a timed `OpCount` for each
+  operation of this thread, when the operation has finished.
+- ``watched(value, report, clock)`` and ``unwatched(value)``, where operations are seen only on values that are prepared
+  for it. `watched` returns a value that behaves as the given one and reports the operations on it and on their results;
+  `unwatched` returns the plain value. Both return other values as they are.
 """
 
 from __future__ import annotations
