@@ -35,6 +35,12 @@ class OpCount:
         The shapes of the inputs as text, such as ``1×3×224×224, 64×3×7×7``.
     time
         Median seconds, or None if the operation was not timed.
+    category
+        The kind of operation, such as ``dot fusion``; empty if the name says it.
+    count
+        How many times it ran. FLOPs, bytes and seconds are totals over all of them.
+    network_bytes
+        Bytes that one chip sends over its link, 0 for an operation that runs on one chip, or None if unknown.
     """
 
     name: str
@@ -45,6 +51,9 @@ class OpCount:
     module: str = ""
     shapes: str = ""
     time: float | None = None
+    category: str = ""
+    count: int = 1
+    network_bytes: int | None = 0
 
     @property
     def bytes(self) -> int | None:
@@ -67,6 +76,8 @@ class Counts:
         fewer bytes.
     call_times
         Seconds of each timed call, without counters. Empty if calls were not timed.
+    unfused_bytes
+        Bytes if each operation that a compiler fused ran on its own; None if the operations are not fused.
     device
         Where it ran, as the framework writes it: ``cpu``, ``cuda:0``.
     warnings
@@ -75,6 +86,7 @@ class Counts:
 
     ops: tuple[OpCount, ...]
     compulsory_bytes: int | None = None
+    unfused_bytes: int | None = None
     call_times: tuple[float, ...] = ()
     device: str = "cpu"
     warnings: tuple[str, ...] = ()

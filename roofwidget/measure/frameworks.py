@@ -32,8 +32,8 @@ COUNTERS: Final = {
 def framework_of(function: Any, values: Iterable[Any] = ()) -> str:
     """Return the framework of a function and its arguments: ``torch``, ``jax`` or ``numpy``.
 
-    A `torch.nn.Module`, a tensor, a function that `jax.jit` made or a JAX array anywhere in the arguments decides. No
-    framework is imported: what is not imported has made no argument.
+    A `torch.nn.Module`, a tensor, a function that `jax.jit` made or compiled, or a JAX array or its shape anywhere in
+    the arguments decides. No framework is imported: what is not imported has made no argument.
 
     Examples
     --------
@@ -45,8 +45,10 @@ def framework_of(function: Any, values: Iterable[Any] = ()) -> str:
     torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
     if torch is not None and any(isinstance(leaf, (torch.Tensor, torch.nn.Module)) for leaf in leaves):
         return "torch"
-    if jax is not None and (hasattr(function, "lower") or any(isinstance(leaf, jax.Array) for leaf in leaves)):
-        return "jax"
+    if jax is not None:
+        of_jax = (jax.Array, jax.ShapeDtypeStruct, jax.stages.Wrapped, jax.stages.Lowered, jax.stages.Compiled)
+        if any(isinstance(leaf, of_jax) for leaf in leaves):
+            return "jax"
     return "numpy"
 
 

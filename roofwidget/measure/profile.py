@@ -14,8 +14,9 @@ from roofwidget.analysis.result import Bound
 from roofwidget.chips import Chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels import columns
-from roofwidget.kernels.columns import is_whole
+from roofwidget.kernels.columns import MAIN_LEVEL, is_whole
 from roofwidget.kernels.filters import whole_from_one
+from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
 from roofwidget.measure import report
 from roofwidget.measure.counts import Counts, Grouping, OpCount, Request, Timing
@@ -100,7 +101,7 @@ class Profile:
     @property
     def calls(self) -> int:
         """The number of operations that ran, also those that neither compute nor move bytes."""
-        return len(self._counts.ops)
+        return sum(op.count for op in self._counts.ops)
 
     @property
     def flops(self) -> int:
@@ -127,6 +128,12 @@ class Profile:
     def compulsory_bytes(self) -> int | None:
         """Bytes of inputs, parameters and outputs, each once: no fusion can move fewer. None if unknown."""
         return self._counts.compulsory_bytes
+
+    @property
+    def unfused_bytes(self) -> int:
+        """Bytes if each operation ran on its own, without fusion; equals `bytes` if no operations are fused."""
+        unfused = self._counts.unfused_bytes
+        return self.bytes if unfused is None else unfused
 
     @property
     def time(self) -> float | None:
@@ -410,12 +417,21 @@ def _table(rows: list[OpCount], source: str, warnings: tuple[str, ...]) -> Kerne
         [" ".join(part for part in (op.module, op.name) if part) for op in rows],
         # Without FLOPs an operation has zero, not an unknown number.
         columns.by_key_of_rows([op.flops if op.flops is None else op.flops or {"vector": 0} for op in rows], "tensor"),
-        [np.nan if op.bytes is None else op.bytes for op in rows],
+        _bytes_by_level(rows),
         time=[np.nan if op.time is None else op.time for op in rows],
         precision=[op.precision for op in rows],
-        category=[op.name for op in rows],
+        category=[op.category or op.name for op in rows],
+        count=[op.count for op in rows],
         origin={"flops": "counted from shapes", "bytes": "each operation reads inputs and writes outputs, uncached"},
         extra={"module": [op.module for op in rows], "shapes": [op.shapes for op in rows]},
         warnings=warnings,
         source=source,
     )
+
+
+def _bytes_by_level(rows: list[OpCount]) -> dict[str, list[float]]:
+    """Return bytes of main memory per row, and bytes over the link if any row sends some."""
+    moved = {MAIN_LEVEL: [np.nan if op.bytes is None else op.bytes for op in rows]}
+    if any(op.network_bytes != 0 for op in rows):
+        moved[NETWORK] = [op.network_bytes or np.nan for op in rows]
+    return moved
