@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from roofwidget.analysis.projection import project
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
+    from roofwidget.measure.hardware_peaks import HardwarePeaks
+    from roofwidget.measure.peaks import clear_peaks_cache, measure_peaks
     from roofwidget.measure.profile import Profile, count_flops, profile
     from roofwidget.model import RooflineModel
     from roofwidget.readers import ProfileError, read, read_many
@@ -59,6 +61,8 @@ _LAZY = {
     "Convention": "roofwidget.workloads",
     "Flip": "roofwidget.analysis.compare_chips",
     "Graph": "roofwidget.workloads",
+    "HardwarePeaks": "roofwidget.measure.hardware_peaks",
+    "MeasuredRate": "roofwidget.measure.hardware_peaks",
     "Partition": "roofwidget.workloads.partition",
     "ProfileError": "roofwidget.readers",
     "Profile": "roofwidget.measure.profile",
@@ -69,12 +73,14 @@ _LAZY = {
     "Snapshot": "roofwidget.analysis.snapshot",
     "advise": "roofwidget.analysis.advice",
     "chain": "roofwidget.workloads",
+    "clear_peaks_cache": "roofwidget.measure.peaks",
     "compare_chips": "roofwidget.analysis.compare_chips",
     "compare_runs": "roofwidget.analysis.compare_runs",
     "count_flops": "roofwidget.measure.profile",
     "critical_batch": "roofwidget.analysis.sizing",
     "critical_batch_per_chip": "roofwidget.analysis.sizing",
     "dim": "roofwidget.workloads",
+    "measure_peaks": "roofwidget.measure.peaks",
     "profile": "roofwidget.measure.profile",
     "project": "roofwidget.analysis.projection",
     "read": "roofwidget.readers",
@@ -95,6 +101,7 @@ __all__ = [
     "Convention",
     "Energy",
     "Graph",
+    "HardwarePeaks",
     "Kernel",
     "Kernels",
     "Link",
@@ -115,6 +122,7 @@ __all__ = [
     "chain",
     "chip",
     "chips",
+    "clear_peaks_cache",
     "companions",
     "compare_chips",
     "compare_runs",
@@ -123,6 +131,7 @@ __all__ = [
     "critical_batch_per_chip",
     "dim",
     "load_chips",
+    "measure_peaks",
     "network",
     "preset",
     "presets",

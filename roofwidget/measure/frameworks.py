@@ -1,4 +1,4 @@
-"""Finds the counter for a function: numpy's, PyTorch's or JAX's. None is imported before it is needed.
+"""Finds what belongs to a framework: its counter and its probes. No framework is imported before it is needed.
 
 A counter is a module listed in `COUNTERS` with ``count(function, args, kwargs, request)``, which returns `Counts`, and
 ``count_without_running(function, args, kwargs, request)``, which does the same without computing anything.
@@ -10,6 +10,9 @@ For recordings of code that is no function, a counter may also have these:
 - ``watched(value, report, clock)`` and ``unwatched(value)``, where operations are seen only on values that are prepared
   for it. `watched` returns a value that behaves as the given one and reports the operations on it and on their results;
   `unwatched` returns the plain value. Both return other values as they are.
+
+Probes measure the peaks of a device. Their module is listed in `PROBES`, with ``DTYPES``, the measurable precisions,
+and ``probes(…)``, which yields `Probes`. Those of PyTorch and JAX also have ``find(device)``.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Final
 
@@ -26,6 +30,15 @@ COUNTERS: Final = {
     "jax": "roofwidget.measure.jax.counter",
     "numpy": "roofwidget.measure.numpy.counter",
     "torch": "roofwidget.measure.torch.counter",
+}
+
+TITLES: Final = {"jax": "JAX", "numpy": "numpy", "torch": "PyTorch"}
+"""The names of the frameworks for a reader."""
+
+PROBES: Final = {
+    "jax": "roofwidget.measure.jax.probes",
+    "numpy": "roofwidget.measure.numpy.probes",
+    "torch": "roofwidget.measure.torch.probes",
 }
 
 
@@ -69,6 +82,24 @@ def counter(framework: str) -> ModuleType:
     return import_module(COUNTERS[framework])
 
 
+def probes_of(framework: str) -> ModuleType:
+    """Return the module of a framework's probes.
+
+    Raises
+    ------
+    ImportError
+        If the framework is not installed. The message names the extra that installs it.
+    """
+    if framework != "numpy":
+        required(framework)
+    return import_module(PROBES[framework])
+
+
+def is_installed(framework: str) -> bool:
+    """Return whether a framework is installed, without importing it."""
+    return framework in sys.modules or find_spec(framework) is not None
+
+
 def required(framework: str) -> ModuleType:
     """Return the imported framework.
 
@@ -82,8 +113,9 @@ def required(framework: str) -> ModuleType:
     except ImportError as error:
         if error.name != framework:
             raise
-        name = {"jax": "JAX", "torch": "PyTorch"}[framework]
-        raise ImportError(f"this needs {name}: pip install 'roofwidget[{framework}]'", name=framework) from None
+        raise ImportError(
+            f"this needs {TITLES[framework]}: pip install 'roofwidget[{framework}]'", name=framework
+        ) from None
 
 
 def _leaves(value: Any) -> Iterable[Any]:

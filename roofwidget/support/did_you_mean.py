@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -72,10 +73,13 @@ def unknown_keyword(where: str, word: str, known: Iterable[str]) -> TypeError:
     return TypeError(f"{where} has no keyword '{word}'{did_you_mean(word, options, f'; it has {listed(options)}')}")
 
 
-def keywords(where: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def keywords(
+    where: str, instead: Mapping[str, str] = MappingProxyType({})
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator. If the decorated function is called with an unknown keyword, it raises a `TypeError`.
 
-    The message calls the function `where` and names the nearest known keyword.
+    The message calls the function `where` and names the nearest known keyword. For keywords of other programs,
+    `instead` says what to write: a text by keyword.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -88,6 +92,8 @@ def keywords(where: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             for word in kwargs:
+                if word in instead:
+                    raise TypeError(f"{where} has no keyword '{word}': {instead[word]}")
                 if word not in known:
                     raise unknown_keyword(where, word, known)
             return function(*args, **kwargs)

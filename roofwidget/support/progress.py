@@ -5,19 +5,23 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 Progress: TypeAlias = bool | Callable[[int, int | None], object] | None
 """None: a bar in a notebook where tqdm is installed. True: a bar. False: none. Or a function of (done, total)."""
 
 
+class Advance(Protocol):
+    """Takes the progress since its last call, and what is done next."""
+
+    def __call__(self, count: int, doing: str = "") -> object: ...
+
+
 @contextlib.contextmanager
-def advancing(
-    progress: Progress, total: int | None, *, unit: str, description: str
-) -> Iterator[Callable[[int], object]]:
+def advancing(progress: Progress, total: int | None, *, unit: str, description: str) -> Iterator[Advance]:
     """Yield a function that takes the progress since its last call, in `unit`.
 
-    With the unit ``"B"`` the bar shows kB and MB.
+    With the unit ``"B"`` the bar shows kB and MB. A second argument replaces the bar's description.
 
     Raises
     ------
@@ -35,19 +39,25 @@ def advancing(
     if callable(progress):
         done = 0
 
-        def advance(count: int) -> None:
+        def call(count: int, doing: str = "") -> None:  # noqa: ARG001 - only a bar shows it
             nonlocal done
             done += count
             progress(done, total)
 
-        yield advance
+        yield call
         return
     bar = _bar(progress, total, unit, description)
     if bar is None:
-        yield lambda _count: None
+        yield lambda count, doing="": None  # noqa: ARG005 - the form of the others
         return
     with bar:
-        yield bar.update
+
+        def show(count: int, doing: str = "") -> None:
+            bar.update(count)
+            if doing:
+                bar.set_description(doing)
+
+        yield show
 
 
 def _bar(progress: bool | None, total: int | None, unit: str, description: str) -> Any:  # noqa: FBT001 - True, False or None

@@ -1,0 +1,185 @@
+"""What measures a CPU with numpy alone: a product of matrices, and ``a += b`` in memory and in each cache.
+
+The probes of memory run one call of numpy per thread: numpy releases the interpreter lock meanwhile. ``a += b`` reads
+two numbers and writes one. The written line is already in the cache, so the counted bytes are all bytes that move.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.measure.probes import Clock, Probe, timed
+
+DTYPES: Final = {"fp32": np.float32, "fp64": np.float64}
+"""The precisions whose matrix products numpy hands to a BLAS. It computes all others in a naive loop."""
+
+# What limits the threads of a BLAS, the most specific first. A BLAS reads them once, when numpy is imported.
+_THREAD_VARIABLES: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+_ITEM_BYTES: Final = 8
+# Loads of a and b, and the store of a.
+_MOVES: Final = 3
+# One run should be much longer than the start of a thread, about 0.1 ms.
+_RUN_S: Final = 0.02
+# A figure needs about this many runs, with those that find the number of repetitions.
+_RUNS: Final = 10
+_CALIBRATION_BYTES: Final = 2_000_000
+_MAX_REPEATS: Final = 1_000_000_000
+
+
+class NumpyProbes:
+    """The probes of numpy on this machine's processors.
+
+    Parameters
+    ----------
+    workers
+        One executor per thread, so that the thread that writes an array first also works on it later. None for a single
+        thread: the calling thread works.
+    threads, blas_threads
+        How many threads work in memory, and in products of matrices.
+    clock
+        Returns seconds.
+    notes
+        What a reader must know about figures of these probes.
+    """
+
+    def __init__(
+        self,
+        workers: Sequence[ThreadPoolExecutor],
+        threads: int,
+        blas_threads: int,
+        clock: Clock,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.threads = threads
+        self.notes = notes
+        self._workers = workers
+        self._blas_threads = blas_threads
+        self._clock = clock
+
+    def matmul(self, precision: str, size: int) -> Probe:
+        a, b = (np.full((size, size), value, DTYPES[precision]) for value in (1.0, 0.5))
+        out = np.zeros_like(a)
+        return Probe(
+            2.0 * size**3,
+            timed(lambda: np.matmul(a, b, out=out), self._clock),
+            f"numpy matmul {size}×{size}",
+            self._blas_threads,
+        )
+
+    def memory(self, array_bytes: int) -> Probe:
+        count = max(1, array_bytes // (_ITEM_BYTES * self.threads))
+        jobs = self._on_each_thread(lambda: _update(count))
+        return Probe(
+            float(_MOVES * _ITEM_BYTES * count * self.threads),
+            timed(lambda: self._run(jobs), self._clock),
+            "numpy a += b",
+            self.threads,
+        )
+
+    def cache(self, working_set: int, budget_s: float, threads: int | None = None) -> Probe:
+        """Return repeated ``a += b`` on arrays that together have `working_set` bytes per thread.
+
+        One call runs all repetitions: the sum over the rows of a matrix whose rows are all `b`. About ten runs fit into
+        the budget.
+        """
+        threads = self.threads if threads is None else threads
+        count = max(1, working_set // (2 * _ITEM_BYTES))
+        repeats = 2 + _CALIBRATION_BYTES // (_MOVES * _ITEM_BYTES * count)
+        jobs = self._on_each_thread(lambda: _repeated_update(count, repeats), threads)
+        self._run(jobs)
+        run_s = min(_RUN_S, budget_s / _RUNS)
+        seconds = min(timed(lambda: self._run(jobs), self._clock)(2))
+        repeats = min(_MAX_REPEATS, max(repeats, int(repeats * run_s / max(seconds, 1e-9))))
+        jobs = self._on_each_thread(lambda: _repeated_update(count, repeats), threads)
+        return Probe(
+            float(_MOVES * _ITEM_BYTES * count * repeats * threads),
+            timed(lambda: self._run(jobs), self._clock),
+            f"numpy a += b, {working_set // 1024} KiB per thread",
+            threads,
+        )
+
+    def _on_each_thread(self, make: Callable[[], Callable[[], object]], threads: int | None = None) -> list[Any]:
+        if not self._workers:
+            return [make()]
+        started = [worker.submit(make) for worker in self._workers[:threads]]
+        return [future.result() for future in started]
+
+    def _run(self, jobs: Sequence[Callable[[], object]]) -> None:
+        if not self._workers:
+            jobs[0]()
+            return
+        # The calling thread waits: a job on it would start late.
+        started = [worker.submit(job) for worker, job in zip(self._workers, jobs, strict=False)]
+        for future in started:
+            future.result()
+
+
+@contextmanager
+def probes(*, device: str, threads: int, usable: int, clock: Clock) -> Iterator[NumpyProbes]:  # noqa: ARG001 - the CPU
+    """Yield numpy's probes.
+
+    Parameters
+    ----------
+    device
+        ``cpu``.
+    threads
+        How many threads work.
+    usable
+        How many threads can run at the same time: what a BLAS uses if nothing limits it.
+    clock
+        Returns seconds.
+    """
+    notes = []
+    with ExitStack() as settings:
+        blas_threads = _threads_by_environment(usable)
+        if _limit_blas(threads, settings):
+            blas_threads = threads
+        elif blas_threads != threads:
+            notes.append(
+                f"numpy's BLAS ran with its own {blas_threads} threads, not with {threads}: "
+                "install threadpoolctl to set them"
+            )
+        workers = [
+            settings.enter_context(ThreadPoolExecutor(1, thread_name_prefix="roofwidget"))
+            for _ in range(threads if threads > 1 else 0)
+        ]
+        yield NumpyProbes(workers, threads, blas_threads, clock, notes)
+
+
+def _limit_blas(threads: int, settings: ExitStack) -> bool:
+    """Set the threads of the BLAS until `settings` is closed; return False if threadpoolctl is not installed."""
+    try:
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415 - optional
+    except ImportError:
+        return False
+    settings.enter_context(threadpool_limits(limits=threads, user_api="blas"))
+    return True
+
+
+def _update(count: int) -> Callable[[], object]:
+    a, b = _written(count), _written(count)
+    return lambda: np.add(a, b, out=a)
+
+
+def _repeated_update(count: int, repeats: int) -> Callable[[], object]:
+    a, b = _written(count), _written(count)
+    rows = np.broadcast_to(b, (repeats, count))
+    return lambda: np.add.reduce(rows, axis=0, out=a)
+
+
+def _written(count: int) -> np.ndarray:
+    """Return an array of ones. Pages that were never written would all be one page of zeros."""
+    return np.full(count, 1.0)
+
+
+def _threads_by_environment(usable: int) -> int:
+    for name in _THREAD_VARIABLES:
+        if (value := os.environ.get(name, "")).isdigit() and int(value) > 0:
+            return min(usable, int(value))
+    return usable

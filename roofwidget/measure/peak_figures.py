@@ -1,0 +1,436 @@
+"""Measures peaks and bandwidths within a time budget, and sees when other programs disturbed them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, Final
+
+from roofwidget.measure import system
+from roofwidget.measure.frameworks import TITLES, probes_of
+from roofwidget.measure.hardware_peaks import HardwarePeaks, MeasuredRate
+from roofwidget.measure.probes import Clock
+from roofwidget.measure.sampling import Sample, Sampler
+from roofwidget.support.progress import Progress, advancing
+from roofwidget.units import format_quantity
+
+LEVELS: Final = ("DRAM", "L3", "L2", "L1")
+"""The memory levels that can be measured, the main memory first."""
+
+# The first size tells the speed. Processors with many cores need large matrices.
+_CPU_SIZES: Final = (256, 1024, 2048, 4096, 8192)
+_ACCELERATOR_SIZES: Final = (1024, 2048, 4096, 8192, 16384)
+# A CPU without instructions for a precision is slower than fp32 by more than this factor.
+_MAX_NAIVE_SLOWDOWN: Final = 4
+_NAIVE_CHECK_S: Final = 0.1
+_NEVER_NAIVE: Final = frozenset({"fp32", "fp64"})
+
+_MIB: Final = 2**20
+# STREAM's rule: each array has at least four times the capacity of all last-level caches. Two arrays take turns, so
+# twice the capacity suffices.
+_ARRAY_TO_CACHE: Final = 4
+_MIN_ARRAY_TO_CACHE: Final = 2
+_MIN_ARRAY_BYTES: Final = 64 * _MIB
+_ARRAY_BYTES_WITHOUT_CACHES: Final = 128 * _MIB
+_ACCELERATOR_ARRAY_BYTES: Final = 512 * _MIB
+_SMALLEST_ARRAY_BYTES: Final = _MIB
+# How fast one thread gets new pages from the system, and how many threads at most get them at the same time.
+_NEW_PAGES_B_PER_S: Final = 0.5e9
+_NEW_PAGES_SHARE: Final = 2 / 3
+_MAX_PAGE_THREADS: Final = 16
+# The matrices and the arrays of one figure use at most this part of the free memory.
+_FREE_MEMORY_PART: Final = 0.25
+_MATRICES: Final = 3
+_MAX_ITEM_BYTES: Final = 8
+# The part of a cache that the arrays fill. The rest is for everything else that the processor touches.
+_WORKING_SHARE: Final = {1: 0.75, 2: 0.5, 3: 0.5}
+# A level is measurable if its working set is larger than the cache above it by this factor.
+_MIN_GROWTH: Final = 2
+_LOWER_BOUND_LEVEL: Final = 1
+_PRIVATE_LEVELS: Final = (1, 2)
+
+# The first attempts use this share of the budget. The rest is for figures that other programs disturbed.
+_FIRST_SHARE: Final = 0.75
+_DRAM_WEIGHT: Final = 3.0
+_CACHE_WEIGHT: Final = 1.0
+_COMPUTE_WEIGHT: Final = 3.0
+_MIN_RETRY_S: Final = 0.05
+_SCALING_SHARE: Final = 0.2
+
+_MAX_OTHERS: Final = 0.1
+_MAX_STOLEN: Final = 0.05
+_MAX_SPREAD: Final = 0.15
+_MIN_MEDIAN: Final = 0.8
+_MIN_SCALING: Final = 0.7
+_MAX_LOAD: Final = 0.5
+_MIN_LEVEL_RATIO: Final = 0.8
+
+
+@dataclass(frozen=True)
+class PeakRequest:
+    """What is measured, and how: equal requests have equal answers.
+
+    Parameters
+    ----------
+    device
+        The device as its framework writes it.
+    precisions, frameworks
+        The precisions, and for each the framework that multiplies matrices of it.
+    optional
+        Precisions that are left out if the CPU computes them in a naive loop.
+    levels
+        The memory levels; None for all that the system names.
+    threads, steps, warmup, budget_s
+        As `measure_peaks` takes them.
+    """
+
+    device: str
+    precisions: tuple[str, ...]
+    frameworks: tuple[str, ...]
+    optional: frozenset[str]
+    levels: tuple[str, ...] | None
+    threads: int
+    steps: int | None
+    warmup: int | None
+    budget_s: float
+
+    @property
+    def is_cpu(self) -> bool:
+        return self.device == "cpu"
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Rates of one figure, who used the processors meanwhile, and the rate of n threads over n rates of one thread."""
+
+    sample: Sample
+    shares: system.Shares | None = None
+    scaling: float | None = None
+
+    def disturbances(self) -> tuple[str, ...]:
+        """Return why the rates may be too low: what other programs did, and how the rates vary."""
+        return tuple(self._disturbances())
+
+    def _disturbances(self) -> Iterator[str]:
+        sample = self.sample
+        if self.shares is not None and self.shares.others > _MAX_OTHERS:
+            yield f"other programs used {self.shares.others:.0%} of the processors"
+        if self.shares is not None and self.shares.stolen > _MAX_STOLEN:
+            yield f"other virtual machines used {self.shares.stolen:.0%} of the processors"
+        if self.scaling is not None and self.scaling < _MIN_SCALING:
+            yield f"{sample.probe.threads} threads together reach {self.scaling:.0%} of what each reaches alone"
+        if sample.median < _MIN_MEDIAN * sample.best:
+            yield f"the rates vary: the median is {1 - sample.median / sample.best:.0%} below the best"
+        elif sample.spread is not None and sample.spread > _MAX_SPREAD:
+            yield f"the rates vary: their spread is {sample.spread:.0%}"
+
+    def and_again(self, other: _Measured) -> _Measured:
+        """Return both attempts as one, judged by the attempt with the better median."""
+        better = self if self.sample.median >= other.sample.median else other
+        return replace(better, sample=self.sample.and_also(other.sample), scaling=self.scaling)
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """One figure to measure.
+
+    Parameters
+    ----------
+    name, unit, scope, capacity
+        As in `MeasuredRate`.
+    weight
+        Its share of the budget.
+    sample
+        Measures it within a number of seconds.
+    sample_alone
+        Measures it with one thread; None if threads may disturb each other, as they do in a shared memory.
+    """
+
+    name: str
+    unit: str
+    weight: float
+    sample: Callable[[float], Sample]
+    sample_alone: Callable[[float], Sample] | None = None
+    scope: str = ""
+    capacity: float | None = None
+
+    @property
+    def description(self) -> str:
+        return f"measuring {self.name} {'peak' if self.unit == 'FLOP/s' else 'bandwidth'}"
+
+
+def measure(
+    request: PeakRequest,
+    machine: system.Machine,
+    *,
+    name: str = "",
+    notes: Sequence[str] = (),
+    progress: Progress = False,
+    clock: Clock = time.perf_counter,
+) -> HardwarePeaks:
+    """Measure what a request asks for.
+
+    Parameters
+    ----------
+    request
+        What is measured.
+    machine
+        What the system says of this machine.
+    name
+        The name of an accelerator.
+    notes
+        What a reader must know about all figures.
+    progress
+        As `measure_peaks` takes it.
+    clock
+        Returns seconds.
+    """
+    run = _Run(request, machine, clock)
+    with run:
+        done = run.in_budget(run.figures(), progress)
+        warnings = [*notes, *run.notes]
+    rates = sorted((_rate(figure, found) for figure, found in done), key=lambda rate: rate.unit != "FLOP/s")
+    peak = rates[0]
+    main = next(rate for rate in rates if rate.unit == "B/s")
+    uses_torch = "torch" in request.frameworks
+    return HardwarePeaks(
+        *(peak.value, main.value, peak.value / main.value, request.device, peak.name, peak.name == "tf32"),
+        cudnn_benchmark=uses_torch and probes_of("torch").cudnn_benchmark(),
+        ceilings=tuple(rates),
+        warnings=tuple(dict.fromkeys([*warnings, *_disorder(rates)])),
+        name=name or f"{machine.name}, {request.threads} thread{'s' if request.threads > 1 else ''}",
+    )
+
+
+class _Run:
+    """One measurement: the probes of the frameworks that it needs, as a context manager, and its figures."""
+
+    def __init__(self, request: PeakRequest, machine: system.Machine, clock: Clock) -> None:
+        self.request = request
+        self.machine = machine
+        self.clock = clock
+        self.start = clock()
+        self.sampler = Sampler(clock, request.steps, request.warmup)
+        self._notes = list(_load_before(machine))
+        self._probes: dict[str, Any] = {}
+        self._exit = ExitStack()
+
+    def __enter__(self) -> None:
+        with ExitStack() as opened:
+            needed = {*self.request.frameworks, *(["numpy"] if self.request.is_cpu else [])}
+            for framework in sorted(needed):
+                self._probes[framework] = opened.enter_context(
+                    probes_of(framework).probes(
+                        device=self.request.device,
+                        threads=self.request.threads,
+                        usable=self.machine.threads,
+                        clock=self.clock,
+                    )
+                )
+            self._exit = opened.pop_all()
+
+    def __exit__(self, *exception: object) -> None:
+        self._exit.close()
+
+    @property
+    def notes(self) -> list[str]:
+        return [*self._notes, *(note for probes in self._probes.values() for note in probes.notes)]
+
+    # -- what is measured ----------------------------------------------------------------------------------------------
+
+    def figures(self) -> list[_Figure]:
+        """Return the figures in the order in which they are measured: memory first, as a BLAS leaves busy threads."""
+        compute = [
+            self._compute(precision, framework)
+            for precision, framework in zip(self.request.precisions, self.request.frameworks, strict=True)
+            if not self._is_left_out(precision, framework)
+        ]
+        return [*self._memories(), *compute]
+
+    def _compute(self, precision: str, framework: str) -> _Figure:
+        probes = self._probes[framework]
+
+        def sample(budget_s: float) -> Sample:
+            sizes = _CPU_SIZES if self.request.is_cpu else _ACCELERATOR_SIZES
+            fitting = [size for size in sizes if self._fits(_MATRICES * _MAX_ITEM_BYTES * size**2)]
+            return self.sampler.doubled(lambda size: probes.matmul(precision, size), fitting or sizes[:1], budget_s)
+
+        return _Figure(precision, "FLOP/s", _COMPUTE_WEIGHT, sample)
+
+    def _is_left_out(self, precision: str, framework: str) -> bool:
+        """Return whether an optional precision has no fast path on this CPU.
+
+        Raises
+        ------
+        ValueError
+            If the precision was asked for.
+        """
+        if not self.request.is_cpu or precision in _NEVER_NAIVE:
+            return False
+        quick = replace(self.sampler, steps=None, warmup=1)
+        size = _CPU_SIZES[0]
+        budget_s = min(_NAIVE_CHECK_S, self.request.budget_s / 10)
+        rate, usual = (
+            quick.sample(self._probes[framework].matmul(one, size), budget_s).best for one in (precision, "fp32")
+        )
+        if rate * _MAX_NAIVE_SLOWDOWN >= usual:
+            return False
+        reason = (
+            f"{TITLES[framework]} multiplies {precision} matrices on this CPU at "
+            f"{format_quantity(rate, 'FLOP/s', 2)}, fp32 ones at {format_quantity(usual, 'FLOP/s', 2)}"
+        )
+        if precision not in self.request.optional:
+            raise ValueError(f"dtype: {precision} is not measured, because {reason}; leave it out")
+        self._notes.append(f"{precision} is left out: {reason}")
+        return True
+
+    def _memories(self) -> Iterator[_Figure]:
+        asked, caches = self.request.levels, self.machine.caches
+        yield self._dram()
+        if not self.request.is_cpu:
+            if asked is not None and len(asked) > 1:
+                self._notes.append("caches are only measured on a CPU")
+            return
+        if not caches and (asked is None or len(asked) > 1):
+            self._notes.append("the system does not say how large its caches are: only DRAM is measured")
+            return
+        for name in LEVELS[1:] if asked is None else asked[1:]:
+            cache = next((cache for cache in caches if cache.name == name), None)
+            if cache is not None:
+                yield from self._cache(cache)
+            elif asked is not None:
+                self._notes.append(f"{name} is left out: the system names no such cache")
+
+    def _dram(self) -> _Figure:
+        probes = self._probes["numpy" if self.request.is_cpu else self.request.frameworks[0]]
+
+        def sample(budget_s: float) -> Sample:
+            size = self._array_bytes(budget_s)
+            found = self.sampler.sample(probes.memory(size), budget_s)
+            caches = self.machine.caches[-1:] if self.request.is_cpu else ()
+            for last in caches:
+                if size < _MIN_ARRAY_TO_CACHE * last.capacity * last.count:
+                    small = f"arrays of {size // _MIB} MiB may stay in part in the {last.name} cache"
+                    found = replace(found, warnings=(*found.warnings, small))
+            return found
+
+        return _Figure("DRAM", "B/s", _DRAM_WEIGHT, sample)
+
+    def _array_bytes(self, budget_s: float) -> int:
+        """Return the bytes of one of two arrays that a cache cannot hold, as far as memory and budget allow."""
+        if not self.request.is_cpu:
+            return _ACCELERATOR_ARRAY_BYTES
+        last = self.machine.caches[-1:]
+        wanted = max([_MIN_ARRAY_BYTES, *(_ARRAY_TO_CACHE * cache.capacity * cache.count for cache in last)])
+        pages_per_s = _NEW_PAGES_B_PER_S * min(self.request.threads, _MAX_PAGE_THREADS)
+        in_time = int(budget_s * _NEW_PAGES_SHARE * pages_per_s / 2)
+        free = self.machine.free_memory
+        in_memory = wanted if free is None else int(free * _FREE_MEMORY_PART / 2)
+        return max(_SMALLEST_ARRAY_BYTES, min(wanted if last else _ARRAY_BYTES_WITHOUT_CACHES, in_time, in_memory))
+
+    def _cache(self, cache: system.Cache) -> Iterator[_Figure]:
+        # All threads may run on processors that share a cache.
+        sharers = min(cache.sharers, self.request.threads)
+        working_set = int(cache.capacity * _WORKING_SHARE[cache.level] / sharers)
+        above = [other.capacity / other.sharers for other in self.machine.caches if other.level < cache.level]
+        if above and working_set < _MIN_GROWTH * max(above):
+            share = format_quantity(cache.capacity / sharers, "B", 2)
+            self._notes.append(f"{cache.name} is left out: its {share} per thread hardly exceed the cache above it")
+            return
+        probes = self._probes["numpy"]
+        scope = "per core" if cache.count > 1 or cache.sharers == 1 else "shared"
+        is_private = cache.level in _PRIVATE_LEVELS and self.request.threads > 1
+        yield _Figure(
+            *(cache.name, "B/s", _CACHE_WEIGHT),
+            lambda budget_s: self.sampler.sample(probes.cache(working_set, budget_s), budget_s),
+            (lambda budget_s: self.sampler.sample(probes.cache(working_set, budget_s, 1), budget_s))
+            if is_private
+            else None,
+            f"{scope}, lower bound" if cache.level == _LOWER_BOUND_LEVEL else scope,
+            float(cache.capacity * cache.count),
+        )
+
+    def _fits(self, size: int) -> bool:
+        free = self.machine.free_memory
+        return not self.request.is_cpu or free is None or size <= free * _FREE_MEMORY_PART
+
+    # -- the budget ----------------------------------------------------------------------------------------------------
+
+    def in_budget(self, figures: Sequence[_Figure], progress: Progress) -> list[tuple[_Figure, _Measured]]:
+        """Measure each figure. If time is left, measure those once more that were disturbed or that did not settle."""
+        done: list[tuple[_Figure, _Measured]] = []
+        with advancing(progress, len(figures), unit="figure", description="measuring peaks") as advance:
+            for number, figure in enumerate(figures):
+                advance(0, figure.description)
+                weights = sum(other.weight for other in figures[number:])
+                rest_s = self.start + _FIRST_SHARE * self.request.budget_s - self.clock()
+                done.append((figure, self._measured(figure, max(0.0, rest_s * figure.weight / weights))))
+                advance(1)
+            return self._once_more(done)
+
+    def _measured(self, figure: _Figure, budget_s: float) -> _Measured:
+        before = system.usage()
+        alone_s = 0.0 if figure.sample_alone is None else budget_s * _SCALING_SHARE
+        sample = figure.sample(budget_s - alone_s)
+        shares = self._shares_since(before)
+        if figure.sample_alone is None:
+            return _Measured(sample, shares)
+        # Two hardware threads of a core share its units, so cores count.
+        cores = min(self.machine.cores, self.request.threads)
+        return _Measured(sample, shares, sample.best / (cores * figure.sample_alone(alone_s).best))
+
+    def _once_more(self, done: Sequence[tuple[_Figure, _Measured]]) -> list[tuple[_Figure, _Measured]]:
+        end = self.start + self.request.budget_s
+        result = list(done)
+        doubtful = [
+            number for number, (_, found) in enumerate(done) if found.disturbances() or not found.sample.is_settled
+        ]
+        for position, number in enumerate(doubtful):
+            figure, found = done[number]
+            budget_s = (end - self.clock()) / (len(doubtful) - position)
+            if budget_s < _MIN_RETRY_S or found.sample.probe.work / found.sample.median > budget_s / 2:
+                continue
+            before = system.usage()
+            again = self.sampler.sample(found.sample.probe, budget_s)
+            result[number] = figure, found.and_again(_Measured(again, self._shares_since(before)))
+        return result
+
+    def _shares_since(self, before: system.Usage) -> system.Shares | None:
+        return system.usage().shares_since(before, len(system.usable_processors())) if self.request.is_cpu else None
+
+
+def _rate(figure: _Figure, found: _Measured) -> MeasuredRate:
+    sample = found.sample
+    return MeasuredRate(
+        *(figure.name, figure.unit, _rounded(sample.best), _rounded(sample.median)),
+        None if sample.spread is None else round(sample.spread, 3),
+        *(len(sample.rates), sample.probe.method, sample.probe.threads),
+        datetime.now().astimezone().date().isoformat(),
+        (*sample.warnings, *found.disturbances()),
+        figure.scope,
+        figure.capacity,
+    )
+
+
+def _rounded(rate: float) -> float:
+    """Return a rate with three digits: more digits are noise."""
+    return float(f"{rate:.2e}")
+
+
+def _disorder(rates: Sequence[MeasuredRate]) -> Iterator[str]:
+    """Yield which memory level came out slower than the level below it, which has more capacity."""
+    levels = [rate for rate in rates if rate.unit == "B/s"]
+    for below, above in pairwise(levels):
+        if above.value < _MIN_LEVEL_RATIO * below.value:
+            yield f"{above.name} came out slower than {below.name}: measure again when the machine is idle"
+
+
+def _load_before(machine: system.Machine) -> Iterator[str]:
+    """Yield how busy the machine was before, where the system does not say who uses the processors meanwhile."""
+    load = system.load()
+    if system.usage().worked is None and load is not None and load > _MAX_LOAD * machine.threads:
+        yield f"{load:.1f} programs were running in the last minute, on {machine.threads} processors"

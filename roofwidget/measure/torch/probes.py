@@ -1,0 +1,153 @@
+"""What measures a device with PyTorch: a product of matrices, and ``a += b`` in the memory of an accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, Final
+
+import torch
+
+from roofwidget.measure.probes import Clock, Probe, timed
+
+DTYPES: Final = {
+    "fp64": torch.float64,
+    "fp32": torch.float32,
+    "tf32": torch.float32,
+    "bf16": torch.bfloat16,
+    "fp16": torch.float16,
+}
+_MOVES: Final = 3
+_MS_PER_S: Final = 1e3
+
+
+class TorchProbes:
+    """The probes of PyTorch on one device.
+
+    Parameters
+    ----------
+    device
+        ``cpu``, ``cuda:0`` or ``mps``.
+    threads
+        How many threads work on a CPU.
+    clock
+        Returns seconds. CUDA has a clock of its own.
+    """
+
+    notes: Sequence[str] = ()
+
+    def __init__(self, device: str, threads: int, clock: Clock) -> None:
+        self.device = device
+        self.threads = threads
+        self._clock = clock
+
+    def matmul(self, precision: str, size: int) -> Probe:
+        a, b = (
+            torch.full((size, size), value, dtype=DTYPES[precision], device=self.device) for value in (1.0, 0.5 / size)
+        )
+        out = torch.empty_like(a)
+
+        def seconds(count: int) -> Sequence[float]:
+            with tf32(torch.backends.cuda.matmul, allowed=precision == "tf32"):
+                return self._seconds(lambda: torch.mm(a, b, out=out), count)
+
+        return Probe(2.0 * size**3, seconds, f"torch mm {size}×{size}", self._threads)
+
+    def memory(self, array_bytes: int) -> Probe:
+        count = array_bytes // torch.float32.itemsize
+        a, b = (torch.full((count,), value, dtype=torch.float32, device=self.device) for value in (0.0, 1.0))
+        moved = float(_MOVES * count * torch.float32.itemsize)
+        return Probe(moved, lambda runs: self._seconds(lambda: a.add_(b), runs), "torch a += b", self._threads)
+
+    @property
+    def _threads(self) -> int | None:
+        return self.threads if self.device == "cpu" else None
+
+    def _seconds(self, run: Callable[[], object], count: int) -> Sequence[float]:
+        kind = self.device.partition(":")[0]
+        if kind == "cuda":
+            with torch.cuda.device(self.device):
+                return seconds_by_events(run, count, torch.cuda)
+        if kind == "mps":
+            return [self._mean_seconds(run, count)] * count
+        return timed(run, self._clock)(count)
+
+    def _mean_seconds(self, run: Callable[[], object], count: int) -> float:
+        torch.mps.synchronize()
+        start = self._clock()
+        for _ in range(count):
+            run()
+        torch.mps.synchronize()
+        return (self._clock() - start) / count
+
+
+@contextmanager
+def probes(*, device: str, threads: int, usable: int, clock: Clock) -> Iterator[TorchProbes]:  # noqa: ARG001 - for a BLAS
+    """Yield PyTorch's probes, see `TorchProbes`. PyTorch's number of threads is as before at the end."""
+    before = torch.get_num_threads()
+    if device == "cpu":
+        torch.set_num_threads(threads)
+    try:
+        with torch.inference_mode():
+            yield TorchProbes(device, threads, clock)
+    finally:
+        torch.set_num_threads(before)
+
+
+def find(device: str) -> tuple[str, str, str]:
+    """Return a device as PyTorch writes it, and its name; or two empty texts and why it cannot be used."""
+    kind, _, index = device.partition(":")
+    if kind == "cpu":
+        return "cpu", "", ""
+    if kind == "mps":
+        is_there = torch.backends.mps.is_available()
+        return ("mps", "Apple GPU", "") if is_there else ("", "", "PyTorch finds no Apple GPU")
+    if not torch.cuda.is_available():
+        built = torch.version.cuda or torch.version.hip
+        return "", "", "PyTorch finds no CUDA device" if built else "this PyTorch is built without CUDA"
+    number = int(index) if index else torch.cuda.current_device()
+    if number >= torch.cuda.device_count():
+        return "", "", f"PyTorch finds only {torch.cuda.device_count()} CUDA devices"
+    return f"cuda:{number}", str(torch.cuda.get_device_name(number)), ""
+
+
+def cudnn_benchmark() -> bool:
+    """Return whether cuDNN searches for the fastest convolution."""
+    return bool(torch.backends.cudnn.benchmark)
+
+
+def seconds_by_events(run: Callable[[], object], count: int, cuda: Any) -> Sequence[float]:
+    """Return the seconds of each run by events on the device, with one synchronisation; `cuda` is `torch.cuda`."""
+    events = [cuda.Event(enable_timing=True) for _ in range(count + 1)]
+    events[0].record()
+    for event in events[1:]:
+        run()
+        event.record()
+    cuda.synchronize()
+    return [start.elapsed_time(end) / _MS_PER_S for start, end in pairwise(events)]
+
+
+@contextmanager
+def tf32(settings: Any, *, allowed: bool) -> Iterator[None]:
+    """Allow or forbid TF32 in products of fp32 matrices until the end; `settings` is `torch.backends.cuda.matmul`.
+
+    Newer versions of PyTorch have two settings for the same thing, and raise if a program writes one and reads the
+    other. The new setting is written, if there is one, and gets its old value back: both settings then agree as before.
+    """
+    name = "fp32_precision" if _has_setting(settings, "fp32_precision") else "allow_tf32"
+    before = getattr(settings, name)
+    setattr(settings, name, allowed if name == "allow_tf32" else "tf32" if allowed else "ieee")
+    try:
+        yield
+    finally:
+        setattr(settings, name, before)
+
+
+def _has_setting(settings: Any, name: str) -> bool:
+    # Older versions raise an `AssertionError` for names that they do not know.
+    try:
+        getattr(settings, name)
+    except (AttributeError, AssertionError):
+        return False
+    return True
