@@ -356,7 +356,7 @@ def count_flops(
     >>> import numpy as np
     >>> p = count_flops(np.matmul, np.ones((64, 32)), np.ones((32, 16)))
     >>> p
-    Profile(matmul on cpu: 1 operation, 65.5 kFLOP, 28.7 kB)
+    Profile(matmul on cpu: 1 operation, 65.5 kFLOP, 28.7 kB, 1 warning)
     """
     request = _request(by, None, 0, 1)
     found = _framework(function, framework, [args, kwargs])

@@ -1,0 +1,417 @@
+"""Arrays that record what is done with them: `CountedArray`, and the `Recorder` that collects the operations."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.kernels.columns import is_whole
+from roofwidget.measure.counts import OpCount
+from roofwidget.measure.numpy import functions
+from roofwidget.measure.numpy.functions import Call, Rule, Work, arrays_in
+from roofwidget.measure.numpy.traffic import Array, bytes_of, is_view, total_bytes
+from roofwidget.measure.numpy.ufuncs import precision_of, ufunc_flops, ufunc_name
+
+_COUNTED_KINDS: Final = "biufc"
+"""The kinds of numpy's data types that are counted: truth values, whole numbers, floating-point and complex numbers."""
+
+_MIN_SINGLE_ELEMENTS: Final = 100
+"""So many single elements are a loop in Python. numpy's own code reads a few."""
+
+active: ContextVar[Recorder | None] = ContextVar("active", default=None)
+"""The recorder of this thread. Without a recorder, numpy's functions that make arrays are not recorded."""
+
+
+class Recorder:
+    """Collects operations on `CountedArray`, in the order in which they run.
+
+    Parameters
+    ----------
+    clock
+        Returns seconds. Each operation is timed without the work of counting it.
+
+    Attributes
+    ----------
+    ops : list of OpCount
+        The operations, without times.
+    seconds : list of float
+        Their times.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.ops: list[OpCount] = []
+        self.seconds: list[float] = []
+        # The memory that each operation read, by identity.
+        self._sources: list[frozenset[int]] = []
+        self._clock = clock
+        self._left_out: dict[str, None] = {}
+        self._single_elements = 0
+        self._single_row = -1
+        # Bytes of the arrays that the operations did not make, by the identity of their memory.
+        self._inputs: dict[int, int] = {}
+        self._made: set[int] = set()
+        self._read: set[int] = set()
+        self._written: set[int] = set()
+        self.is_open = True
+
+    @property
+    def warnings(self) -> list[str]:
+        """What could not be counted."""
+        found = [f"{what} are not counted" for what in self._left_out]
+        if self._single_elements >= _MIN_SINGLE_ELEMENTS:
+            found.append(
+                f"{self._single_elements:,} single elements were read or written one by one; "
+                "Python's arithmetic on them is not counted"
+            )
+        return found
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Record in this thread until the block ends. Arrays that outlive the block no longer record."""
+        token = active.set(self)
+        try:
+            yield
+        finally:
+            active.reset(token)
+            self.is_open = False
+
+    def compulsory_bytes(self, result: Any) -> int:
+        """Return the bytes of the inputs that were read, of the inputs that were written, and of the result."""
+        known = self._inputs
+        inputs = sum(known[key] for key in (*(self._read & known.keys()), *(self._written & known.keys())))
+        outputs = total_bytes(array for array in arrays_in(plain(result)) if id(_memory(array)) not in known)
+        return min(inputs + outputs, sum(op.bytes or 0 for op in self.ops))
+
+    def wrap_input(self, value: Any) -> Any:
+        """Return a value with counted arrays in place of its arrays, also in lists, tuples and dicts."""
+        if isinstance(value, np.ndarray):
+            wrapped = self.wrap(value)
+            if isinstance(wrapped, CountedArray):
+                self._add_input(value)
+            return wrapped
+        return _mapped(self.wrap_input, value)
+
+    def wrap(self, value: Any) -> Any:
+        """Return a value with counted arrays in place of arrays that can be counted, also in lists and tuples."""
+        if not isinstance(value, np.ndarray):
+            return _mapped(self.wrap, value)
+        if not self.is_open or isinstance(value, CountedArray):
+            return value
+        if type(value) not in {np.ndarray, np.memmap}:
+            self._left_out[f"arrays of the class {type(value).__name__}"] = None
+            return value
+        if value.dtype.kind not in _COUNTED_KINDS:
+            self._left_out[f"arrays of the type {value.dtype.name}"] = None
+            return value
+        counted = np.ndarray.view(value, CountedArray)
+        counted.recorder = self
+        return counted
+
+    def run(
+        self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], rule: Rule
+    ) -> Any:
+        """Call a function with plain arrays, record its work by a rule, and return its result with counted arrays.
+
+        If the result is one of the arguments, such as a target of ``out=``, this argument itself is returned.
+        """
+        given = (args, dict(kwargs))
+        bare_args, bare_kwargs = bare = plain(given)
+        with unrecorded():
+            start = self._clock()
+            result = function(*bare_args, **bare_kwargs)
+            seconds = self._clock() - start
+            self.add(name, rule, bare, result, seconds)
+        owners = {id(array): own for array, own in zip(arrays_in(bare), arrays_in(given), strict=True)}
+        if isinstance(result, np.ndarray) and id(result) in owners:
+            return owners[id(result)]
+        if isinstance(result, tuple):
+            return tuple(owners.get(id(part), self.wrap(part)) for part in result)
+        return self.wrap(result)
+
+    def add(self, name: str, rule: Rule, given: tuple[Any, Any], result: Any, seconds: float) -> None:
+        """Add an operation that ran; `given` are its arguments and keywords, without counters."""
+        args, kwargs = given
+        rest = {key: value for key, value in kwargs.items() if key != "out"}
+        call = Call(args, rest, tuple(arrays_in(kwargs.get("out"))), result)
+        work = rule(call)
+        if work is functions.NO_OPERATION:
+            return
+        precision = None
+        if work.flops is None or work.flops:
+            numbers = result if isinstance(result, tuple) else (result,)
+            precision = precision_of(numbers) or precision_of(call.operands) or _integers(work, call)
+        shapes = ", ".join("×".join(map(str, array.shape)) or "scalar" for array in call.operands)
+        self.ops.append(OpCount(name, work.flops, work.read, work.written, precision, shapes=shapes))
+        self.seconds.append(seconds)
+        self._sources.append(frozenset(id(_memory(array)) for array in work.sources))
+        for array in work.sources:
+            if id(_memory(array)) not in self._made:
+                self._add_input(array)
+            self._read.add(id(_memory(array)))
+        for array in work.targets:
+            self._written.add(id(_memory(array)))
+        self._made.update(key for array in call.new if (key := id(_memory(array))) not in self._inputs)
+
+    def add_element(self, array: Array, seconds: float, *, is_read: bool) -> None:
+        """Add the read or the write of a single element. All of them make one row."""
+        self._single_elements += 1
+        amounts = (array.itemsize, 0) if is_read else (0, array.itemsize)
+        if self._single_row < 0:
+            self._single_row = len(self.ops)
+            self.ops.append(OpCount("single elements", {}, *amounts))
+            self.seconds.append(seconds)
+            self._sources.append(frozenset((id(_memory(array)),)))
+        else:
+            row = self.ops[self._single_row]
+            sums = ((row.bytes_read or 0) + amounts[0], (row.bytes_written or 0) + amounts[1])
+            self.ops[self._single_row] = OpCount(row.name, {}, *sums)
+            self.seconds[self._single_row] += seconds
+        (self._read if is_read else self._written).add(id(_memory(array)))
+
+    def add_unless_used(self, before: int, name: str, given: tuple[Any, Any], result: Any, seconds: float) -> None:
+        """Add a function with unknown FLOPs, if the operations since `before` read none of the arrays given to it.
+
+        Such a function has worked on plain arrays in code that is not seen. Its other operations are removed.
+        """
+        memory = {id(_memory(array)) for array in arrays_in(given)}
+        if any(memory & sources for sources in self._sources[before:]):
+            return
+        for column in (self.ops, self.seconds, self._sources):
+            del column[before:]
+        if self._single_row >= before:
+            self._single_row, self._single_elements = -1, 0
+        with unrecorded():
+            self.add(name, functions.unknown, plain(given), plain(result), seconds)
+
+    def timed(self, function: Callable[..., Any], *args: Any) -> tuple[Any, float]:
+        """Call a function, and return its result and its seconds."""
+        start = self._clock()
+        result = function(*args)
+        return result, self._clock() - start
+
+    def _add_input(self, array: Array) -> None:
+        key = id(_memory(array))
+        self._inputs[key] = max(self._inputs.get(key, 0), bytes_of(array))
+
+
+class CountedArray(np.ndarray[Any, Any]):
+    """A view of an array that records operations. It behaves as the array, and its results are counted arrays too."""
+
+    recorder: Recorder | None = None
+
+    def __array_finalize__(self, template: Any) -> None:
+        self.recorder = getattr(template, "recorder", None)
+
+    @property
+    def _open(self) -> Recorder | None:
+        return self.recorder if self.recorder is not None and self.recorder.is_open else None
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        recorder, function = self._open, getattr(ufunc, method)
+        if recorder is None:
+            return function(*plain(inputs), **plain(kwargs))
+        rule = _rule_of_at(ufunc) if method == "at" else _rule_of_ufunc(ufunc, method)
+        return recorder.run(ufunc_name(ufunc.__name__, method), function, inputs, kwargs, rule)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        recorder, key = self._open, functions.rule_name(func)
+        if recorder is None or key in functions.METADATA:
+            return func(*plain(args), **plain(kwargs))
+        name = key.rpartition(".")[2]
+        if key in functions.RULES:
+            return recorder.run(name, func, args, kwargs, functions.RULES[key])
+        before = len(recorder.ops)
+        result, seconds = recorder.timed(super().__array_function__, func, types, args, kwargs)
+        if result is not NotImplemented:
+            recorder.add_unless_used(before, name, (args, kwargs), result, seconds)
+        return recorder.wrap(result)
+
+    def __getitem__(self, key: Any) -> Any:
+        recorder = self._open
+        if recorder is None:
+            return plain(self)[plain(key)]
+        if _is_element(self, key):
+            result, seconds = recorder.timed(operator.getitem, plain(self), key)
+            recorder.add_element(self, seconds, is_read=True)
+            return result
+        return recorder.run("getitem", operator.getitem, (self, key), {}, functions.gathers)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        recorder, target, bare_key, bare_value = self._open, plain(self), plain(key), plain(value)
+        if recorder is None:
+            target[bare_key] = bare_value
+        elif _is_element(self, key):
+            _, seconds = recorder.timed(operator.setitem, target, bare_key, bare_value)
+            recorder.add_element(self, seconds, is_read=False)
+        else:
+            with unrecorded():
+                _, seconds = recorder.timed(operator.setitem, target, bare_key, bare_value)
+                if not _is_own_part(target, bare_key, bare_value):
+                    recorder.add("setitem", _assigns, ((target, bare_key, bare_value), {}), None, seconds)
+
+    @property
+    def T(self) -> Any:  # noqa: N802 - numpy's name
+        return self.transpose()
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return plain(self).__reduce__()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return plain(self).__reduce_ex__(protocol)
+
+    def __repr__(self) -> str:
+        return repr(plain(self))
+
+    def __str__(self) -> str:
+        return str(plain(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(plain(self), spec)
+
+
+_METHODS: Final[Mapping[str, Rule]] = {
+    **dict.fromkeys(
+        (
+            *("argmax", "argmin", "argpartition", "argsort", "astype", "copy", "diagonal", "flatten", "nonzero"),
+            *("ravel", "repeat", "reshape", "searchsorted", "squeeze", "swapaxes", "tobytes", "tolist", "transpose"),
+        ),
+        functions.moves,
+    ),
+    "choose": functions.RULES["choose"],
+    "compress": functions.gathers,
+    "dot": functions.RULES["dot"],
+    "fill": functions.overwrites,
+    "partition": functions.rearranges,
+    "put": functions.scatters,
+    "sort": functions.rearranges,
+    "take": functions.gathers,
+}
+"""The methods of arrays that numpy runs without a universal function."""
+
+
+def _counted_method(name: str, rule: Rule) -> Callable[..., Any]:
+    function = getattr(np.ndarray, name)
+
+    def method(array: CountedArray, *args: Any, **kwargs: Any) -> Any:
+        recorder = array.recorder
+        if recorder is None or not recorder.is_open:
+            return function(plain(array), *plain(args), **plain(kwargs))
+        return recorder.run(name, function, (array, *args), kwargs, rule)
+
+    method.__name__ = name
+    return method
+
+
+for _name, _rule in _METHODS.items():
+    setattr(CountedArray, _name, _counted_method(_name, _rule))
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Do not record the arrays that numpy's functions make in this block."""
+    token = active.set(None)
+    try:
+        yield
+    finally:
+        active.reset(token)
+
+
+def plain(value: Any) -> Any:
+    """Return a value with plain arrays in place of counted arrays, also in lists, tuples and dicts."""
+    if isinstance(value, CountedArray):
+        return np.ndarray.view(value, np.ndarray)
+    return value if isinstance(value, np.ndarray) else _mapped(plain, value)
+
+
+def _mapped(change: Callable[[Any], Any], value: Any) -> Any:
+    """Return a list, tuple or dict with changed parts. If no part changes, return the value itself."""
+    if isinstance(value, dict):
+        parts = {key: change(part) for key, part in value.items()}
+        if all(parts[key] is part for key, part in value.items()):
+            return value
+        return parts if type(value) is dict else _filled(value, parts)
+    if not isinstance(value, (list, tuple)):
+        return value
+    changed = [change(part) for part in value]
+    if all(new is old for new, old in zip(changed, value, strict=True)):
+        return value
+    if isinstance(value, list):
+        return changed
+    return type(value)(*changed) if hasattr(value, "_fields") else tuple(changed)
+
+
+def _filled(mapping: dict[Any, Any], parts: dict[Any, Any]) -> dict[Any, Any]:
+    twin = mapping.copy()
+    twin.update(parts)
+    return twin
+
+
+def _rule_of_ufunc(ufunc: np.ufunc, method: str) -> Rule:
+    def rule(call: Call) -> Work:
+        results = call.result if isinstance(call.result, tuple) else (call.result,)
+        return functions.computed(ufunc_flops(ufunc, method, call.args, call.kwargs, results), call)
+
+    return rule
+
+
+def _rule_of_at(ufunc: np.ufunc) -> Rule:
+    def rule(call: Call) -> Work:
+        target, key, *others = call.args
+        picked = np.asarray(target[key])
+        sources = (*arrays_in(key), *arrays_in(others))
+        flops = ufunc_flops(ufunc, "at", (target, *others), {}, (picked,))
+        return Work(flops, picked.nbytes + total_bytes(sources), picked.nbytes, (target, *sources), (target,))
+
+    return rule
+
+
+def _assigns(call: Call) -> Work:
+    """Return the work of ``target[key] = value``."""
+    target, key, value = call.args
+    picked = np.asarray(target[key])
+    sources = (*arrays_in(key), *arrays_in(value))
+    written = bytes_of(picked) if is_view(picked, (target,)) else picked.nbytes
+    return Work({}, total_bytes(sources), written, sources, (target,))
+
+
+def _is_own_part(target: Array, key: Any, value: Any) -> bool:
+    """Return whether ``target[key]`` is the very memory of the value, as after ``target[key] += 1``: no byte moves."""
+    if not isinstance(value, np.ndarray) or not is_view(value, (target,)):
+        return False
+    part = target[key]
+    return isinstance(part, np.ndarray) and _layout(part) == _layout(value)
+
+
+def _layout(array: Array) -> tuple[Any, ...]:
+    return array.__array_interface__["data"], array.shape, array.strides, array.dtype
+
+
+def _is_element(array: Array, key: Any) -> bool:
+    """Return whether a key picks a single element: one whole number per dimension."""
+    keys = key if isinstance(key, tuple) else (key,)
+    return len(keys) == array.ndim and all(is_whole(one) for one in keys)
+
+
+def _integers(work: Work, call: Call) -> str | None:
+    """Return the precision of products of whole numbers, such as ``int64``."""
+    if not work.flops or not call.operands:
+        return None
+    return str(np.result_type(*call.operands).name)
+
+
+def _memory(array: Array) -> Any:
+    """Return the array that owns the memory of a view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
