@@ -21,6 +21,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.measure import report
 from roofwidget.measure.counts import Counts, Grouping, OpCount, Request, Timing
 from roofwidget.measure.frameworks import COUNTERS, counter, framework_of
+from roofwidget.measure.peaks import measure_peaks
 from roofwidget.support.arguments import shown_value, text_argument
 from roofwidget.support.did_you_mean import choose_from
 from roofwidget.support.text_tables import counted, first_few
@@ -174,13 +175,14 @@ class Profile:
     def _flops_of(self, *classes: str) -> int:
         return sum((op.flops or {}).get(name, 0) for op in self._counts.ops for name in classes)
 
-    def bound(self, peaks: Any, *, memory: str = "main") -> Bound:
+    def bound(self, peaks: Any = None, *, memory: str = "main") -> Bound:
         """Return the bounds of the rows on a chip.
 
         Parameters
         ----------
         peaks
-            A `Chip`, the name of a chip, or `HardwarePeaks`.
+            A `Chip`, the name of a chip, or `HardwarePeaks`. By default the peaks of the device that the function ran
+            on, which `measure_peaks` measures in a few seconds, once per process.
         memory
             The memory level that the counted bytes cross, such as ``"L3"`` for a call whose data fit the L3 cache. The
             default is the main memory.
@@ -199,11 +201,11 @@ class Profile:
             table = table.replace(bytes={level: table.bytes})
         return bound_lenient(table, chip, memory=level)
 
-    def roofline(self, peaks: Any, **traits: Any) -> RooflineWidget:
+    def roofline(self, peaks: Any = None, **traits: Any) -> RooflineWidget:
         """Return a `RooflineWidget` with the rows on a chip; `peaks` is as in `bound`."""
         return RooflineWidget([self._chip(peaks)], self.kernels, **traits)
 
-    def summary(self, peaks: Any, top: int = 10, *, memory: str = "main") -> None:
+    def summary(self, peaks: Any = None, top: int = 10, *, memory: str = "main") -> None:
         """Print how close the call is to the roof of a chip, and the slowest rows.
 
         The roofs allow the sum of the rows' bounds: each row takes at least its FLOPs over the peak or its bytes over
@@ -239,7 +241,13 @@ class Profile:
         print(report.summary(self, self.bound(peaks, memory=memory), rows))  # noqa: T201 - its purpose
 
     def _chip(self, given: Any) -> Chip:
-        return as_chip(given)
+        return as_chip(measure_peaks(self.device, dtype=self._rare_precisions) if given is None else given)
+
+    @property
+    def _rare_precisions(self) -> list[str] | None:
+        """What to measure if `measure_peaks` might not measure the precision of this profile by itself."""
+        is_rare = self.device.startswith("cpu") and self.precision == "bf16"
+        return ["bf16", "fp32", "fp64"] if is_rare else None
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with the columns of `kernels`."""
