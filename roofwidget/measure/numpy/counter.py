@@ -56,7 +56,7 @@ def count(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[s
     if request.timing == "op" and ops:
         ops, more = _with_times(ops, [recorded(function, args, kwargs, request)[0] for _ in range(request.repeat)])
         warnings = [*warnings, *more, *_unexplained(ops, calls)]
-    return Counts(tuple(ops), compulsory, calls, "cpu", tuple(warnings))
+    return Counts(tuple(ops), compulsory, call_times=calls, warnings=tuple(warnings))
 
 
 def count_without_running(
