@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
     from roofwidget.measure.hardware_peaks import HardwarePeaks
+    from roofwidget.measure.measured import measured
     from roofwidget.measure.peaks import clear_peaks_cache, measure_peaks
     from roofwidget.measure.profile import Profile, count_flops, profile
+    from roofwidget.measure.record import record
     from roofwidget.model import RooflineModel
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings import read_ceilings
@@ -67,6 +69,7 @@ _LAZY = {
     "ProfileError": "roofwidget.readers",
     "Profile": "roofwidget.measure.profile",
     "Projection": "roofwidget.analysis.projection",
+    "Recording": "roofwidget.measure.record",
     "RooflineModel": "roofwidget.model",
     "RooflineWidget": "roofwidget.widget",
     "RunComparison": "roofwidget.analysis.compare_runs",
@@ -81,11 +84,13 @@ _LAZY = {
     "critical_batch_per_chip": "roofwidget.analysis.sizing",
     "dim": "roofwidget.workloads",
     "measure_peaks": "roofwidget.measure.peaks",
+    "measured": "roofwidget.measure.measured",
     "profile": "roofwidget.measure.profile",
     "project": "roofwidget.analysis.projection",
     "read": "roofwidget.readers",
     "read_ceilings": "roofwidget.readers.ceilings",
     "read_many": "roofwidget.readers.many",
+    "record": "roofwidget.measure.record",
     "register_op": "roofwidget.workloads",
     "roofline": "roofwidget.widget",
     "roofline_analysis": "roofwidget.analysis.exercise",
@@ -132,6 +137,7 @@ __all__ = [
     "dim",
     "load_chips",
     "measure_peaks",
+    "measured",
     "network",
     "preset",
     "presets",
@@ -140,6 +146,7 @@ __all__ = [
     "read",
     "read_ceilings",
     "read_many",
+    "record",
     "register_op",
     "ridge_point",
     "roofline",

@@ -41,6 +41,7 @@ from roofwidget.kernels.filters import Filters, share_above_zero, whole_from_one
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.presets import preset
+from roofwidget.kernels.series import is_last, with_series
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.state.choices import (
     MAX_CHIPS_SHOWN_AT_FIRST,
@@ -476,6 +477,8 @@ class RooflineModel(HasTraits):
 
     # The plane (pair of axes) for which the value of `zoom` was checked.
     _zoomed: Plane = plane_of("roofline", "log")
+    # The kernels that `set_series` made, in which the kernels before have the same row numbers.
+    _extended: Kernels | None = None
 
     def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
         self._lock = threading.Lock()
@@ -756,6 +759,46 @@ class RooflineModel(HasTraits):
 
     # -- kernels and graphs ------------------------------------------------------------------------------------
 
+    def set_series(self, name: str, kernels: Any) -> None:
+        """Show kernels as a series of their own: rows of the category `name`, after all other rows.
+
+        Rows that already have this category are replaced, and all other rows stay. If the row numbers of the other rows
+        stay the same, `selected` and `at_roof` stay too. A series that grows is set again with all of its kernels.
+
+        Parameters
+        ----------
+        name
+            The name of the series.
+        kernels
+            `Kernels`, a list of records, or a data frame.
+
+        Raises
+        ------
+        ValueError
+            If the model has a graph: then the kernels are those of its partition.
+
+        Examples
+        --------
+        >>> from roofwidget import RooflineModel
+        >>> model = RooflineModel(["v5p"], [("matmul", 4.3e9, 1.2e7, 1e-4)])
+        >>> model.set_series("tiled", [("matmul", 4.3e9, 0.6e7, 8e-5)])
+        >>> model.kernels.category.tolist()
+        [None, 'tiled']
+        """
+        if self.partition is not None:
+            raise ValueError(
+                "this model shows the kernels of its graph, which have no series; use a model without a graph"
+            )
+        rows = as_kernels(kernels)
+
+        def changed(old: Kernels) -> Kernels:
+            new = with_series(old, name, rows)
+            if is_last(old, name):
+                self._extended = new
+            return new
+
+        self._swap("kernels", changed)
+
     @property
     def shown_kernels(self) -> Kernels:
         """The kernels that the chart shows.
@@ -1006,6 +1049,8 @@ class RooflineModel(HasTraits):
         if change["name"] == "partition" and has_same_groups(change["old"], change["new"]):
             return
         self.moves = {}
+        if change["name"] == "kernels" and change["new"] is self._extended:
+            return
         self.selected = ()
         self.hovered = None
         self.at_roof = ()

@@ -64,7 +64,11 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_modules_are_imported_by_name_only_where_names_load_late_and_each_is_there() -> None:
     named = {
         "roofwidget": [*roofwidget._LAZY.values(), *(f"roofwidget.{name}" for name in roofwidget._MODULES)],
-        "roofwidget.measure.frameworks": [*frameworks.COUNTERS.values(), *frameworks.PROBES.values()],
+        "roofwidget.measure.frameworks": [
+            *frameworks.COUNTERS.values(),
+            *frameworks.PROBES.values(),
+            *frameworks.WATCHERS.values(),
+        ],
         "roofwidget.readers": [*readers.FORMATS, *readers._LAZY.values()],
         "roofwidget.readers.ceilings": [f"roofwidget.readers.{name}" for name in ceilings._FORMATS],
         "roofwidget.readers.xprof.convert": [],  # xprof's own converter

@@ -113,3 +113,7 @@ class Request:
     warmup: int = 2
     repeat: int = 5
     clock: Callable[[], float] = field(default=time.perf_counter)
+
+
+Report: TypeAlias = Callable[[OpCount], None]
+"""Takes each operation with its time when it has finished."""

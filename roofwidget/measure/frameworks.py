@@ -3,27 +3,24 @@
 A counter is a module listed in `COUNTERS` with ``count(function, args, kwargs, request)``, which returns `Counts`, and
 ``count_without_running(function, args, kwargs, request)``, which does the same without computing anything.
 
-For recordings of code that is no function, a counter may also have these:
-
-- ``watch(report, clock)``, a context manager. While it is open, it calls ``report(op)`` with a timed `OpCount` for each
-  operation of this thread, when the operation has finished.
-- ``watched(value, report, clock)`` and ``unwatched(value)``, where operations are seen only on values that are prepared
-  for it. `watched` returns a value that behaves as the given one and reports the operations on it and on their results;
-  `unwatched` returns the plain value. Both return other values as they are.
-
 Probes measure the peaks of a device. Their module is listed in `PROBES`, with ``DTYPES``, the measurable precisions,
 and ``probes(…)``, which yields `Probes`. Those of PyTorch and JAX also have ``find(device)``.
+
+A recording has no function to call: it watches the code that runs. `WATCHERS` lists the modules with a class `Watch`
+for it, a subclass of `roofwidget.measure.watch.Watch`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Final
 
+from roofwidget.measure.counts import Report
+from roofwidget.measure.watch import Watch
 from roofwidget.support.did_you_mean import choose_from
 
 COUNTERS: Final = {
@@ -31,6 +28,7 @@ COUNTERS: Final = {
     "numpy": "roofwidget.measure.numpy.counter",
     "torch": "roofwidget.measure.torch.counter",
 }
+WATCHERS: Final[dict[str, str]] = {}
 
 TITLES: Final = {"jax": "JAX", "numpy": "numpy", "torch": "PyTorch"}
 """The names of the frameworks for a reader."""
@@ -98,6 +96,12 @@ def probes_of(framework: str) -> ModuleType:
 def is_installed(framework: str) -> bool:
     """Return whether a framework is installed, without importing it."""
     return framework in sys.modules or find_spec(framework) is not None
+
+
+def watches(others: Iterable[str], report: Report, clock: Callable[[], float]) -> dict[str, Watch]:
+    """Return a `Watch` for each framework that has been imported, except `others`."""
+    names = [name for name in WATCHERS if name in sys.modules and name not in others]
+    return {name: import_module(WATCHERS[name]).Watch(report, clock) for name in names}
 
 
 def required(framework: str) -> ModuleType:

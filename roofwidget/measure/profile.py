@@ -100,6 +100,11 @@ class Profile:
         )
 
     @property
+    def ops(self) -> tuple[OpCount, ...]:
+        """The operations in the order in which they ran, also those that neither compute nor move bytes."""
+        return self._counts.ops
+
+    @property
     def calls(self) -> int:
         """The number of operations that ran, also those that neither compute nor move bytes."""
         return sum(op.count for op in self._counts.ops)
