@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
     from roofwidget.measure.hardware_peaks import HardwarePeaks
+    from roofwidget.measure.hlo.program import from_hlo_text
+    from roofwidget.measure.jax.programs import from_jax
     from roofwidget.measure.measured import measured
     from roofwidget.measure.peaks import clear_peaks_cache, measure_peaks
     from roofwidget.measure.profile import Profile, count_flops, profile
@@ -85,6 +87,8 @@ _LAZY = {
     "dim": "roofwidget.workloads",
     "measure_peaks": "roofwidget.measure.peaks",
     "measured": "roofwidget.measure.measured",
+    "from_hlo_text": "roofwidget.measure.hlo.program",
+    "from_jax": "roofwidget.measure.jax.programs",
     "profile": "roofwidget.measure.profile",
     "project": "roofwidget.analysis.projection",
     "read": "roofwidget.readers",
@@ -135,6 +139,8 @@ __all__ = [
     "critical_batch",
     "critical_batch_per_chip",
     "dim",
+    "from_hlo_text",
+    "from_jax",
     "load_chips",
     "measure_peaks",
     "measured",

@@ -377,8 +377,7 @@ def count_flops(
 
 
 def _request(by: Any, timing: Any, warmup: Any, repeat: Any) -> Request:
-    if text_argument(by, "by") not in _GROUPINGS:
-        raise ValueError(f"by: unknown {by!r:.40}{choose_from(by, _GROUPINGS)}")
+    grouping = checked_grouping(by)
     if timing is not None and text_argument(timing, "timing") not in _TIMINGS:
         raise ValueError(f"timing: unknown {timing!r:.40}{choose_from(timing, _TIMINGS)}, or None")
     for value, what, least in ((warmup, "warmup", 0), (repeat, "repeat", 1)):
@@ -386,7 +385,20 @@ def _request(by: Any, timing: Any, warmup: Any, repeat: Any) -> Request:
             raise TypeError(f"{what} must be a whole number, got {shown_value(value)}")
         if value < least:
             raise ValueError(f"{what} must be at least {least}, got {value}")
-    return Request(cast("Grouping", by), cast("Timing", timing), int(warmup), int(repeat))
+    return Request(grouping, cast("Timing", timing), int(warmup), int(repeat))
+
+
+def checked_grouping(by: Any) -> Grouping:
+    """Return a grouping: ``op``, ``module`` or ``fusion``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `by` is not one of them.
+    """
+    if text_argument(by, "by") not in _GROUPINGS:
+        raise ValueError(f"by: unknown {by!r:.40}{choose_from(by, _GROUPINGS)}")
+    return cast("Grouping", by)
 
 
 def _framework(function: Any, framework: Any, values: list[Any]) -> str:

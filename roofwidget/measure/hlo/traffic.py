@@ -1,0 +1,228 @@
+"""Bytes of main memory that HLO instructions move, and bytes that collectives send.
+
+An instruction reads each of its operands once, even if it takes one twice, and writes its results; nothing is cached
+between instructions. What an instruction does not touch does not count: a gather or a slice reads as much as it
+returns, and an update in place reads and writes the updates. This holds inside fusions too, where XLA's own analysis
+charges a gather or a scatter with the whole table. Tuples and bitcasts move nothing. Arrays in the chip's own memory
+count no bytes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from roofwidget.measure.hlo.flops import is_free, library_call
+from roofwidget.measure.hlo.text import Array, Computation, Instruction, Module, arrays
+
+_GROUPS: Final = re.compile(r"\breplica_groups=\{(\{[\d,{} ]*\})\}")
+_GROUP_GRID: Final = re.compile(r"\breplica_groups=\[(\d{1,9}),(\d{1,9})\]")
+_ALIAS: Final = re.compile(r"\{([\d, ]*)\}:\s*\(")
+_ALIASES: Final = re.compile(r"input_output_alias=\{(.*?)\}(?:, \w+=|$)")
+_PARTITIONS: Final = re.compile(r"\bnum_partitions=(\d{1,9})")
+_REPLICAS: Final = re.compile(r"\breplica_count=(\d{1,9})")
+_PARTIAL_READS: Final = frozenset({"dynamic-slice", "gather", "slice"})
+_UPDATES: Final = frozenset({"dynamic-update-slice", "scatter"})
+
+
+def ranks(module: Module) -> int:
+    """Return on how many chips a program runs."""
+    found = [pattern.search(module.header) for pattern in (_PARTITIONS, _REPLICAS)]
+    return math.prod(int(each[1]) for each in found if each)
+
+
+class Traffic:
+    """Bytes that the instructions of one program move."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._touched: dict[tuple[str, str], int] = {}
+        self._unfused: dict[str, int] = {}
+        instructions = [each for part in module.computations.values() for each in part.instructions.values()]
+        self._fused_names = {name for each in instructions if each.opcode == "fusion" for name in _called(each)}
+
+    def read(self, at: Instruction, within: Computation) -> int:
+        """Return the bytes that one execution of an instruction reads from main memory."""
+        if is_free(at):
+            return 0
+        return sum(self._read_of(at, name, within) for name in dict.fromkeys(at.operands))
+
+    def written(self, at: Instruction, within: Computation) -> int:
+        """Return the bytes that one execution of an instruction writes to main memory."""
+        if is_free(at):
+            return 0
+        if at.opcode == "fusion":
+            inner = self.fused(at)
+            return self._written_by(inner.root, inner, at.results)
+        if at.opcode in _UPDATES:
+            return min(self._update_bytes(at, within), self._size(at.results))
+        return self._size(outputs(at, within))
+
+    def unfused(self, at: Instruction, within: Computation) -> int:
+        """Return the bytes of an instruction if each instruction that it fuses ran on its own."""
+        if at.opcode != "fusion":
+            return self.read(at, within) + self.written(at, within)
+        inner = self.fused(at)
+        if inner.name not in self._unfused:
+            self._unfused[inner.name] = sum(self.unfused(each, inner) for each in inner.instructions.values())
+        return self._unfused[inner.name]
+
+    def compulsory(self) -> int:
+        """Return the bytes that the program must move: of its inputs what it uses, and its outputs, each once.
+
+        An output that XLA updates in its input's place counts as its updates.
+        """
+        entry = self._module.entry
+        used = sum(self.touched(each.name, entry) for each in entry.parameters.values())
+        roots = [entry.instructions[name] for name in entry.root.operands]
+        parts = roots if entry.root.opcode == "tuple" else [entry.root]
+        aliased = _aliased_outputs(self._module.header)
+        total = 0
+        for number, part in enumerate(parts):
+            in_place = str(number) in aliased or "" in aliased
+            total += self._output_bytes(part, entry) if in_place else self._size(part.results)
+        return used + total
+
+    def network(self, at: Instruction, within: Computation) -> int | None:
+        """Return the bytes that one chip sends over its link; None if the number of chips is unknown.
+
+        With n chips in a group: all-reduce 2 (n - 1)/n of its operands, reduce-scatter and all-to-all (n - 1)/n of
+        them, all-gather (n - 1)/n of its results, the others all of their operands.
+        """
+        held = sum(array.bytes for name in at.operands for array in within.instructions[name].results)
+        if at.kind in {"collective-broadcast", "collective-permute"}:
+            return held
+        if at.kind in {"recv", "send"}:
+            is_send_to_host = "is_host_transfer=true" in at.attributes
+            return 0 if at.kind == "recv" or is_send_to_host else held
+        group = self._group(at)
+        if group is None:
+            return None
+        size = sum(array.bytes for array in outputs(at, within)) if at.kind == "all-gather" else held
+        turns = 2 if at.kind == "all-reduce" else 1
+        return turns * size * (group - 1) // group
+
+    def touched(self, name: str, within: Computation) -> int:
+        """Return how many bytes of a value in main memory its users read; at most the whole value."""
+        key = within.name, name
+        if key not in self._touched:
+            at = within.instructions[name]
+            parts = sum(self._part_read(user, name, within) for user in within.users.get(name, []))
+            self._touched[key] = self._size(at.results) if at is within.root else min(parts, self._size(at.results))
+        return self._touched[key]
+
+    def fused(self, at: Instruction) -> Computation:
+        """Return the computation that a fusion runs.
+
+        Raises
+        ------
+        ValueError
+            If the fusion names none; the message names the line.
+        """
+        names = _called(at)
+        if len(names) != 1:
+            raise ValueError(f"HLO text, line {at.line}: expected 'calls=' and a computation in fusion '{at.name}'")
+        return self._module.computation(names[0], at)
+
+    def _size(self, of: Iterable[Array]) -> int:
+        return sum(array.bytes for array in of if self._module.in_main_memory(array))
+
+    def _read_of(self, at: Instruction, name: str, within: Computation) -> int:
+        # Inside a fusion, the text does not say where an operand is; at the fusion it does.
+        return min(self._size(within.instructions[name].results), self._part_read(at, name, within))
+
+    def _part_read(self, user: Instruction, name: str, within: Computation) -> int:
+        """Return how many bytes of a value one user reads."""
+        whole = sum(array.bytes for array in within.instructions[name].results)
+        is_first = user.operands[0] == name
+        if user.kind in _PARTIAL_READS and is_first:
+            return sum(array.bytes for array in outputs(user, within))
+        if user.opcode in _UPDATES and is_first:
+            return self._target_read(user, within)
+        if user.opcode in {"bitcast", "get-tuple-element"}:
+            return self.touched(user.name, within)
+        if user.opcode in {"fusion", "call"} and len(_called(user)) == 1:
+            inner = self._module.computation(_called(user)[0], user)
+            numbers = [number for number, operand in enumerate(user.operands) if operand == name]
+            return sum(self.touched(inner.parameters[each].name, inner) for each in numbers if each in inner.parameters)
+        return whole
+
+    def _target_read(self, user: Instruction, within: Computation) -> int:
+        """Return the bytes that an update reads of the array that it changes.
+
+        XLA updates in place, except in the middle of a fusion: there the result is a new array.
+        """
+        if within.name in self._fused_names and not self._is_result(user, within):
+            return sum(array.bytes for array in user.results)
+        return self._update_bytes(user, within) if user.opcode == "scatter" else 0
+
+    def _is_result(self, at: Instruction, within: Computation) -> bool:
+        """Whether an instruction is a result of its computation, and nothing in there uses it."""
+        users = within.users.get(at.name, [])
+        only_passed = all(each.opcode in {"bitcast", "tuple"} and self._is_result(each, within) for each in users)
+        return at is within.root or (bool(users) and only_passed)
+
+    def _update_bytes(self, at: Instruction, within: Computation) -> int:
+        """Return the bytes of the elements that an update in place changes."""
+        # A scatter of n arrays takes the n arrays, the indices and n updates.
+        count = 1 if at.opcode == "dynamic-update-slice" else max((len(at.operands) - 1) // 2, 1)
+        first = 1 if at.opcode == "dynamic-update-slice" else count + 1
+        names = at.operands[first : first + count]
+        return sum(array.bytes for name in names for array in within.instructions[name].results)
+
+    def _written_by(self, root: Instruction, inner: Computation, results: tuple[Array, ...]) -> int:
+        parts = [inner.instructions[name] for name in root.operands] if root.opcode == "tuple" else [root]
+        if len(parts) != len(results):
+            return self._size(results)
+        pairs = zip(parts, results, strict=True)
+        return sum(self._output_bytes(part, inner) for part, array in pairs if self._module.in_main_memory(array))
+
+    def _output_bytes(self, part: Instruction, within: Computation) -> int:
+        """Return the bytes of a result: of one that is updated in place, the updates."""
+        source = part
+        while source.opcode == "bitcast":
+            source = within.instructions[source.operands[0]]
+        whole = sum(array.bytes for array in part.results)
+        if source.opcode in _UPDATES:
+            return min(self._update_bytes(source, within), whole)
+        if source.opcode == "fusion":
+            inner = self.fused(source)
+            return min(self._written_by(inner.root, inner, source.results), whole)
+        return whole
+
+    def _group(self, at: Instruction) -> int | None:
+        """Return the number of chips that take part in a collective."""
+        listed = at.attribute(_GROUPS)
+        if listed is not None:
+            return max(len(re.findall(r"\d+", group)) for group in listed.split("}"))
+        grid = _GROUP_GRID.search(at.attributes)
+        if grid:
+            return int(grid[2])
+        everyone = ranks(self._module)
+        return everyone if everyone > 1 else None
+
+
+def outputs(at: Instruction, within: Computation) -> tuple[Array, ...]:
+    """Return the arrays that an instruction writes.
+
+    The first half of an asynchronous pair also returns its operands, and a library's call its scratch memory: these are
+    left out.
+    """
+    if at.opcode == "custom-call" and at.results:
+        return at.results[: len(library_call(at, within).outputs)]
+    if at.opcode.endswith("-start") and at.kind != "all-reduce" and isinstance(at.shape, tuple) and len(at.shape) > 1:
+        # A copy returns (target, source, context), all others (operands, results, context).
+        return tuple(arrays(at.shape[0 if at.kind == "copy" else 1]))
+    return at.results
+
+
+def _called(at: Instruction) -> tuple[str, ...]:
+    return at.called.get("calls", ()) or at.called.get("to_apply", ())
+
+
+def _aliased_outputs(header: str) -> set[str]:
+    """Return the numbers of the outputs that share memory with an input; "" stands for a program's only output."""
+    found = _ALIASES.search(header)
+    return {place.split(",")[0].strip() for place in _ALIAS.findall(found[1])} if found else set()
