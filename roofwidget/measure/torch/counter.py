@@ -1,5 +1,158 @@
-"""Counts the operations of a function by running it under a dispatch mode."""
+"""Counts the operations of a PyTorch model or function by running it under a dispatch mode, and times it apart.
+
+The bytes are those of `roofwidget.measure.torch.traffic`, the FLOPs those of `roofwidget.measure.torch.flops`, the
+modules those of `roofwidget.measure.torch.modules`. Compulsory bytes are the elements that the call reads and has not
+made (inputs, parameters, buffers), those that it changes in place, those that it returns, and the gradients that it
+leaves, each once.
+
+A compiled model or function is counted as it was before it was compiled: a dispatch mode cannot look into compiled
+code. Its calls are timed as compiled. ``by="fusion"`` counts the groups that the compiler fused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from statistics import median
+from typing import Any, Final
 
 import torch
 
-__all__ = ["torch"]
+from roofwidget.measure.counts import Counts, OpCount, Request
+from roofwidget.measure.torch import fake, inductor
+from roofwidget.measure.torch.dispatch import OpCounter, OpReporter, OpTimer
+from roofwidget.measure.torch.modules import ModulePaths
+from roofwidget.measure.torch.state import State, modules_in, reachable, root_of
+from roofwidget.measure.torch.tensors import tensors_in
+from roofwidget.measure.torch.timing import call_times, synchronizer, watch_for
+
+_COMPILED: Final = (
+    "the model is compiled: operations are counted and timed as before compilation, calls are timed as compiled; "
+    'by="fusion" counts the groups that the compiler fused'
+)
+_CHANGING: Final = (
+    "the operations differ from call to call, so they have no times; if the function keeps results from call to call, "
+    "profile a part of it that does not"
+)
+_PARTLY_COMPILED: Final = "parts of the function ran uncompiled, or the compiler changed products"
+
+
+def count(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], request: Request) -> Counts:
+    """Count what a call does, then time calls, then time the operations of further calls.
+
+    What the calls change in models that the function can reach is put back, see `State`.
+
+    Raises
+    ------
+    ValueError
+        If a tensor is on the meta device, which computes nothing.
+
+    Errors of the function pass through.
+    """
+    values = reachable(function, args, kwargs)
+    _check_device(values)
+    eager = before_compilation(function)
+    with State(values) as state:
+        counts = _counted(partial(eager, *args, **kwargs), root_of(eager), state.gradients)
+        timed = function
+        if request.by == "fusion":
+            counts, timed = _fused(counts, eager, args, kwargs, state)
+        elif eager is not function:
+            counts = replace(counts, warnings=(*counts.warnings, _COMPILED))
+        if request.timing is not None:
+            times = call_times(
+                partial(timed, *args, **kwargs),
+                request,
+                before_each=state.reset,
+                synchronize=synchronizer(counts.device),
+            )
+            counts = replace(counts, call_times=times)
+        if request.timing == "op" and request.by != "fusion":
+            counts = _with_op_times(counts, partial(eager, *args, **kwargs), request, state)
+    return counts
+
+
+def count_without_running(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], request: Request
+) -> Counts:
+    """Count what a call would do, from the shapes of tensors alone: they have no values and take no memory.
+
+    Models may have their values, or be on the meta device, or be made under a `FakeTensorMode`.
+
+    Raises
+    ------
+    ValueError
+        If the shape of a tensor or a branch depends on values, or ``by="fusion"`` is asked, which needs to compile.
+
+    Errors of the function pass through.
+    """
+    if request.by == "fusion":
+        raise ValueError('by="fusion" compiles and runs the function: use rw.profile, or by="op"')
+    eager = before_compilation(function)
+    values = reachable(function, args, kwargs)
+    with State(values) as state, fake.without_values(eager, values, args, kwargs) as (call, gradients):
+        return _counted(call, root_of(eager), lambda: [*state.gradients(), *gradients()])
+
+
+@contextmanager
+def watch(report: Callable[[OpCount], None], clock: Callable[[], float]) -> Iterator[None]:
+    """Report each operation that PyTorch runs while the context is open, counted and timed, when it has finished.
+
+    On a GPU each operation is waited for. Compiled functions run as before compilation.
+    """
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    with ModulePaths() as paths, OpReporter(paths, report, clock, synchronizer(device)):
+        yield
+
+
+def before_compilation(function: Any) -> Any:
+    """Return the model or the function that `torch.compile` was given; others as they are."""
+    if isinstance(function, torch.nn.Module):
+        return getattr(function, "_orig_mod", function)
+    return getattr(function, "_torchdynamo_orig_callable", function)
+
+
+def _check_device(values: Sequence[Any]) -> None:
+    parameters = (parameter for module in modules_in(values) for parameter in module.parameters(recurse=False))
+    if any(tensor.is_meta for tensor in (*parameters, *tensors_in(values))):
+        raise ValueError("a tensor is on the meta device, which computes nothing: use rw.count_flops")
+
+
+def _counted(call: Callable[[], Any], root: Any, gradients: Callable[[], list[Any]]) -> Counts:
+    """Count one call; `gradients` returns those that it leaves."""
+    with ModulePaths(root) as paths, OpCounter(paths) as counter:
+        result = call()
+    compulsory = counter.boundary.bytes((*tensors_in(result), *gradients()))
+    return Counts(tuple(counter.ops), compulsory, device=counter.device)
+
+
+def _fused(
+    counts: Counts, eager: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], state: State
+) -> tuple[Counts, Callable[..., Any]]:
+    """Return the groups that the compiler fuses instead of operations, and the compiled function."""
+    state.reset()
+    groups, compiled, warnings = inductor.fused(eager, args, kwargs)
+    if groups is None:
+        return replace(counts, warnings=(*counts.warnings, *warnings)), eager
+    compiled_flops, flops = (sum((op.flops or {}).get("tensor", 0) for op in ops) for ops in (groups, counts.ops))
+    if compiled_flops != flops:
+        warnings = (*warnings, f"{_PARTLY_COMPILED}: {compiled_flops:,} of {flops:,} tensor FLOPs are in groups")
+    return replace(counts, ops=groups, warnings=(*counts.warnings, *warnings)), compiled
+
+
+def _with_op_times(counts: Counts, call: Callable[[], Any], request: Request, state: State) -> Counts:
+    """Return the counts with the median seconds of each operation, from calls in which nothing else is done."""
+    names = [op.name for op in counts.ops]
+    passes = []
+    for _ in range(request.repeat):
+        state.reset()
+        watch = watch_for(counts.device, request.clock)
+        with OpTimer(watch) as timer:
+            call()
+        if timer.names != names:
+            return replace(counts, warnings=(*counts.warnings, _CHANGING))
+        passes.append(watch.seconds())
+    times = [median(seconds) for seconds in zip(*passes, strict=True)]
+    return replace(counts, ops=tuple(replace(op, time=time) for op, time in zip(counts.ops, times, strict=True)))

@@ -1,0 +1,219 @@
+"""Dispatch modes that see each operation that PyTorch runs: one counts it, one times it.
+
+Both see the same operations. An operation that only combines others, such as `linear`, is replaced by those, so that
+a call under `torch.inference_mode` has the operations of any other call. `detach`, which autograd adds for itself, is
+left out, so that gradients do not change the operations of a forward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from typing import Any, Final
+
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+from roofwidget.measure.counts import OpCount
+from roofwidget.measure.torch.flops import flops, precision
+from roofwidget.measure.torch.modules import ModulePaths
+from roofwidget.measure.torch.tensors import Tensor, bytes_of, is_plain, key_of, storage_of, tensors_in
+from roofwidget.measure.torch.timing import Watch
+from roofwidget.measure.torch.traffic import Traffic, traffic
+
+_UNSEEN: Final = frozenset(("detach", "detach_", "alias", "lift_fresh"))
+"""Operations that are bookkeeping: they compute nothing, move nothing and give back the same elements."""
+
+_NO_OPERATION: Final = frozenset(
+    (
+        *("is_contiguous", "sym_is_contiguous", "is_strides_like_format", "is_non_overlapping_and_dense", "size"),
+        *("sym_size", "stride", "sym_stride", "storage_offset", "sym_storage_offset", "numel", "sym_numel", "dim"),
+    )
+)
+"""Questions that PyTorch asks about a tensor through the same dispatch."""
+
+_MAX_SHAPES: Final = 8
+"""How many shapes of a row are named: an optimizer's operation may have hundreds of tensors."""
+
+
+class Operations(TorchDispatchMode):  # type: ignore[misc]  # torch is not typed here
+    """Calls `run` with each operation while the mode is entered."""
+
+    supports_higher_order_operators = True
+
+    def __torch_dispatch__(
+        self, operation: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        given = kwargs or {}
+        kind = _kind(operation)
+        if kind == "composed":
+            with self:
+                return operation.decompose(*args, **given)
+        if kind == "unseen":
+            return operation(*args, **given)
+        return self.run(operation, args, given)
+
+    def run(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run an operation and return its result."""
+        raise NotImplementedError
+
+
+@cache
+def _kind(operation: Any) -> str:
+    """Return how an operation is treated: ``composed`` of others, ``unseen``, or ``seen``."""
+    packet = getattr(operation, "_overloadpacket", None)
+    if packet is None:
+        return "seen"
+    if operation.namespace == "prim" or packet.__name__ in _NO_OPERATION:
+        return "unseen"
+    if packet not in flop_registry and operation._can_decompose():  # noqa: SLF001 - no public name
+        return "composed"
+    return "unseen" if operation.namespace == "aten" and packet.__name__ in _UNSEEN else "seen"
+
+
+@cache
+def name_of(operation: Any) -> str:
+    """Return the name of an operation: ``addmm``, or ``namespace::name`` outside PyTorch's own namespace."""
+    packet = getattr(operation, "_overloadpacket", None)
+    if packet is None:
+        return str(operation.name())
+    return str(packet.__name__ if operation.namespace == "aten" else f"{operation.namespace}::{packet.__name__}")
+
+
+class OpCounter(Operations):
+    """Counts the FLOPs and the bytes of each operation, and gives it to the module that runs it."""
+
+    def __init__(self, paths: ModulePaths) -> None:
+        super().__init__()
+        self.ops: list[OpCount] = []
+        self.boundary = Boundary()
+        self.device = "cpu"
+        self._paths = paths
+
+    def run(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        path = self._paths.current()
+        result = operation(*args, **kwargs)
+        op, moved = count(operation, args, kwargs, result, path=path)
+        self.ops.append(op)
+        self.boundary.add(tensors_in((args, kwargs)), moved, result)
+        if self.device == "cpu":
+            self.device = next((str(tensor.device) for tensor in tensors_in(result)), self.device)
+        return result
+
+
+class OpTimer(Operations):
+    """Takes the time of each operation, and keeps the names to compare them with those that were counted."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self._watch = watch
+
+    def run(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        self.names.append(name_of(operation))
+        self._watch.start()
+        try:
+            return operation(*args, **kwargs)
+        finally:
+            self._watch.stop()
+
+
+class OpReporter(Operations):
+    """Reports each operation, counted and timed, when it has finished."""
+
+    def __init__(
+        self,
+        paths: ModulePaths,
+        report: Callable[[OpCount], None],
+        clock: Callable[[], float],
+        synchronize: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self._paths, self._report, self._clock, self._synchronize = paths, report, clock, synchronize
+
+    def run(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        path = self._paths.current()
+        self._synchronize()
+        begin = self._clock()
+        result = operation(*args, **kwargs)
+        self._synchronize()
+        seconds = self._clock() - begin
+        self._report(count(operation, args, kwargs, result, path=path, seconds=seconds)[0])
+        return result
+
+
+def count(
+    operation: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    result: Any,
+    *,
+    path: str = "",
+    seconds: float | None = None,
+) -> tuple[OpCount, Traffic]:
+    """Return one call of an operation as a row, and the tensors that it reads and writes."""
+    if not hasattr(operation, "_schema"):
+        moved, found = Traffic(None, None), None
+    else:
+        moved = traffic(operation, args, kwargs, result)
+        found = {} if moved == Traffic() else flops(operation, args, kwargs, result)
+    row = OpCount(
+        name_of(operation),
+        found,
+        moved.bytes_read,
+        moved.bytes_written,
+        precision(found, args, kwargs, result),
+        path,
+        _shapes(tensors_in((args, kwargs))),
+        seconds,
+    )
+    return row, moved
+
+
+def _shapes(tensors: Iterable[Tensor]) -> str:
+    texts = ["×".join(map(str, tensor.shape)) or "scalar" for tensor in islice(tensors, _MAX_SHAPES + 1)]
+    return ", ".join(texts if len(texts) <= _MAX_SHAPES else [*texts[:-1], "…"])
+
+
+class Boundary:
+    """What crosses the boundary of a call: elements that it gets from outside or leaves there, each once."""
+
+    def __init__(self) -> None:
+        self._made: set[int] = set()
+        self._replaced: set[int] = set()
+        self._crossing: dict[tuple[str, int], dict[Hashable, int]] = {}
+        self._sizes: dict[int, int] = {}
+        self._is_known = True
+
+    def add(self, given: Iterable[Tensor], moved: Traffic, result: Any) -> None:
+        """Add an operation: the tensors among its arguments, what it moved, and what it returned."""
+        if moved.reads is None or moved.writes is None:
+            self._is_known = False
+            return
+        for tensor, count in moved.reads:
+            storage = storage_of(tensor)
+            if storage not in self._made and storage not in self._replaced:
+                self._note("in", storage, tensor, count)
+        self._made |= {storage_of(tensor) for tensor in tensors_in(result)} - set(map(storage_of, given))
+        for tensor, count in moved.writes:
+            storage = storage_of(tensor)
+            if storage not in self._made:
+                self._note("out", storage, tensor, count)
+                if count >= self._sizes[storage]:
+                    self._replaced.add(storage)
+
+    def bytes(self, results: Iterable[Tensor]) -> int | None:
+        """Return the bytes that cross the boundary of a call that returns some tensors; None if they are unknown."""
+        returned = list(results)
+        if not self._is_known or not all(map(is_plain, returned)):
+            return None
+        for tensor in returned:
+            if storage_of(tensor) in self._made:
+                self._note("out", storage_of(tensor), tensor, bytes_of(tensor))
+        return sum(min(sum(parts.values()), self._sizes[storage]) for (_, storage), parts in self._crossing.items())
+
+    def _note(self, direction: str, storage: int, tensor: Tensor, count: int) -> None:
+        self._sizes[storage] = int(tensor.untyped_storage().nbytes())
+        parts = self._crossing.setdefault((direction, storage), {})
+        parts[key_of(tensor)] = max(count, parts.get(key_of(tensor), 0))
