@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from roofwidget.analysis.projection import project
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
+    from roofwidget.measure.analyzer import RooflineAnalyzer, RooflinePoint
     from roofwidget.measure.hardware_peaks import HardwarePeaks
     from roofwidget.measure.hlo.program import from_hlo_text
     from roofwidget.measure.jax.programs import from_jax
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from roofwidget.measure.peaks import clear_peaks_cache, measure_peaks
     from roofwidget.measure.profile import Profile, count_flops, profile
     from roofwidget.measure.record import record
+    from roofwidget.measure.sweep import Sweep, sweep
     from roofwidget.model import RooflineModel
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings import read_ceilings
@@ -72,10 +74,13 @@ _LAZY = {
     "Profile": "roofwidget.measure.profile",
     "Projection": "roofwidget.analysis.projection",
     "Recording": "roofwidget.measure.record",
+    "RooflineAnalyzer": "roofwidget.measure.analyzer",
     "RooflineModel": "roofwidget.model",
+    "RooflinePoint": "roofwidget.measure.analyzer",
     "RooflineWidget": "roofwidget.widget",
     "RunComparison": "roofwidget.analysis.compare_runs",
     "Snapshot": "roofwidget.analysis.snapshot",
+    "Sweep": "roofwidget.measure.sweep",
     "advise": "roofwidget.analysis.advice",
     "chain": "roofwidget.workloads",
     "clear_peaks_cache": "roofwidget.measure.peaks",
@@ -99,6 +104,7 @@ _LAZY = {
     "roofline": "roofwidget.widget",
     "roofline_analysis": "roofwidget.analysis.exercise",
     "smallest_square_matmul": "roofwidget.analysis.sizing",
+    "sweep": "roofwidget.measure.sweep",
 }
 _MODULES = ("companions", "network", "workloads")
 
@@ -120,10 +126,13 @@ __all__ = [
     "Preset",
     "Profile",
     "ProfileError",
+    "RooflineAnalyzer",
     "RooflineModel",
+    "RooflinePoint",
     "RooflineWidget",
     "Snapshot",
     "Source",
+    "Sweep",
     "UnknownChipError",
     "advise",
     "attainable",
@@ -158,6 +167,7 @@ __all__ = [
     "roofline",
     "roofline_analysis",
     "smallest_square_matmul",
+    "sweep",
     "workloads",
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from statistics import median
 from typing import Any, Final, cast
@@ -21,6 +21,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.measure import report
 from roofwidget.measure.counts import Counts, Grouping, OpCount, Request, Timing
 from roofwidget.measure.frameworks import COUNTERS, counter, framework_of
+from roofwidget.measure.hardware_peaks import HardwarePeaks
 from roofwidget.measure.peaks import measure_peaks
 from roofwidget.support.arguments import shown_value, text_argument
 from roofwidget.support.did_you_mean import choose_from
@@ -246,13 +247,7 @@ class Profile:
         print(report.summary(self, self.bound(peaks, memory=memory), rows))  # noqa: T201 - its purpose
 
     def _chip(self, given: Any) -> Chip:
-        return as_chip(measure_peaks(self.device, dtype=self._rare_precisions) if given is None else given)
-
-    @property
-    def _rare_precisions(self) -> list[str] | None:
-        """What to measure if `measure_peaks` might not measure the precision of this profile by itself."""
-        is_rare = self.device.startswith("cpu") and self.precision == "bf16"
-        return ["bf16", "fp32", "fp64"] if is_rare else None
+        return as_chip(peaks_for([self]) if given is None else given)
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with the columns of `kernels`."""
@@ -263,6 +258,14 @@ class Profile:
 
     def _repr_html_(self) -> str:
         return report.html(self)
+
+
+def peaks_for(profiles: Sequence[Profile]) -> HardwarePeaks:
+    """Measure the peaks of the device that one or several profiles ran on, in their precisions."""
+    device = profiles[0].device
+    # `measure_peaks` might not measure bf16 by itself.
+    is_rare = device.startswith("cpu") and any(one.precision == "bf16" for one in profiles)
+    return measure_peaks(device, dtype=["bf16", "fp32", "fp64"] if is_rare else None)
 
 
 def as_chip(given: Any) -> Chip:

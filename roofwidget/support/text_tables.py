@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 _MAX_NAME_LETTERS: Final = 40
@@ -36,16 +36,24 @@ def without_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
     """Return one line of text per row. All cells of a column start at the same position.
+
+    The cells of the columns whose numbers are in `right` end at the same position.
 
     Examples
     --------
     >>> aligned([["chip", "time"], ["a longer name", "1 s"]])
     ['chip           time', 'a longer name  1 s']
+    >>> aligned([["chip", "time"], ["v5p", "1 s"]], right=[1])
+    ['chip  time', 'v5p    1 s']
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        [cell.rjust(width) if at in right else cell.ljust(width) for at, (cell, width) in enumerate(cells)]
+        for cells in (zip(row, widths, strict=True) for row in rows)
+    ]
+    return ["  ".join(line).rstrip() for line in lines]
 
 
 def escaped(text: str) -> str:
