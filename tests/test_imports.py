@@ -66,6 +66,7 @@ def test_modules_are_imported_by_name_only_where_names_load_late_and_each_is_the
         "roofwidget": [*roofwidget._LAZY.values(), *(f"roofwidget.{name}" for name in roofwidget._MODULES)],
         "roofwidget.measure.frameworks": [
             *frameworks.COUNTERS.values(),
+            *frameworks.GRAPHS.values(),
             *frameworks.PROBES.values(),
             *frameworks.WATCHERS.values(),
         ],

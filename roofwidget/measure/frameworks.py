@@ -39,6 +39,9 @@ PROBES: Final = {
     "torch": "roofwidget.measure.torch.probes",
 }
 
+GRAPHS: Final = {"jax": "roofwidget.measure.jax.graph", "torch": "roofwidget.measure.torch.graph"}
+"""The modules that make a `Graph` of a model of a framework, each with a function ``graph_of``."""
+
 
 def framework_of(function: Any, values: Iterable[Any] = ()) -> str:
     """Return the framework of a function and its arguments: ``torch``, ``jax`` or ``numpy``.
@@ -78,6 +81,18 @@ def counter(framework: str) -> ModuleType:
     if framework != "numpy":
         required(framework)
     return import_module(COUNTERS[framework])
+
+
+def tracer(framework: str) -> ModuleType:
+    """Return the module that makes graphs of a framework's models.
+
+    Raises
+    ------
+    ImportError
+        If the framework is not installed. The message names the extra that installs it.
+    """
+    required(framework)
+    return import_module(GRAPHS[framework])
 
 
 def probes_of(framework: str) -> ModuleType:

@@ -212,6 +212,65 @@ class Graph:
                 )
         return found
 
+    @classmethod
+    def from_torch(cls, model: Any, *args: Any, dynamic_shapes: Any = None, **kwargs: Any) -> Graph:
+        """Return the graph of a PyTorch model, for the fusion panel.
+
+        `torch.export` traces the model in evaluation mode. Operations become ops with the FLOPs and bytes of the
+        operators: matrix products, convolutions, normalisations, attention, functions of each element. Views are free.
+        An operation that no operator describes is opaque and counts its bytes only; `notes` names it. Ops have the
+        paths of their modules (``layer1.0.conv1``), and weights are inputs (``layer1.0.conv1.weight``).
+
+        Parameters
+        ----------
+        model
+            A `torch.nn.Module`, or a function of tensors.
+        args, kwargs
+            Example inputs. Only their shapes and dtypes matter.
+        dynamic_shapes
+            The dimensions that may change, as `torch.export` takes them:
+            ``{"x": {0: torch.export.Dim("batch", max=64)}}``. Each becomes a `dim` with a slider, whose default is the
+            size of the example.
+
+        Raises
+        ------
+        ImportError
+            If PyTorch is not installed.
+        TypeError, ValueError
+            If the model is no module or function, no input is a tensor, or `torch.export` cannot trace the model.
+        """
+        from roofwidget.measure.frameworks import tracer  # noqa: PLC0415 - an upward import
+
+        graph: Graph = tracer("torch").graph_of(model, args, kwargs, dynamic_shapes)
+        return graph
+
+    @classmethod
+    def from_jax(cls, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Graph:
+        """Return the graph of a JAX function, for the fusion panel.
+
+        `jax.make_jaxpr` traces the function. Its primitives become ops, and nothing is fused: a softmax is reductions
+        and functions of each element. Reshapes and broadcasts are free. A primitive that no operator describes is
+        opaque and counts its bytes only; `notes` names it. A loop of known length is unrolled if it is short.
+
+        Parameters
+        ----------
+        function
+            A function of arrays, also one that `jax.jit` made.
+        args, kwargs
+            Example inputs: arrays, or `jax.ShapeDtypeStruct`.
+
+        Raises
+        ------
+        ImportError
+            If JAX is not installed.
+        TypeError, ValueError
+            If `function` is no function, no input is an array, or JAX cannot trace the function.
+        """
+        from roofwidget.measure.frameworks import tracer  # noqa: PLC0415 - an upward import
+
+        graph: Graph = tracer("jax").graph_of(function, args, kwargs)
+        return graph
+
     # -- contents -------------------------------------------------------------------------------------------------
 
     @property

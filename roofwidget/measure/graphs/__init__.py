@@ -1,0 +1,1 @@
+"""Builds a graph of operations from a function that a framework has traced."""

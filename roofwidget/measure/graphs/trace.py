@@ -1,0 +1,360 @@
+"""Collects the operations of a traced function, and makes a `Graph` of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from roofwidget.measure.elementwise import FLOPS_PER_ELEMENT
+from roofwidget.measure.graphs.views import Array, Pieces, View, axes_of, dense
+from roofwidget.support.did_you_mean import listed
+from roofwidget.workloads import Graph
+from roofwidget.workloads.expressions import Count
+from roofwidget.workloads.ops.elementwise import BINARY, UNARY
+from roofwidget.workloads.ops.formulas import Work, work
+from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
+
+# How many ops a note names before it says only how many more there are.
+_MAX_NAMED_OPS: Final = 6
+
+Terms: TypeAlias = "Sequence[tuple[str, str, Count]]"
+"""Parts of the FLOPs of an op: a name, a class and a count."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """The place of an operation in the traced function, which names the op.
+
+    Parameters
+    ----------
+    word
+        What the operation does, such as ``add``.
+    module
+        The path of the module or function that contains it, such as ``layer1.0``.
+    is_leaf
+        Whether the module has no modules of its own. The path of such a module says what the operation does.
+    """
+
+    word: str
+    module: str = ""
+    is_leaf: bool = False
+
+
+@dataclass(eq=False)
+class _Step:
+    where: Where
+    kind: str
+    reads: list[View]
+    writes: list[Array]
+    done: Work
+    extra_bytes: Count
+    dims: tuple[int, ...] | None
+    """The axes of the first view that a reduction reduces; None means its last axis."""
+
+
+class Trace:
+    """The operations of a traced function, in the order in which they run.
+
+    Parameters
+    ----------
+    name
+        The name of the function or model.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._steps: list[_Step] = []
+        self._uncounted: list[_Step] = []
+        self._notes: dict[str, None] = {}
+        self._conditions: dict[tuple[Count, Count], str] = {}
+        self._made: set[Array] = set()
+
+    def note(self, text: str) -> None:
+        """Add a text for people who read the counts."""
+        self._notes[text] = None
+
+    def operator(
+        self,
+        where: Where,
+        operator: str,
+        reads: Iterable[View | tuple[View, Sequence[Count]]],
+        *params: Any,
+        out: Array,
+        weights: Iterable[View] = (),
+        beside: Iterable[View] = (),
+        more: Terms = (),
+        dims: Iterable[int] | None = None,
+        **keywords: Any,
+    ) -> View:
+        """Add an operation that an operator of `Graph` describes, and return its result.
+
+        Parameters
+        ----------
+        where, operator
+            The operation's place, and the operator's name.
+        reads
+            The operands, each with the shape in which the operator takes it.
+        out
+            What the operation writes.
+        weights
+            The views that take the place of the weights that the operator adds to a graph.
+        beside, more
+            Other views that are read, and FLOPs besides those of the operator.
+        dims
+            The axes of the first operand that are reduced. By default the operator's own.
+        params, keywords
+            The operator's parameters.
+        """
+        scratch = Graph(self.name)
+        views: dict[str, View] = {}
+        for read in reads:
+            view, shape = read if isinstance(read, tuple) else (read, read.shape)
+            views[scratch.input(f"operand {len(views)}", shape, view.array.dtype).name] = view
+        operands = scratch.inputs
+        getattr(scratch, operator)(*operands, *params, name="op", **keywords)
+        views |= zip((tensor.name for tensor in scratch.inputs[len(operands) :]), weights, strict=True)
+        (op,) = scratch.ops
+        extra = work(*more)
+        flops = dict(op.flops)
+        for word, count in extra.flops.items():
+            flops[word] = flops.get(word, 0) + count
+        step = _Step(
+            where,
+            op.kind,
+            [*(views[tensor.name] for tensor in op.inputs), *beside],
+            [out],
+            Work(flops, (*op.terms, *extra.terms)),
+            op.extra_bytes,
+            op.axes if dims is None else tuple(dims),
+        )
+        for count, divisor in scratch.conditions:
+            if divisor != 0:
+                self._conditions.setdefault((count, divisor), f"a size of '{where.module or where.word}'")
+        return self._add(step)[0]
+
+    def function(self, where: Where, functions: Iterable[str], reads: Iterable[View], out: Array) -> View:
+        """Add an operation that applies functions of `FLOPS_PER_ELEMENT` to each element."""
+        return self.op(where, "elementwise", reads, [out], per_element(functions, out.size))[0]
+
+    def op(
+        self,
+        where: Where,
+        kind: str,
+        reads: Iterable[View],
+        writes: Iterable[Array],
+        terms: Terms = (),
+        *,
+        dims: Iterable[int] | None = None,
+        extra_bytes: Count = 0,
+    ) -> list[View]:
+        """Add an operation of a kind of `KINDS`, and return its results."""
+        reduced = None if dims is None else tuple(dims)
+        return self._add(_Step(where, kind, list(reads), list(writes), work(*terms), extra_bytes, reduced))
+
+    def unknown(
+        self, where: Where, reads: Iterable[View], writes: Iterable[Array], *, kind: str = "opaque"
+    ) -> list[View]:
+        """Add an operation that no operator describes: it has bytes, but no FLOPs. A note names it."""
+        results = self.op(where, kind, reads, writes)
+        self._uncounted.extend(self._steps[-1:] if results else [])
+        return results
+
+    def _add(self, step: _Step) -> list[View]:
+        # A tensor of a graph has at least one element. Empty arrays move nothing.
+        step.reads = [view for view in step.reads if view.array.size != 0]
+        if any(array.size != 0 for array in step.writes):
+            self._steps.append(step)
+            self._made.update(step.writes)
+        return [array.view() for array in step.writes]
+
+    def is_made(self, array: Array) -> bool:
+        """Return whether an operation of the trace writes an array."""
+        return array in self._made
+
+    def graph(self, results: Iterable[View]) -> Graph:
+        """Return the graph of the operations on which the results depend.
+
+        Raises
+        ------
+        ValueError
+            If there are no such operations.
+        """
+        found = self.graph_or_none(results)
+        if found is None:
+            raise ValueError(f"{self.name} has no operations: it returns its inputs, or views of them")
+        return found
+
+    def graph_or_none(self, results: Iterable[View]) -> Graph | None:
+        """Return the graph of the operations on which the results depend, or None without such operations."""
+        outputs = list(results)
+        steps = self._needed(outputs)
+        return _Builder(self.name, steps, outputs).build(self._conditions, self._all_notes) if steps else None
+
+    def _needed(self, outputs: Iterable[View]) -> list[_Step]:
+        needed = {view.array for view in outputs}
+        steps: list[_Step] = []
+        for step in reversed(self._steps):
+            if not needed.isdisjoint(step.writes):
+                needed.update(view.array for view in step.reads)
+                steps.append(step)
+        return steps[::-1]
+
+    def _all_notes(self, names: Mapping[_Step, str]) -> list[str]:
+        uncounted = [names[step] for step in self._uncounted if step in names]
+        if not uncounted:
+            return list(self._notes)
+        shown = uncounted[:_MAX_NAMED_OPS]
+        others = [f"{len(uncounted) - len(shown)} more"] if len(uncounted) > len(shown) else []
+        return [
+            *self._notes,
+            f"counted as moving bytes only, since no operator describes it: {listed([*shown, *others])}",
+        ]
+
+
+class _Builder:
+    """Makes a graph of steps: finds the pieces of arrays, the shapes of tensors and the names."""
+
+    def __init__(self, name: str, steps: Sequence[_Step], outputs: Sequence[View]) -> None:
+        self.graph = Graph(name)
+        self.steps, self.outputs = steps, outputs
+        self._words: dict[str, set[str]] = {}
+        self._readers: dict[Array, list[list[View]]] = {}
+        for step in steps:
+            self._words.setdefault(step.where.module, set()).add(step.where.word)
+            self._read(step.reads)
+        self._read(outputs)
+        self._made = {array for step in steps for array in step.writes}
+        self._pieces: dict[Array, Pieces] = {}
+        self._layouts: dict[Array, tuple[tuple[Count, ...], tuple[Count, ...]]] = {}
+        for array, readers in self._readers.items():
+            self._pieces[array] = Pieces(array, readers)
+            views = [view for reads in readers for view in reads]
+            self._layouts[array] = _layout(array, views if array in self._made else [])
+        self._tensors: dict[Array, list[Tensor]] = {}
+
+    def _read(self, views: Iterable[View]) -> None:
+        by_array: dict[Array, list[View]] = {}
+        for view in views:
+            by_array.setdefault(view.array, []).append(view)
+        for array, own in by_array.items():
+            self._readers.setdefault(array, []).append(own)
+
+    def build(self, conditions: Mapping[tuple[Count, Count], str], notes: Any) -> Graph:
+        for step in self.steps:
+            for view in step.reads:
+                if view.array not in self._made and view.array not in self._tensors:
+                    self._tensors[view.array] = [
+                        self.graph.input(tensor.name, tensor.shape, tensor.dtype)
+                        for tensor in self._tensors_of(view.array, view.array.name)
+                    ]
+        names = {step: self._emit(step) for step in self.steps}
+        for view in self.outputs:
+            self.graph.output(*(self._read_tensors(view) if view.array in self._made else ()))
+        for (count, divisor), what in conditions.items():
+            self.graph.require(what, count, divisor)
+        for text in notes(names):
+            self.graph.note(text)
+        return self.graph
+
+    def _emit(self, step: _Step) -> str:
+        name = self.graph.new_name(self._name(step.where))
+        for place, array in enumerate(step.writes):
+            if array.size != 0:
+                called = name if place == 0 else f"{name}.{array.name or place}"
+                self._tensors[array] = self._tensors_of(array, called)
+        self.graph.op(
+            step.kind if step.kind not in {"elementwise", "broadcast"} else _kind(step),
+            name,
+            [tensor for view in step.reads for tensor in self._read_tensors(view)],
+            [tensor for array in step.writes for tensor in self._tensors.get(array, [])],
+            step.done.flops,
+            extra_bytes=step.extra_bytes,
+            terms=step.done.terms,
+            axes=self._axes(step),
+            precision=self._precision(step),
+        )
+        return name
+
+    def _name(self, where: Where) -> str:
+        if not where.module:
+            return where.word
+        last = where.module.rpartition(".")[2]
+        if where.is_leaf and not last.isdecimal() and len(self._words[where.module]) == 1:
+            return where.module
+        return f"{where.module}.{where.word}"
+
+    def _tensors_of(self, array: Array, name: str) -> list[Tensor]:
+        pieces = self._pieces[array].pieces if array in self._pieces else []
+        if pieces:
+            return [
+                Tensor(self.graph.new_name(f"{name}[{piece.place or place}]"), piece.shape, array.dtype)
+                for place, piece in enumerate(pieces)
+            ]
+        shape, _ = self._layouts.get(array, (array.shape, ()))
+        # An op and its result share a name, so the name of a result is free.
+        return [Tensor(name if array in self._made else self.graph.new_name(name), shape, array.dtype)]
+
+    def _read_tensors(self, view: View) -> list[Tensor]:
+        tensors = self._tensors.get(view.array, [])
+        pieces = self._pieces[view.array]
+        return [tensors[place] for place in pieces.of(view)] if pieces.pieces else tensors
+
+    def _axes(self, step: _Step) -> tuple[int, ...] | None:
+        if step.kind != "reduction" or not step.reads:
+            return None
+        view = step.reads[0]
+        shape, strides = self._layouts[view.array]
+        if self._pieces[view.array].pieces:
+            shape, strides = view.array.shape, view.array.strides
+        dims = step.dims if step.dims is not None else (len(view.shape) - 1,)
+        return axes_of(view, dims, shape, strides)
+
+    def _precision(self, step: _Step) -> str | None:
+        """Return the precision of a product if the first two tensors that the op reads are parts of one operand."""
+        operands = step.reads[:2]
+        if "tensor" not in step.done.flops or all(len(self._read_tensors(view)) == 1 for view in operands):
+            return None
+        return max((view.array.dtype for view in operands), key=lambda dtype: (DTYPES[dtype], is_floating(dtype)))
+
+
+def made(shape: Sequence[Count], dtype: str, *, strides: Sequence[Count] | None = None, name: str = "") -> Array:
+    """Return a new array. By default its last axis is contiguous."""
+    return Array(name, tuple(shape), dense(shape) if strides is None else tuple(strides), dtype)
+
+
+def _kind(step: _Step) -> str:
+    """Return how a function of each element fuses, by the order of the elements that it reads."""
+    out = step.writes[0]
+    if not all(view.follows(out.shape, out.strides) for view in step.reads):
+        return "injective"
+    return "elementwise" if all(view.distinct == out.size for view in step.reads) else "broadcast"
+
+
+def _layout(array: Array, views: Iterable[View]) -> tuple[tuple[Count, ...], tuple[Count, ...]]:
+    """Return the shape and the strides of an array's tensor.
+
+    If all ops read the array in the same other shape, the tensor has this shape.
+    """
+    found = {
+        (
+            tuple(1 if stride == 0 else size for size, stride in zip(view.shape, view.strides, strict=True)),
+            view.strides if view.is_in_order else None,
+        )
+        for view in views
+    }
+    shape, strides = next(iter(found)) if len(found) == 1 else (array.shape, array.strides)
+    return (array.shape, array.strides) if strides is None else (shape, strides)
+
+
+def per_element(functions: Iterable[str], elements: Count) -> list[tuple[str, str, Count]]:
+    """Return the FLOPs of functions of `FLOPS_PER_ELEMENT`, each applied to so many elements."""
+    return [(word, klass, each * elements) for name in functions for word, klass, each in _terms_of(name)]
+
+
+def _terms_of(function: str) -> Terms:
+    if function in UNARY:
+        return UNARY[function]
+    if function in BINARY:
+        return [(function, "vector", BINARY[function])]
+    return [(function, klass, count) for klass, count in FLOPS_PER_ELEMENT[function].items()]
