@@ -33,7 +33,7 @@ class MeasuredRate:
     median
         The median rate, rounded to three digits.
     spread
-        The distance between the quartiles of the rates, divided by the median; None for a single run.
+        The distance between the quartiles of the rates, divided by the best; None for a single run.
     n
         The number of timed runs.
     method

@@ -55,6 +55,8 @@ _PRIVATE_LEVELS: Final = (1, 2)
 
 # The first attempts use this share of the budget. The rest is for figures that other programs disturbed.
 _FIRST_SHARE: Final = 0.75
+# Each figure gets at least this share, also if others took more time than planned.
+_LEAST_SHARE: Final = 0.05
 _DRAM_WEIGHT: Final = 3.0
 _CACHE_WEIGHT: Final = 1.0
 _COMPUTE_WEIGHT: Final = 3.0
@@ -223,18 +225,17 @@ class _Run:
         with ExitStack() as opened:
             needed = {*self.request.frameworks, *(["numpy"] if self.request.is_cpu else [])}
             for framework in sorted(needed):
-                self._probes[framework] = opened.enter_context(
-                    probes_of(framework).probes(
-                        device=self.request.device,
-                        threads=self.request.threads,
-                        usable=self.machine.threads,
-                        clock=self.clock,
-                    )
-                )
+                self._probes[framework] = opened.enter_context(self._probes_of(framework, self.request.threads))
             self._exit = opened.pop_all()
 
     def __exit__(self, *exception: object) -> None:
         self._exit.close()
+
+    def _probes_of(self, framework: str, threads: int) -> Any:
+        """Return a framework's probes as a context manager."""
+        return probes_of(framework).probes(
+            device=self.request.device, threads=threads, usable=self.machine.threads, clock=self.clock
+        )
 
     @property
     def notes(self) -> list[str]:
@@ -272,11 +273,10 @@ class _Run:
         if not self.request.is_cpu or precision in _NEVER_NAIVE:
             return False
         quick = replace(self.sampler, steps=None, warmup=1)
-        size = _CPU_SIZES[0]
         budget_s = min(_NAIVE_CHECK_S, self.request.budget_s / 10)
-        rate, usual = (
-            quick.sample(self._probes[framework].matmul(one, size), budget_s).best for one in (precision, "fp32")
-        )
+        # One thread is compared with one thread: it waits for no other, so that a busy machine changes little.
+        with self._probes_of(framework, 1) as alone:
+            rate, usual = (quick.sample(alone.matmul(one, _CPU_SIZES[0]), budget_s).best for one in (precision, "fp32"))
         if rate * _MAX_NAIVE_SLOWDOWN >= usual:
             return False
         reason = (
@@ -310,13 +310,12 @@ class _Run:
 
         def sample(budget_s: float) -> Sample:
             size = self._array_bytes(budget_s)
-            found = self.sampler.sample(probes.memory(size), budget_s)
-            caches = self.machine.caches[-1:] if self.request.is_cpu else ()
-            for last in caches:
+            probe = probes.memory(size)
+            for last in self.machine.caches[-1:] if self.request.is_cpu else ():
                 if size < _MIN_ARRAY_TO_CACHE * last.capacity * last.count:
                     small = f"arrays of {size // _MIB} MiB may stay in part in the {last.name} cache"
-                    found = replace(found, warnings=(*found.warnings, small))
-            return found
+                    probe = replace(probe, warnings=(*probe.warnings, small))
+            return self.sampler.sample(probe, budget_s)
 
         return _Figure("DRAM", "B/s", _DRAM_WEIGHT, sample)
 
@@ -368,7 +367,8 @@ class _Run:
                 advance(0, figure.description)
                 weights = sum(other.weight for other in figures[number:])
                 rest_s = self.start + _FIRST_SHARE * self.request.budget_s - self.clock()
-                done.append((figure, self._measured(figure, max(0.0, rest_s * figure.weight / weights))))
+                least_s = _LEAST_SHARE * self.request.budget_s
+                done.append((figure, self._measured(figure, max(least_s, rest_s * figure.weight / weights))))
                 advance(1)
             return self._once_more(done)
 
@@ -387,7 +387,9 @@ class _Run:
         end = self.start + self.request.budget_s
         result = list(done)
         doubtful = [
-            number for number, (_, found) in enumerate(done) if found.disturbances() or not found.sample.is_settled
+            number
+            for number, (_, found) in enumerate(done)
+            if found.disturbances() or found.sample.probe.warnings or not found.sample.is_settled
         ]
         for position, number in enumerate(doubtful):
             figure, found = done[number]
@@ -395,7 +397,9 @@ class _Run:
             if budget_s < _MIN_RETRY_S or found.sample.probe.work / found.sample.median > budget_s / 2:
                 continue
             before = system.usage()
-            again = self.sampler.sample(found.sample.probe, budget_s)
+            # A probe that the budget made small is made again.
+            is_small = bool(found.sample.probe.warnings)
+            again = figure.sample(budget_s) if is_small else self.sampler.sample(found.sample.probe, budget_s)
             result[number] = figure, found.and_again(_Measured(again, self._shares_since(before)))
         return result
 
@@ -410,7 +414,7 @@ def _rate(figure: _Figure, found: _Measured) -> MeasuredRate:
         None if sample.spread is None else round(sample.spread, 3),
         *(len(sample.rates), sample.probe.method, sample.probe.threads),
         datetime.now().astimezone().date().isoformat(),
-        (*sample.warnings, *found.disturbances()),
+        (*sample.probe.warnings, *sample.warnings, *found.disturbances()),
         figure.scope,
         figure.capacity,
     )

@@ -23,12 +23,15 @@ class Probe:
         What runs, in a few words: ``numpy matmul 2048×2048``.
     threads
         How many threads work; None for a device without threads.
+    warnings
+        Why the work may be too small to reach the peak.
     """
 
     work: float
     seconds: Callable[[int], Sequence[float]]
     method: str
     threads: int | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class Probes(Protocol):

@@ -35,7 +35,7 @@ class Sample:
     probe
         What ran.
     warnings
-        What a reader must know about the rates.
+        Which runs did not fit into the budget.
     """
 
     rates: tuple[float, ...]
@@ -58,16 +58,16 @@ class Sample:
 
     @property
     def spread(self) -> float | None:
-        """The distance between the quartiles, divided by the median; for two or three rates that of all rates.
+        """The distance between the quartiles, divided by the best rate; for two or three rates that of all rates.
 
         None for a single rate.
         """
         if len(self.rates) == 1:
             return None
         if len(self.rates) < _QUARTERS:
-            return (self.best - min(self.rates)) / self.median
+            return (self.best - min(self.rates)) / self.best
         low, _, high = quantiles(self.rates, n=_QUARTERS, method="inclusive")
-        return (high - low) / self.median
+        return (high - low) / self.best
 
     def and_also(self, other: Sample) -> Sample:
         """Return the rates of both samples, with the probe and the warnings of the sample with the better median."""
@@ -155,6 +155,6 @@ class Sampler:
                 return max(best, found, key=lambda sample: sample.best)
             best = found
         if best is first and len(sizes) > 1:
-            warning = f"the budget was too short for {sizes[1]}×{sizes[1]}: small matrices may be slower"
-            return replace(best, warnings=(*best.warnings, warning))
+            small = f"the budget was too short for {sizes[1]}×{sizes[1]}: small matrices may be slower"
+            return replace(best, probe=replace(best.probe, warnings=(*best.probe.warnings, small)))
         return best

@@ -16,6 +16,8 @@ _BINARY_PREFIXES: Final = {"K": 10, "M": 20, "G": 30}
 # In /proc/stat: user, nice, system, irq and softirq are work, and steal is what the hypervisor gave to others.
 _WORK_COLUMNS: Final = (0, 1, 2, 5, 6)
 _STEAL_COLUMN: Final = 7
+# The system counts in hundredths of a second: shorter intervals say nothing.
+_MIN_INTERVAL_S: Final = 0.1
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,10 @@ class Usage:
     stolen: float | None
 
     def shares_since(self, start: Usage, processors: int) -> Shares | None:
-        """Return who used the processors since `start`, or None if the system does not say."""
+        """Return who used the processors since `start`, or None if the system does not say or the time is too short."""
         total = (self.at - start.at) * processors
-        if None in (self.worked, self.stolen, start.worked, start.stolen) or total <= 0:
+        unknown = None in (self.worked, self.stolen, start.worked, start.stolen)
+        if unknown or self.at - start.at < _MIN_INTERVAL_S:
             return None
         worked, stolen = (self.worked or 0) - (start.worked or 0), (self.stolen or 0) - (start.stolen or 0)
         return Shares(max(0.0, worked - (self.own - start.own)) / total, max(0.0, stolen) / total)

@@ -1,0 +1,574 @@
+"""Peaks of this machine: what is asked for, what comes out, and how the budget is kept.
+
+Probes and clocks are fakes, except in the last tests, which measure this machine for a moment.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import roofwidget as rw
+from roofwidget.measure import peak_figures, peaks, system
+from roofwidget.measure.hardware_peaks import HardwarePeaks, MeasuredRate
+from roofwidget.measure.numpy import probes as numpy_probes
+from roofwidget.measure.peak_figures import PeakRequest, measure
+from roofwidget.measure.probes import Probe
+from roofwidget.measure.system import Cache, Machine, Usage
+from roofwidget.measure.torch import probes as torch_probes
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+TWO_CORES = Machine(
+    "Test CPU", 2, 2, (Cache(1, 32 * KIB, 2, 1), Cache(2, MIB, 2, 1), Cache(3, 32 * MIB, 1, 2)), 16 * GIB
+)
+REQUEST = PeakRequest("cpu", ("fp32", "fp64"), ("numpy", "numpy"), frozenset(), None, 2, None, None, 5.0)
+FLOPS = {"fp32": 200e9, "fp64": 100e9, "bf16": 400e9, "fp16": 1e9}
+MATMUL_SETUP_S, ARRAYS_SETUP_S = 0.01, 0.3
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class FakeProbes:
+    """Probes of a machine whose rates are known; `slowdown` is what other programs make of them."""
+
+    notes: Sequence[str] = ()
+
+    def __init__(self, clock: Clock, threads: int) -> None:
+        self.clock = clock
+        self.threads = threads
+        self.slowdown: Iterator[float] | None = None
+        self.scaling = 1.0
+        self.asked: list[tuple[Any, ...]] = []
+
+    def probe(self, work: float, rate: float, method: str, threads: int) -> Probe:
+        def seconds(count: int) -> Sequence[float]:
+            found = [work / rate * (next(self.slowdown) if self.slowdown else 1) for _ in range(count)]
+            self.clock.now += sum(found)
+            return found
+
+        return Probe(work, seconds, method, threads)
+
+    def matmul(self, precision: str, size: int) -> Probe:
+        self.asked.append((precision, size))
+        self.clock.now += MATMUL_SETUP_S
+        return self.probe(2.0 * size**3, FLOPS[precision], f"fake matmul {size}×{size}", self.threads)
+
+    def memory(self, array_bytes: int) -> Probe:
+        self.asked.append(("memory", array_bytes))
+        self.clock.now += ARRAYS_SETUP_S
+        return self.probe(3.0 * array_bytes, 40e9, "fake a += b", self.threads)
+
+    def cache(self, working_set: int, budget_s: float, threads: int | None = None) -> Probe:
+        self.asked.append(("cache", working_set, threads))
+        assert budget_s > 0
+        level = {24 * KIB: 400e9, 512 * KIB: 300e9, 8 * MIB: 200e9}[working_set] / 2
+        count = threads or self.threads
+        rate = level * count * (self.scaling if count > 1 else 1)
+        return self.probe(rate / 100, rate, f"fake a += b, {working_set}", count)
+
+
+@pytest.fixture
+def fakes(monkeypatch: pytest.MonkeyPatch) -> FakeProbes:
+    """Fake probes for every framework, and a system that does not say who uses the processors."""
+    found = FakeProbes(Clock(), 2)
+
+    @contextmanager
+    def probes(**_options: object) -> Iterator[FakeProbes]:
+        yield found
+
+    module = SimpleNamespace(probes=probes, cudnn_benchmark=lambda: True)
+    monkeypatch.setattr(peak_figures, "probes_of", lambda _framework: module)
+    monkeypatch.setattr(system, "usage", lambda: Usage(0.0, 0.0, None, None))
+    monkeypatch.setattr(system, "load", lambda: 0.1)
+    return found
+
+
+def measured(fakes: FakeProbes, machine: Machine = TWO_CORES, **changes: Any) -> HardwarePeaks:
+    return measure(replace(REQUEST, **changes), machine, clock=fakes.clock)
+
+
+def rate(peaks_found: HardwarePeaks, name: str) -> MeasuredRate:
+    return next(one for one in peaks_found.ceilings if one.name == name)
+
+
+# -- what comes out ----------------------------------------------------------------------------------------------------
+
+
+def test_peaks_bandwidths_and_ridge_point_are_those_of_the_machine(fakes: FakeProbes) -> None:
+    found = measured(fakes)
+    assert (found.peak_flops, found.peak_bandwidth, found.ridge_point) == (200e9, 40e9, 5.0)
+    assert (found.device, found.dtype, found.tf32_enabled, found.cudnn_benchmark) == ("cpu", "fp32", False, False)
+    assert [(one.name, one.value) for one in found.ceilings] == [
+        *[("fp32", 200e9), ("fp64", 100e9)],
+        *[("DRAM", 40e9), ("L3", 200e9), ("L2", 300e9), ("L1", 400e9)],
+    ]
+    assert found.warnings == ()
+
+
+def test_each_ceiling_says_how_it_was_measured(fakes: FakeProbes) -> None:
+    found = measured(fakes, steps=8)
+    fp32, l1 = rate(found, "fp32"), rate(found, "L1")
+    assert (fp32.unit, fp32.median, fp32.spread, fp32.n, fp32.threads) == ("FLOP/s", 200e9, 0.0, 8, 2)
+    assert fp32.method.startswith("fake matmul")
+    assert (l1.unit, l1.scope, l1.capacity, l1.warnings) == ("B/s", "per core, lower bound", 64 * KIB, ())
+    assert len(fp32.date.split("-")) == 3
+
+
+def test_the_chip_has_each_figure_with_its_source_and_the_main_memory_first(fakes: FakeProbes) -> None:
+    chip = measured(fakes).chip
+    assert (chip.name, chip.kind, chip.main_memory) == ("Test CPU, 2 threads (measured)", "cpu", "DRAM")
+    assert list(chip.memories) == ["DRAM", "L3", "L2", "L1"]
+    assert (chip.default_precision, chip.peak(), chip.bandwidth()) == ("fp32", 200e9, 40e9)
+    assert chip.memories["L1"].scope == "per core, lower bound"
+    assert {source.confidence for source in chip.sources.values()} == {"measured"}
+    assert "fake a += b, 2 threads, 20" in chip.sources["memories.DRAM.bandwidth"].title
+    assert len(chip.sources) == 6
+
+
+def test_the_chip_judges_kernels_and_goes_into_a_widget(fakes: FakeProbes) -> None:
+    chip = measured(fakes).chip
+    bound = rw.bound(rw.Kernel("copy", 0, 4e9, time=0.2), chip)
+    assert bound.utilization[0] == pytest.approx(0.5)
+    assert rw.roofline(chips=[chip]).chips[0].name == chip.name
+
+
+def test_the_working_sets_fill_half_a_level_per_thread(fakes: FakeProbes) -> None:
+    measured(fakes)
+    asked = [words for words in fakes.asked if words[0] in {"memory", "cache"}]
+    assert asked[:2] == [("memory", 128 * MIB), ("cache", 8 * MIB, None)]
+    assert ("cache", 512 * KIB, None) in asked
+    assert ("cache", 24 * KIB, 1) in asked
+
+
+def test_a_precision_that_the_cpu_multiplies_natively_is_measured(fakes: FakeProbes) -> None:
+    found = measured(fakes, precisions=("bf16",), frameworks=("torch",))
+    assert (found.dtype, found.peak_flops, found.cudnn_benchmark) == ("bf16", 400e9, True)
+
+
+def test_results_are_frozen_pickled_and_json(fakes: FakeProbes) -> None:
+    found = measured(fakes)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.peak_flops = 1.0  # type: ignore[misc]
+    assert pickle.loads(pickle.dumps(found)) == found  # noqa: S301 - our own
+    record = json.loads(json.dumps(found.as_dict()))
+    assert (record["peak_flops"], record["ceilings"][0]["name"]) == (200e9, "fp32")
+
+
+def test_text_and_html_give_a_table_with_spread_and_no_four_digits_of_bandwidth() -> None:
+    dram = MeasuredRate("DRAM", "B/s", 38.4e9, 36.1e9, 0.052, 9, "numpy a += b", 2, "2026-11-23", ("<slow>",))
+    found = HardwarePeaks(
+        *(2e11, 38.4e9, 5.2, "cpu", "fp32"),
+        tf32_enabled=False,
+        cudnn_benchmark=False,
+        ceilings=(dram,),
+        warnings=("busy",),
+        name="CPU",
+    )
+    assert str(found).splitlines()[1:] == [
+        "figure  best     median   spread  runs  threads  method",
+        "DRAM    38 GB/s  36 GB/s  5.2 %   9     2        numpy a += b",
+        "busy",
+        "DRAM: <slow>",
+    ]
+    html = found._repr_html_()
+    assert "<td>38 GB/s</td><td>36 GB/s</td><td>5.2 %</td>" in html
+    assert "DRAM: &lt;slow&gt;" in html
+    assert repr(found).startswith("HardwarePeaks(peak_flops=2e+11, peak_bandwidth=3.84e+10, ridge_point=5.2,")
+
+
+def test_peaks_given_as_seven_numbers_have_a_chip_and_a_table() -> None:
+    found = HardwarePeaks(2e11, 4e10, 5.0, "cuda:0", "tf32", tf32_enabled=True, cudnn_benchmark=False)
+    assert (found.chip.kind, found.chip.peak("tf32"), found.chip.bandwidth()) == ("gpu", 2e11, 4e10)
+    assert found.chip.main_memory == "DRAM"
+    assert "<td>40 GB/s</td>" in found._repr_html_()
+
+
+# -- budget, contention ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget_s", [0.5, 1.0, 5.0, 60.0])
+@pytest.mark.parametrize("slowdown", [1.0, 10.0])
+def test_the_budget_holds_within_twice(fakes: FakeProbes, budget_s: float, slowdown: float) -> None:
+    fakes.slowdown = iter(lambda: slowdown, None)
+    measured(fakes, budget_s=budget_s)
+    assert fakes.clock.now <= 2 * budget_s
+
+
+def test_a_single_slow_probe_does_not_break_the_budget(fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FLOPS, "fp64", 0.3e9)
+    found = measured(fakes)
+    assert fakes.clock.now <= 5.0
+    assert "the budget was too short for 1024×1024" in rate(found, "fp64").warnings[0]
+    assert rate(found, "fp32").warnings == ()
+
+
+def test_a_quiet_machine_is_measured_in_less_than_the_budget(fakes: FakeProbes) -> None:
+    measured(fakes, budget_s=60.0)
+    assert fakes.clock.now < 5.0
+
+
+def test_steps_beyond_the_budget_are_said(fakes: FakeProbes) -> None:
+    found = measured(fakes, steps=1000)
+    assert fakes.clock.now <= 10.0
+    assert any("of 1000 steps" in warning for warning in rate(found, "DRAM").warnings)
+
+
+def test_rates_that_vary_are_said_and_measured_once_more(fakes: FakeProbes) -> None:
+    quiet = FakeProbes(fakes.clock, 2)
+    measured_quiet = measure(replace(REQUEST, levels=("DRAM",), steps=10), TWO_CORES, clock=quiet.clock)
+    assert rate(measured_quiet, "fp32").n == 10
+    fakes.slowdown = iter([1.0, 2.0, 2.0] * 10_000)
+    found = rate(measured(fakes, levels=("DRAM",), steps=10), "fp32")
+    assert found.n == 20
+    assert found.warnings == ("the rates vary: the median is 50% below the best",)
+    assert (found.value, found.median) == (200e9, 100e9)
+
+
+def test_threads_that_do_not_scale_are_said(fakes: FakeProbes) -> None:
+    fakes.scaling = 0.6
+    found = measured(fakes)
+    assert rate(found, "L2").warnings == ("2 threads together reach 60% of what each reaches alone",)
+    assert rate(found, "DRAM").warnings == ()
+
+
+def test_two_hardware_threads_of_one_core_need_not_scale(fakes: FakeProbes) -> None:
+    fakes.scaling = 0.6
+    shared = (Cache(1, 64 * KIB, 1, 2), Cache(2, 2 * MIB, 1, 2), Cache(3, 32 * MIB, 1, 2))
+    found = measured(fakes, replace(TWO_CORES, cores=1, caches=shared))
+    assert rate(found, "L2").warnings == ()
+
+
+def test_other_programs_are_said(fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter(range(10_000))
+
+    def usage() -> Usage:
+        now = float(next(times))
+        return Usage(now, now, 1.5 * now, 0.2 * now)
+
+    monkeypatch.setattr(system, "usage", usage)
+    monkeypatch.setattr(system, "usable_processors", lambda: (0, 1))
+    assert rate(measured(fakes), "fp64").warnings == (
+        "other programs used 25% of the processors",
+        "other virtual machines used 10% of the processors",
+    )
+
+
+def test_a_high_load_is_said_where_the_system_does_not_say_who_works(
+    fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system, "load", lambda: 3.0)
+    assert measured(fakes).warnings == ("3.0 programs were running in the last minute, on 2 processors",)
+
+
+def test_progress_counts_the_figures(fakes: FakeProbes) -> None:
+    seen: list[tuple[int, int | None]] = []
+    measure(REQUEST, TWO_CORES, clock=fakes.clock, progress=lambda done, total: seen.append((done, total)))
+    assert seen[0] == (0, 6)
+    assert seen[-1] == (6, 6)
+
+
+# -- what a machine lacks ----------------------------------------------------------------------------------------------
+
+
+def test_without_cache_sizes_only_dram_is_measured(fakes: FakeProbes) -> None:
+    found = measured(fakes, replace(TWO_CORES, caches=()))
+    assert list(found.chip.memories) == ["DRAM"]
+    assert found.warnings == ("the system does not say how large its caches are: only DRAM is measured",)
+
+
+def test_a_level_that_the_machine_lacks_is_left_out(fakes: FakeProbes) -> None:
+    found = measured(fakes, replace(TWO_CORES, caches=TWO_CORES.caches[:2]), levels=("DRAM", "L3", "L2"))
+    assert list(found.chip.memories) == ["DRAM", "L2"]
+    assert found.warnings == ("L3 is left out: the system names no such cache",)
+
+
+def test_a_shared_cache_that_hardly_exceeds_the_one_above_is_left_out(fakes: FakeProbes) -> None:
+    small = replace(TWO_CORES, caches=(*TWO_CORES.caches[:2], Cache(3, 3 * MIB, 1, 2)))
+    found = measured(fakes, small)
+    assert list(found.chip.memories) == ["DRAM", "L2", "L1"]
+    assert found.warnings == ("L3 is left out: its 1.6 MB per thread hardly exceed the cache above it",)
+
+
+def test_little_memory_makes_small_arrays_and_says_so(fakes: FakeProbes) -> None:
+    found = measured(fakes, replace(TWO_CORES, free_memory=256 * MIB))
+    assert ("memory", 32 * MIB) in fakes.asked
+    assert rate(found, "DRAM").warnings == ("arrays of 32 MiB may stay in part in the L3 cache",)
+    assert max(size for name, size, *_ in fakes.asked if name == "fp32") == 1024
+
+
+def test_a_naive_precision_that_was_asked_for_is_refused_early(fakes: FakeProbes) -> None:
+    with pytest.raises(
+        ValueError, match=r"dtype: fp16 is not measured, because PyTorch multiplies fp16 matrices on this"
+    ):
+        measured(fakes, precisions=("fp16",), frameworks=("torch",))
+    assert fakes.clock.now < 0.5
+
+
+def test_a_naive_precision_that_nobody_asked_for_is_left_out(
+    fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FLOPS, "bf16", 2e9)
+    found = measured(fakes, precisions=("fp32", "bf16"), frameworks=("numpy", "torch"), optional=frozenset({"bf16"}))
+    assert list(found.chip.peak_flops) == ["fp32"]
+    assert found.warnings[0].startswith("bf16 is left out: PyTorch multiplies bf16 matrices on this CPU at 2 GFLOP/s")
+
+
+# -- what is asked for -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[PeakRequest]]:
+    """Return the list of requests that `measure_peaks` makes; nothing is measured."""
+    made: list[PeakRequest] = []
+
+    def fake(request: PeakRequest, _machine: Machine, **options: Any) -> HardwarePeaks:
+        made.append(request)
+        notes = tuple(options["notes"])
+        return HardwarePeaks(1e9, 1e9, 1.0, request.device, request.precisions[0], False, False, (), notes)  # noqa: FBT003
+
+    monkeypatch.setattr(peaks, "measure", fake)
+    monkeypatch.setattr(system, "machine", lambda: TWO_CORES)
+    monkeypatch.setattr(peaks, "sys", SimpleNamespace(modules={}))
+    rw.clear_peaks_cache()
+    yield made
+    rw.clear_peaks_cache()
+
+
+def test_by_default_a_cpu_is_measured_with_numpy_alone(requests: list[PeakRequest]) -> None:
+    rw.measure_peaks()
+    assert requests == [REQUEST]
+
+
+def test_bf16_is_added_where_pytorch_is_imported(requests: list[PeakRequest], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peaks, "sys", SimpleNamespace(modules={"torch": ModuleType("torch")}))
+    rw.measure_peaks()
+    assert requests[0].precisions == ("fp32", "fp64", "bf16")
+    assert requests[0].frameworks == ("numpy", "numpy", "torch")
+    assert requests[0].optional == frozenset({"bf16"})
+
+
+@pytest.mark.parametrize(
+    ("dtype", "precisions"),
+    [
+        ("fp64", ("fp64",)),
+        ("torch.float32", ("fp32",)),
+        (np.float32, ("fp32",)),
+        (np.dtype("float64"), ("fp64",)),
+        (float, ("fp64",)),
+        (["double", "single", "fp64"], ("fp64", "fp32")),
+    ],
+)
+def test_precisions_have_many_names(requests: list[PeakRequest], dtype: Any, precisions: tuple[str, ...]) -> None:
+    rw.measure_peaks(dtype=dtype)
+    assert requests[0].precisions == precisions
+
+
+def test_a_precision_of_pytorch_is_taken(requests: list[PeakRequest]) -> None:
+    rw.measure_peaks(dtype=torch.bfloat16)
+    assert (requests[0].precisions, requests[0].frameworks) == (("bf16",), ("torch",))
+
+
+def test_levels_are_taken_in_any_case_and_dram_is_always_there(requests: list[PeakRequest]) -> None:
+    rw.measure_peaks(levels=["l1", "L3"], threads=1, steps=20, warmup=0, budget_s=2)
+    assert requests[0] == replace(REQUEST, levels=("DRAM", "L3", "L1"), threads=1, steps=20, warmup=0, budget_s=2.0)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *({"dtype": "fp64"}, {"levels": ["L1"]}, {"threads": 1}, {"steps": 3}, {"warmup": 3}, {"budget_s": 1.0}),
+        *({"dtype": ["fp64", "fp32"]}, {"backend": "torch"}),
+    ],
+)
+def test_equal_calls_are_answered_from_the_cache_and_others_are_not(
+    requests: list[PeakRequest], changed: dict[str, Any]
+) -> None:
+    assert rw.measure_peaks() is rw.measure_peaks("cpu")
+    assert len(requests) == 1
+    rw.measure_peaks(**changed)
+    assert len(requests) == 2
+
+
+def test_the_cache_can_be_left_out_and_cleared(requests: list[PeakRequest]) -> None:
+    rw.measure_peaks(cache=False)
+    rw.measure_peaks()
+    rw.measure_peaks(cache=False)
+    assert len(requests) == 3
+    rw.clear_peaks_cache()
+    rw.measure_peaks()
+    assert len(requests) == 4
+
+
+def test_a_missing_accelerator_warns_and_measures_the_cpu(
+    requests: list[PeakRequest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peaks, "is_installed", lambda _framework: False)
+    for device, framework in (("cuda", "torch"), ("mps", "torch"), ("tpu", "jax")):
+        with pytest.warns(UserWarning, match=f"device='{device}' is missing .*roofwidget.{framework}.*CPU was") as seen:
+            found = rw.measure_peaks(device)
+        assert seen[0].filename == __file__
+        assert found.device == "cpu"
+        assert found.warnings[0].startswith(f"device='{device}' is missing")
+    assert {request.device for request in requests} == {"cpu"}
+
+
+def test_the_warning_of_a_missing_device_comes_again_with_a_cached_result(
+    requests: list[PeakRequest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peaks, "is_installed", lambda _framework: False)
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="is missing"):
+            rw.measure_peaks("cuda")
+    assert len(requests) == 1
+
+
+def test_a_cuda_device_is_measured_with_pytorch(requests: list[PeakRequest], monkeypatch: pytest.MonkeyPatch) -> None:
+    module = SimpleNamespace(find=lambda device: (f"{device}:0", "H100", ""))
+    monkeypatch.setattr(peaks, "probes_of", lambda _framework: module)
+    monkeypatch.setattr(peaks, "is_installed", lambda _framework: True)
+    with warnings.catch_warnings(record=True) as seen:
+        found = rw.measure_peaks("cuda")
+        rw.measure_peaks("cuda", dtype="fp32", allow_tf32=True)
+    assert (not seen, found.device) == (True, "cuda:0")
+    assert requests[0].precisions == ("fp32", "bf16", "fp16", "fp64")
+    assert requests[1].precisions == ("tf32", "fp32")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"steps": 0}, ValueError, "steps must be at least 1, got 0"),
+        ({"steps": 1.5}, TypeError, "steps must be a whole number, got 1.5"),
+        ({"warmup": -1}, ValueError, "warmup must be at least 0, got -1"),
+        ({"budget_s": 0}, ValueError, "budget_s must be above zero and finite, got 0 s"),
+        ({"budget_s": float("nan")}, ValueError, "budget_s must be above zero and finite"),
+        ({"budget_s": "5 s"}, TypeError, "budget_s must be a number of seconds, got '5 s'"),
+        ({"threads": 3}, ValueError, "threads must be from 1 to 2, which this process may run, got 3"),
+        ({"threads": "2"}, TypeError, "threads must be a whole number"),
+        ({"device": "cdua"}, ValueError, "device: unknown 'cdua'; did you mean 'cuda'?"),
+        ({"device": "cuda:x"}, ValueError, "device: unknown 'cuda:x'"),
+        ({"dtype": "fp33"}, ValueError, "dtype: no peak is measured for 'fp33'; did you mean 'fp32'?"),
+        ({"dtype": "int8"}, ValueError, "dtype: no peak is measured for 'int8'"),
+        ({"dtype": object()}, TypeError, "dtype must be a precision such as 'fp32'"),
+        ({"dtype": []}, ValueError, "dtype must name a precision"),
+        ({"dtype": "tf32"}, ValueError, "dtype: 'cpu' has no TF32; give dtype='fp32'"),
+        ({"dtype": "fp16", "backend": "numpy"}, ValueError, "dtype: numpy multiplies fp16 matrices in a naive loop"),
+        ({"levels": ["L4"]}, ValueError, "levels: unknown 'L4'"),
+        ({"levels": "L2"}, TypeError, "levels must be a list such as"),
+        ({"backend": "tensorflow"}, ValueError, "backend: unknown 'tensorflow'; there are 'auto', 'numpy', 'torch'"),
+        ({"device": "cuda", "backend": "numpy"}, ValueError, "backend='numpy' cannot measure the device 'cuda'"),
+        ({"matmul_size": 4096}, TypeError, "measure_peaks has no keyword 'matmul_size': sizes double while"),
+        ({"bandwidth_mb": 256}, TypeError, "measure_peaks has no keyword 'bandwidth_mb': .*levels="),
+        ({"step": 3}, TypeError, "measure_peaks has no keyword 'step'; did you mean 'steps'?"),
+    ],
+)
+def test_bad_input_is_one_clear_error(
+    requests: list[PeakRequest], keywords: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message.replace("?", r"\?")):
+        rw.measure_peaks(**keywords)
+    assert not requests
+
+
+def test_a_missing_framework_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"this needs PyTorch: pip install 'roofwidget\[torch\]'"):
+        rw.measure_peaks(dtype="bf16", backend="torch")
+
+
+# -- PyTorch on CUDA, with fakes ---------------------------------------------------------------------------------------
+
+
+def test_runs_on_cuda_are_timed_by_events_with_one_synchronisation() -> None:
+    log: list[str] = []
+
+    class Event:
+        def __init__(self, *, enable_timing: bool) -> None:
+            assert enable_timing
+            self.at_ms = 0.0
+
+        def record(self) -> None:
+            log.append("record")
+            self.at_ms = 2.0 * len(log)
+
+        def elapsed_time(self, end: Event) -> float:
+            assert log[-1] == "synchronize"
+            return end.at_ms - self.at_ms
+
+    cuda = SimpleNamespace(Event=Event, synchronize=lambda: log.append("synchronize"))
+    found = torch_probes.seconds_by_events(lambda: log.append("run"), 2, cuda)
+    assert log == ["record", "run", "record", "run", "record", "synchronize"]
+    assert found == pytest.approx([0.004, 0.004])
+
+
+@pytest.mark.parametrize(("name", "off", "on"), [("fp32_precision", "ieee", "tf32"), ("allow_tf32", False, True)])
+def test_tf32_is_set_for_the_product_and_set_back(name: str, off: object, on: object) -> None:
+    settings = SimpleNamespace(**{name: "as before"})
+    with torch_probes.tf32(settings, allowed=False):
+        assert getattr(settings, name) == off
+    seen = []
+
+    def fail() -> None:
+        with torch_probes.tf32(settings, allowed=True):
+            seen.append(getattr(settings, name))
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert (seen, getattr(settings, name)) == ([on], "as before")
+
+
+def test_pytorchs_own_settings_of_tf32_stay_readable() -> None:
+    settings = torch.backends.cuda.matmul
+    before = settings.allow_tf32
+    with torch_probes.tf32(settings, allowed=False):
+        pass
+    assert settings.allow_tf32 == before
+
+
+# -- this machine, for a moment ----------------------------------------------------------------------------------------
+
+
+def test_numpys_probes_do_the_work_that_they_count() -> None:
+    ticks = iter(range(1000))
+    with numpy_probes.probes(device="cpu", threads=2, usable=2, clock=lambda: float(next(ticks))) as found:
+        memory, cache, product = found.memory(2**16), found.cache(2**14, 0.1), found.matmul("fp32", 8)
+        assert (memory.work, memory.threads, product.work) == (3 * 2**16, 2, 1024.0)
+        assert list(memory.seconds(3)) == [1.0, 1.0, 1.0]
+        assert cache.work % (2 * 24 * 2**10) == 0
+    assert found.notes == []
+
+
+def test_another_number_of_threads_is_said_where_the_blas_cannot_be_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "")
+    with numpy_probes.probes(device="cpu", threads=1, usable=2, clock=float) as found:
+        assert found.notes == ["numpy's BLAS ran with its own 2 threads, not with 1: install threadpoolctl to set them"]
+        assert found.matmul("fp64", 4).threads == 2
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+def test_this_machine_has_rates_of_a_plausible_order(backend: str) -> None:
+    pytest.importorskip(backend)
+    found = rw.measure_peaks(dtype="fp32", levels=["L2"], budget_s=0.2, backend=backend, cache=False)
+    assert 1e8 < found.peak_flops < 1e16
+    assert 1e8 < found.peak_bandwidth < 1e14
+    assert found.chip.peak("fp32") == found.peak_flops
