@@ -90,6 +90,7 @@ _LAZY = {
     "critical_batch": "roofwidget.analysis.sizing",
     "critical_batch_per_chip": "roofwidget.analysis.sizing",
     "dim": "roofwidget.workloads",
+    "load_ipython_extension": "roofwidget.measure.magic",
     "measure_peaks": "roofwidget.measure.peaks",
     "measured": "roofwidget.measure.measured",
     "from_hlo_text": "roofwidget.measure.hlo.program",

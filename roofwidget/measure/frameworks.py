@@ -28,7 +28,11 @@ COUNTERS: Final = {
     "numpy": "roofwidget.measure.numpy.counter",
     "torch": "roofwidget.measure.torch.counter",
 }
-WATCHERS: Final[dict[str, str]] = {}
+WATCHERS: Final = {
+    "jax": "roofwidget.measure.jax.watch",
+    "numpy": "roofwidget.measure.numpy.watch",
+    "torch": "roofwidget.measure.torch.watch",
+}
 
 TITLES: Final = {"jax": "JAX", "numpy": "numpy", "torch": "PyTorch"}
 """The names of the frameworks for a reader."""

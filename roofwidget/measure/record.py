@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import ExitStack
 from dataclasses import replace
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Final, final
 
 from roofwidget.kernels.columns import ASKED_PRECISION
 from roofwidget.kernels.series import unused_name
 from roofwidget.kernels.table import Kernels
 from roofwidget.measure.counts import OpCount
-from roofwidget.measure.frameworks import watches
+from roofwidget.measure.frameworks import WATCHERS, watches
 from roofwidget.measure.profile import Profile, profile
 from roofwidget.measure.tally import ROWS, STATED, Row, Tally
+from roofwidget.measure.variables import watched_variables
 from roofwidget.measure.watch import Watch
 from roofwidget.model import RooflineModel
 from roofwidget.support.arguments import shown_value, text_argument
@@ -53,14 +55,24 @@ class Recording:
     __module__ = "roofwidget"
 
     def __init__(
-        self, widget: RooflineModel, name: str, by: Row = "op", *, clock: Callable[[], float] = time.perf_counter
+        self,
+        widget: RooflineModel,
+        name: str,
+        by: Row = "op",
+        *,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.widget = widget
         self.name = name
         self.by = by
         self.warnings: tuple[str, ...] = ()
         self.clock = clock
+        self.variables: MutableMapping[str, Any] | None = None
+        """Variables whose values are watched: by default those of the module that enters the recording."""
         self.on_update: Callable[[], object] | None = None
+        """Is called after each update of the chart."""
+        self.warns_if_empty = True
+        """Whether a block that recorded nothing raises a warning."""
         self._call_time: float | None = None
         self._tally = Tally()
         self._guard = threading.Lock()
@@ -100,8 +112,12 @@ class Recording:
             self.name = unused_name(self.name, self.widget.kernels.category)
             _active = self
         self._thread = threading.current_thread()
+        if self.variables is None:
+            self.variables = _variables_of(sys._getframe(1))  # noqa: SLF001 - as documented for this use
         try:
             self.watch_frameworks()
+            if self.variables is not None:
+                self._watchers.enter_context(watched_variables(self.variables, self.seen, self.plain))
         except BaseException:
             _active = None
             raise
@@ -113,6 +129,9 @@ class Recording:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         global _active  # noqa: PLW0603 - see __enter__
+        self.warnings = tuple(
+            dict.fromkeys([*self.warnings, *(text for watch in self._watches.values() for text in watch.warnings)])
+        )
         try:
             self._watchers.close()
         finally:
@@ -121,10 +140,10 @@ class Recording:
             if self._flusher is not None:
                 self._flusher.join()
             self._publish()
-        if kind is None and not self.calls:
+        if self.warns_if_empty and kind is None and not self.calls:
             warnings.warn(
-                f"{self.name} recorded nothing. PyTorch is seen if it was imported before the block. For other code, "
-                "use run.profile(f, x), @rw.measured(flops=…, bytes=…) or run.add(…)",
+                f"{self.name} recorded nothing. A block sees PyTorch if it was imported before, and in a notebook the "
+                "numpy arrays of variables. Else use run.profile(f, x), @rw.measured(flops=…, bytes=…) or run.add(…)",
                 UserWarning,
                 stacklevel=2,
             )
@@ -181,9 +200,10 @@ class Recording:
         if now >= self._earliest_update:
             self._publish()
 
-    def finish_call(self, seconds: float) -> None:
-        """Set the time of the whole call, for rows by call."""
+    def set_call_time(self, seconds: float) -> None:
+        """Set the seconds of the whole call, for rows by call, and show them."""
         self._call_time = seconds
+        self._publish()
 
     @contextlib.contextmanager
     def measuring(self, op: OpCount) -> Iterator[list[OpCount]]:
@@ -226,11 +246,14 @@ class Recording:
     def watch_frameworks(self) -> None:
         """Count the operations of each framework that has been imported, in this thread."""
         for framework, watch in watches(self._watches, self._report_seen, self.clock).items():
-            self._watchers.enter_context(watch)
+            if not watch.needs_variables or self.variables is not None:
+                self._watchers.enter_context(watch)
             self._watches[framework] = watch
 
     def seen(self, value: Any) -> Any:
         """Return a value that behaves as the given one, and whose operations are recorded; see `Watch.seen`."""
+        if len(self._watches) < len(WATCHERS):
+            self.watch_frameworks()
         for watch in self._watches.values():
             value = watch.seen(value)
         return value
@@ -261,9 +284,10 @@ class Recording:
             with self._guard:
                 self._is_pending, has_rows = False, self.calls > 0
             if has_rows:
-                self.widget.set_series(self.name, self.kernels)
-                if self.on_update is not None:
-                    self.on_update()
+                with self.paused():
+                    self.widget.set_series(self.name, self.kernels)
+                    if self.on_update is not None:
+                        self.on_update()
             end = self.clock()
             self._earliest_update = end + max(_INTERVAL_SECONDS, (end - start) / _UPDATE_SHARE)
         finally:
@@ -279,9 +303,15 @@ class Recording:
 def record(widget: RooflineModel, name: str | None = None, *, by: Row = "op") -> Recording:
     """Show what runs in a block as points on a chart, as it finishes.
 
-    Use it as ``with rw.record(widget) as run:``. Counted and timed are the operations of PyTorch that the block's
-    thread runs, the calls of functions with `measured` in any thread, what `Recording.profile` is given, and the points
-    of `Recording.add`. Each recording is a series of its own: its rows in ``widget.kernels`` have its name as their
+    Use it as ``with rw.record(widget) as run:``. Counted and timed are:
+
+    - the operations of PyTorch that the block's thread runs;
+    - in a notebook, outside of functions: operations on the numpy arrays and calls of the functions of `jax.jit` that
+      variables of the notebook hold. ``%%roofline`` sees more of them;
+    - the calls of functions with `measured`, in any thread;
+    - what `Recording.profile` is given, and the points of `Recording.add`.
+
+    Each recording is a series of its own: its rows in ``widget.kernels`` have its name as their
     category, and other rows stay. Operations that are equal, with the same shapes, are one row with their count.
 
     The chart is updated a few times a second, and at the end of the block. An error in the block passes through, and
@@ -329,6 +359,11 @@ def record(widget: RooflineModel, name: str | None = None, *, by: Row = "op") ->
     if by not in ROWS:
         raise ValueError(f"by: unknown {by!r:.40}{choose_from(by, ROWS)}")
     return Recording(widget, next_name(widget) if name is None else text_argument(name, "record: name"), by)
+
+
+def _variables_of(frame: FrameType) -> MutableMapping[str, Any] | None:
+    """Return the variables of a module or a notebook. Those of a function cannot be replaced."""
+    return frame.f_globals if frame.f_locals is frame.f_globals else None
 
 
 def active_recording() -> Recording | None:

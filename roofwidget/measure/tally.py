@@ -117,7 +117,7 @@ class Tally:
         nested = np.array([same.nested for same in sums])
         table = table.replace(
             self_time=np.maximum(table.time - nested, 0) if nested.any() else None,
-            extra={**table.extra, "operation": table.category},
+            extra={**table.extra, "operation": [op.name for op in ops]},
             origin={
                 field: [STATED if op.category == STATED else text for op, text in zip(ops, texts, strict=True)]
                 for field, texts in table.origin.items()

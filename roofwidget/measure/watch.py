@@ -23,6 +23,9 @@ class Watch:
         Returns seconds.
     """
 
+    needs_variables = False
+    """Whether operations are seen only on values that `seen` has prepared."""
+
     def __init__(self, report: Report, clock: Callable[[], float]) -> None:
         self.clock = clock
         self._report = report
@@ -44,6 +47,11 @@ class Watch:
             yield
         finally:
             self._pauses -= 1
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What could not be seen."""
+        return ()
 
     @property
     def is_reporting(self) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from threading import Lock
+from types import FrameType
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +23,9 @@ _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     )
 }
 """numpy's functions that make arrays and that it does not let a subclass of arrays intercept."""
+
+_FRAMEWORKS: Final = frozenset({"jax", "jaxlib", "torch"})
+"""Packages that make numpy arrays for their own bookkeeping."""
 
 
 class _Replacement:
@@ -55,11 +60,21 @@ def _recorded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def recorded(*args: Any, **kwargs: Any) -> Any:
         recorder: Recorder | None = active.get()
-        if recorder is None:
+        if recorder is None or _is_framework(sys._getframe(1)):  # noqa: SLF001 - the cheap way to ask who calls
             return function(*args, **kwargs)
         return recorder.run(name, function, args, kwargs, allocates if name == "empty" else _made)
 
     return recorded
+
+
+def _is_framework(caller: FrameType | None) -> bool:
+    """Return whether a framework calls, itself or through functions of numpy."""
+    while caller is not None:
+        package = str(caller.f_globals.get("__name__")).partition(".")[0]
+        if package != "numpy":
+            return package in _FRAMEWORKS
+        caller = caller.f_back
+    return False
 
 
 def _made(call: Call) -> Work:
