@@ -12,7 +12,7 @@ from roofwidget.measure.hlo.text import Array, Computation, Instruction, Module,
 from roofwidget.measure.hlo.traffic import Traffic, ranks
 from roofwidget.measure.profile import Profile, checked_grouping
 from roofwidget.support.did_you_mean import keywords
-from roofwidget.support.text_tables import counted, first_few
+from roofwidget.support.text_tables import first_few
 
 _MAX_ROWS: Final = 1_000_000
 _MAX_RUNS: Final = 10**30
@@ -20,22 +20,15 @@ _MAX_NAMED: Final = 5
 _FUSION_KIND: Final = re.compile(r"\bkind=k(\w+)")
 _PRODUCTS: Final = ("dot", "convolution", "scaled-dot", "custom-call")
 _NOTES: Final = {
-    "loop": (
-        "the number of iterations of {} is decided when the program runs, and the body counts once: {}",
-        "loop",
-    ),
-    "branch": ("one branch of {} runs, and the branch with most FLOPs counts: {}", "conditional"),
+    "loop": "loops whose number of iterations the text does not say, counted once",
+    "branch": "conditionals, of which the branch with most FLOPs counts",
     "custom call": (
-        "the text does not say what {} to libraries computes; their bytes are operands and results, each once: {}",
-        "call",
+        "calls to libraries, whose FLOPs the text does not say, and whose bytes are operands and results, each once"
     ),
-    "operation": ("there is no rule for the FLOPs of {}: {}", "operation"),
-    "group": (
-        "the number of chips that take part is unknown, and so are the bytes over the link of {}: {}",
-        "collective",
-    ),
-    "dynamic": ("{} has a dynamic size, and counts with the largest: {}", "array"),
-    "chip": ("{} is in the memory of the chip or of the host, and moves no bytes of main memory: {}", "array"),
+    "operation": "operations without a rule for their FLOPs",
+    "group": "collectives among an unknown number of chips, whose bytes over the link are unknown",
+    "dynamic": "arrays of a dynamic size, counted with the largest",
+    "elsewhere": "arrays in the memory of the chip or of the host, which move no bytes of main memory",
 }
 
 
@@ -139,8 +132,10 @@ class _Walk:
             elif at.opcode == "fusion" and self._by_op:
                 self._run(self._traffic.fused(at), runs)
             else:
-                self._unfused += runs * self._traffic.unfused(at, computation)
-                self._rows.append(self._row(at, computation, runs))
+                row = self._row(at, computation, runs)
+                is_fused = at.opcode == "fusion"
+                self._unfused += runs * self._traffic.unfused(at, computation) if is_fused else row.bytes or 0
+                self._rows.append(row)
                 if len(self._rows) > _MAX_ROWS:
                     raise ValueError(f"HLO text: more than {_MAX_ROWS:,} instructions run")
 
@@ -208,17 +203,16 @@ class _Walk:
             if array.is_dynamic:
                 self._note("dynamic", at.name)
             if not self._program.in_main_memory(array) and array.dims:
-                self._note("chip", at.name)
+                self._note("elsewhere", at.name)
 
     def _warnings(self) -> list[str]:
         found = []
         chips = ranks(self._program)
         if chips > 1:
             found.append(f"the program runs on {chips:,} chips at once; FLOPs and bytes are those of one")
-        for kind, (text, noun) in _NOTES.items():
-            names = list(self._notes[kind])
-            if names:
-                found.append(text.format(counted(len(names), noun), first_few(names, _MAX_NAMED)))
+        for kind, text in _NOTES.items():
+            if self._notes[kind]:
+                found.append(f"{text}: {first_few(list(self._notes[kind]), _MAX_NAMED)}")
         return found
 
 

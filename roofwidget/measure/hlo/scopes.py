@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -19,6 +20,7 @@ _CONTROL_FLOW: Final = frozenset(
 _PART_OF: Final = re.compile(r"while/(?:body|cond)|cond/branch_\d+_fun")
 
 
+@functools.lru_cache(maxsize=10_000)
 def module_of(op_name: str) -> str:
     """Return the named scopes of an operation, outermost first; empty outside all scopes.
 
@@ -47,7 +49,8 @@ def _scopes(part: str) -> Iterator[str]:
     if inner:
         for each in _split(inner[1]):
             yield from _scopes(each)
-    elif part and not _FUNCTION.fullmatch(part):
+    elif part and "->" not in part and not _FUNCTION.fullmatch(part):
+        # A part such as "ij,jk->ik" is the formula of an einsum.
         yield part
 
 

@@ -45,7 +45,8 @@ _BRACKET_OR_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[()]')
 _MARKED_NAME: Final = re.compile(r"%([^\s(){}=,]+)")
 _BETWEEN_NAMES: Final = re.compile(r"[\s,()]+")
 # Tables of file names and source lines stand between the header and the first computation.
-_TABLE_LINE: Final = re.compile(r"\d+ |(?:FileNames|FunctionNames|FileLocations|StackFrames)$|//|#")
+_TABLE_LINE: Final = re.compile(r"\d+ |(?:FileNames|FunctionNames|FileLocations|StackFrames)$")
+_COMMENT_LINE: Final = "//"
 _MLIR: Final = re.compile(r"\s*(?:module\b.*\{|#loc|func\.func)")
 _WITHOUT_OPERANDS: Final = frozenset({"constant", "parameter"})
 _CALLED: Final = re.compile(
@@ -62,6 +63,11 @@ class Array(ArrayShape):
 
     space: int = 0
     is_dynamic: bool = False
+
+    @cached_property
+    def bytes(self) -> int:
+        """The size in bytes."""
+        return super().bytes
 
 
 Shape: TypeAlias = "Array | tuple[Shape, ...]"
@@ -112,6 +118,11 @@ class Instruction:
     def results(self) -> tuple[Array, ...]:
         """The arrays of the result."""
         return tuple(arrays(self.shape))
+
+    @cached_property
+    def result_bytes(self) -> int:
+        """The bytes of all results."""
+        return sum(array.bytes for array in self.results)
 
     @cached_property
     def called(self) -> dict[str, tuple[str, ...]]:
@@ -247,7 +258,7 @@ class _Parser:
         number = 0
         for number, untrimmed in enumerate(text.split("\n"), 1):
             line = untrimmed.strip()
-            if not line:
+            if not line or line.startswith(_COMMENT_LINE):
                 continue
             if current is None:
                 current = self._outside(line, number)

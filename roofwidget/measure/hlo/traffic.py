@@ -91,7 +91,7 @@ class Traffic:
         With n chips in a group: all-reduce 2 (n - 1)/n of its operands, reduce-scatter and all-to-all (n - 1)/n of
         them, all-gather (n - 1)/n of its results, the others all of their operands.
         """
-        held = sum(array.bytes for name in at.operands for array in within.instructions[name].results)
+        held = sum(within.instructions[name].result_bytes for name in at.operands)
         if at.kind in {"collective-broadcast", "collective-permute"}:
             return held
         if at.kind in {"recv", "send"}:
@@ -135,7 +135,7 @@ class Traffic:
 
     def _part_read(self, user: Instruction, name: str, within: Computation) -> int:
         """Return how many bytes of a value one user reads."""
-        whole = sum(array.bytes for array in within.instructions[name].results)
+        whole = within.instructions[name].result_bytes
         is_first = user.operands[0] == name
         if user.kind in _PARTIAL_READS and is_first:
             return sum(array.bytes for array in outputs(user, within))
@@ -143,7 +143,7 @@ class Traffic:
             return self._target_read(user, within)
         if user.opcode in {"bitcast", "get-tuple-element"}:
             return self.touched(user.name, within)
-        if user.opcode in {"fusion", "call"} and len(_called(user)) == 1:
+        if user.opcode in {"async-start", "call", "fusion"} and len(_called(user)) == 1:
             inner = self._module.computation(_called(user)[0], user)
             numbers = [number for number, operand in enumerate(user.operands) if operand == name]
             return sum(self.touched(inner.parameters[each].name, inner) for each in numbers if each in inner.parameters)
@@ -155,7 +155,7 @@ class Traffic:
         XLA updates in place, except in the middle of a fusion: there the result is a new array.
         """
         if within.name in self._fused_names and not self._is_result(user, within):
-            return sum(array.bytes for array in user.results)
+            return user.result_bytes
         return self._update_bytes(user, within) if user.opcode == "scatter" else 0
 
     def _is_result(self, at: Instruction, within: Computation) -> bool:
@@ -170,7 +170,7 @@ class Traffic:
         count = 1 if at.opcode == "dynamic-update-slice" else max((len(at.operands) - 1) // 2, 1)
         first = 1 if at.opcode == "dynamic-update-slice" else count + 1
         names = at.operands[first : first + count]
-        return sum(array.bytes for name in names for array in within.instructions[name].results)
+        return sum(within.instructions[name].result_bytes for name in names)
 
     def _written_by(self, root: Instruction, inner: Computation, results: tuple[Array, ...]) -> int:
         parts = [inner.instructions[name] for name in root.operands] if root.opcode == "tuple" else [root]
@@ -184,7 +184,7 @@ class Traffic:
         source = part
         while source.opcode == "bitcast":
             source = within.instructions[source.operands[0]]
-        whole = sum(array.bytes for array in part.results)
+        whole = part.result_bytes
         if source.opcode in _UPDATES:
             return min(self._update_bytes(source, within), whole)
         if source.opcode == "fusion":
