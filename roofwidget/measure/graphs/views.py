@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 from roofwidget.workloads.expressions import Count, ceil_div, dims_of, evaluate
 from roofwidget.workloads.expressions import product as multiplied
 
-# The largest number of pieces of an array. Finer cuts are rare, and a graph with many tensors is hard to read.
-_MAX_PIECES: Final = 16
+# The largest number of pieces of an array: enough for the layers of a model whose weights are stacked.
+_MAX_PIECES: Final = 256
 
 Box: TypeAlias = "tuple[tuple[int, Count], ...]"
 """A part of an array: a first index and an end for each digit of the position of an element."""

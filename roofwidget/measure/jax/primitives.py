@@ -11,13 +11,13 @@ from typing import Any, Final, TypeAlias
 from roofwidget.measure.graphs.trace import Terms, Trace, Where, made, per_element
 from roofwidget.measure.graphs.views import Array, View, reshaped
 from roofwidget.support.precisions import precision_key
-from roofwidget.workloads import CLASSES, Graph
+from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.ops.formulas import ACCUMULATOR, FMA
 from roofwidget.workloads.tensors import checked_dtype
 
 # A loop is unrolled if this yields at most so many ops; otherwise it is one op.
-_MAX_UNROLLED_OPS: Final = 64
+_MAX_UNROLLED_OPS: Final = 512
 
 Results: TypeAlias = "View | Sequence[View | None]"
 
@@ -177,6 +177,8 @@ def _cast(call: Call) -> Results:
 
 def _reduction(call: Call) -> Results:
     x = call.view(0)
+    if x.size == call.out.size and not call.name.startswith("arg"):
+        return _reshape(call)
     word, joined = _REDUCTIONS[call.name]
     terms = per_element([joined], x.size - call.out.size)
     return call.trace.op(call.where(word), "reduction", [x], call.results, terms, dims=_ints(call.params["axes"]))
@@ -277,9 +279,10 @@ def _iota(call: Call) -> Results:
 def _scan(call: Call) -> Results:
     params = call.params
     closed, length, fixed, carried = (params[key] for key in ("jaxpr", "length", "num_consts", "num_carry"))
-    if length * len(closed.jaxpr.eqns) > _MAX_UNROLLED_OPS or length == 0:
+    body = call.body(closed)
+    if length == 0 or length * (0 if body is None else len(body.ops)) > _MAX_UNROLLED_OPS:
         text = f"a loop of {length} iterations is one op, with the FLOPs and bytes of its body times {length}"
-        return _repeated(call, "scan", closed, length, text)
+        return _repeated(call, "scan", body, length, text)
     consts, carry = list(call.operands[:fixed]), list(call.operands[fixed : fixed + carried])
     sequences = call.operands[fixed + carried :]
     rows: list[list[View | None]] = []
@@ -305,21 +308,19 @@ def _item(view: View, step: int) -> View:
 
 def _while(call: Call) -> Results:
     text = "the number of iterations of a while loop is unknown: its body is counted once"
-    return _repeated(call, "while", call.params["body_jaxpr"], 1, text)
+    return _repeated(call, "while", call.body(call.params["body_jaxpr"]), 1, text)
 
 
-def _repeated(call: Call, word: str, closed: Any, times: int, note: str) -> Results:
+def _repeated(call: Call, word: str, body: Graph | None, times: int, note: str) -> Results:
     """Add one opaque op for a loop. Each iteration moves what its body must move at least."""
-    graph = call.body(closed)
     terms: Terms = ()
     extra: Count = 0
-    if graph is not None:
-        terms = [
-            (klass, klass, times * count) for op in graph.ops for klass, count in op.flops.items() if klass in CLASSES
-        ]
+    if body is not None:
+        terms = [(klass, klass, times * count) for op in body.ops for klass, count in op.flops.items()]
         own = sum(_bytes(view.array) for view in {view.array: view for view in call.reads}.values())
-        extra = max(0, times * graph.count("compulsory") - own - sum(_bytes(array) for array in call.results))
-    call.trace.note(note)
+        extra = max(0, times * body.count("compulsory") - own - sum(_bytes(array) for array in call.results))
+    for text in (note, *(() if body is None else body.notes)):
+        call.trace.note(text)
     return call.trace.op(call.where(word), "opaque", call.reads, call.results, terms, extra_bytes=extra)
 
 

@@ -224,6 +224,18 @@ def _attention(call: Call) -> Results:
     return call.trace.op(where, "opaque", [q, k, v, *mask], [call.out], terms)
 
 
+def _loss(call: Call) -> Results:
+    """Join a function of the differences of two tensors."""
+    operands = [call.view("self", "input"), call.view("target")]
+    functions = ("subtract", "square" if call.word == "mse_loss" else "absolute")
+    if call.out.size == operands[0].size:
+        return call.trace.function(call.place(call.word), functions, operands, call.out)
+    elements = operands[0].size
+    terms = [*per_element((*functions, "add"), elements), *per_element(["divide"], call.out.size)]
+    dims = range(len(operands[0].shape))
+    return call.trace.op(call.place(call.word), "reduction", operands, [call.out], terms, dims=dims)
+
+
 def _recurrent(call: Call) -> Results:
     weights = [view for view in call.get("params", []) if isinstance(view, View)]
     matrices = [view for view in weights if len(view.shape) == 2]  # noqa: PLR2004 - the others are biases
@@ -589,6 +601,7 @@ HANDLERS: Final[Mapping[str, Callable[[Call], Results]]] = MappingProxyType(
         **dict.fromkeys(("batch_norm", "_native_batch_norm_legit_no_training"), _batch_norm),
         **dict.fromkeys(("softmax", "log_softmax", "_softmax", "_log_softmax"), _softmax),
         "cross_entropy_loss": _cross_entropy,
+        **dict.fromkeys(("mse_loss", "l1_loss"), _loss),
         **dict.fromkeys(_REDUCTIONS, _reduction),
         **dict.fromkeys(("var", "std", "var_mean", "std_mean"), _variance),
         **dict.fromkeys(("cumsum", "cumprod"), _cumulative),

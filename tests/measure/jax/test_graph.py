@@ -145,7 +145,7 @@ def test_a_convolution_has_the_flops_of_the_operator() -> None:
     assert (names(strided), strided.count("tensor")) == (["convolution"], 231_211_008 // 4)
 
 
-@pytest.mark.parametrize(("length", "ops"), [(10, 10), (100, 1)])
+@pytest.mark.parametrize(("length", "ops"), [(10, 10), (1000, 1)])
 def test_a_loop_of_known_length_counts_every_iteration(length: int, ops: int) -> None:
     def loop(x: Array) -> Array:
         return jax.lax.scan(lambda c, _: (c @ c, None), x, None, length=length)[0]
@@ -165,6 +165,16 @@ def test_a_loop_over_rows_reads_a_row_each_time_and_stacks_its_results() -> None
     adds = [op for op in graph.ops if op.name.startswith("add")]
     assert [op.inputs[-1].name for op in adds] == ["x[2:3, :]", "x[1:2, :]", "x[0:1, :]"]
     assert {tensor.shape for tensor in graph.outputs} == {(8,), (3, 8)}
+
+
+def test_layers_in_a_loop_read_their_own_weights() -> None:
+    def layers(weights: Array, x: Array) -> Array:
+        return jax.lax.scan(lambda y, w: (jnp.tanh(y @ w), None), x, weights)[0]
+
+    graph = rw.Graph.from_jax(layers, shape(24, 64, 64), shape(8, 64))
+    assert len(graph.ops) == 48
+    assert graph.count("compulsory") == (24 * 64 * 64 + 2 * 8 * 64) * 4
+    assert graph.count("bytes") == 24 * (64 * 64 + 4 * 8 * 64) * 4
 
 
 def test_a_while_loop_is_opaque_and_a_note_says_that_its_body_counts_once() -> None:

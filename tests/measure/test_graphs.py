@@ -1,0 +1,24 @@
+"""Graphs of models without the framework that the model needs."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import roofwidget as rw
+
+
+@pytest.mark.parametrize(
+    ("framework", "sentence"),
+    [
+        ("torch", r"this needs PyTorch: pip install 'roofwidget\[torch\]'"),
+        ("jax", r"this needs JAX: pip install 'roofwidget\[jax\]'"),
+    ],
+)
+def test_a_missing_framework_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, framework: str, sentence: str
+) -> None:
+    monkeypatch.setitem(sys.modules, framework, None)
+    with pytest.raises(ImportError, match=sentence):
+        getattr(rw.Graph, f"from_{framework}")(None)
