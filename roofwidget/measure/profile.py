@@ -239,8 +239,8 @@ class Profile:
         >>> product = OpCount("matmul", {"tensor": 65_536}, 20_480, 8_192, "fp64", time=2e-6)
         >>> Profile("forward", Counts((product,), call_times=(2.8672e-6,))).summary(chip)
         forward reaches 50 % of the roof of My chip: a call takes 2.87 µs, and the roofs allow 1.43 µs, bound by DRAM.
-        Its operations take 2 µs of a call; the other 0.867 µs (30 %) pass between them.
-        operation  time  FLOPs       bytes    AI           achieved       bound by  of roof
+        Its operations take 2 µs of a call; the other 867 ns (30 %) pass between them.
+        operation  time  FLOPs       bytes    AI           achieved      bound by  of roof
         matmul     2 µs  65.5 kFLOP  28.7 kB  2.29 FLOP/B  32.8 GFLOP/s  DRAM      72 %
         """
         rows = whole_from_one(top, "summary: top")

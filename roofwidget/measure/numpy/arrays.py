@@ -6,12 +6,13 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from roofwidget.kernels.columns import is_whole
-from roofwidget.measure.counts import OpCount
+from roofwidget.measure.counts import OpCount, Report
 from roofwidget.measure.numpy import functions
 from roofwidget.measure.numpy.functions import Call, Rule, Work, arrays_in
 from roofwidget.measure.numpy.traffic import Array, bytes_of, is_view, total_bytes
@@ -34,6 +35,8 @@ class Recorder:
     ----------
     clock
         Returns seconds. Each operation is timed without the work of counting it.
+    report
+        If given, takes each operation with its time when it has finished. Then `ops` does not keep it.
 
     Attributes
     ----------
@@ -43,12 +46,15 @@ class Recorder:
         Their times.
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], report: Report | None = None) -> None:
         self.ops: list[OpCount] = []
         self.seconds: list[float] = []
         # The memory that each operation read, by identity.
         self._sources: list[frozenset[int]] = []
         self._clock = clock
+        self._report = report
+        # The number of numpy's functions written in Python that run now, one inside the other.
+        self._depth = 0
         self._left_out: dict[str, None] = {}
         self._single_elements = 0
         self._single_row = -1
@@ -122,9 +128,7 @@ class Recorder:
         given = (args, dict(kwargs))
         bare_args, bare_kwargs = bare = plain(given)
         with unrecorded():
-            start = self._clock()
-            result = function(*bare_args, **bare_kwargs)
-            seconds = self._clock() - start
+            result, seconds = self.timed(function, *bare_args, **bare_kwargs)
             self.add(name, rule, bare, result, seconds)
         owners = {id(array): own for array, own in zip(arrays_in(bare), arrays_in(given), strict=True)}
         if isinstance(result, np.ndarray) and id(result) in owners:
@@ -156,6 +160,19 @@ class Recorder:
         for array in work.targets:
             self._written.add(id(_memory(array)))
         self._made.update(key for array in call.new if (key := id(_memory(array))) not in self._inputs)
+        if self._report is not None and not self._depth:
+            self.flush()
+
+    def flush(self) -> None:
+        """Report the operations that are not reported yet."""
+        if self._report is None:
+            return
+        finished = list(zip(self.ops, self.seconds, strict=True))
+        for column in (self.ops, self.seconds, self._sources, self._inputs, self._made, self._read, self._written):
+            column.clear()
+        self._single_row = -1
+        for op, seconds in finished:
+            self._report(replace(op, time=seconds))
 
     def add_element(self, array: Array, seconds: float, *, is_read: bool) -> None:
         """Add the read or the write of a single element. All of them make one row."""
@@ -173,25 +190,36 @@ class Recorder:
             self.seconds[self._single_row] += seconds
         (self._read if is_read else self._written).add(id(_memory(array)))
 
-    def add_unless_used(self, before: int, name: str, given: tuple[Any, Any], result: Any, seconds: float) -> None:
-        """Add a function with unknown FLOPs, if the operations since `before` read none of the arrays given to it.
+    def run_python(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Call a function of numpy that is written in Python, and record the operations inside it.
 
-        Such a function has worked on plain arrays in code that is not seen. Its other operations are removed.
+        If they read none of the arrays given to it, the function has worked on plain arrays in code that is not seen.
+        Then it is one operation with unknown FLOPs.
         """
-        memory = {id(_memory(array)) for array in arrays_in(given)}
-        if any(memory & sources for sources in self._sources[before:]):
-            return
-        for column in (self.ops, self.seconds, self._sources):
-            del column[before:]
-        if self._single_row >= before:
-            self._single_row, self._single_elements = -1, 0
-        with unrecorded():
-            self.add(name, functions.unknown, plain(given), plain(result), seconds)
+        before = len(self.ops)
+        self._depth += 1
+        try:
+            result, seconds = self.timed(function, *args, **kwargs)
+        finally:
+            self._depth -= 1
+        if result is not NotImplemented:
+            memory = {id(_memory(array)) for array in arrays_in((args, kwargs))}
+            if not any(memory & sources for sources in self._sources[before:]):
+                for column in (self.ops, self.seconds, self._sources):
+                    del column[before:]
+                if self._single_row >= before:
+                    self._single_row, self._single_elements = -1, 0
+                with unrecorded():
+                    self.add(name, functions.unknown, plain((args, kwargs)), plain(result), seconds)
+            elif not self._depth:
+                with unrecorded():
+                    self.flush()
+        return self.wrap(result)
 
-    def timed(self, function: Callable[..., Any], *args: Any) -> tuple[Any, float]:
+    def timed(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, float]:
         """Call a function, and return its result and its seconds."""
         start = self._clock()
-        result = function(*args)
+        result = function(*args, **kwargs)
         return result, self._clock() - start
 
     def _add_input(self, array: Array) -> None:
@@ -225,11 +253,8 @@ class CountedArray(np.ndarray[Any, Any]):
         name = key.rpartition(".")[2]
         if key in functions.RULES:
             return recorder.run(name, func, args, kwargs, functions.RULES[key])
-        before = len(recorder.ops)
-        result, seconds = recorder.timed(super().__array_function__, func, types, args, kwargs)
-        if result is not NotImplemented:
-            recorder.add_unless_used(before, name, (args, kwargs), result, seconds)
-        return recorder.wrap(result)
+        inner = super().__array_function__
+        return recorder.run_python(name, lambda *given, **named: inner(func, types, given, named), args, kwargs)
 
     def __getitem__(self, key: Any) -> Any:
         recorder = self._open

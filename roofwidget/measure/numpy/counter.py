@@ -7,10 +7,12 @@ from dataclasses import replace
 from statistics import median
 from typing import Any, Final
 
+import numpy as np
+
 from roofwidget.measure.counts import Counts, OpCount, Request
 from roofwidget.measure.numpy.arrays import Recorder, plain
-from roofwidget.measure.numpy.captured import captured_arrays
-from roofwidget.measure.numpy.creation import creations_counted
+from roofwidget.measure.numpy.captured import captured_values
+from roofwidget.measure.numpy.creation import creations_counted, recorded_creation
 from roofwidget.units import format_percent, format_quantity
 
 _MIN_SHARE_OF_CALL: Final = 0.5
@@ -80,13 +82,17 @@ def recorded(
 ) -> tuple[Recorder, Any]:
     """Call a function with counted arrays, and return the recorder and the result with plain arrays."""
     recorder = Recorder(request.clock)
+
+    def replaced(value: Any) -> Any:
+        return recorder.wrap(value) if isinstance(value, np.ndarray) else recorded_creation(value)
+
     given, named = recorder.wrap_input(args), recorder.wrap_input(dict(kwargs))
     with (
-        captured_arrays(function, recorder.wrap, plain),
+        captured_values(function, replaced, plain),
         creations_counted(),
         recorder.recording(),
     ):
-        result = function(*given, **named)
+        result = recorded_creation(function)(*given, **named)
     return recorder, plain(result)
 
 

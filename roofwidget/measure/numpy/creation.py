@@ -56,6 +56,15 @@ creations_counted: Final = _Replacement()
 """A context in which the recorder of a thread counts the arrays that `numpy.zeros` and its kin make."""
 
 
+def recorded_creation(function: Any) -> Any:
+    """Return the recorded form of a function that makes arrays, such as `numpy.zeros`. Return other values as they are.
+
+    Code that imports such a function from numpy by name does not see its replacement in the module.
+    """
+    name = next((name for name, known in _FUNCTIONS.items() if known is function), None)
+    return function if name is None else _recorded(name, function)
+
+
 def _recorded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def recorded(*args: Any, **kwargs: Any) -> Any:
