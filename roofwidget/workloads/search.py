@@ -18,7 +18,7 @@ from roofwidget.chips import Chip
 from roofwidget.workloads import greedy
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.legality import Rules
-from roofwidget.workloads.masks import Mask, members
+from roofwidget.workloads.masks import Mask, members, union
 from roofwidget.workloads.op import CLASSES
 from roofwidget.workloads.structure import Counts, Structure
 from roofwidget.workloads.tensors import is_floating
@@ -161,9 +161,9 @@ def takes_more(structure: Structure, rules: Rules, part: Mask, limit: int) -> bo
 
 
 def _siblings(structure: Structure, rules: Rules, part: Mask, limit: int) -> bool:
-    for readers in structure.readers:
+    for t in {t for op in members(part) for t in structure.reads[op]}:
         many, banned = 0, 0
-        for op in members(readers & part):
+        for op in members(structure.readers[t] & part):
             if not banned >> op & 1:
                 many += 1
                 banned |= rules.clashes[op] | structure.after[op]
@@ -208,12 +208,16 @@ class Optimum:
 
 @dataclass(frozen=True)
 class _Way:
-    """The fastest known way to run a set of ops: the ops finished before its last group, and this group."""
+    """The fastest known way to run a set of ops: the ops finished before its last group, and this group.
+
+    `ready` has the ops that can run next.
+    """
 
     time: float
     kernels: int
     before: Mask
     group: Mask
+    ready: Mask
 
 
 def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: int) -> Optimum:
@@ -231,25 +235,28 @@ def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: i
     limit
         The largest number of steps.
     """
-    ways: dict[Mask, _Way] = {0: _Way(0.0, 0, 0, 0)}
+    first = union(1 << op for op in members(part) if not structure.needs[op])
+    ways: dict[Mask, _Way] = {0: _Way(0.0, 0, 0, 0, first)}
     sizes: list[list[Mask]] = [[] for _ in range(part.bit_count() + 1)]
     sizes[0].append(0)
     evaluations = 0
     for states in sizes:
         for done in states:
             way = ways[done]
-            for group, smaller in _next_groups(structure, rules, part & ~done):
+            for group, smaller in _next_groups(structure, rules, part & ~done, way.ready):
                 evaluations += 1
                 if evaluations > limit:
                     return Optimum(None, limit)
                 if not rules.is_anchored(group) or (seconds := time(group, smaller)) is None:
                     continue
-                new = _Way(way.time + seconds, way.kernels + 1, done, group)
-                old = ways.get(done | group)
+                seconds += way.time
+                old = ways.get(state := done | group)
                 if old is None:
-                    sizes[(done | group).bit_count()].append(done | group)
-                if old is None or _is_better(new, old):
-                    ways[done | group] = new
+                    sizes[state.bit_count()].append(state)
+                    ready = _ready_after(structure, way.ready, state, group)
+                    ways[state] = _Way(seconds, way.kernels + 1, done, group, ready)
+                elif _is_better(seconds, way.kernels + 1, old):
+                    ways[state] = _Way(seconds, way.kernels + 1, done, group, old.ready)
     groups = []
     state = part
     while state:
@@ -258,21 +265,30 @@ def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: i
     return Optimum(tuple(reversed(groups)), evaluations)
 
 
-def _is_better(new: _Way, old: _Way) -> bool:
-    if abs(new.time - old.time) <= _TIE * old.time:
-        return new.kernels < old.kernels
-    return new.time < old.time
+def _is_better(time: float, kernels: int, old: _Way) -> bool:
+    if abs(time - old.time) <= _TIE * old.time:
+        return kernels < old.kernels
+    return time < old.time
 
 
-def _next_groups(structure: Structure, rules: Rules, left: Mask) -> Iterator[tuple[Mask, Mask]]:
+def _ready_after(structure: Structure, ready: Mask, done: Mask, group: Mask) -> Mask:
+    """Return the ops that can run after a group has run. `ready` has the ops that could run before this group."""
+    needs = structure.needs
+    later = union(structure.feeds[op] for op in members(group)) & ~done
+    return (ready & ~group) | union(1 << op for op in members(later) if not needs[op] & ~done)
+
+
+def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) -> Iterator[tuple[Mask, Mask]]:
     """Yield connected groups of unfinished ops that lead to another downset, each with the group from which it grew.
+
+    `left` has the unfinished ops, and `ready` has the ops among them that can run next.
 
     A group grows by an op that shares a tensor with it, together with all unfinished ops that this op depends on. It
     grows only while no two of its ops clash, because a larger group would have the same clash.
     """
-    needs, before, near, clashes = structure.needs, structure.before, structure.near, rules.clashes
+    before, near, clashes = structure.before, structure.near, rules.clashes
     seen = set[Mask]()
-    waiting = [(1 << op, 0, near[op], clashes[op]) for op in members(left) if not needs[op] & left]
+    waiting = [(1 << op, 0, near[op], clashes[op]) for op in members(ready)]
     while waiting:
         group, smaller, touched, banned = waiting.pop()
         if group in seen:
