@@ -21,9 +21,11 @@ from roofwidget.units import format_quantity
 LEVELS: Final = ("DRAM", "L3", "L2", "L1")
 """The memory levels that can be measured, the main memory first."""
 
-# The first size tells the speed. Processors with many cores need large matrices.
-_CPU_SIZES: Final = (256, 1024, 2048, 4096, 8192)
-_ACCELERATOR_SIZES: Final = (1024, 2048, 4096, 8192, 16384)
+# The first two sizes tell the speed. A BLAS multiplies the smallest matrices on one thread, which waits for no other:
+# a busy machine changes little. Processors with many cores need large matrices.
+_CPU_SIZES: Final = (64, 256, 1024, 2048, 4096, 8192)
+_ACCELERATOR_SIZES: Final = (512, 1024, 2048, 4096, 8192, 16384)
+_NAIVE_CHECK_SIZE: Final = 256
 # A CPU without instructions for a precision is slower than fp32 by more than this factor.
 _MAX_NAIVE_SLOWDOWN: Final = 4
 _NAIVE_CHECK_S: Final = 0.1
@@ -55,8 +57,8 @@ _PRIVATE_LEVELS: Final = (1, 2)
 
 # The first attempts use this share of the budget. The rest is for figures that other programs disturbed.
 _FIRST_SHARE: Final = 0.75
-# Each figure gets at least this share, also if others took more time than planned.
-_LEAST_SHARE: Final = 0.05
+# The part of its planned share that each figure gets also if others took more time than planned.
+_LEAST_SHARE: Final = 0.3
 _DRAM_WEIGHT: Final = 3.0
 _CACHE_WEIGHT: Final = 1.0
 _COMPUTE_WEIGHT: Final = 3.0
@@ -132,8 +134,8 @@ class _Measured:
 
     def and_again(self, other: _Measured) -> _Measured:
         """Return both attempts as one, judged by the attempt with the better median."""
-        better = self if self.sample.median >= other.sample.median else other
-        return replace(better, sample=self.sample.and_also(other.sample), scaling=self.scaling)
+        better, worse = (self, other) if self.sample.median >= other.sample.median else (other, self)
+        return _Measured(self.sample.and_also(other.sample), better.shares or worse.shares, self.scaling)
 
 
 @dataclass(frozen=True)
@@ -276,7 +278,9 @@ class _Run:
         budget_s = min(_NAIVE_CHECK_S, self.request.budget_s / 10)
         # One thread is compared with one thread: it waits for no other, so that a busy machine changes little.
         with self._probes_of(framework, 1) as alone:
-            rate, usual = (quick.sample(alone.matmul(one, _CPU_SIZES[0]), budget_s).best for one in (precision, "fp32"))
+            rate, usual = (
+                quick.sample(alone.matmul(one, _NAIVE_CHECK_SIZE), budget_s).best for one in (precision, "fp32")
+            )
         if rate * _MAX_NAIVE_SLOWDOWN >= usual:
             return False
         reason = (
@@ -362,13 +366,14 @@ class _Run:
     def in_budget(self, figures: Sequence[_Figure], progress: Progress) -> list[tuple[_Figure, _Measured]]:
         """Measure each figure. If time is left, measure those once more that were disturbed or that did not settle."""
         done: list[tuple[_Figure, _Measured]] = []
+        least_s = _LEAST_SHARE * self.request.budget_s / sum(figure.weight for figure in figures)
         with advancing(progress, len(figures), unit="figure", description="measuring peaks") as advance:
             for number, figure in enumerate(figures):
                 advance(0, figure.description)
                 weights = sum(other.weight for other in figures[number:])
                 rest_s = self.start + _FIRST_SHARE * self.request.budget_s - self.clock()
-                least_s = _LEAST_SHARE * self.request.budget_s
-                done.append((figure, self._measured(figure, max(least_s, rest_s * figure.weight / weights))))
+                share_s = figure.weight * max(least_s, rest_s / weights)
+                done.append((figure, self._measured(figure, share_s)))
                 advance(1)
             return self._once_more(done)
 
@@ -397,7 +402,7 @@ class _Run:
             if budget_s < _MIN_RETRY_S or found.sample.probe.work / found.sample.median > budget_s / 2:
                 continue
             before = system.usage()
-            # A probe that the budget made small is made again.
+            # A probe that was too small is made again.
             is_small = bool(found.sample.probe.warnings)
             again = figure.sample(budget_s) if is_small else self.sampler.sample(found.sample.probe, budget_s)
             result[number] = figure, found.and_again(_Measured(again, self._shares_since(before)))

@@ -17,6 +17,8 @@ _BATCH: Final = 5
 _SETTLED: Final = 0.02
 _SETTLED_RUNS: Final = 3
 _MIN_SAMPLING_S: Final = 0.1
+# How many of the sizes are trials.
+_TRIALS: Final = 2
 # A larger matrix must be faster by this factor, or doubling ends.
 _MIN_GAIN: Final = 1.02
 _QUARTERS: Final = 4
@@ -141,20 +143,39 @@ class Sampler:
     def doubled(self, make: Callable[[int], Probe], sizes: Sequence[int], budget_s: float) -> Sample:
         """Return the rates of the best size: sizes are tried in order while a larger size is faster.
 
-        The first size tells the speed, and is the result only if no other size fits into the budget. A size is tried if
-        three of its runs should fit, judged by the best rate so far.
+        The first two sizes are trials: three runs tell the speed. A trial is the result only if no later size is as
+        fast or fits into the budget. A size is tried if three of its runs should fit, judged by the best rate so far.
         """
-        start = self.clock()
-        first = best = self.sample(make(sizes[0]), budget_s / 4)
-        for size in sizes[1:]:
-            rest_s = start + budget_s - self.clock()
-            if _SETTLED_RUNS * _FLOPS_PER_CUBE * size**3 / best.best > rest_s:
+        end = self.clock() + budget_s
+        quick = replace(self, steps=_SETTLED_RUNS, warmup=1)
+        trials = [quick.sample(make(sizes[0]), budget_s / 2)]
+        best: Sample | None = None
+        for number, size in enumerate(sizes[1:], start=1):
+            rest_s = end - self.clock()
+            fastest = max(sample.best for sample in (*trials, *([best] if best else [])))
+            if _SETTLED_RUNS * _FLOPS_PER_CUBE * size**3 / fastest > rest_s:
                 break
+            if number < _TRIALS:
+                trials.append(quick.sample(make(size), rest_s / 2))
+                continue
             found = self.sample(make(size), rest_s / 2)
-            if best is not first and found.best < best.best * _MIN_GAIN:
-                return max(best, found, key=lambda sample: sample.best)
+            if best is not None and found.best < best.best * _MIN_GAIN:
+                best = max(best, found, key=_best)
+                break
             best = found
-        if best is first and len(sizes) > 1:
-            small = f"the budget was too short for {sizes[1]}×{sizes[1]}: small matrices may be slower"
-            return replace(best, probe=replace(best.probe, warnings=(*best.probe.warnings, small)))
+        trial = max(trials, key=_best)
+        if best is None:
+            missing = sizes[min(_TRIALS, len(sizes) - 1)]
+            reason = f"the budget was too short for {missing}×{missing}: small matrices may be slower"
+            return _with_warning(self.sample(trial.probe, end - self.clock()), reason)
+        if trial.best > best.best:
+            return _with_warning(trial, "small matrices came out fastest: other programs disturbed the larger ones")
         return best
+
+
+def _with_warning(sample: Sample, warning: str) -> Sample:
+    return replace(sample, probe=replace(sample.probe, warnings=(*sample.probe.warnings, warning)))
+
+
+def _best(sample: Sample) -> float:
+    return sample.best

@@ -569,6 +569,7 @@ def test_another_number_of_threads_is_said_where_the_blas_cannot_be_limited(monk
 def test_this_machine_has_rates_of_a_plausible_order(backend: str) -> None:
     pytest.importorskip(backend)
     found = rw.measure_peaks(dtype="fp32", levels=["L2"], budget_s=0.2, backend=backend, cache=False)
-    assert 1e8 < found.peak_flops < 1e16
-    assert 1e8 < found.peak_bandwidth < 1e14
+    # The limits are wide: on a busy machine a run may wait longer than it works.
+    assert 1e6 < found.peak_flops < 1e16
+    assert 1e6 < found.peak_bandwidth < 1e14
     assert found.chip.peak("fp32") == found.peak_flops

@@ -110,7 +110,7 @@ def test_a_device_is_synchronised_once_per_five_runs() -> None:
 
 def test_sizes_double_while_the_rate_grows() -> None:
     clock = Clock()
-    rates = {256: 50e9, 1024: 100e9, 2048: 150e9, 4096: 151e9, 8192: 900e9}
+    rates = {64: 40e9, 256: 50e9, 1024: 100e9, 2048: 150e9, 4096: 151e9, 8192: 900e9}
     found = Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), 1000)
     # 151 is less than 2 % more than 150: doubling ends, and the better of the two counts.
     assert found.probe.method == "4096"
@@ -119,17 +119,32 @@ def test_sizes_double_while_the_rate_grows() -> None:
 
 def test_a_larger_size_that_is_slower_leaves_the_smaller_one() -> None:
     clock = Clock()
-    rates = {256: 50e9, 1024: 100e9, 2048: 90e9, 4096: 900e9}
+    rates = {64: 40e9, 256: 50e9, 1024: 100e9, 2048: 90e9, 4096: 900e9}
     found = Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), 1000)
     assert found.probe.method == "1024"
     assert found.best == pytest.approx(100e9)
 
 
-def test_the_smallest_size_only_tells_the_speed() -> None:
+def test_trials_do_not_end_the_doubling() -> None:
     clock = Clock()
-    rates = {256: 110e9, 1024: 100e9, 2048: 120e9, 4096: 121e9}
+    rates = {64: 90e9, 256: 10e9, 1024: 100e9, 2048: 120e9, 4096: 121e9}
     found = Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), 1000)
     assert found.probe.method == "4096"
+
+
+def test_a_trial_that_waited_for_other_programs_does_not_stop_larger_sizes() -> None:
+    clock = Clock()
+    rates = {64: 80e9, 256: 1e9, 1024: 100e9, 2048: 90e9}
+    found = Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), 1.0)
+    assert found.probe.method == "1024"
+
+
+def test_a_small_matrix_that_is_faster_than_larger_ones_is_said() -> None:
+    clock = Clock()
+    rates = {64: 80e9, 256: 70e9, 1024: 60e9, 2048: 50e9}
+    found = Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), 100.0)
+    assert found.best == pytest.approx(80e9)
+    assert found.probe.warnings == ("small matrices came out fastest: other programs disturbed the larger ones",)
 
 
 def test_a_slow_product_is_not_tried_at_sizes_that_would_break_the_budget() -> None:
@@ -139,9 +154,10 @@ def test_a_slow_product_is_not_tried_at_sizes_that_would_break_the_budget() -> N
         made.append(size)
         return matmul(clock, lambda _size: 1e9)(size)
 
-    found = Sampler(clock).doubled(make, (256, 1024, 2048), budget_s=1.0)
-    assert made == [256]
+    found = Sampler(clock, steps=7).doubled(make, (64, 256, 1024, 2048), budget_s=1.0)
+    assert made == [64, 256]
     assert clock.now - 100 <= 1.0
+    assert len(found.rates) == 7
     assert found.probe.warnings == ("the budget was too short for 1024×1024: small matrices may be slower",)
 
 
