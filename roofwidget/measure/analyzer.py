@@ -226,7 +226,7 @@ class RooflineAnalyzer:
         yield from and_more(len(slowest), len(shown))
         idle = _idle(_plain(self._model), {point.name for point in self.results})
         if idle:
-            yield f"Without FLOPs and bytes: {first_few(idle, _MAX_IDLE_NAMED)}"
+            yield f"No operations of their own: {first_few(idle, _MAX_IDLE_NAMED)}"
         above = sum(point.above_roof for point in self.results)
         if above:
             yield f"! {above:,} faster than the roof: a cache holds the data, or a count, a time or the roof is wrong"
@@ -235,14 +235,9 @@ class RooflineAnalyzer:
 
 def _table(profile: Profile, model: Any) -> Kernels:
     """Return the rows of a profile by module: their names are the paths, their categories the classes of modules."""
-    types = {path or profile.name: type(module).__name__ for path, module in _paths(model).items()}
+    types = {path or profile.name: type(module).__name__ for path, module in model.named_modules()}
     paths = profile.kernels.extra["module"]
     return profile.kernels.replace(names=paths, category=[types.get(path) for path in paths])
-
-
-def _paths(model: Any) -> dict[str, Any]:
-    """Return the modules by path. A module that has two paths is there twice."""
-    return dict(model.named_modules(remove_duplicate=False))
 
 
 def _points(table: Kernels, found: Bound) -> list[RooflinePoint]:
@@ -267,13 +262,14 @@ def _whole(amount: float) -> int | None:
 
 
 def _idle(model: Any, busy: Collection[str]) -> list[str]:
-    """Return the paths of the modules without submodules that have no row."""
-    modules = _paths(model)
-    used = {id(modules[path]) for path in busy if path in modules}
+    """Return the paths of the modules without submodules that have no row.
+
+    They make views or nothing, or another module computes for them.
+    """
     return [
         path
         for path, module in model.named_modules()
-        if path and id(module) not in used and not any(True for _ in module.children())
+        if path and path not in busy and not any(True for _ in module.children())
     ]
 
 

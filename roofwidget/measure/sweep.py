@@ -78,7 +78,9 @@ class Sweep:
         peaks
             Another roof than the sweep's: `HardwarePeaks`, a `Chip` or the name of one.
         whole
-            Whether each value is one point, the whole call, instead of a point per row of its profile.
+            Whether each value is one point for its whole call, instead of a point per row of its profile. The bound of
+            this point is that of the added FLOPs and bytes, which can be shorter than the sum of the rows' bounds in
+            the table.
         **traits
             Any trait of `RooflineModel`.
         """

@@ -169,7 +169,7 @@ def test_modules_that_move_no_bytes_have_no_point_and_the_summary_names_them(
     ra.profile(warmup=0, steps=1)
     assert [(point.name, point.bytes_moved) for point in ra.results] == [("3", OF_MATRIX)]
     ra.summary()
-    assert "Without FLOPs and bytes: 0; 1; 2" in capsys.readouterr().out.splitlines()
+    assert "No operations of their own: 0; 1; 2" in capsys.readouterr().out.splitlines()
 
 
 def test_an_expanded_tensor_counts_once() -> None:
@@ -228,16 +228,24 @@ def test_the_model_is_as_before_also_after_an_error(*, fails: bool) -> None:
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
 
 
-def test_a_model_on_another_device_comes_back_with_its_own_parameters(counted: Callable[..., None]) -> None:
-    counted(op("", 1, 1, 1.0))
+@pytest.mark.parametrize("in_place", [False, True], ids=["parameters are replaced", "parameters are changed in place"])
+def test_a_model_on_another_device_comes_back_with_its_own_parameters(*, in_place: bool) -> None:
     model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
     model(torch.ones(2, 4)).sum().backward()
-    kept = [(tensor, tensor.data_ptr()) for tensor in (*model.parameters(), *model.buffers())]
+    if in_place:
+        # As a move to a GPU.
+        model.to = lambda _: model._apply(torch.clone)
+    tensors = [*model.parameters(), *model.buffers(), *(parameter.grad for parameter in model.parameters())]
+    kept = [(tensor, tensor.data_ptr()) for tensor in tensors]
     gradients = [parameter.grad for parameter in model.parameters()]
     with analyzer._prepared(model, torch.device("meta")):
-        assert {tensor.device.type for tensor in (*model.parameters(), *model.buffers())} == {"meta"}
-    assert [(tensor, tensor.data_ptr()) for tensor in (*model.parameters(), *model.buffers())] == kept
+        moved = [*model.parameters(), *model.buffers()]
+        assert not {tensor.data_ptr() for tensor in moved} & {pointer for _, pointer in kept}
+        for parameter in model.parameters():
+            parameter.grad = None
+    assert [(tensor, tensor.data_ptr()) for tensor in (*model.parameters(), *model.buffers())] == kept[: len(moved)]
     assert all(now.grad is before for now, before in zip(model.parameters(), gradients, strict=True))
+    assert [(tensor, tensor.data_ptr()) for tensor in gradients] == kept[len(moved) :]
 
 
 def test_inputs_go_to_the_device_wherever_they_are_nested() -> None:
@@ -328,7 +336,7 @@ def test_the_summary_lists_the_slowest_modules_first_in_aligned_columns(
         "1     ReLU          0   1.02k   0.00      0.00  memory    0.0%",
         "0     Conv2d  231.21M  10.01M  23.10     92.48  compute  92.5%",
         "… and 1 more",
-        "Without FLOPs and bytes: 3",
+        "No operations of their own: 3",
         "Note: only one of two calls",
         "Note: My CPU has no separate peak for vector FLOPs: they are charged to the fp32 peak.",
     ]
@@ -352,7 +360,7 @@ def test_a_module_above_its_roof_is_flagged_and_not_clamped(
     counted(op("0", 10**11, 10**9, 2.0), op("1", 10**11, 10**9, 0.8))
     ra.profile()
     ra.summary(top=1)
-    assert capsys.readouterr().out.splitlines()[-2:] == ["Without FLOPs and bytes: 2", f"! 1 {wrong}"]
+    assert capsys.readouterr().out.splitlines()[-2:] == ["No operations of their own: 2", f"! 1 {wrong}"]
 
 
 def test_long_names_are_shortened_so_that_they_stay_distinct(
