@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from roofwidget.measure.counts import Counts, Grouping, OpCount
-from roofwidget.measure.hlo.flops import COLLECTIVES, Flops, Work, is_free, trip_count
+from roofwidget.measure.hlo.flops import Flops, Work, is_free, trip_count
 from roofwidget.measure.hlo.scopes import module_of
 from roofwidget.measure.hlo.text import Array, Computation, Instruction, Module, parse
 from roofwidget.measure.hlo.traffic import Traffic, ranks
@@ -165,11 +165,9 @@ class _Walk:
             kind = "custom call" if reason.startswith("custom call") else "operation"
             self._note(kind, reason.removeprefix("custom call").strip() or at.name)
         self._note_arrays(at)
-        network: int | None = 0
-        if at.kind in COLLECTIVES:
-            network = self._traffic.network(at, within)
-            if network is None:
-                self._note("group", at.name)
+        network = self._traffic.network(at, within)
+        if network is None:
+            self._note("group", at.name)
         return OpCount(
             at.name,
             None if work.flops is None else _by_class(work, runs),

@@ -244,6 +244,27 @@ def parse(text: str) -> Module:
     return _Parser().parse(text_argument(text, "HLO text"))
 
 
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield lines with their numbers, without comments. A line that ends with a comma or a bracket goes on in the next.
+
+    XLA prints an instruction in one line; people break lines.
+    """
+    parts: list[str] = []
+    start = 1
+    for number, untrimmed in enumerate(text.split("\n"), 1):
+        line = untrimmed.strip()
+        if not line or line.startswith(_COMMENT_LINE):
+            continue
+        if not parts:
+            start = number
+        parts.append(line)
+        if not line.endswith((",", "(")):
+            yield start, " ".join(parts)
+            parts = []
+    if parts:
+        yield start, " ".join(parts)
+
+
 class _Parser:
     def __init__(self) -> None:
         self.computations: dict[str, Computation] = {}
@@ -256,10 +277,7 @@ class _Parser:
     def parse(self, text: str) -> Module:
         current: Computation | None = None
         number = 0
-        for number, untrimmed in enumerate(text.split("\n"), 1):
-            line = untrimmed.strip()
-            if not line or line.startswith(_COMMENT_LINE):
-                continue
+        for number, line in _lines(text):
             if current is None:
                 current = self._outside(line, number)
             elif line[0] == "}":

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from roofwidget.measure.hlo.flops import is_free, library_call
+from roofwidget.measure.hlo.flops import COLLECTIVES, is_free, library_call
 from roofwidget.measure.hlo.text import Array, Computation, Instruction, Module, arrays
 
 _GROUPS: Final = re.compile(r"\breplica_groups=\{(\{[\d,{} ]*\})\}")
@@ -89,8 +89,13 @@ class Traffic:
         """Return the bytes that one chip sends over its link; None if the number of chips is unknown.
 
         With n chips in a group: all-reduce 2 (n - 1)/n of its operands, reduce-scatter and all-to-all (n - 1)/n of
-        them, all-gather (n - 1)/n of its results, the others all of their operands.
+        them, all-gather (n - 1)/n of its results, the others all of their operands. A fusion sends what the collectives
+        in it send. On TPUs a reduce-scatter is a fusion ``all-reduce-scatter`` of an all-reduce and a slice.
         """
+        if at.opcode == "fusion":
+            return self._network_of(self.fused(at))
+        if at.kind not in COLLECTIVES:
+            return 0
         held = sum(within.instructions[name].result_bytes for name in at.operands)
         if at.kind in {"collective-broadcast", "collective-permute"}:
             return held
@@ -101,8 +106,13 @@ class Traffic:
         if group is None:
             return None
         size = sum(array.bytes for array in outputs(at, within)) if at.kind == "all-gather" else held
-        turns = 2 if at.kind == "all-reduce" else 1
+        turns = 2 if at.kind == "all-reduce" and not within.name.startswith("all-reduce-scatter") else 1
         return turns * size * (group - 1) // group
+
+    def _network_of(self, computation: Computation) -> int | None:
+        found = [self.network(each, computation) for each in computation.instructions.values()]
+        known = [sent for sent in found if sent is not None]
+        return sum(known) if len(known) == len(found) else None
 
     def touched(self, name: str, within: Computation) -> int:
         """Return how many bytes of a value in main memory its users read; at most the whole value."""

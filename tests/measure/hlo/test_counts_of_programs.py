@@ -394,6 +394,20 @@ def test_other_collectives_send_their_share(line: str, sent: float) -> None:
     assert p.kernels.network_bytes.tolist() == [sent]
 
 
+def test_a_fusion_sends_what_the_collectives_in_it_send() -> None:
+    scattered = (
+        "all-reduce-scatter.1 {\n p = f32[1024] parameter(0)\n i = s32[] parameter(1)\n"
+        " a = f32[1024] all-reduce(p), replica_groups={{0,1,2,3}}, to_apply=add\n"
+        " ROOT d = f32[256] dynamic-slice(a, i), dynamic_slice_sizes={256}\n}\n"
+    )
+    fusion = "ROOT f = f32[256] fusion(x, i), kind=kCustom, calls=%s"
+    lines = ("x = f32[1024] parameter(0)", "i = s32[] parameter(1)")
+    p = program(*lines, fusion % "all-reduce-scatter.1", before=ADD + scattered)
+    assert p.kernels.network_bytes.tolist() == [4096 * 3 / 4]
+    plain = scattered.replace("all-reduce-scatter.1", "g")
+    assert program(*lines, fusion % "g", before=ADD + plain).kernels.network_bytes.tolist() == [2 * 4096 * 3 / 4]
+
+
 def test_a_collective_among_an_unknown_number_of_chips_has_unknown_bytes_over_the_link() -> None:
     p = read("old")
     assert np.isnan(p.kernels.network_bytes).all()

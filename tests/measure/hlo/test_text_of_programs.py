@@ -45,7 +45,7 @@ def replaced(old: str, new: str) -> str:
         ("HloModule m\n", "expected a computation that begins with 'ENTRY', found no more text"),
         ("HloModule m\nwhat", "line 2: expected the head of a computation, such as '%main (x: f32[8]) -> f32[8] {'"),
         (replaced("ENTRY ", ""), "expected a computation that begins with 'ENTRY'"),
-        (replaced("}\n", ""), "line 6: expected '}' at the end of 'e', found no more text"),
+        (replaced("}\n", ""), "line 5: expected '}' at the end of 'e', found no more text"),
         (replaced("ROOT ", ""), "line 6: expected an instruction that begins with 'ROOT' in 'e', found its end"),
         (replaced("%y = ", ""), "line 5: expected an instruction, such as '%y = f32[8]{0} add(%x, %x)', found"),
         (replaced("negate(%x)", "negate(%x"), "line 5: expected an instruction, such as"),
@@ -108,6 +108,12 @@ def test_windows_line_ends_comments_and_tables_of_files_are_skipped() -> None:
     )
     text = header + GOOD.partition("\n")[2]
     assert rw.from_hlo_text(text.replace("\n", "\r\n")).other_flops == 2
+
+
+def test_a_line_that_ends_with_a_comma_or_a_bracket_goes_on() -> None:
+    broken = replaced("negate(%x)", 'negate(\n    f32[2]{0} %x),\n\n  metadata={op_name="jit(f)/a/neg"}')
+    root = parse(broken).entry.root
+    assert (root.operands, root.op_name, root.line) == (("x",), "jit(f)/a/neg", 5)
 
 
 def test_brackets_and_quotes_in_texts_of_attributes_do_not_confuse() -> None:
