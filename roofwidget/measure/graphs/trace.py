@@ -11,12 +11,16 @@ from roofwidget.measure.graphs.views import Array, Pieces, View, axes_of, dense
 from roofwidget.support.did_you_mean import listed
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import Count
+from roofwidget.workloads.op import added
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
 from roofwidget.workloads.ops.formulas import Work, work
 from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
 
 # How many ops a note names before it says only how many more there are.
 _MAX_NAMED_OPS: Final = 6
+
+UPDATED: Final = "an array that is updated in place (scatter) is counted as a copy of the whole array"
+"""A note."""
 
 Terms: TypeAlias = "Sequence[tuple[str, str, Count]]"
 """Parts of the FLOPs of an op: a name, a class and a count."""
@@ -163,6 +167,9 @@ class Trace:
     def _add(self, step: _Step) -> list[View]:
         # A tensor of a graph has at least one element. Empty arrays move nothing.
         step.reads = [view for view in step.reads if view.array.size != 0]
+        arrays = [*step.writes, *(view.array for view in step.reads)]
+        if "tensor" not in step.done.flops and not any(is_floating(array.dtype) for array in arrays):
+            step.done = Work({}, ())  # as in profiles, integers have no FLOPs besides those of products
         if any(array.size != 0 for array in step.writes):
             self._steps.append(step)
             self._made.update(step.writes)
@@ -240,14 +247,21 @@ class _Builder:
         for array, own in by_array.items():
             self._readers.setdefault(array, []).append(own)
 
+    def _used(self, array: Array) -> set[int]:
+        """Return the places of the pieces of an array that something reads, or [0] of a whole array."""
+        views = [view for reads in self._readers.get(array, ()) for view in reads]
+        pieces = self._pieces[array] if views else None
+        if pieces is None or not pieces.pieces:
+            return {0} if views else set()
+        return {place for view in views for place in pieces.of(view)}
+
     def build(self, conditions: Mapping[tuple[Count, Count], str], notes: Any) -> Graph:
         for step in self.steps:
             for view in step.reads:
                 if view.array not in self._made and view.array not in self._tensors:
-                    self._tensors[view.array] = [
-                        self.graph.input(tensor.name, tensor.shape, tensor.dtype)
-                        for tensor in self._tensors_of(view.array, view.array.name)
-                    ]
+                    tensors = self._tensors[view.array] = self._tensors_of(view.array, view.array.name)
+                    for place in sorted(self._used(view.array)):
+                        self.graph.input(tensors[place].name, tensors[place].shape, tensors[place].dtype)
         names = {step: self._emit(step) for step in self.steps}
         for view in self.outputs:
             self.graph.output(*(self._read_tensors(view) if view.array in self._made else ()))
@@ -259,17 +273,22 @@ class _Builder:
 
     def _emit(self, step: _Step) -> str:
         name = self.graph.new_name(self._name(step.where))
-        for place, array in enumerate(step.writes):
+        outputs: list[Tensor] = []
+        # What the op writes and nothing reads is no output, which every fusion would have to write.
+        unread: Count = 0
+        for result, array in enumerate(step.writes):
             if array.size != 0:
-                called = name if place == 0 else f"{name}.{array.name or place}"
-                self._tensors[array] = self._tensors_of(array, called)
+                tensors = self._tensors[array] = self._tensors_of(array, f"{name}.{result}" if result else name)
+                used = self._used(array)
+                outputs += [tensor for place, tensor in enumerate(tensors) if place in used]
+                unread = added((unread, *(tensor.bytes for place, tensor in enumerate(tensors) if place not in used)))
         self.graph.op(
             step.kind if step.kind not in {"elementwise", "broadcast"} else _kind(step),
             name,
             [tensor for view in step.reads for tensor in self._read_tensors(view)],
-            [tensor for array in step.writes for tensor in self._tensors.get(array, [])],
+            outputs,
             step.done.flops,
-            extra_bytes=step.extra_bytes,
+            extra_bytes=step.extra_bytes + unread,
             terms=step.done.terms,
             axes=self._axes(step),
             precision=self._precision(step),

@@ -8,7 +8,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from roofwidget.measure.graphs.trace import Terms, Trace, Where, made, per_element
+from roofwidget.measure.graphs.trace import UPDATED, Terms, Trace, Where, made, per_element
 from roofwidget.measure.graphs.views import Array, View, reshaped
 from roofwidget.support.precisions import precision_key
 from roofwidget.workloads import Graph
@@ -265,7 +265,7 @@ def _picked(call: Call) -> Results:
 
 
 def _updated(call: Call) -> Results:
-    call.trace.note("an array that is updated in place (scatter) is counted as a copy of the whole array")
+    call.trace.note(UPDATED)
     return call.trace.op(call.where("scatter"), "injective", call.reads, call.results)
 
 

@@ -37,7 +37,7 @@ _SAME_NAME: Final = (
     *("erf", "erfc", "erfinv", "lgamma", "digamma", "sigmoid", "silu", "relu", "maximum", "minimum", "hypot"),
     *("floor", "ceil", "round", "trunc", "sign", "remainder"),
 )
-_ONE_FUNCTION: Final = {
+ONE_FUNCTION: Final = {
     **{name: name for name in _SAME_NAME},
     "sub": "subtract",
     "rsub": "subtract",
@@ -67,7 +67,9 @@ _ONE_FUNCTION: Final = {
     "where": "select",
     "masked_fill": "select",
 }
-_SEVERAL_FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+"""The function of `FLOPS_PER_ELEMENT` that an operation applies to each element, by the operation's name."""
+
+SEVERAL_FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "addcmul": ("multiply", "add"),
     "addcdiv": ("divide", "add"),
     "lerp": ("subtract", "multiply", "add"),
@@ -95,6 +97,8 @@ _SEVERAL_FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "upsample_bilinear2d": ("multiply",) * 4 + ("add",) * 3,
     "_upsample_bilinear2d_aa": ("multiply",) * 4 + ("add",) * 3,
 }
+"""The functions of operations that apply several."""
+
 # With z = x / sqrt(2): Φ = (1 + erf z) / 2 and x exp(-z²) c, added and multiplied by the gradient.
 _GELU_ERF_BACKWARD: Final = (
     *("scale", "erf", "add", "scale"),
@@ -494,8 +498,8 @@ def _batched_sum(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) 
 
 _FORMULAS: Final[Mapping[str, _Formula]] = {
     **dict.fromkeys(_NO_ARITHMETIC, _nothing),
-    **{name: _each((function,)) for name, function in _ONE_FUNCTION.items()},
-    **{name: _each(functions) for name, functions in _SEVERAL_FUNCTIONS.items()},
+    **{name: _each((function,)) for name, function in ONE_FUNCTION.items()},
+    **{name: _each(functions) for name, functions in SEVERAL_FUNCTIONS.items()},
     **dict.fromkeys(_ATTENTION, _attention),
     **dict.fromkeys((f"{name}_backward" for name in _ATTENTION), _attention_backward),
     "_native_multi_head_attention": _native_multi_head_attention,

@@ -18,6 +18,7 @@ from torch.utils import _pytree as pytree
 
 from roofwidget.measure.graphs.trace import Trace, Where, made
 from roofwidget.measure.graphs.views import Array, View, value_of
+from roofwidget.measure.torch.flops import flops
 from roofwidget.measure.torch.operators import Call, bound, read
 from roofwidget.measure.torch.symbols import Symbols
 from roofwidget.workloads import Graph
@@ -51,8 +52,20 @@ def _module(model: Any) -> tuple[Any, str]:
     if not callable(model) or isinstance(model, type):
         raise TypeError(f"Graph.from_torch needs a torch.nn.Module or a function of tensors, got {model!r:.60}")
     module = torch.nn.Module()
-    module.forward = model
+    module.forward = model if _has_signature(model) else partial(_call, model)
     return module, str(getattr(model, "__name__", type(model).__name__))
+
+
+def _has_signature(function: Any) -> bool:
+    try:
+        inspect.signature(function)
+    except ValueError:  # as of functions that are not written in Python
+        return False
+    return True
+
+
+def _call(function: Any, *args: Any, **kwargs: Any) -> Any:
+    return function(*args, **kwargs)
 
 
 def _exported(module: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any) -> Any:
@@ -162,7 +175,8 @@ class _Reader:
         arrays = [self._array(tensor) for tensor in tensors]
         origin = str((node.meta.get("torch_fn") or ("", ""))[0])
         place = partial(self._where, node)
-        call = Call(self.trace, node.target, arguments, arrays, place, origin, tensors[0].is_complex())
+        counted = partial(_counted, node)
+        call = Call(self.trace, node.target, arguments, arrays, place, counted, origin, tensors[0].is_complex())
         views = read(call)
         # What no operation writes, such as statistics that nothing reads, is an array too.
         views = [*views, *(array.view() for array in arrays[len(views) :])]
@@ -218,6 +232,17 @@ def _placeholders(module: Any) -> list[Any]:
 
 def _views(values: Any) -> list[View]:
     return [leaf for leaf in pytree.tree_leaves(values) if isinstance(leaf, View)]
+
+
+def _counted(node: Any) -> Mapping[str, int] | None:
+    """Return the FLOPs of a node by PyTorch's counter, or None if it has no formula or sizes are dynamic."""
+    values = torch.fx.node.map_arg((node.args, dict(node.kwargs), node), lambda one: one.meta.get("val"))
+    tensors = [leaf for leaf in pytree.tree_leaves(values) if isinstance(leaf, torch.Tensor)]
+    if not isinstance(node.target, torch._ops.OpOverload):  # noqa: SLF001 - no public name
+        return None
+    if any(isinstance(size, torch.SymInt) for tensor in tensors for size in tensor.shape):
+        return None
+    return flops(node.target, *values)
 
 
 def _storage(value: Any) -> int:

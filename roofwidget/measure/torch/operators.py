@@ -10,8 +10,9 @@ from typing import Any, Final, TypeAlias
 import torch
 from torch.utils import _pytree as pytree
 
-from roofwidget.measure.graphs.trace import Terms, Trace, Where, made, per_element
+from roofwidget.measure.graphs.trace import UPDATED, Terms, Trace, Where, made, per_element
 from roofwidget.measure.graphs.views import Array, View, value_of
+from roofwidget.measure.torch.flops import ONE_FUNCTION, SEVERAL_FUNCTIONS
 from roofwidget.workloads.expressions import Count, product
 from roofwidget.workloads.ops.formulas import ACCUMULATOR, COMPARE, DIVIDE, FMA, SOFTMAX, SQRT
 from roofwidget.workloads.tensors import is_floating
@@ -35,6 +36,8 @@ class Call:
         What it writes.
     place
         Returns the place in the model, for a word.
+    counted
+        Returns the FLOPs by class that PyTorch's counter has for the operation, or None if it has none.
     origin
         The name of the function that the model called, such as ``dropout``.
     is_complex
@@ -46,6 +49,7 @@ class Call:
     arguments: Mapping[str, Any]
     results: list[Array]
     place: Callable[[str], Where]
+    counted: Callable[[], Mapping[str, int] | None]
     origin: str = ""
     is_complex: bool = False
 
@@ -250,9 +254,9 @@ def _recurrent(call: Call) -> Results:
 
 _CELLS: Final[Mapping[str, tuple[int, tuple[str, ...]]]] = {
     "lstm": (4, (*["add"] * 5, *["sigmoid"] * 3, *["tanh"] * 2, *["multiply"] * 3)),
-    "gru": (3, (*["add"] * 5, *["sigmoid"] * 2, "tanh", "subtract", *["multiply"] * 3)),
-    "rnn_tanh": (1, ("add", "add", "tanh")),
-    "rnn_relu": (1, ("add", "add", "relu")),
+    "gru": (3, (*["add"] * 4, *["sigmoid"] * 2, "tanh", "subtract", *["multiply"] * 3)),
+    "rnn_tanh": (1, ("add", "tanh")),
+    "rnn_relu": (1, ("add", "relu")),
 }
 """Gates of a recurrent cell, and the functions that it applies to each element of its state."""
 
@@ -452,7 +456,10 @@ def _cast_or_copy(call: Call) -> Results:
 
 def _movement(call: Call) -> Results:
     """Move elements to other places: one read and one write."""
-    return call.trace.op(call.place(_MOVEMENTS[call.word]), "injective", call.views, call.results)
+    word = _MOVEMENTS[call.word]
+    if word == "scatter":
+        call.trace.note(UPDATED)
+    return call.trace.op(call.place(word), "injective", call.views, call.results)
 
 
 def _picked(call: Call) -> Results:
@@ -483,64 +490,30 @@ def _created(call: Call) -> Results:
 def _unknown(call: Call) -> Results:
     is_pointwise = torch.Tag.pointwise in getattr(call.target, "tags", ()) and len(call.results) == 1
     kind = "elementwise" if is_pointwise else "opaque"
-    return call.trace.unknown(call.place(call.word), call.views, call.results, kind=kind)
+    found = call.counted()
+    if found is None:
+        return call.trace.unknown(call.place(call.word), call.views, call.results, kind=kind)
+    terms = [(klass, klass, count) for klass, count in found.items()]
+    return call.trace.op(call.place(call.word), kind, call.views, call.results, terms)
 
 
-_SAME: Final = (
-    *("relu", "silu", "sigmoid", "tanh", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "log", "log2", "log10"),
-    *("log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh"),
-    *("asinh", "acosh", "atanh", "square", "floor", "ceil", "round", "trunc", "sign", "maximum", "minimum"),
-    *("remainder", "hypot", "lgamma", "digamma"),
-)
 _ELEMENTWISE: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = MappingProxyType(
     {
-        **{name: (name, (name,)) for name in _SAME},
+        **{name: (function, (function,)) for name, function in ONE_FUNCTION.items()},
+        **{name: (name, functions) for name, functions in SEVERAL_FUNCTIONS.items()},
         "gelu": ("gelu", ("gelu_erf",)),
-        "abs": ("absolute", ("absolute",)),
-        "neg": ("negative", ("negative",)),
-        "add": ("add", ("add",)),
-        "sub": ("subtract", ("subtract",)),
-        "rsub": ("subtract", ("subtract",)),
-        "mul": ("multiply", ("multiply",)),
-        "div": ("divide", ("divide",)),
         "floor_divide": ("divide", ("divide", "floor")),
-        "fmod": ("remainder", ("remainder",)),
+        "relu6": ("clip", ("clip",)),
         "clamp": ("clip", ("clip",)),
         "hardtanh": ("clip", ("clip",)),
-        "relu6": ("clip", ("clip",)),
-        "clamp_min": ("maximum", ("maximum",)),
-        "clamp_max": ("minimum", ("minimum",)),
         "where": ("where", ("select",)),
         "masked_fill": ("where", ("select",)),
-        "leaky_relu": ("leaky_relu", ("multiply", "maximum")),
-        "prelu": ("prelu", ("multiply", "maximum")),
-        "hardsigmoid": ("hardsigmoid", ("add", "clip", "divide")),
-        "hardswish": ("hardswish", ("add", "clip", "divide", "multiply")),
-        "elu": ("elu", ("expm1", "multiply", "maximum")),
-        "celu": ("celu", ("divide", "expm1", "multiply", "maximum")),
-        "selu": ("selu", ("expm1", "multiply", "multiply", "maximum")),
-        "softplus": ("softplus", ("exp", "log1p")),
-        "mish": ("mish", ("exp", "log1p", "tanh", "multiply")),
-        "log_sigmoid": ("log_sigmoid", ("negative", "exp", "log1p", "negative")),
-        "lerp": ("lerp", ("subtract", "multiply", "add")),
-        "addcmul": ("addcmul", ("multiply", "multiply", "add")),
-        "addcdiv": ("addcdiv", ("divide", "multiply", "add")),
         "tril": ("tril", ("select",)),
         "triu": ("triu", ("select",)),
-        "isnan": ("isnan", ("is_finite",)),
-        "isinf": ("isinf", ("is_finite",)),
-        "isfinite": ("isfinite", ("is_finite",)),
-        **{
-            short: (name, (name,))
-            for short, name in {
-                "eq": "equal",
-                "ne": "not_equal",
-                "lt": "less",
-                "le": "less_equal",
-                "gt": "greater",
-                "ge": "greater_equal",
-            }.items()
-        },
+        "prelu": ("prelu", SEVERAL_FUNCTIONS["leaky_relu"]),
+        "log_sigmoid": ("log_sigmoid", SEVERAL_FUNCTIONS["log_sigmoid_forward"]),
+        "celu": ("celu", ("divide", *SEVERAL_FUNCTIONS["elu"])),
+        "selu": ("selu", ("multiply", *SEVERAL_FUNCTIONS["elu"])),
         **{
             f"{kind}_{word}": (word, (word,)) for kind in ("bitwise", "logical") for word in ("and", "or", "xor", "not")
         },
@@ -550,7 +523,7 @@ _ELEMENTWISE: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = MappingProxyTyp
 
 _POWERS: Final[Mapping[float, tuple[str, tuple[str, ...]]]] = {
     2: ("square", ("square",)),
-    3: ("cube", ("multiply", "multiply")),
+    3: ("cube", ("square", "multiply")),
     0.5: ("sqrt", ("sqrt",)),
     -0.5: ("rsqrt", ("rsqrt",)),
     -1: ("reciprocal", ("reciprocal",)),
@@ -594,6 +567,10 @@ HANDLERS: Final[Mapping[str, Callable[[Call], Results]]] = MappingProxyType(
         **dict.fromkeys(("convolution", "conv1d", "conv2d", "conv3d"), _convolution),
         **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), _convolution),
         **dict.fromkeys(("scaled_dot_product_attention", "flex_attention"), _attention),
+        **dict.fromkeys(
+            (f"_scaled_dot_product_{way}_attention" for way in ("flash", "efficient", "cudnn")), _attention
+        ),
+        "_scaled_dot_product_flash_attention_for_cpu": _attention,
         **dict.fromkeys(_CELLS, _recurrent),
         **dict.fromkeys(("layer_norm", "native_layer_norm"), _layer_norm),
         **dict.fromkeys(("rms_norm", "_fused_rms_norm"), _rms_norm),

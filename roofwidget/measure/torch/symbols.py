@@ -67,12 +67,22 @@ class Symbols:
             return product([self._counted(expression.base)] * int(expression.exp))
         parts = [] if kind not in _KINDS else [self._counted(part) for part in expression.args]
         if not parts:
-            raise ValueError(
-                f"the size {expression} of a tensor depends on its values, or has a form that a graph lacks; "
-                "export the model with fixed sizes: leave out dynamic_shapes"
-            )
+            raise ValueError(_refusal(expression, self._dims))
         found: Count = _KINDS[kind](parts)
         return found
+
+
+def _refusal(expression: Any, known: Mapping[Any, Dim]) -> str:
+    """Return why a size cannot be a count."""
+    if expression.free_symbols - known.keys():
+        return (
+            f"a tensor has the size {expression}, which depends on the values of a tensor, as that of x[x > 0] does; "
+            "a graph needs sizes that inputs determine: use torch.where or a fixed number of elements"
+        )
+    return (
+        f"a tensor has the size {expression}, which is no sum, product, division, minimum or maximum of integers; "
+        "leave out dynamic_shapes"
+    )
 
 
 def _sum(parts: Sequence[Count]) -> Count:

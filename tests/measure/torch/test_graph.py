@@ -181,6 +181,12 @@ def test_a_rotary_embedding_reads_each_half_once() -> None:
     }
 
 
+def test_a_part_that_nothing_reads_is_written_but_not_compulsory() -> None:
+    graph = rw.Graph.from_torch(lambda x: (x + 1)[:, :2] * 2, torch.zeros(4, 8))
+    assert [graph.bytes(op) for op in graph.ops] == [2 * 128, 2 * 32]
+    assert graph.count("compulsory") == 128 + 32
+
+
 def test_an_embedding_reads_the_rows_that_tokens_pick() -> None:
     graph = rw.Graph.from_torch(nn.Embedding(50_000, 64), torch.zeros(32, dtype=torch.int64))
     (op,) = graph.ops
@@ -291,6 +297,15 @@ def test_a_widget_shows_the_graph_and_its_best_partition() -> None:
     model = rw.RooflineModel([rw.chip("H100-SXM")], graph=graph)
     model.partition = rw.Partition.best(graph, rw.chip("H100-SXM"))
     assert len(model.partition) < len(graph.ops)
+
+
+def test_a_function_of_pytorch_itself_is_a_model() -> None:
+    assert [op.name for op in rw.Graph.from_torch(torch.relu, torch.zeros(4)).ops] == ["relu"]
+
+
+def test_a_size_that_depends_on_values_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"a tensor has the size u0, which depends on the values of a tensor"):
+        rw.Graph.from_torch(lambda x: x[x > 0].relu(), torch.zeros(4))
 
 
 def test_something_that_is_no_model_is_refused() -> None:
