@@ -235,9 +235,9 @@ class _Run:
 
     def _probes_of(self, framework: str, threads: int) -> Any:
         """Return a framework's probes as a context manager."""
-        return probes_of(framework).probes(
-            device=self.request.device, threads=threads, usable=self.machine.threads, clock=self.clock
-        )
+        # Frameworks do not know the limits of control groups: by default they use all processors.
+        usable = len(system.usable_processors())
+        return probes_of(framework).probes(device=self.request.device, threads=threads, usable=usable, clock=self.clock)
 
     @property
     def notes(self) -> list[str]:
@@ -346,13 +346,16 @@ class _Run:
             return
         probes = self._probes["numpy"]
         scope = "per core" if cache.count > 1 or cache.sharers == 1 else "shared"
+
+        def sample(budget_s: float) -> Sample:
+            return self.sampler.sample(probes.cache(working_set, budget_s), budget_s)
+
+        def sample_alone(budget_s: float) -> Sample:
+            return self.sampler.sample(probes.cache(working_set, budget_s, 1), budget_s)
+
         is_private = cache.level in _PRIVATE_LEVELS and self.request.threads > 1
         yield _Figure(
-            *(cache.name, "B/s", _CACHE_WEIGHT),
-            lambda budget_s: self.sampler.sample(probes.cache(working_set, budget_s), budget_s),
-            (lambda budget_s: self.sampler.sample(probes.cache(working_set, budget_s, 1), budget_s))
-            if is_private
-            else None,
+            *(cache.name, "B/s", _CACHE_WEIGHT, sample, sample_alone if is_private else None),
             f"{scope}, lower bound" if cache.level == _LOWER_BOUND_LEVEL else scope,
             float(cache.capacity * cache.count),
         )

@@ -127,7 +127,10 @@ def measure_peaks(
     found, framework, name, missing = _find(_device(device), _backend(backend))
     if missing:
         warnings.warn(missing, stacklevel=3)
-    precisions, optional = _precisions(asked, found, framework, allow_tf32=bool(allow_tf32))
+    if missing and asked:
+        precisions, optional = _precisions_instead(asked)
+    else:
+        precisions, optional = _precisions(asked, found, framework, allow_tf32=bool(allow_tf32))
     frameworks = tuple(_framework_for(precision, found, framework) for precision in precisions)
     request = PeakRequest(
         *(found, precisions, frameworks, optional, chosen_levels),
@@ -265,6 +268,14 @@ def _precisions(
         at = found.index("fp32")
         found = tuple(dict.fromkeys((*found[:at], "tf32", *found[at:])))
     return found, optional
+
+
+def _precisions_instead(asked: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return what to measure on the CPU in place of a missing device: fp32 in any case, the rest if the CPU can."""
+    usual = probes_of("numpy").DTYPES
+    on_cpu = ["fp32" if precision == "tf32" else precision for precision in asked]
+    found = [precision for precision in on_cpu if precision in usual or is_installed("torch")]
+    return tuple(dict.fromkeys((*found, "fp32"))), frozenset(found).difference(usual)
 
 
 def _default_precisions(kind: str, framework: str) -> tuple[tuple[str, ...], frozenset[str]]:

@@ -430,6 +430,18 @@ def test_a_missing_accelerator_warns_and_measures_the_cpu(
     assert {request.device for request in requests} == {"cpu"}
 
 
+def test_the_precisions_of_a_missing_device_are_left_out_where_the_cpu_cannot_multiply_them(
+    requests: list[PeakRequest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peaks, "is_installed", lambda _framework: False)
+    with pytest.warns(UserWarning, match="is missing"):
+        rw.measure_peaks("cuda", dtype=["tf32", "fp16", "fp64"])
+    assert requests[0].precisions == ("fp32", "fp64")
+    with pytest.warns(UserWarning, match="is missing"):
+        rw.measure_peaks("cuda", dtype="fp16")
+    assert requests[1].precisions == ("fp32",)
+
+
 def test_the_warning_of_a_missing_device_comes_again_with_a_cached_result(
     requests: list[PeakRequest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
