@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any, Final
 
 from roofwidget.measure.counts import Report
@@ -51,7 +52,8 @@ def framework_of(function: Any, values: Iterable[Any] = ()) -> str:
     """Return the framework of a function and its arguments: ``torch``, ``jax`` or ``numpy``.
 
     A `torch.nn.Module`, a tensor, a function that `jax.jit` made or compiled, or a JAX array or its shape anywhere in
-    the arguments decides. No framework is imported: what is not imported has made no argument.
+    the arguments decides. If there is none, those decide that the function uses without taking them as arguments. No
+    framework is imported: what is not imported has made no argument.
 
     Examples
     --------
@@ -59,7 +61,11 @@ def framework_of(function: Any, values: Iterable[Any] = ()) -> str:
     >>> framework_of(np.add, [np.zeros(2)])
     'numpy'
     """
-    leaves = list(_leaves([function, *values]))
+    return _framework_of(_leaves([function, *values])) or _framework_of(_leaves(_captured(function))) or "numpy"
+
+
+def _framework_of(values: Iterable[Any]) -> str:
+    leaves = list(values)
     torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
     if torch is not None and any(isinstance(leaf, (torch.Tensor, torch.nn.Module)) for leaf in leaves):
         return "torch"
@@ -67,7 +73,22 @@ def framework_of(function: Any, values: Iterable[Any] = ()) -> str:
         of_jax = (jax.Array, jax.ShapeDtypeStruct, jax.stages.Wrapped, jax.stages.Lowered, jax.stages.Compiled)
         if any(isinstance(leaf, of_jax) for leaf in leaves):
             return "jax"
-    return "numpy"
+    return ""
+
+
+def _captured(function: Any) -> list[Any]:
+    """Return what a function uses without taking it as an argument: of `partial`, its object, closure and globals."""
+    found = []
+    while isinstance(function, partial):
+        found += [*function.args, function.keywords]
+        function = function.func
+    found += [function, getattr(function, "__self__", None)]
+    function = getattr(function, "__func__", function)
+    if isinstance(function, FunctionType):
+        variables = function.__globals__
+        found += [variables[name] for name in function.__code__.co_names if name in variables]
+        found += [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+    return found
 
 
 def counter(framework: str) -> ModuleType:

@@ -244,7 +244,9 @@ class Profile:
         matmul     2 µs  65.5 kFLOP  28.7 kB  2.29 FLOP/B  32.8 GFLOP/s  DRAM      72 %
         """
         rows = whole_from_one(top, "summary: top")
-        print(report.summary(self, self.bound(peaks, memory=memory), rows))  # noqa: T201 - its purpose
+        given = peaks_for([self]) if peaks is None else peaks
+        remarks = given.chip.notes if isinstance(given, HardwarePeaks) else ()
+        print(report.summary(self, self.bound(given, memory=memory), rows, remarks))  # noqa: T201 - its purpose
 
     def _chip(self, given: Any) -> Chip:
         return as_chip(peaks_for([self]) if given is None else given)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from roofwidget.analysis import report as bounds_text
 from roofwidget.analysis.result import Bound
+from roofwidget.chips import FLOP_CLASSES
 from roofwidget.support.text_tables import aligned, and_more, counted, html_table, html_with_notes, one_line
 from roofwidget.units import format_intensity, format_percent, format_quantity
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 _MAX_TABLE_ROWS: Final = 20
 _MAX_WARNINGS: Final = 10
 _ROWS_ARE: Final = {"op": "operation", "module": "module", "fusion": "fusion"}
+_OF_TIME: Final = (1, 5, 7)
+"""The columns of a summary that need the times of rows."""
 _ALONE: Final = 0.95
 """A resource that binds at least this share of the bound time is named alone."""
 
@@ -41,18 +45,56 @@ def html(profile: Profile) -> str:
     return html_with_notes(html_table(one_line_of(profile), header, rows, more), _warnings(profile.warnings))
 
 
-def summary(profile: Profile, bound: Bound, top: int) -> str:
-    """Return lines: how close the call is to the roofs, the time between operations, the slowest rows, warnings."""
+def summary(profile: Profile, bound: Bound, top: int, remarks: Sequence[str] = ()) -> str:
+    """Return lines: how close the call is to the roofs, the time between operations, the slowest rows, notes.
+
+    `remarks` are those of the chip's figures, such as "fp32: other programs ran". Remarks on figures that do not
+    matter for this profile are left out.
+    """
     shown = _slowest(profile.kernels.time, bound.time)
-    of_roof = [
-        [*_cells(profile, row), str(bound.bound_by[row]), _of_roof(float(bound.utilization[row]))]
+    header = [_ROWS_ARE[profile.by], "time", "FLOPs", "bytes", "AI", "achieved", "bound by", "of roof"]
+    rows = [
+        [*_cells(profile, row), str(bound.bound_by[row]), format_percent(float(bound.utilization[row]))]
         for row in shown[:top]
     ]
-    header = [_ROWS_ARE[profile.by], "time", "FLOPs", "bytes", "AI", "achieved", "bound by", "of roof"]
-    table = aligned([header, *of_roof]) if of_roof else []
-    lines = [*_share_of_roof(profile, bound), *_between_operations(profile)]
-    notes = [*_warnings(profile.warnings), *bound.remarks, *cached(bound)]
-    return "\n".join([*lines, *table, *and_more(len(shown), top), *(f"Note: {note}" for note in notes)])
+    if np.isnan(profile.kernels.time).all():
+        header, *rows = ([cell for at, cell in enumerate(row) if at not in _OF_TIME] for row in (header, *rows))
+    table = aligned([header, *rows]) if rows else []
+    notes = [
+        *_warnings(profile.warnings),
+        *_that_matter(remarks, bound),
+        *_assumptions(profile, bound),
+        *_above_roof(bound),
+    ]
+    lines = [*_share_of_roof(profile, bound), *_between_operations(profile), *table, *and_more(len(shown), top)]
+    return "\n".join([*lines, *(f"Note: {note}" for note in notes)])
+
+
+def _that_matter(remarks: Sequence[str], bound: Bound) -> Iterator[str]:
+    """Yield remarks on the figures of a chip, except those on precisions and memory levels that no row is bound by."""
+    chip = bound.chip
+    used = {key for level in bound.judged for key in (level, bound.precision)}
+    named = {*chip.peak_flops, *chip.memories}
+    yield from (remark for remark in remarks if remark.partition(":")[0] not in named - used)
+
+
+def _assumptions(profile: Profile, bound: Bound) -> Iterator[str]:
+    """Yield the remarks of a bound. Which peak is taken for a class of FLOPs matters only if a row is bound by it."""
+    by_compute = bound.bound_by == "compute"
+    minor = [
+        name
+        for name, flops in profile.kernels.flops_by_precision.items()
+        if name in FLOP_CLASSES and not (by_compute & (np.nan_to_num(flops) > 0)).any()
+    ]
+    yield from (
+        remark for remark in bound.remarks if not any(f"no separate peak for {name} FLOPs" in remark for name in minor)
+    )
+
+
+def _above_roof(bound: Bound) -> Iterator[str]:
+    """Yield sentences on rows that are faster than their roof allows."""
+    in_cache = list(cached(bound))
+    yield from in_cache or bounds_text.above_roof(bound)
 
 
 def cached(bound: Bound) -> Iterator[str]:
@@ -90,11 +132,15 @@ def _share_of_roof(profile: Profile, bound: Bound) -> Iterator[str]:
     if profile.time:
         share = f"{least}{format_percent(allowed / profile.time)}"
         took = format_quantity(profile.time, "s")
-        yield f"{name} reaches {share} of the roof of {chip}: a call takes {took}, and {roofs}."
+        reaches = f"is above the roof of {chip} ({share})"
+        if allowed <= profile.time:
+            reaches = f"reaches {share} of the roof of {chip}"
+        yield f"{name} {reaches}: a call takes {took}, and {roofs}."
     else:
         yield f"{name} was not timed; on {chip} {roofs}."
     if unknown:
-        yield f"{counted(unknown, _ROWS_ARE[profile.by])} of {len(bound):,} have no known bound."
+        has = "has" if unknown == 1 else "have"
+        yield f"{counted(unknown, _ROWS_ARE[profile.by])} of {len(bound):,} {has} no known bound."
 
 
 def _binding(bound: Bound) -> str:
@@ -145,10 +191,6 @@ def _cells(profile: Profile, row: int) -> list[str]:
         format_intensity(float(table.arithmetic_intensity[row])),
         "" if math.isnan(achieved) else format_quantity(achieved, "FLOP/s"),
     ]
-
-
-def _of_roof(share: float) -> str:
-    return "not timed" if math.isnan(share) else format_percent(share)
 
 
 def _warnings(warnings: tuple[str, ...]) -> list[str]:
