@@ -135,7 +135,7 @@ def probes_of(framework: str) -> ModuleType:
 
 def is_installed(framework: str) -> bool:
     """Return whether a framework is installed, without importing it."""
-    return framework in sys.modules or find_spec(framework) is not None
+    return sys.modules.get(framework) is not None or find_spec(framework) is not None
 
 
 def watches(others: Iterable[str], report: Report, clock: Callable[[], float]) -> dict[str, Watch]:

@@ -168,7 +168,7 @@ class Sampler:
             missing = sizes[min(_TRIALS, len(sizes) - 1)]
             reason = f"the budget was too short for {missing}×{missing}: small matrices may be slower"
             return _with_warning(self.sample(trial.probe, end - self.clock()), reason)
-        if trial.best > best.best:
+        if trial.best > best.best * _MIN_GAIN:
             longer = self.sample(trial.probe, end - self.clock())
             return _with_warning(
                 trial.and_also(longer), "small matrices came out fastest: other programs disturbed the larger ones"

@@ -23,6 +23,7 @@ import torch
 import roofwidget as rw
 from roofwidget.measure import peak_figures, peaks, system
 from roofwidget.measure.hardware_peaks import HardwarePeaks, MeasuredRate
+from roofwidget.measure.jax import probes as jax_probes
 from roofwidget.measure.numpy import probes as numpy_probes
 from roofwidget.measure.peak_figures import PeakRequest, measure
 from roofwidget.measure.probes import Probe
@@ -575,6 +576,32 @@ def test_another_number_of_threads_is_said_where_the_blas_cannot_be_limited(monk
     with numpy_probes.probes(device="cpu", threads=1, usable=2, clock=float) as found:
         assert found.notes == ["numpy's BLAS ran with its own 2 threads, not with 1: install threadpoolctl to set them"]
         assert found.matmul("fp64", 4).threads == 2
+
+
+def test_pytorchs_settings_are_as_before_also_after_an_exception() -> None:
+    before = torch.get_num_threads()
+    seen = []
+
+    def fail() -> None:
+        with torch_probes.probes(device="cpu", threads=1, usable=2, clock=float) as found:
+            seen.append((torch.get_num_threads(), torch.is_inference_mode_enabled()))
+            found.matmul("int8", 8)
+
+    with pytest.raises(KeyError):
+        fail()
+    assert seen == [(1, True)]
+    assert (torch.get_num_threads(), torch.is_inference_mode_enabled()) == (before, False)
+
+
+def test_jax_multiplies_fp64_and_keeps_its_own_setting() -> None:
+    jax = pytest.importorskip("jax")
+    ticks = iter(range(1000))
+    with jax_probes.probes(device="cpu", threads=1, usable=2, clock=lambda: float(next(ticks))) as found:
+        # If JAX turned fp64 into fp32, it would warn, and warnings are errors here.
+        assert list(found.matmul("fp64", 8).seconds(2)) == [1.0, 1.0]
+        assert found.memory(4096).work == 3 * 4096
+    assert found.notes == ["JAX ran with its own 2 threads, not with 1: it has no setting for them"]
+    assert not jax.config.jax_enable_x64
 
 
 @pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
