@@ -258,7 +258,7 @@ class RooflineModel(HasTraits):
             "that are set meanwhile are plotted when `graph` is None."
         ),
         # Send only the given kernels. If there is a graph, the page computes the kernels of the partition itself.
-        to_wire=lambda _, model: wire.kernels_to_wire(type(model).kernels.given(model)),
+        to_wire=lambda _, model: wire.kernels_to_wire(type(model).kernels.given(model), series=model.has_series),
     )
     graph = owned(
         "python",
@@ -477,7 +477,8 @@ class RooflineModel(HasTraits):
 
     # The plane (pair of axes) for which the value of `zoom` was checked.
     _zoomed: Plane = plane_of("roofline", "log")
-    # The kernels that `set_series` made, in which the kernels before have the same row numbers.
+    # The kernels that `set_series` made; and the same if the kernels before have the same row numbers in them.
+    _with_series: Kernels | None = None
     _extended: Kernels | None = None
 
     def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
@@ -793,11 +794,16 @@ class RooflineModel(HasTraits):
 
         def changed(old: Kernels) -> Kernels:
             new = with_series(old, name, rows)
-            if is_last(old, name):
-                self._extended = new
+            self._with_series = new
+            self._extended = new if is_last(old, name) else None
             return new
 
         self._swap("kernels", changed)
+
+    @property
+    def has_series(self) -> bool:
+        """Whether the categories of `kernels` are series, such as runs, because `set_series` set them."""
+        return self._with_series is not None and type(self).kernels.given(self) is self._with_series
 
     @property
     def shown_kernels(self) -> Kernels:

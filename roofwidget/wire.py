@@ -15,13 +15,14 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
 kernels  ``{n, name, short, precision, category: texts, time, self_time, count,
          unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
-         origin: [[key, texts]],
+         origin: [[key, texts]], series: boolean,
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
          if it equals `time`. `unlinked` has for each row the int32 1 for a collective whose bytes over the link are
-         unknown, else 0. It is null if all are 0. `count` is null if every count is 1. The first rows of `program` are
-         the totals (category "program"). The other rows of `program` are the steps (category "step"). `chip` is the
-         chip that the kernels ran on.
+         unknown, else 0. It is null if all are 0. `series` is true if the categories are series, such as runs: then
+         they keep their order, and so their colours, while they grow. `count` is null if every count is 1. The first
+         rows of `program` are the totals (category "program"). The other rows of `program` are the steps (category
+         "step"). `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.
@@ -135,11 +136,12 @@ def _figure(figure: Figure, disputes: Iterable[Check], *, measured: bool) -> dic
     }
 
 
-def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
-    """Return the kernels as one dict, whose columns are binary buffers."""
+def kernels_to_wire(kernels: Kernels, _widget: object = None, *, series: bool = False) -> dict[str, Any]:
+    """Return the kernels as one dict, whose columns are binary buffers. `series`: the categories are series."""
     program = concat({"program": kernels.program, "step": kernels.steps})
     return {
         **_columns(kernels),
+        "series": series,
         "program": _columns(program) if len(program) else None,
         "chip": None if kernels.chip is None else _chip(kernels.chip),
         "warnings": [text_to_wire(warning) for warning in kernels.warnings],

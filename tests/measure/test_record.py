@@ -94,6 +94,18 @@ def test_what_belongs_to_the_table_and_the_selection_stays_when_points_land() ->
     assert (model.selected, model.at_roof) == ((1,), (0,))
 
 
+def test_the_page_is_told_that_categories_are_runs_until_there_are_other_kernels(model: rw.RooflineModel) -> None:
+    def series() -> bool:
+        return bool(model.trait_metadata("kernels", "to_json")(None, model)["series"])
+
+    assert not series()
+    with rw.record(model) as run:
+        run.add("x", 1, 1)
+    assert series()
+    model.kernels = [("other", 1, 1)]
+    assert not series()
+
+
 def test_equal_operations_are_one_row_with_their_count_and_times(model: rw.RooflineModel, clock: Clock) -> None:
     with Recording(model, "loop", clock=clock) as run:
         for time in (4e-3, 1e-3, 1e-3):

@@ -101,22 +101,20 @@ export interface Category {
   /** The name of the category; "" for kernels without a category. */
   readonly name: string;
   readonly kernels: number;
+  /** The code of the category, which decides its colour. */
+  readonly code: number;
   /** The category's share of the total self time; NaN if no kernel was measured. */
   readonly share: number;
 }
 
 function categoriesOf({ category: { values, codes }, selfTime, totalTime }: Kernels): readonly Category[] {
-  const [counts, seconds] = [new Float64Array(values.length), new Float64Array(values.length)];
+  const found = values.map((name, code) => ({ name: name ?? "", kernels: 0, code, share: 0 }));
   for (let row = 0; row < codes.length; row++) {
-    const code = codes[row] as number;
-    counts[code] = (counts[code] as number) + 1;
-    seconds[code] = (seconds[code] as number) + (selfTime[row] || 0);
+    const category = found[codes[row] as number] as (typeof found)[number];
+    category.kernels++;
+    category.share += (selfTime[row] || 0) / totalTime;
   }
-  return values.map((name, code) => ({
-    name: name ?? "",
-    kernels: counts[code] as number,
-    share: (seconds[code] as number) / totalTime,
-  }));
+  return found.sort((a, b) => b.share - a.share);
 }
 
 export function boundsOf(kernels: Kernels, roof: Roof | undefined): DictColumn {

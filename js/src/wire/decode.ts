@@ -43,7 +43,7 @@ function decodeColumns({ n, time, self_time, count, unlinked, extra, origin, ...
         n,
         name: texts(wire.name),
         precision: texts(wire.precision),
-        category: byTime(texts(wire.category), selfTime),
+        category: wire.series ? texts(wire.category) : byTime(texts(wire.category), selfTime),
         time: seconds,
         count: count ? floats(count) : new Float64Array(n).fill(1),
         flops,

@@ -135,6 +135,8 @@ export interface WireColumns {
   bytes: Record<string, DataView>;
   extra: [name: string, column: WireDictColumn | DataView][];
   origin: [key: string, column: WireDictColumn][];
+  /** Whether the categories are series, such as runs: they keep their order and colours. Missing means false. */
+  series?: boolean;
 }
 
 export interface WireKernels extends WireColumns {

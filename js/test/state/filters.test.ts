@@ -187,11 +187,31 @@ describe("the totals of a program", () => {
 describe("categories", () => {
   it("have their kernels and their share of the time, that of the longest time first", () => {
     expect(make().store.byCategory.value).toEqual([
-      { name: "dot", kernels: 2, share: 0.55 },
-      { name: "copy", kernels: 1, share: 0.3 },
-      { name: "Infeed", kernels: 1, share: 0.15 },
-      { name: "", kernels: 1, share: 0 },
+      { name: "dot", kernels: 2, code: 0, share: 0.55 },
+      { name: "copy", kernels: 1, code: 1, share: 0.3 },
+      { name: "Infeed", kernels: 1, code: 2, share: 0.15 },
+      { name: "", kernels: 1, code: 3, share: 0 },
     ]);
+  });
+
+  it("that are series keep their codes, and so their colours, while one of them becomes the longest", () => {
+    const { model, store } = make();
+    const runs = (time: number) =>
+      wireKernels([
+        { name: "a", flops: 1, bytes: 1, time: 5, category: "run 1" },
+        { name: "b", flops: 1, bytes: 1, time, category: "run 2" },
+      ]);
+    for (const [time, longestFirst] of [
+      [1, ["run 1", "run 2"]],
+      [7, ["run 2", "run 1"]],
+    ] as const) {
+      model.receive("kernels", { ...(runs(time) as object), series: true });
+      expect(store.kernels.value.category.values).toEqual(["run 1", "run 2"]);
+      expect(store.byCategory.value.map(({ name }) => name)).toEqual(longestFirst);
+      expect(store.byCategory.value.map(({ code }) => `run ${code + 1}`)).toEqual(longestFirst);
+    }
+    model.receive("kernels", runs(7));
+    expect(store.kernels.value.category.values).toEqual(["run 2", "run 1"]);
   });
 });
 

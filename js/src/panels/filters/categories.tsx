@@ -32,7 +32,7 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
   const small = all.slice(large.length);
   return (
     <fieldset class="roofwidget-categories" aria-label={words.byCategory} title={words.byCategory}>
-      {large.map(({ name, share, kernels }, code) => {
+      {large.map(({ name, share, kernels, code }) => {
         const on = chosen === null || chosen.includes(name);
         const text = words.part(name || strings.noCategory, formatPercent(share), kernels);
         const background = theme.categories[code % theme.categories.length];
