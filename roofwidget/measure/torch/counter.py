@@ -22,10 +22,10 @@ import torch
 
 from roofwidget.measure.counts import Counts, OpCount, Request
 from roofwidget.measure.torch import fake, inductor
-from roofwidget.measure.torch.dispatch import OpCounter, OpReporter, OpTimer
+from roofwidget.measure.torch.dispatch import OpCounter, OpReporter, OpTimer, eagerly
 from roofwidget.measure.torch.modules import ModulePaths
 from roofwidget.measure.torch.state import State, modules_in, reachable, root_of
-from roofwidget.measure.torch.tensors import tensors_in
+from roofwidget.measure.torch.tensors import has_values, tensors_in
 from roofwidget.measure.torch.timing import call_times, synchronizer, watch_for
 
 _COMPILED: Final = (
@@ -47,7 +47,7 @@ def count(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str
     Raises
     ------
     ValueError
-        If a tensor is on the meta device, which computes nothing.
+        If a tensor has no values: it is on the meta device, or made under a `FakeTensorMode`.
 
     Errors of the function pass through.
     """
@@ -103,7 +103,7 @@ def watch(report: Callable[[OpCount], None], clock: Callable[[], float]) -> Iter
     On a GPU each operation is waited for. Compiled functions run as before compilation.
     """
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    with ModulePaths() as paths, OpReporter(paths, report, clock, synchronizer(device)):
+    with eagerly(), ModulePaths() as paths, OpReporter(paths, report, clock, synchronizer(device)):
         yield
 
 
@@ -116,13 +116,15 @@ def before_compilation(function: Any) -> Any:
 
 def _check_device(values: Sequence[Any]) -> None:
     parameters = (parameter for module in modules_in(values) for parameter in module.parameters(recurse=False))
-    if any(tensor.is_meta for tensor in (*parameters, *tensors_in(values))):
-        raise ValueError("a tensor is on the meta device, which computes nothing: use rw.count_flops")
+    if not all(map(has_values, (*parameters, *tensors_in(values)))):
+        raise ValueError(
+            "a tensor has no values, since it is on the meta device or made under a FakeTensorMode: use rw.count_flops"
+        )
 
 
 def _counted(call: Callable[[], Any], root: Any, gradients: Callable[[], list[Any]]) -> Counts:
     """Count one call; `gradients` returns those that it leaves."""
-    with ModulePaths(root) as paths, OpCounter(paths) as counter:
+    with eagerly(), ModulePaths(root) as paths, OpCounter(paths) as counter:
         result = call()
     compulsory = counter.boundary.bytes((*tensors_in(result), *gradients()))
     return Counts(tuple(counter.ops), compulsory, device=counter.device)
@@ -149,7 +151,7 @@ def _with_op_times(counts: Counts, call: Callable[[], Any], request: Request, st
     for _ in range(request.repeat):
         state.reset()
         watch = watch_for(counts.device, request.clock)
-        with OpTimer(watch) as timer:
+        with eagerly(), OpTimer(watch) as timer:
             call()
         if timer.names != names:
             return replace(counts, warnings=(*counts.warnings, _CHANGING))

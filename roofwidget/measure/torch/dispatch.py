@@ -8,10 +8,12 @@ left out, so that gradients do not change the operations of a forward pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
@@ -29,6 +31,7 @@ _NO_OPERATION: Final = frozenset(
     (
         *("is_contiguous", "sym_is_contiguous", "is_strides_like_format", "is_non_overlapping_and_dense", "size"),
         *("sym_size", "stride", "sym_stride", "storage_offset", "sym_storage_offset", "numel", "sym_numel", "dim"),
+        *("sparse_dim", "dense_dim", "is_coalesced", "_coalesced_", "_indices", "_values", "_nnz"),
     )
 )
 """Questions that PyTorch asks about a tensor through the same dispatch."""
@@ -59,13 +62,23 @@ class Operations(TorchDispatchMode):  # type: ignore[misc]  # torch is not typed
         raise NotImplementedError
 
 
+def eagerly() -> AbstractContextManager[Any]:
+    """Return a context in which compiled functions run as before compilation.
+
+    Under a dispatch mode they do so anyway, but PyTorch then gives up compiling them, also for later calls. PyTorch
+    2.6 has this context first.
+    """
+    set_stance = getattr(torch.compiler, "set_stance", None)
+    return nullcontext() if set_stance is None else cast("AbstractContextManager[Any]", set_stance("force_eager"))
+
+
 @cache
 def _kind(operation: Any) -> str:
     """Return how an operation is treated: ``composed`` of others, ``unseen``, or ``seen``."""
     packet = getattr(operation, "_overloadpacket", None)
     if packet is None:
         return "seen"
-    if operation.namespace == "prim" or packet.__name__ in _NO_OPERATION:
+    if operation.namespace in {"prim", "profiler"} or packet.__name__ in _NO_OPERATION:
         return "unseen"
     if packet not in flop_registry and operation._can_decompose():  # noqa: SLF001 - no public name
         return "composed"

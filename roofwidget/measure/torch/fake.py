@@ -14,6 +14,7 @@ from torch._subclasses.fake_tensor import (
     FakeTensor,
     FakeTensorMode,
 )
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from roofwidget.measure.torch.state import modules_in
@@ -36,6 +37,9 @@ def without_values(
     """
     modules = modules_in(values)
     parts = [part for module in modules for part in (module._parameters, module._buffers)]  # noqa: SLF001 - in place
+    optimizers = [value for value in values if isinstance(value, torch.optim.Optimizer)]
+    # The state of an optimizer is by parameter.
+    parts += [part for optimizer in optimizers for part in (*optimizer.param_groups, optimizer.state)]
     before = [dict(part) for part in parts]
     mode = _mode_of([*tensors_in(before), *tensors_in(values)])
     made: dict[int, Tensor] = {}
@@ -49,11 +53,15 @@ def without_values(
 
     try:
         for part in parts:
-            for name, tensor in part.items():
-                part[name] = without(tensor)
+            for name, value in list(part.items()):
+                part.pop(name)
+                part[without(name)] = tree_map(without, value)
         with mode:
             call = partial(function, *tree_map(without, args), **tree_map(without, dict(kwargs)))
-            yield partial(_checked, call), lambda: [each.grad for each in made.values() if _has_gradient(each)]
+            yield (
+                partial(_checked, call, _Converter(without)),
+                lambda: [each.grad for each in made.values() if _has_gradient(each)],
+            )
     finally:
         for part, tensors in zip(parts, before, strict=True):
             part.clear()
@@ -80,10 +88,34 @@ def _has_gradient(tensor: Tensor) -> bool:
     return bool(tensor.is_leaf and tensor.grad is not None)
 
 
-def _checked(call: Callable[[], Any]) -> Any:
+class _Converter(TorchDispatchMode):  # type: ignore[misc]  # torch is not typed here
+    """Takes the values from tensors that a function uses and that are no arguments: variables of its closure."""
+
+    supports_higher_order_operators = True
+
+    def __init__(self, without: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._without = without
+
+    def __torch_dispatch__(
+        self, operation: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        # A new constant keeps its value: PyTorch follows it.
+        if operation is torch.ops.aten.lift_fresh.default:
+            return operation(*args, **(kwargs or {}))
+        given = {name: self._converted(value) for name, value in (kwargs or {}).items()}
+        return operation(*map(self._converted, args), **given)
+
+    def _converted(self, value: Any) -> Any:
+        """Return an argument of an operation without values; arguments nest lists only."""
+        return [self._without(part) for part in value] if isinstance(value, list) else self._without(value)
+
+
+def _checked(call: Callable[[], Any], converter: _Converter) -> Any:
     """Call a function; say what to do where its operations need values."""
     try:
-        return call()
+        with converter:
+            return call()
     except (DataDependentOutputException, DynamicOutputShapeException) as error:
         name = getattr(error.func, "_overloadpacket", error.func)
         raise ValueError(

@@ -463,7 +463,7 @@ def _recurrent(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) ->
 
 
 def _recurrent_backward(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    x, from_input, _, from_state = args[0], args[1], args[2], args[3]
+    x, from_input, from_state = args[:3]
     steps = prod(map(int, x.shape[:-1]))
     return {"tensor": 4 * steps * (int(from_input.numel()) + int(from_state.numel()))}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Final
 
@@ -31,10 +33,14 @@ class ModulePaths:
         self._of_nodes: dict[int, str] = {}
         self._classes: dict[str, int] = {}
         self._hooks: list[Any] = []
+        self._quiet = ExitStack()
         if root is not None:
             self._name_parts(root, "")
 
     def __enter__(self) -> Self:
+        # A compiled module warns that it calls these hooks twice, which does no harm here.
+        self._quiet.enter_context(warnings.catch_warnings())
+        warnings.filterwarnings("ignore", "Using `torch.compile.* global hooks", UserWarning)
         self._hooks = [
             register_module_forward_pre_hook(self._enter_module),
             register_module_forward_hook(self._leave_module, always_call=True),
@@ -46,6 +52,7 @@ class ModulePaths:
     ) -> None:
         for hook in self._hooks:
             hook.remove()
+        self._quiet.close()
 
     def current(self) -> str:
         """Return the path of the module that runs the operation which has just been dispatched."""
@@ -60,7 +67,7 @@ class ModulePaths:
 
     def _enter_module(self, module: Any, _inputs: Any) -> None:
         if module not in self._names:
-            kind = type(module).__name__
+            kind = type(getattr(module, _COMPILED, module)).__name__
             self._classes[kind] = self._classes.get(kind, 0) + 1
             self._name_parts(module, kind if self._classes[kind] == 1 else f"{kind} ({self._classes[kind]})")
         self._running.append((module, self._names[module]))

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 import torch
 from typing_extensions import Self
 
-from roofwidget.measure.torch.tensors import Tensor, tensors_in
+from roofwidget.measure.torch.tensors import Tensor, has_values, tensors_in
+
+_USED: Final = (torch.nn.Module, torch.Tensor, torch.optim.Optimizer)
+"""What a variable of a function may be to matter here."""
 
 
 def root_of(function: Any) -> Any:
@@ -36,7 +39,7 @@ def reachable(function: Any, args: Any, kwargs: Any) -> list[Any]:
             parts = (
                 value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [value]
             )
-            found += [part for part in parts if isinstance(part, (torch.nn.Module, torch.Tensor))]
+            found += [part for part in parts if isinstance(part, _USED)]
     return found
 
 
@@ -150,19 +153,15 @@ class State:
 
 
 class _Copy:
-    """A copy of a tensor's values."""
+    """A copy of a tensor's values, if it has any."""
 
     def __init__(self, tensor: Tensor) -> None:
         self._tensor = tensor
-        self._values = tensor.detach().clone()
-        self._version = self._current_version()
+        self._values = tensor.detach().clone() if has_values(tensor) else None
 
     def put_back(self) -> None:
-        if self._version is None or self._version != self._current_version():
+        # A batch normalisation changes its buffers and leaves their version numbers. An assignment without need could
+        # make a backward pass fail that is still to come.
+        if self._values is not None and not torch.equal(self._tensor, self._values):
             with torch.inference_mode(self._tensor.is_inference()), torch.no_grad():
                 self._tensor.copy_(self._values)
-            self._version = self._current_version()
-
-    def _current_version(self) -> int | None:
-        """Return a number that each change in place raises; tensors of inference mode have none."""
-        return None if self._tensor.is_inference() else int(self._tensor._version)  # noqa: SLF001 - no public name

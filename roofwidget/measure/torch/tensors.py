@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 Tensor: TypeAlias = Any
 
@@ -39,18 +40,30 @@ def key_of(tensor: Tensor) -> Hashable:
 def bytes_of(tensor: Tensor) -> int:
     """Return the bytes of the elements, each once.
 
-    A dimension of stride 0, which `expand` makes, repeats the same elements. Overlapping windows have no more bytes
-    than their memory.
+    A dimension of stride 0, which `expand` makes, repeats the same elements. Overlapping windows have no more elements
+    than lie between the first and the last.
+
+    Examples
+    --------
+    >>> x = torch.zeros(8)
+    >>> bytes_of(x), bytes_of(x.expand(100, 8)), bytes_of(x.unfold(0, 4, 1))
+    (32, 32, 32)
     """
-    count = int(tensor.itemsize)
+    count = span = 1
     for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
         if size == 0:
             return 0
         if stride != 0:
             count *= int(size)
-    return min(count, int(tensor.untyped_storage().nbytes()))
+            span += (int(size) - 1) * int(stride)
+    return min(count, span) * int(tensor.itemsize)
 
 
 def is_plain(tensor: Tensor) -> bool:
     """Return whether the tensor has strides and one memory: a sparse or a nested tensor does not."""
     return tensor.layout == torch.strided and not tensor.is_nested
+
+
+def has_values(tensor: Tensor) -> bool:
+    """Return whether a tensor has values: not on the meta device, nor under a `FakeTensorMode`."""
+    return not tensor.is_meta and not isinstance(tensor, FakeTensor)
