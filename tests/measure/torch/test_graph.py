@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+import re
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 import pytest
 
@@ -16,6 +18,8 @@ from roofwidget.workloads import Graph  # noqa: E402
 from tests.measure.torch.models import Block, ResNet18  # noqa: E402
 
 Value: TypeAlias = Any
+
+USING: Final = Path(__file__).parents[3] / "docs" / "using.md"
 
 
 def module(forward: Any, **parts: Any) -> Any:
@@ -306,6 +310,14 @@ def test_a_function_of_pytorch_itself_is_a_model() -> None:
 def test_a_size_that_depends_on_values_is_refused() -> None:
     with pytest.raises(ValueError, match=r"a tensor has the size u0, which depends on the values of a tensor"):
         rw.Graph.from_torch(lambda x: x[x > 0].relu(), torch.zeros(4))
+
+
+def test_the_example_of_the_guide_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", USING.read_text(encoding="utf-8"), re.DOTALL)
+    (example,) = [block for block in blocks if "from_torch" in block]
+    names: dict[str, Any] = {}
+    exec(example, names)  # noqa: S102 - our own text
+    assert [dim.name for dim in names["graph"].dims] == ["batch"]
 
 
 def test_something_that_is_no_model_is_refused() -> None:
