@@ -19,6 +19,9 @@ from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
 # How many ops a note names before it says only how many more there are.
 _MAX_NAMED_OPS: Final = 6
 
+UNREADABLE: Final = (LookupError, StopIteration, TypeError, ValueError)
+"""What the reader of an operation raises for a form that it does not know, such as a missing operand."""
+
 UPDATED: Final = "an array that is updated in place (scatter) is counted as a copy of the whole array"
 """A note."""
 

@@ -8,7 +8,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from roofwidget.measure.graphs.trace import UPDATED, Terms, Trace, Where, made, per_element
+from roofwidget.measure.graphs.trace import UNREADABLE, UPDATED, Terms, Trace, Where, made, per_element
 from roofwidget.measure.graphs.views import Array, View, reshaped
 from roofwidget.support.precisions import precision_key
 from roofwidget.workloads import Graph
@@ -79,8 +79,11 @@ class Call:
 
 
 def read(call: Call) -> Sequence[View | None]:
-    """Add a primitive to its trace, and return its results."""
-    results = HANDLERS.get(call.name, _unknown)(call)
+    """Add a primitive to its trace, and return its results. A form that its reader does not know is opaque."""
+    try:
+        results = HANDLERS.get(call.name, _unknown)(call)
+    except UNREADABLE:
+        results = _unknown(call)
     return [results] if isinstance(results, View) else results
 
 

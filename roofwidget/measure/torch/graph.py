@@ -19,13 +19,14 @@ from torch.utils import _pytree as pytree
 from roofwidget.measure.graphs.trace import Trace, Where, made
 from roofwidget.measure.graphs.views import Array, View, value_of
 from roofwidget.measure.torch.flops import flops
-from roofwidget.measure.torch.operators import Call, bound, read
+from roofwidget.measure.torch.operators import Call, bound, is_composite, read
 from roofwidget.measure.torch.symbols import Symbols
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.tensors import checked_dtype
 
 _MAX_REASON: Final = 300  # characters of torch's reason in an error
+_MAX_DECOMPOSITIONS: Final = 4  # steps; an operation may consist of operations that consist of others
 
 
 def graph_of(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any = None) -> Graph:
@@ -74,9 +75,7 @@ def _exported(module: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            program = torch.export.export(module, args, kwargs, dynamic_shapes=dynamic_shapes)
-            # Without decompositions this only replaces operations in place by those that write a new tensor.
-            return program.run_decompositions({})
+            return _plain(torch.export.export(module, args, kwargs, dynamic_shapes=dynamic_shapes))
     except Exception as error:
         reason = " ".join(str(error).split())
         raise ValueError(
@@ -86,6 +85,19 @@ def _exported(module: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     finally:
         for part, was in training.items():
             part.training = was
+
+
+def _plain(program: Any) -> Any:
+    """Return a program without operations in place, and without those that consist of others and have no operator."""
+    known = torch.export.default_decompositions()
+    for _ in range(_MAX_DECOMPOSITIONS):
+        targets = {node.target for node in program.graph.nodes if isinstance(node.target, torch._ops.OpOverload)}  # noqa: SLF001 - no public name
+        missing = {target: known[target] for target in targets if target in known and is_composite(target)}
+        # Operations in place become those that write a new tensor, also if no operation is missing.
+        program = program.run_decompositions(missing)
+        if not missing:
+            break
+    return program
 
 
 class _Reader:

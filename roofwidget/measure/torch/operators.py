@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import torch
 from torch.utils import _pytree as pytree
 
-from roofwidget.measure.graphs.trace import UPDATED, Terms, Trace, Where, made, per_element
+from roofwidget.measure.graphs.trace import UNREADABLE, UPDATED, Terms, Trace, Where, made, per_element
 from roofwidget.measure.graphs.views import Array, View, value_of
 from roofwidget.measure.torch.flops import ONE_FUNCTION, SEVERAL_FUNCTIONS
 from roofwidget.workloads.expressions import Count, product
@@ -56,8 +56,7 @@ class Call:
     @property
     def word(self) -> str:
         """The operation's name, without the name space, the overload and the mark of an operation in place."""
-        name = str(getattr(self.target, "_opname", getattr(self.target, "__name__", self.target)))
-        return name.strip("_") if name.strip("_") in HANDLERS else name
+        return _word(self.target)
 
     @property
     def out(self) -> Array:
@@ -100,9 +99,23 @@ def bound(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[s
     return {**defaults, **dict(zip((one.name for one in schema.arguments), args, strict=False)), **kwargs}
 
 
+def is_composite(target: Any) -> bool:
+    """Return whether an operation consists of others and has no reader of its own."""
+    word = _word(target)
+    return word not in HANDLERS and (word in _COMPOSITE or bool(target._can_decompose()))  # noqa: SLF001 - no public name
+
+
+def _word(target: Any) -> str:
+    name = str(getattr(target, "_opname", getattr(target, "__name__", target)))
+    return name.strip("_") if name.strip("_") in HANDLERS else name
+
+
 def read(call: Call) -> list[View]:
-    """Add an operation to its trace, and return its results."""
-    results = HANDLERS.get(call.word, _unknown)(call)
+    """Add an operation to its trace, and return its results. A form that its reader does not know is opaque."""
+    try:
+        results = HANDLERS.get(call.word, _unknown)(call)
+    except UNREADABLE:
+        results = _unknown(call)
     return [results] if isinstance(results, View) else results
 
 
@@ -132,24 +145,6 @@ def _added_matmul(call: Call) -> Results:
     return call.trace.operator(
         call.place("matmul"), operator, [a, (b, right)], out=call.out, beside=[call.view("self", "input")], more=more
     )
-
-
-def _einsum(call: Call) -> Results:
-    operands = [view for view in call.arguments["tensors"] if isinstance(view, View)]
-    before, arrow, after = str(call.arguments["equation"]).replace(" ", "").partition("->")
-    subscripts = before.split(",")
-    if "." in before or not arrow or len(operands) != 2:  # noqa: PLR2004 - a product of two
-        return _unknown(call)
-    sizes = {
-        letter: size
-        for word, view in zip(subscripts, operands, strict=True)
-        for letter, size in zip(word, view.shape, strict=True)
-        if size != 1
-    }
-    summed = set(sizes) - set(after)
-    if not summed:
-        return call.trace.function(call.place("multiply"), ["multiply"], operands, call.out)
-    return _product(call, "einsum", operands, product(sizes.values()))
 
 
 def _product(call: Call, word: str, operands: Iterable[View], multiply_adds: Count, more: Terms = ()) -> Results:
@@ -329,7 +324,10 @@ def _batch_norm(call: Call) -> Results:
     weights = [*call.optional("weight"), *call.optional("bias")]
     statistics = [*call.optional("running_mean"), *call.optional("running_var")]
     if not statistics or call.get("training", False):
-        return _unknown(call)
+        each = 4 if weights else 2
+        terms = [("mean", "vector", x.size), ("variance", "vector", 3 * x.size), ("normalise", "vector", each * x.size)]
+        dims = [axis for axis in range(len(x.shape)) if axis != 1]
+        return call.trace.op(call.place("batchnorm"), "reduction", [x, *weights], [call.out], terms, dims=dims)
     if len(weights) == len(statistics):
         return call.trace.operator(
             call.place("batchnorm"), "batchnorm", [x], out=call.out, weights=[*weights, *statistics]
@@ -490,11 +488,12 @@ def _created(call: Call) -> Results:
 def _unknown(call: Call) -> Results:
     is_pointwise = torch.Tag.pointwise in getattr(call.target, "tags", ()) and len(call.results) == 1
     kind = "elementwise" if is_pointwise else "opaque"
+    where = call.place(call.word.strip("_"))
     found = call.counted()
     if found is None:
-        return call.trace.unknown(call.place(call.word), call.views, call.results, kind=kind)
+        return call.trace.unknown(where, call.views, call.results, kind=kind)
     terms = [(klass, klass, count) for klass, count in found.items()]
-    return call.trace.op(call.place(call.word), kind, call.views, call.results, terms)
+    return call.trace.op(where, kind, call.views, call.results, terms)
 
 
 _ELEMENTWISE: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = MappingProxyType(
@@ -558,12 +557,16 @@ _MOVEMENTS: Final[Mapping[str, str]] = {
     "channel_shuffle": "shuffle",
 }
 
+_COMPOSITE: Final = frozenset(
+    ("glu", "huber_loss", "smooth_l1_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+)
+"""Operations that are read as those of their definition, although PyTorch has a kernel for each."""
+
 HANDLERS: Final[Mapping[str, Callable[[Call], Results]]] = MappingProxyType(
     {
         "linear": _linear,
         **dict.fromkeys(("matmul", "mm", "bmm", "mv", "dot", "vdot"), _matmul),
         **dict.fromkeys(("addmm", "baddbmm", "addmv"), _added_matmul),
-        "einsum": _einsum,
         **dict.fromkeys(("convolution", "conv1d", "conv2d", "conv3d"), _convolution),
         **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), _convolution),
         **dict.fromkeys(("scaled_dot_product_attention", "flex_attention"), _attention),
@@ -576,6 +579,7 @@ HANDLERS: Final[Mapping[str, Callable[[Call], Results]]] = MappingProxyType(
         **dict.fromkeys(("rms_norm", "_fused_rms_norm"), _rms_norm),
         **dict.fromkeys(("group_norm", "native_group_norm"), _group_norm),
         **dict.fromkeys(("batch_norm", "_native_batch_norm_legit_no_training"), _batch_norm),
+        "_native_batch_norm_legit": _batch_norm,
         **dict.fromkeys(("softmax", "log_softmax", "_softmax", "_log_softmax"), _softmax),
         "cross_entropy_loss": _cross_entropy,
         **dict.fromkeys(("mse_loss", "l1_loss"), _loss),

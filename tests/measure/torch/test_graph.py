@@ -102,6 +102,21 @@ def test_attention_written_out_is_three_kernels_at_best() -> None:
     assert best.total_bytes() == 4 * scores + 4 * operand
 
 
+def test_a_sum_of_products_in_einstein_notation_is_products() -> None:
+    graph = rw.Graph.from_torch(
+        lambda x, y, w: torch.einsum("...ij,...kj,kl->...il", x, y, w),
+        *(torch.zeros(size) for size in ((3, 4, 8), (3, 5, 8), (5, 7))),
+    )
+    assert {op.kind for op in graph.ops} == {"matmul"}
+    assert graph.count("tensor") == 2 * 3 * 4 * 5 * 8 + 2 * 3 * 4 * 5 * 7
+
+
+def test_an_operation_that_consists_of_others_is_these() -> None:
+    graph = rw.Graph.from_torch(nn.GLU(), torch.zeros(4, 16))
+    assert [op.name for op in graph.ops] == ["sigmoid", "multiply"]
+    assert graph.count("compulsory") == (4 * 16 + 4 * 8) * 4
+
+
 def test_a_dynamic_batch_is_a_slider_with_the_range_that_was_given() -> None:
     batch = torch.export.Dim("batch", min=2, max=64)
     graph = rw.Graph.from_torch(Block(256, 8), torch.zeros(4, 512, 256), dynamic_shapes={"x": {0: batch}})
@@ -341,3 +356,12 @@ def test_a_model_that_cannot_be_exported_is_refused_with_the_reason() -> None:
 def test_a_model_without_operations_is_refused() -> None:
     with pytest.raises(ValueError, match="Identity has no operations: it returns its inputs, or views of them"):
         rw.Graph.from_torch(nn.Identity(), torch.zeros(4))
+
+
+def test_an_operation_in_an_unknown_form_is_opaque() -> None:
+    def product(x: Value) -> Value:
+        return functional.cross_entropy(x, torch.zeros(4, dtype=torch.int64), weight=torch.ones(8))
+
+    graph = rw.Graph.from_torch(product, torch.zeros(4, 8))
+    (op,) = [op for op in graph.ops if op.kind == "opaque"]
+    assert graph.notes == (f"counted as moving bytes only, since no operator describes it: '{op.name}'",)
