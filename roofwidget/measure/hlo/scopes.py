@@ -56,6 +56,8 @@ def _scopes(part: str) -> Iterator[str]:
 
 def _split(path: str) -> list[str]:
     """Split a path at the slashes outside brackets."""
+    if "(" not in path:
+        return path.split("/")
     parts, depth = [""], 0
     for letter in path:
         depth += {"(": 1, ")": -1}.get(letter, 0)

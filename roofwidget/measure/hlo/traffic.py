@@ -146,11 +146,11 @@ class Traffic:
     def _part_read(self, user: Instruction, name: str, within: Computation) -> int:
         """Return how many bytes of a value one user reads."""
         whole = within.instructions[name].result_bytes
-        is_first = user.operands[0] == name
-        if user.kind in _PARTIAL_READS and is_first:
+        place = user.operands.index(name)
+        if user.kind in _PARTIAL_READS and place == 0:
             return sum(array.bytes for array in outputs(user, within))
-        if user.opcode in _UPDATES and is_first:
-            return self._target_read(user, within)
+        if user.opcode in _UPDATES and place < _targets(user):
+            return self._target_read(user, place, within)
         if user.opcode in {"bitcast", "get-tuple-element"}:
             return self.touched(user.name, within)
         if user.opcode in {"async-start", "call", "fusion"} and len(_called(user)) == 1:
@@ -159,14 +159,15 @@ class Traffic:
             return sum(self.touched(inner.parameters[each].name, inner) for each in numbers if each in inner.parameters)
         return whole
 
-    def _target_read(self, user: Instruction, within: Computation) -> int:
+    def _target_read(self, user: Instruction, place: int, within: Computation) -> int:
         """Return the bytes that an update reads of the array that it changes.
 
         XLA updates in place, except in the middle of a fusion: there the result is a new array.
         """
         if within.name in self._fused_names and not self._is_result(user, within):
-            return user.result_bytes
-        return self._update_bytes(user, within) if user.opcode == "scatter" else 0
+            return user.results[place].bytes if place < len(user.results) else 0
+        # A scatter combines old and new values.
+        return within.instructions[_updates(user)[place]].result_bytes if user.opcode == "scatter" else 0
 
     def _is_result(self, at: Instruction, within: Computation) -> bool:
         """Whether an instruction is a result of its computation, and nothing in there uses it."""
@@ -176,11 +177,7 @@ class Traffic:
 
     def _update_bytes(self, at: Instruction, within: Computation) -> int:
         """Return the bytes of the elements that an update in place changes."""
-        # A scatter of n arrays takes the n arrays, the indices and n updates.
-        count = 1 if at.opcode == "dynamic-update-slice" else max((len(at.operands) - 1) // 2, 1)
-        first = 1 if at.opcode == "dynamic-update-slice" else count + 1
-        names = at.operands[first : first + count]
-        return sum(within.instructions[name].result_bytes for name in names)
+        return sum(within.instructions[name].result_bytes for name in _updates(at))
 
     def _written_by(self, root: Instruction, inner: Computation, results: tuple[Array, ...]) -> int:
         parts = [inner.instructions[name] for name in root.operands] if root.opcode == "tuple" else [root]
@@ -226,6 +223,18 @@ def outputs(at: Instruction, within: Computation) -> tuple[Array, ...]:
         # A copy returns (target, source, context), all others (operands, results, context).
         return tuple(arrays(at.shape[0 if at.kind == "copy" else 1]))
     return at.results
+
+
+def _targets(at: Instruction) -> int:
+    """Return how many arrays an update changes: a scatter of n arrays takes these, the indices and n updates."""
+    return 1 if at.opcode == "dynamic-update-slice" else max((len(at.operands) - 1) // 2, 0)
+
+
+def _updates(at: Instruction) -> tuple[str, ...]:
+    """Return the operands that have the new values."""
+    count = _targets(at)
+    first = count if at.opcode == "dynamic-update-slice" else count + 1
+    return at.operands[first : first + count]
 
 
 def _called(at: Instruction) -> tuple[str, ...]:
