@@ -131,11 +131,12 @@ class Recorder:
             result, seconds = self.timed(function, *bare_args, **bare_kwargs)
             self.add(name, rule, bare, result, seconds)
         owners = {id(array): own for array, own in zip(arrays_in(bare), arrays_in(given), strict=True)}
-        if isinstance(result, np.ndarray) and id(result) in owners:
-            return owners[id(result)]
-        if isinstance(result, tuple):
-            return tuple(owners.get(id(part), self.wrap(part)) for part in result)
-        return self.wrap(result)
+        return self._returned(result, owners)
+
+    def _returned(self, result: Any, owners: Mapping[int, Any]) -> Any:
+        if isinstance(result, np.ndarray):
+            return owners.get(id(result), self.wrap(result))
+        return _mapped(lambda part: self._returned(part, owners), result)
 
     def add(self, name: str, rule: Rule, given: tuple[Any, Any], result: Any, seconds: float) -> None:
         """Add an operation that ran; `given` are its arguments and keywords, without counters."""
@@ -203,8 +204,7 @@ class Recorder:
         finally:
             self._depth -= 1
         if result is not NotImplemented:
-            memory = {id(_memory(array)) for array in arrays_in((args, kwargs))}
-            if not any(memory & sources for sources in self._sources[before:]):
+            if not self._has_used(list(arrays_in((args, kwargs))), before):
                 for column in (self.ops, self.seconds, self._sources):
                     del column[before:]
                 if self._single_row >= before:
@@ -215,6 +215,15 @@ class Recorder:
                 with unrecorded():
                     self.flush()
         return self.wrap(result)
+
+    def _has_used(self, arrays: list[Array], before: int) -> bool:
+        """Return whether the operations since `before` read some of these arrays, or as much as all of them.
+
+        numpy's code may copy an array first, unseen.
+        """
+        memory = {id(_memory(array)) for array in arrays}
+        read = sum(op.bytes_read or 0 for op in self.ops[before:])
+        return any(memory & sources for sources in self._sources[before:]) or 0 < total_bytes(arrays) <= read
 
     def timed(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, float]:
         """Call a function, and return its result and its seconds."""
@@ -308,7 +317,18 @@ class CountedArray(np.ndarray[Any, Any]):
 _METHODS: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(
         (
-            *("argmax", "argmin", "argpartition", "argsort", "astype", "copy", "diagonal", "flatten", "nonzero"),
+            *(
+                "argmax",
+                "argmin",
+                "argpartition",
+                "argsort",
+                "astype",
+                "byteswap",
+                "copy",
+                "diagonal",
+                "flatten",
+                "nonzero",
+            ),
             *("ravel", "repeat", "reshape", "searchsorted", "squeeze", "swapaxes", "tobytes", "tolist", "transpose"),
         ),
         functions.moves,

@@ -6,7 +6,7 @@ Functions that numpy writes in Python, such as `numpy.mean`, need no rule: their
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log2, prod
 from typing import Any, Final, TypeAlias
@@ -168,6 +168,28 @@ def _dot(call: Call) -> dict[str, int] | None:
     return _elementwise(left.size * right.size, left, right)
 
 
+def _dot_with_target(call: Call) -> Work:
+    """Count ``dot(a, b)`` and ``dot(a, b, out)``: the target may be the third argument without its name."""
+    targets = (*arrays_in(call.args[2:]), *call.outs)
+    return computed(_dot(call), replace(call, args=call.args[:2], outs=targets))
+
+
+def _copies_where(call: Call) -> Work:
+    """Return the work of ``copyto(target, source, where=…)``: it writes the elements that `where` picks."""
+    work, where = overwrites(call), call.kwargs.get("where", True)
+    if where is True:
+        return work
+    target = call.operands[0]
+    picked = int(np.count_nonzero(np.broadcast_to(where, target.shape)))
+    return replace(work, written=picked * target.itemsize)
+
+
+def _fills_diagonal(call: Call) -> Work:
+    target, *sources = call.operands
+    written = min(target.shape) * target.itemsize
+    return Work({}, total_bytes(sources), written, tuple(sources), (target,))
+
+
 def _product(terms: int, *values: Array) -> dict[str, int]:
     return product_flops(terms, values)
 
@@ -320,7 +342,10 @@ _FFTS: Final = (
     "irfftn",
 )
 _MOVES: Final = (
-    *("argmax", "argmin", "argpartition", "argsort", "argwhere", "array_equal", "bincount", "concatenate", "copy"),
+    *("argmax", "argmin", "argpartition", "argsort", "argwhere", "array_equal", "array_equiv", "bincount", "block"),
+    *("concatenate", "copy", "delete", "diag", "diag_indices_from", "diagflat", "imag", "insert", "iscomplex"),
+    *("isreal", "ix_", "select", "sort_complex", "tril_indices_from", "triu_indices_from"),
+    *("unique_all", "unique_counts", "unique_inverse"),
     *("count_nonzero", "digitize", "fft.fftshift", "fft.ifftshift", "flatnonzero", "lexsort", "nonzero"),
     *("packbits", "ravel_multi_index", "repeat", "searchsorted", "unpackbits", "unravel_index", "where"),
 )
@@ -332,11 +357,12 @@ RULES: Final[Mapping[str, Rule]] = {
     **{f"linalg.{name}": unknown for name in _UNKNOWN},
     "choose": _choose,
     "convolve": _convolve("full"),
-    "copyto": overwrites,
+    "copyto": _copies_where,
     "correlate": _convolve("valid"),
-    "dot": _counting(_dot),
+    "dot": _dot_with_target,
     "empty_like": allocates,
     "einsum": _counting(_einsum),
+    "fill_diagonal": _fills_diagonal,
     "inner": _counting(_dot),
     "linalg.cholesky": _of_matrices(lambda n: n**3 / 3),
     "linalg.det": _of_matrices(lambda n: 2 / 3 * n**3),
@@ -346,6 +372,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "linalg.slogdet": _of_matrices(lambda n: 2 / 3 * n**3),
     "linalg.solve": _counting(_solve),
     "outer": _counting(_outer),
+    "place": rearranges,
     "put": scatters,
     "putmask": scatters,
     "take": gathers,

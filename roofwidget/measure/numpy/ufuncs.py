@@ -102,8 +102,9 @@ def ufunc_flops(
     {'tensor': 128}
     """
     if ufunc.__name__ in _CONTRACTIONS and method == "__call__":
-        inner = np.shape(inputs[0])[-1] if "axes" not in kwargs and "axis" not in kwargs else None
-        return None if inner is None else product_flops(np.size(results[0]) * inner, [*inputs, *results])
+        if "axes" in kwargs:
+            return None
+        return product_flops(np.size(results[0]) * np.shape(inputs[0])[kwargs.get("axis", -1)], [*inputs, *results])
     kinds = {np.asarray(value).dtype.kind for value in (*inputs[: ufunc.nin], *results)}
     if not kinds & {"f", "c"}:
         return {}

@@ -165,11 +165,18 @@ def test_a_matrix_product_has_two_flops_per_product(product: Any) -> None:
         (lambda a, b: np.convolve(a[0], b[0, :5]), 2 * 12 * 5),
         (lambda a, b: np.convolve(a[0], b[0, :5], "valid"), 2 * 8 * 5),
         (lambda a, b: a @ b[0], 2 * 8 * 12),
+        (np.linalg.vecdot, 2 * 8 * 12),
         (lambda a, b: np.linalg.multi_dot([a, b.T]), 2 * 8 * 8 * 12),
     ],
 )
 def test_contractions_count_two_flops_per_product_of_two_elements(function: Any, flops: int) -> None:
     assert sum((op.flops or {}).get("tensor", 0) for op in counted(function, *np.ones((2, 8, 12))).ops) == flops
+
+
+@pytest.mark.parametrize("product", [np.dot, np.matmul, lambda a, b, out: a.dot(b, out)])
+def test_a_target_given_by_position_is_written_and_not_read(product: Any) -> None:
+    op = only(product, *np.ones((3, 8, 8)))
+    assert (op.flops, op.bytes_read, op.bytes_written) == ({"tensor": 2 * 8**3}, 2 * 512, 512)
 
 
 def test_an_einsum_in_one_loop_multiplies_all_operands_at_each_point() -> None:
@@ -315,6 +322,14 @@ def test_a_function_that_numpy_runs_on_plain_arrays_has_unknown_flops() -> None:
     op = only(np.interp, np.ones(10), np.arange(20.0), np.arange(20.0))
     assert (op.name, op.flops, op.bytes_read, op.bytes_written) == ("interp", None, 80 + 2 * 160, 80)
     assert only(np.cov, np.ones((3, 10))).flops is None
+
+
+def test_a_function_that_copies_its_array_unseen_is_counted_by_its_inner_calls() -> None:
+    counts = counted(np.nan_to_num, np.ones(100))
+    assert [(op.bytes_read, op.bytes_written) for op in counts.ops if op.name == "isnan"] == [(800, 100)]
+    # The masks are read; no number is replaced.
+    assert [(op.bytes_read, op.bytes_written) for op in counts.ops if op.name == "copyto"] == [(100, 0)] * 3
+    assert all(op.flops is not None for op in counts.ops)
 
 
 def test_a_function_of_another_library_that_is_no_function_of_the_table_has_unknown_flops() -> None:

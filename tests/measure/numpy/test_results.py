@@ -135,6 +135,18 @@ def test_arrays_in_lists_dicts_and_tuples_are_counted_and_their_types_stay() -> 
     assert result["sum"].tolist() == [4, 4, 4]
 
 
+def test_results_with_names_keep_their_names() -> None:
+    def factors(a: Any) -> Any:
+        found = np.linalg.svd(a)
+        return np.linalg.qr(found.U).R, found
+
+    matrix = np.diag([3.0, 2.0, 1.0])
+    recorder, (triangle, found) = recorded(factors, (matrix,), {}, NO_TIMES)
+    assert [op.name for op in recorder.ops] == ["svd", "qr"]
+    np.testing.assert_array_equal(triangle, np.linalg.qr(np.linalg.svd(matrix).U).R)
+    assert found.S.tolist() == [3, 2, 1]
+
+
 def test_an_error_of_the_function_passes_through_and_numpy_is_as_before() -> None:
     class OwnError(Exception):
         pass
