@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from types import CellType, FunctionType, ModuleType
 from typing import Any, Final
 
-from roofwidget.measure.counts import Report
+from roofwidget.measure.counts import Grouping, Report
 from roofwidget.measure.watch import Watch
 from roofwidget.support.did_you_mean import choose_from
 
@@ -142,6 +142,11 @@ def watches(others: Iterable[str], report: Report, clock: Callable[[], float]) -
     """Return a `Watch` for each framework that has been imported, except `others`."""
     names = [name for name in WATCHERS if name in sys.modules and name not in others]
     return {name: import_module(WATCHERS[name]).Watch(report, clock) for name in names}
+
+
+def default_grouping(framework: str) -> Grouping:
+    """Return what runs as one kernel: a fusion of XLA's for JAX, an operation for the other frameworks."""
+    return "fusion" if framework == "jax" else "op"
 
 
 def required(framework: str) -> ModuleType:

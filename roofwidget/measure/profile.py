@@ -20,7 +20,7 @@ from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
 from roofwidget.measure import report
 from roofwidget.measure.counts import Counts, Grouping, OpCount, Request, Timing
-from roofwidget.measure.frameworks import COUNTERS, counter, framework_of
+from roofwidget.measure.frameworks import COUNTERS, counter, default_grouping, framework_of
 from roofwidget.measure.hardware_peaks import HardwarePeaks
 from roofwidget.measure.peaks import measure_peaks
 from roofwidget.support.arguments import shown_value, text_argument
@@ -285,7 +285,7 @@ def as_chip(given: Any) -> Chip:
 def profile(
     function: Callable[..., Any],
     *args: Any,
-    by: Grouping = "op",
+    by: Grouping | None = None,
     timing: Timing = "op",
     warmup: int = 2,
     repeat: int = 5,
@@ -307,7 +307,8 @@ def profile(
         ``functools.partial``.
     by
         What a row is: ``"op"``, an operation; ``"module"``, a module of a model, with the sums of its operations;
-        ``"fusion"``, a group of operations that a compiler fused.
+        ``"fusion"``, a group of operations that a compiler fused. The default is what runs as one kernel: a fusion for
+        JAX, an operation for numpy and PyTorch.
     timing
         What is timed: ``"op"``, the call and each operation; ``"call"``, the call; None, nothing.
     warmup, repeat
@@ -341,13 +342,13 @@ def profile(
     >>> p.other_flops, p.bytes, p.time > 0
     (1000, 24000, True)
     """
-    request = _request(by, timing, warmup, repeat)
     found = _framework(function, framework, [args, kwargs])
-    return Profile(_name_of(function), counter(found).count(function, args, kwargs, request), by)
+    request = _request(default_grouping(found) if by is None else by, timing, warmup, repeat)
+    return Profile(_name_of(function), counter(found).count(function, args, kwargs, request), request.by)
 
 
 def count_flops(
-    function: Callable[..., Any], *args: Any, by: Grouping = "op", framework: str = "auto", **kwargs: Any
+    function: Callable[..., Any], *args: Any, by: Grouping | None = None, framework: str = "auto", **kwargs: Any
 ) -> Profile:
     """Count what a function or a model would run, without running it.
 
@@ -376,9 +377,10 @@ def count_flops(
     >>> p
     Profile(matmul on cpu: 1 operation, 65.5 kFLOP, 28.7 kB, 1 warning)
     """
-    request = _request(by, None, 0, 1)
     found = _framework(function, framework, [args, kwargs])
-    return Profile(_name_of(function), counter(found).count_without_running(function, args, kwargs, request), by)
+    request = _request(default_grouping(found) if by is None else by, None, 0, 1)
+    counts = counter(found).count_without_running(function, args, kwargs, request)
+    return Profile(_name_of(function), counts, request.by)
 
 
 def _request(by: Any, timing: Any, warmup: Any, repeat: Any) -> Request:

@@ -162,7 +162,7 @@ def _binding(bound: Bound) -> str:
 def _between_operations(profile: Profile) -> Iterator[str]:
     """Yield how the times of the operations compare with the time of a call."""
     together, call = profile.ops_time, profile.time
-    if together is None or not call:
+    if together is None or not call or together == call:
         return
     took, gap = format_quantity(together, "s"), format_quantity(abs(call - together), "s")
     if together < call:

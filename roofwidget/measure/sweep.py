@@ -149,7 +149,7 @@ def sweep(
     over: Mapping[str, Any],
     *,
     peaks: Any = None,
-    by: Grouping = "op",
+    by: Grouping | None = None,
     timing: Timing = "op",
     warmup: int = 2,
     repeat: int = 5,

@@ -19,6 +19,9 @@ _MAX_RUNS: Final = 10**30
 _MAX_NAMED: Final = 5
 _FUSION_KIND: Final = re.compile(r"\bkind=k(\w+)")
 _PRODUCTS: Final = ("dot", "convolution", "scaled-dot", "custom-call")
+_UNFUSED: Final = (
+    "operations count as if none were fused, and so move more bytes than the program does; by='fusion' has what runs"
+)
 _NOTES: Final = {
     "loop": "loops whose number of iterations the text does not say, counted once",
     "branch": "conditionals, of which the branch with most FLOPs counts",
@@ -208,6 +211,8 @@ class _Walk:
         chips = ranks(self._program)
         if chips > 1:
             found.append(f"the program runs on {chips:,} chips at once; FLOPs and bytes are those of one")
+        if self._by_op and any(each.opcode == "fusion" for each in self._program.entry.instructions.values()):
+            found.append(_UNFUSED)
         for kind, text in _NOTES.items():
             if self._notes[kind]:
                 found.append(f"{text}: {first_few(list(self._notes[kind]), _MAX_NAMED)}")

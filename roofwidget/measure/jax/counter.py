@@ -16,8 +16,7 @@ from roofwidget.measure.frameworks import required
 from roofwidget.measure.jax.programs import Program, compile_function, counts_of
 
 _CALLS_ONLY: Final = (
-    "calls are timed, and operations are not: XLA runs all of them inside one call; pass timing='call' to leave out "
-    "this note"
+    "calls are timed, and rows are not: XLA runs all of them inside one call; pass timing='call' to leave out this note"
 )
 
 

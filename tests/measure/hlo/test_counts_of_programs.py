@@ -123,6 +123,8 @@ def test_by_op_has_a_row_for_each_fused_instruction_and_the_same_flops() -> None
     assert len(fused.kernels) == 2
     assert {"tanh", "rsqrt", "reduce"} <= set(single.kernels.category)
     assert single.other_flops == fused.other_flops == 58_724_352 + 4_198_400
+    assert fused.warnings == ()
+    assert "operations count as if none were fused" in single.warnings[0]
 
 
 def test_fused_attention_moves_its_inputs_and_its_output_alone() -> None:

@@ -157,6 +157,14 @@ def test_scopes_are_modules() -> None:
     assert {"first", "second"} <= set(p.kernels.names)
 
 
+def test_a_profile_has_by_default_what_runs_as_one_kernel() -> None:
+    x = jnp.ones((64, 64))
+    timed, counted_only = rw.profile(normalised, x, repeat=1, warmup=0), rw.count_flops(normalised, shape(64, 64))
+    assert (timed.by, counted_only.by) == ("fusion", "fusion")
+    assert timed.bytes == counted_only.bytes == rw.from_jax(normalised, x).bytes
+    assert rw.count_flops(normalised, shape(64, 64), by="op").bytes == timed.unfused_bytes
+
+
 # Forms of functions and arguments
 
 
@@ -277,9 +285,9 @@ def test_several_kernels_have_no_times_of_their_own_and_a_note_says_so() -> None
     counts = counted(lambda a: jnp.linalg.cholesky(a @ a.T), x)
     assert len(counts.ops) > 1
     assert {op.time for op in counts.ops} == {None}
-    assert any("calls are timed, and operations are not" in warning for warning in counts.warnings)
+    assert any("calls are timed, and rows are not" in warning for warning in counts.warnings)
     silent = counted(lambda a: jnp.linalg.cholesky(a @ a.T), x, timing="call")
-    assert not any("operations are not" in warning for warning in silent.warnings)
+    assert not any("rows are not" in warning for warning in silent.warnings)
 
 
 def test_without_timing_nothing_runs() -> None:
