@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.columns import DictColumn, Floats, frozen
 from roofwidget.kernels.table import Kernels
 
 
@@ -31,13 +31,37 @@ def concat(tables: Mapping[str, Kernels]) -> Kernels:
         _by_key([part.flops_by_precision for part in parts], sizes),
         _by_key([part.bytes_by_level for part in parts], sizes),
         time=_joined(part.time for part in parts),
-        precision=[word for part in parts for word in part.precision],
-        category=[name for name, part in tables.items() for _ in range(len(part))],
+        precision=joined_texts(part.codes("precision") for part in parts),
+        category=joined_texts(one_text(name, len(part)) for name, part in tables.items()),
         count=_joined(part.count for part in parts),
         self_time=_joined(part.self_time for part in parts) if own_time else None,
-        origin=_words([part.origin for part in parts], sizes),
+        origin=_texts([{key: part.codes(f"origin:{key}") for key in part.origin} for part in parts], sizes),
         extra=_extra(parts, sizes),
     )
+
+
+def joined_texts(columns: Iterable[DictColumn]) -> DictColumn:
+    """Return one column with the rows of all columns, and with the values that these rows have.
+
+    Examples
+    --------
+    >>> joined_texts([one_text("a", 2), one_text(None, 1)]).texts().tolist()
+    ['a', 'a', None]
+    """
+    index: dict[str | None, int] = {}
+    found = [np.zeros(0, dtype=np.int32)]
+    for column in columns:
+        used, first = np.unique(column.codes, return_index=True)
+        place = np.zeros(len(column.values), dtype=np.int32)
+        for code in used[np.argsort(first)]:
+            place[code] = index.setdefault(column.values[code], len(index))
+        found.append(place[column.codes])
+    return DictColumn(tuple(index) or (None,), frozen(np.concatenate(found)))
+
+
+def one_text(text: str | None, n: int) -> DictColumn:
+    """Return a column of n rows that all have the same text."""
+    return DictColumn((text,), frozen(np.zeros(n, dtype=np.int32)))
 
 
 def _joined(columns: Iterable[Floats]) -> Floats:
@@ -56,9 +80,9 @@ def _by_key(parts: Sequence[Mapping[str, Floats]], sizes: list[int]) -> dict[str
     }
 
 
-def _words(parts: Sequence[Mapping[str, Any]], sizes: list[int]) -> dict[str, list[str | None]]:
+def _texts(parts: Sequence[Mapping[str, DictColumn]], sizes: list[int]) -> dict[str, DictColumn]:
     return {
-        key: [word for part, size in zip(parts, sizes, strict=True) for word in part.get(key, [None] * size)]
+        key: joined_texts(part.get(key) or one_text(None, size) for part, size in zip(parts, sizes, strict=True))
         for key in _keys(parts)
     }
 
@@ -66,7 +90,7 @@ def _words(parts: Sequence[Mapping[str, Any]], sizes: list[int]) -> dict[str, li
 def _extra(parts: list[Kernels], sizes: list[int]) -> dict[str, Any]:
     columns = [part.extra_columns for part in parts]
     numbers = [{k: c for k, c in part.items() if not isinstance(c, DictColumn)} for part in columns]
-    texts = [{k: c.texts() for k, c in part.items() if isinstance(c, DictColumn)} for part in columns]
-    found: dict[str, Any] = {**_by_key(numbers, sizes), **_words(texts, sizes)}
+    texts = [{k: c for k, c in part.items() if isinstance(c, DictColumn)} for part in columns]
+    found: dict[str, Any] = {**_by_key(numbers, sizes), **_texts(texts, sizes)}
     both = set(_keys(numbers)) & set(_keys(texts))
     return {key: found[key] for key in _keys(columns) if key not in both}

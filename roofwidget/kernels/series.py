@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from roofwidget.kernels.concat import concat
+from roofwidget.kernels.concat import concat, joined_texts, one_text
 from roofwidget.kernels.table import Kernels
 
 
@@ -30,11 +30,11 @@ def with_series(table: Kernels, name: str, rows: Kernels) -> Kernels:
         launches, owners = others.launches_with_rows()
         earlier = launches if launches is not None else Kernels()
         kept["launches"] = concat({"earlier": earlier, "rows": rows}).replace(
-            category=[*earlier.category, *[name] * len(rows)]
+            category=joined_texts([earlier.codes("category"), one_text(name, len(rows))])
         )
         kept["launch_rows"] = np.concatenate([owners, len(others) + np.arange(len(rows))])
     return joined.replace(
-        category=[*others.category, *[name] * len(rows)],
+        category=joined_texts([others.codes("category"), one_text(name, len(rows))]),
         chip=table.chip,
         program=table.program,
         steps=table.steps,

@@ -23,7 +23,7 @@ from traitlets import TraitError
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.measure.peaks import measure_peaks
-from roofwidget.measure.record import Recording, record
+from roofwidget.measure.record import Recording, active_recording, record
 from roofwidget.measure.tally import ROWS
 from roofwidget.measure.variables import plain_parts
 from roofwidget.model import RooflineModel
@@ -95,6 +95,8 @@ class RooflineMagics(Magics):
         repeat, by = _repeat(options.get("repeat", "1")), options.get("by", "op")
         if by not in ROWS:
             raise UsageError(f"%roofline: --by: unknown {by!r}{choose_from(by, ROWS)}")
+        if (active := active_recording()) is not None:
+            raise UsageError(f"%roofline: '{active.name}' is being recorded; a run cannot be inside a recording")
         widget = self._widget_of(options.get("widget"))
         try:
             run = record(widget, options.get("name"), by=by)  # type: ignore[arg-type]  # checked above

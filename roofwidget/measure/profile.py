@@ -78,7 +78,7 @@ class Profile:
     @cached_property
     def kernels(self) -> Kernels:
         rows = [op for op in self._counts.ops if op.flops is None or op.bytes != 0 or any(op.flops.values())]
-        table = _table(rows, self.name, self.warnings)
+        table = table_of(rows, self.name, self.warnings)
         program = self._program(table)
         if self.by == "module":
             table = table.replace(extra={**table.extra, "module": [op.module or self.name for op in rows]})
@@ -444,7 +444,8 @@ def _remarks(counts: Counts) -> list[str]:
     ]
 
 
-def _table(rows: list[OpCount], source: str, warnings: tuple[str, ...]) -> Kernels:
+def table_of(rows: Sequence[OpCount], source: str, warnings: tuple[str, ...] = ()) -> Kernels:
+    """Return a table with one row per operation."""
     return Kernels(
         [" ".join(part for part in (op.module, op.name) if part) for op in rows],
         # Without FLOPs an operation has zero, not an unknown number.
@@ -461,7 +462,7 @@ def _table(rows: list[OpCount], source: str, warnings: tuple[str, ...]) -> Kerne
     )
 
 
-def _bytes_by_level(rows: list[OpCount]) -> dict[str, list[float]]:
+def _bytes_by_level(rows: Sequence[OpCount]) -> dict[str, list[float]]:
     """Return bytes of main memory per row, and bytes over the link if any row sends some."""
     moved = {MAIN_LEVEL: [np.nan if op.bytes is None else op.bytes for op in rows]}
     if any(op.network_bytes != 0 for op in rows):

@@ -75,6 +75,8 @@ class Recording:
         """Whether a block that recorded nothing raises a warning."""
         self._call_time: float | None = None
         self._tally = Tally()
+        # The latest table, and what it was made of.
+        self._made: tuple[object, Kernels] | None = None
         self._guard = threading.Lock()
         self._publishing = threading.Lock()
         self._is_pending = False
@@ -97,7 +99,11 @@ class Recording:
     def kernels(self) -> Kernels:
         """What was recorded so far. Operations that are equal, with the same shapes, are one row with their count."""
         with self._guard:
-            return self._tally.kernels(self.name, self.by, warnings=self.warnings, call_time=self._call_time)
+            version = (self.calls, self.warnings, self._call_time)
+            if self._made is None or self._made[0] != version:
+                table = self._tally.kernels(self.name, self.by, warnings=self.warnings, call_time=self._call_time)
+                self._made = version, table
+            return self._made[1]
 
     @property
     def calls(self) -> int:

@@ -8,8 +8,8 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from roofwidget.kernels.table import Kernels
-from roofwidget.measure.counts import Counts, OpCount
-from roofwidget.measure.profile import Profile
+from roofwidget.measure.counts import OpCount
+from roofwidget.measure.profile import table_of
 
 Row: TypeAlias = Literal["op", "module", "call"]
 """What a row is: equal operations, a module of a model, or everything together."""
@@ -110,8 +110,7 @@ class Tally:
         """
         sums = list(self._sums.values())
         ops = [same.summed() for same in sums]
-        profile = Profile(name, Counts(tuple(ops)))
-        table = profile.kernels.replace(warnings=warnings, program=None)
+        table = table_of(ops, name, warnings)
         if not ops:
             return table
         nested = np.array([same.nested for same in sums])

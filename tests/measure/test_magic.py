@@ -212,6 +212,14 @@ def test_wrong_options_are_named(shell: Any, code: str, message: str) -> None:
     assert message in str(outcome.error_in_exec)
 
 
+def test_a_run_inside_a_recording_is_refused_and_the_recording_goes_on(shell: Any) -> None:
+    with capture_output():
+        outcome = shell.run_cell("with rw.record(w, 'outer'):\n    a @ a\n    %roofline -w w a @ a")
+    assert isinstance(outcome.error_in_exec, UsageError)
+    assert "'outer' is being recorded" in str(outcome.error_in_exec)
+    assert shell.user_ns["w"].kernels.category.tolist() == ["outer"]
+
+
 def test_a_syntax_error_is_one_and_nothing_runs(shell: Any) -> None:
     with capture_output() as captured:
         outcome = shell.run_cell("%%roofline -w w\nx = 3\n1 +")
