@@ -58,6 +58,8 @@ class _Step:
     extra_bytes: Count
     dims: tuple[int, ...] | None
     """The axes of the first view that a reduction reduces; None means its last axis."""
+    is_counted: bool = True
+    """Whether the FLOPs are known."""
 
 
 class Trace:
@@ -72,7 +74,6 @@ class Trace:
     def __init__(self, name: str) -> None:
         self.name = name
         self._steps: list[_Step] = []
-        self._uncounted: list[_Step] = []
         self._notes: dict[str, None] = {}
         self._conditions: dict[tuple[Count, Count], str] = {}
         self._made: set[Array] = set()
@@ -163,9 +164,7 @@ class Trace:
         self, where: Where, reads: Iterable[View], writes: Iterable[Array], *, kind: str = "opaque"
     ) -> list[View]:
         """Add an operation that no operator describes: it has bytes, but no FLOPs. A note names it."""
-        results = self.op(where, kind, reads, writes)
-        self._uncounted.extend(self._steps[-1:] if results else [])
-        return results
+        return self._add(_Step(where, kind, list(reads), list(writes), work(), 0, None, is_counted=False))
 
     def _add(self, step: _Step) -> list[View]:
         # A tensor of a graph has at least one element. Empty arrays move nothing.
@@ -211,15 +210,12 @@ class Trace:
         return steps[::-1]
 
     def _all_notes(self, names: Mapping[_Step, str]) -> list[str]:
-        uncounted = [names[step] for step in self._uncounted if step in names]
+        uncounted = [name for step, name in names.items() if not step.is_counted]
         if not uncounted:
             return list(self._notes)
-        shown = uncounted[:_MAX_NAMED_OPS]
-        others = [f"{len(uncounted) - len(shown)} more"] if len(uncounted) > len(shown) else []
-        return [
-            *self._notes,
-            f"counted as moving bytes only, since no operator describes it: {listed([*shown, *others])}",
-        ]
+        more = f" and {len(uncounted) - _MAX_NAMED_OPS} more" if len(uncounted) > _MAX_NAMED_OPS else ""
+        named = f"{listed(uncounted[:_MAX_NAMED_OPS])}{more}"
+        return [*self._notes, f"counted as moving bytes only, since no operator describes it: {named}"]
 
 
 class _Builder:

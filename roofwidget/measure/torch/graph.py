@@ -206,7 +206,7 @@ class _Reader:
     def _where(self, node: Any, word: str) -> Where:
         """Return the place of a node in the model."""
         stack = list((node.meta.get("nn_module_stack") or {}).values())
-        module = str(stack[-1][0]).partition("@")[0] if stack else ""
+        module = str(stack[-1][0]) if stack else ""
         return Where(word, module, module in self.leaves)
 
     def _array(self, value: Any, name: str = "") -> Array:

@@ -141,6 +141,9 @@ def test_a_dynamic_image_has_the_size_of_its_convolution() -> None:
     assert [graph.count("tensor", {"height": height}) for height in (64, 63, 9)] == [
         2 * 8 * rows * 32 * 27 for rows in (32, 32, 5)
     ]
+    assert [graph.count("bytes", {"height": height}) for height in (64, 63, 9)] == [
+        4 * (3 * 64 * height + 8 * 27 + 8 * 32 * rows) for height, rows in ((64, 32), (63, 32), (9, 5))
+    ]
 
 
 def test_views_are_free() -> None:
