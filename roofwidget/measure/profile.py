@@ -296,7 +296,11 @@ def profile(
 
     The function is called several times with the same arguments: once to count its operations, ``warmup + repeat``
     times to time a call, and ``repeat`` times to time each operation. So a function that changes its arguments or
-    other state changes them each time. Counting and timing never happen in the same call.
+    other state changes them each time. A call that is counted is never the call that is timed.
+
+    numpy's operations are seen on the arrays among the arguments, on arrays that the function captures or makes by
+    functions such as ``np.zeros``, and on all results of these. What compiled code of other libraries does is not seen:
+    a warning says if it takes most of the time. State such work with ``rw.measured(flops=…, bytes=…)``.
 
     Parameters
     ----------

@@ -47,6 +47,7 @@ def add_in_place(a: Any, b: Any) -> None:
         (lambda a, b, c: np.add(a, b, out=c), (A, B, A.copy()), 2 * MATRIX, MATRIX),
         (lambda a, row: a + row, (A, ROW), 4_198_400, MATRIX),
         (lambda a, row: a + np.broadcast_to(row, a.shape), (A, ROW), 4_198_400, MATRIX),
+        (lambda a, row: a[:, ::2] + np.broadcast_to(row[:, ::2], (9, 512)), (A[:9], ROW), 9 * 2048 + 2048, 9 * 2048),
         (lambda a: a[::2] + 1, (A,), MATRIX // 2, MATRIX // 2),
         (lambda a: a + 1.5, (A,), MATRIX, MATRIX),
     ],

@@ -135,6 +135,20 @@ def test_arrays_in_lists_dicts_and_tuples_are_counted_and_their_types_stay() -> 
     assert result["sum"].tolist() == [4, 4, 4]
 
 
+def test_a_target_is_returned_itself_and_so_is_an_array_that_needs_no_copy() -> None:
+    def work(a: Any, target: Any) -> list[bool]:
+        return [
+            np.add(a, a, out=target) is target,
+            a.astype(float, copy=False) is a,
+            np.asarray(a) is a,
+            np.cumsum(a, out=target) is target,
+            np.take(a, [0, 1, 2], out=target, mode="clip") is target,
+        ]
+
+    _, same = recorded(work, (np.ones(3), np.zeros(3)), {}, NO_TIMES)
+    assert same == work(np.ones(3), np.zeros(3)) == [True] * 5
+
+
 def test_results_with_names_keep_their_names() -> None:
     def factors(a: Any) -> Any:
         found = np.linalg.svd(a)
