@@ -99,12 +99,12 @@ class RunComparison:
     @cached_property
     def only_before(self) -> Kernels:
         """The kernels that are only in the earlier run."""
-        return self.run_before[np.setdiff1d(np.arange(len(self.run_before)), self.rows_before)]
+        return self.run_before[_others(len(self.run_before), self.rows_before)]
 
     @cached_property
     def only_after(self) -> Kernels:
         """The kernels that are only in the later run."""
-        return self.run_after[np.setdiff1d(np.arange(len(self.run_after)), self.rows_after)]
+        return self.run_after[_others(len(self.run_after), self.rows_after)]
 
     @property
     def before(self) -> Floats:
@@ -310,6 +310,13 @@ def compare_runs(
     columns = (match,) if isinstance(match, str) else tuple(match)
     rows_before, rows_after = match_rows(first, second, columns)
     return RunComparison(first, second, rows_before, rows_after, None if chip is None else look_up(chip))
+
+
+def _others(n: int, rows: Rows) -> Rows:
+    """Return the rows of a table of n rows that are not in `rows`."""
+    is_other = np.ones(n, dtype=np.bool_)
+    is_other[rows] = False
+    return np.flatnonzero(is_other)
 
 
 def _range(kernels: Kernels, per_launch: Bools) -> tuple[Floats, Floats]:
