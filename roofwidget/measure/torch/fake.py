@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch._subclasses.fake_tensor import (
@@ -18,7 +18,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from roofwidget.measure.torch.state import modules_in
-from roofwidget.measure.torch.tensors import Tensor, tensors_in
+from roofwidget.measure.torch.tensors import Tensor, has_values, tensors_in
+
+_NEEDS_VALUES: Final = (
+    "depends on the values of tensors, which do not exist when nothing is run: use rw.profile(…, timing=None)"
+)
 
 
 @contextmanager
@@ -41,15 +45,17 @@ def without_values(
     # The state of an optimizer is by parameter.
     parts += [part for optimizer in optimizers for part in (*optimizer.param_groups, optimizer.state)]
     before = [dict(part) for part in parts]
+    _check_shapes(tensors_in(values))
     mode = _mode_of([*tensors_in(before), *tensors_in(values)])
-    made: dict[int, Tensor] = {}
+    # The tensors themselves are kept too, so that no other tensor gets the same id.
+    made: dict[int, tuple[Tensor, Tensor]] = {}
 
     def without(value: Any) -> Any:
-        if not isinstance(value, torch.Tensor) or isinstance(value, FakeTensor):
+        if not isinstance(value, torch.Tensor) or (isinstance(value, FakeTensor) and value.fake_mode is mode):
             return value
         if id(value) not in made:
-            made[id(value)] = _without_values(value, mode)
-        return made[id(value)]
+            made[id(value)] = value, _without_values(value, mode)
+        return made[id(value)][1]
 
     try:
         for part in parts:
@@ -60,7 +66,7 @@ def without_values(
             call = partial(function, *tree_map(without, args), **tree_map(without, dict(kwargs)))
             yield (
                 partial(_checked, call, _Converter(without)),
-                lambda: [each.grad for each in made.values() if _has_gradient(each)],
+                lambda: [each.grad for _, each in made.values() if _has_gradient(each)],
             )
     finally:
         for part, tensors in zip(parts, before, strict=True):
@@ -74,12 +80,20 @@ def _mode_of(tensors: Sequence[Tensor]) -> Any:
     return FakeTensorMode(allow_non_fake_inputs=True) if made is None else made
 
 
+def _check_shapes(tensors: Sequence[Tensor]) -> None:
+    for tensor in tensors:
+        if not all(isinstance(size, int) for size in tensor.shape):
+            sizes = "×".join(map(str, tensor.shape))
+            raise ValueError(f"a tensor has the symbolic shape {sizes}, but counts need numbers: give it a fixed shape")
+
+
 def _without_values(tensor: Tensor, mode: Any) -> Tensor:
-    if not tensor.is_meta:
+    if has_values(tensor):
         return mode.from_tensor(tensor)
+    device = "cpu" if tensor.is_meta else tensor.device
     with mode:
         made = torch.empty_strided(
-            tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cpu", requires_grad=tensor.requires_grad
+            tensor.shape, tensor.stride(), dtype=tensor.dtype, device=device, requires_grad=tensor.requires_grad
         )
     return torch.nn.Parameter(made, tensor.requires_grad) if isinstance(tensor, torch.nn.Parameter) else made
 
@@ -118,7 +132,9 @@ def _checked(call: Callable[[], Any], converter: _Converter) -> Any:
             return call()
     except (DataDependentOutputException, DynamicOutputShapeException) as error:
         name = getattr(error.func, "_overloadpacket", error.func)
-        raise ValueError(
-            f"{name}: its result depends on the values of tensors, which do not exist when nothing is run: "
-            "use rw.profile(…, timing=None)"
-        ) from error
+        raise ValueError(f"{name}: its result {_NEEDS_VALUES}") from error
+    except RuntimeError as error:
+        # A mode of the user's may follow shapes that depend on values, until they are asked for.
+        if type(error).__name__ != "GuardOnDataDependentSymNode":
+            raise
+        raise ValueError(f"the shape of a tensor {_NEEDS_VALUES}") from error

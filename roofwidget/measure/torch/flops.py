@@ -182,7 +182,7 @@ def flops(operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result
     {'vector': 128, 'transcendental': 32}
     """
     formula = _formula(operation._overloadpacket)  # noqa: SLF001 - no public name
-    tensors = list(tensors_in((args, kwargs, result)))
+    tensors = tensors_in((args, kwargs, result))
     if formula is None:
         return None if any(map(_is_floating, tensors)) else {}
     if not all(map(is_plain, tensors)):
@@ -205,7 +205,7 @@ def precision(
     """
     if not found:
         return None
-    inputs = list(tensors_in((args, kwargs)))
+    inputs = tensors_in((args, kwargs))
     if "tensor" in found:
         chosen = inputs[:2]
     else:
@@ -305,7 +305,7 @@ def _per_input(each: int, *, transcendental: int = 0, first: int = 0) -> _Formul
 
 
 def _reduction(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    first = next(tensors_in(result))
+    first = tensors_in(result)[0]
     return reduction_flops(int(args[0].numel()), int(first.numel()))
 
 
@@ -316,7 +316,7 @@ def _mean(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flop
 
 def _variance(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
     # Mean 1 per element, variance 3; a division for each.
-    return {"vector": 4 * int(args[0].numel()) + 2 * int(next(tensors_in(result)).numel())}
+    return {"vector": 4 * int(args[0].numel()) + 2 * int(tensors_in(result)[0].numel())}
 
 
 def _norm(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
@@ -345,7 +345,7 @@ def _layer_norm(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) ->
 def _rms_norm(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
     x, shape, weight = args[0], args[1], args[2]
     each = 3 if weight is None else 4
-    elements = int(next(tensors_in(result)).numel())
+    elements = int(tensors_in(result)[0].numel())
     return {"vector": each * elements + 3 * (int(x.numel()) // max(prod(map(int, shape)), 1))}
 
 

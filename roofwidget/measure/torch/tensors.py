@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 Tensor: TypeAlias = Any
 
+_PLAIN: Final = (int, float, str, complex, torch.dtype, torch.device, torch.layout, torch.memory_format)
 
-def tensors_in(value: Any) -> Iterator[Tensor]:
-    """Yield the tensors of nested lists, tuples, sets, dicts and dataclasses, in their order."""
+
+def tensors_in(value: Any) -> list[Tensor]:
+    """Return the tensors of nested lists, tuples, sets, dicts and dataclasses, in their order."""
+    found: list[Tensor] = []
+    _collect(value, found)
+    return found
+
+
+def _collect(value: Any, found: list[Tensor]) -> None:
+    # Most arguments of operations are tensors, lists, numbers or None: those are recognised first.
     if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from tensors_in(part)
+        found.append(value)
     elif isinstance(value, (list, tuple, set, frozenset)):
         for part in value:
-            yield from tensors_in(part)
+            _collect(part, found)
+    elif isinstance(value, _PLAIN) or value is None:
+        return
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            _collect(part, found)
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            yield from tensors_in(getattr(value, field.name))
+            _collect(getattr(value, field.name), found)
 
 
 def storage_of(tensor: Tensor) -> int:
@@ -34,7 +45,12 @@ def storage_of(tensor: Tensor) -> int:
 
 def key_of(tensor: Tensor) -> Hashable:
     """Return what tensors have in common that are the same elements of the same memory."""
-    return storage_of(tensor), int(tensor.storage_offset()), tuple(tensor.shape), tuple(tensor.stride())
+    return (
+        storage_of(tensor),
+        int(tensor.storage_offset()),
+        tuple(map(int, tensor.shape)),
+        tuple(map(int, tensor.stride())),
+    )
 
 
 def bytes_of(tensor: Tensor) -> int:

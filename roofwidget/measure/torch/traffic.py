@@ -137,8 +137,8 @@ def traffic(operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], resu
     if rule.moves_nothing:
         return Traffic()
     targets = [tensor for place in rule.written for tensor in tensors_in(_argument(args, kwargs, place))]
-    given = list(tensors_in((args, kwargs)))
-    results = list(tensors_in(result))
+    given = tensors_in((args, kwargs))
+    results = tensors_in(result)
     if not all(map(is_plain, (*given, *results))):
         return Traffic(None, None)
     known = {storage_of(tensor) for tensor in given}

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 import roofwidget as rw
 from tests.measure.torch.models import Block, ResNet18
@@ -63,6 +64,27 @@ def test_what_depends_on_values_is_one_error_that_names_the_operation(function: 
     with pytest.raises(ValueError, match=rf"^aten\.\w*{name}: its result depends on the values.*rw\.profile"):
         rw.count_flops(function, torch.zeros(4))
     assert rw.profile(function, torch.zeros(4), timing=None).calls > 0
+
+
+def test_a_symbolic_shape_is_one_error() -> None:
+    mode = FakeTensorMode(shape_env=ShapeEnv(), static_shapes=False)
+    with pytest.raises(ValueError, match=r"symbolic shape s\d+×s\d+.*fixed shape"):
+        rw.count_flops(nn.Linear(8, 4), mode.from_tensor(torch.zeros(6, 8)))
+
+
+def test_a_mode_that_follows_unknown_shapes_gives_the_same_error() -> None:
+    with FakeTensorMode(shape_env=ShapeEnv()):
+        x = torch.zeros(4)
+    with pytest.raises(ValueError, match=r"depends on the values of tensors.*rw\.profile"):
+        rw.count_flops(lambda x: x.nonzero() + 1, x)
+
+
+def test_tensors_of_two_modes_are_counted_together() -> None:
+    with FakeTensorMode():
+        model = nn.Linear(8, 4)
+    with FakeTensorMode():
+        x = torch.zeros(2, 8)
+    assert rw.count_flops(model, x).flops == 2 * 2 * 8 * 4
 
 
 def test_constants_made_inside_keep_their_values() -> None:
