@@ -27,6 +27,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from roofwidget.measure.hlo.loops import Loops
 from roofwidget.measure.hlo.text import Array, Computation, Instruction, Module
 from roofwidget.readers.xprof import hlo as library_calls
 
@@ -83,8 +84,6 @@ _FEATURE_GROUPS: Final = re.compile(r"\bfeature_group_count=(\d{1,18})")
 _BATCH_GROUPS: Final = re.compile(r"\bbatch_group_count=(\d{1,18})")
 _SELECT: Final = re.compile(r"\bselect=%?([^\s,]+)")
 _SCATTER: Final = re.compile(r"\bscatter=%?([^\s,]+)")
-# In the texts of GPUs the quotes have backslashes.
-_TRIP_COUNT: Final = re.compile(r'known_trip_count\\?":\s*\{\\?"n\\?":\s*\\?"?(\d{1,18})')
 # A longer axis of both filter and output is a typing error; counting along it would take minutes.
 _MAX_POSITIONS: Final = 10**7
 
@@ -111,19 +110,6 @@ class Work:
 _NO_WORK: Final = Work(Counter())
 
 
-def trip_count(loop: Instruction) -> int | None:
-    """Return how often the body of a ``while`` runs, or None if XLA did not find out.
-
-    Examples
-    --------
-    >>> config = 'body=%b, backend_config={"known_trip_count":{"n":"10"}}'
-    >>> trip_count(Instruction("while.1", "while", (), (), config, "", 1))
-    10
-    """
-    found = loop.attribute(_TRIP_COUNT)
-    return None if found is None else int(found)
-
-
 def is_free(at: Instruction) -> bool:
     """Whether an instruction computes nothing and moves no bytes: it names, ends or annotates something."""
     return (
@@ -144,6 +130,7 @@ class Flops:
 
     def __init__(self, module: Module) -> None:
         self._module = module
+        self.loops = Loops(module)
         self._of_computations: dict[str, Work] = {}
         self._rules = {
             "call": self._nested,
@@ -201,8 +188,8 @@ class Flops:
         return _sum([self.of_computation(each) for each in called])
 
     def _while(self, at: Instruction, within: Computation) -> Work:
-        del within
-        runs = trip_count(at) or 1
+        trips = self.loops.trip_count(at, within)
+        runs = 1 if trips is None else trips
         return _sum([self.of_computation(each).times(runs) for each in self._called(at, "body")])
 
     def _conditional(self, at: Instruction, within: Computation) -> Work:

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from roofwidget.measure.counts import Counts, Grouping, OpCount
-from roofwidget.measure.hlo.flops import Flops, Work, is_free, trip_count
+from roofwidget.measure.hlo.flops import Flops, Work, is_free
 from roofwidget.measure.hlo.scopes import module_of
 from roofwidget.measure.hlo.text import Array, Computation, Instruction, Module, parse
 from roofwidget.measure.hlo.traffic import Traffic, ranks
@@ -127,7 +127,7 @@ class _Walk:
             if is_free(at):
                 continue
             if at.opcode == "while":
-                self._loop(at, runs)
+                self._loop(at, computation, runs)
             elif at.opcode == "conditional":
                 self._branch(at, runs)
             elif at.opcode in {"call", "async-start"}:
@@ -142,8 +142,8 @@ class _Walk:
                 if len(self._rows) > _MAX_ROWS:
                     raise ValueError(f"HLO text: more than {_MAX_ROWS:,} instructions run")
 
-    def _loop(self, at: Instruction, runs: int) -> None:
-        trips = trip_count(at)
+    def _loop(self, at: Instruction, within: Computation, runs: int) -> None:
+        trips = self._flops.loops.trip_count(at, within)
         if trips is None:
             self._note("loop", at.name)
         self._called(at, runs * (1 if trips is None else trips), "body")

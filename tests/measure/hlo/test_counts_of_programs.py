@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -64,6 +65,58 @@ def test_the_trip_count_of_a_loop_is_read_from_a_text_with_backslashes() -> None
     assert tanh.flops == {"transcendental": 6 * 1024 * 512}
     assert tanh.bytes == 6 * 2 * 1024 * 512 * 4
     assert read("gpu").unfused_bytes == read("gpu", by="op").bytes
+
+
+@pytest.mark.parametrize("name", ["gpu", "scan"])
+def test_a_counter_says_the_length_of_a_loop_if_the_compiler_does_not(name: str) -> None:
+    text = re.sub(r"known_trip_count", "unknown", text_of(name))
+    loops = [w for w in rw.from_hlo_text(text).warnings if "number of iterations" in w]
+    # The loop of the GPU's text has no counter.
+    assert (rw.from_hlo_text(text).bytes == read(name).bytes, len(loops)) == (
+        (True, 0) if name == "scan" else (False, 1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "stop", "runs"),
+    [
+        ("0", "add(i, one)", "compare(i, n), direction=LT", 12),
+        ("0", "add(one, i)", "compare(n, i), direction=GT", 12),
+        ("5", "add(i, one)", "compare(i, n), direction=LE", 8),
+        ("0", "add(i, five)", "compare(i, n), direction=LT", 3),
+        ("20", "subtract(i, one)", "compare(i, n), direction=GT", 8),
+        ("20", "subtract(i, five)", "compare(i, n), direction=GE", 2),
+        ("0", "add(i, one)", "compare(i, n), direction=NE", 12),
+        ("12", "add(i, one)", "compare(i, n), direction=NE", 0),
+        ("30", "add(i, one)", "compare(i, n), direction=LT", 0),
+        # These never end, or not by counting.
+        ("0", "add(i, five)", "compare(i, n), direction=NE", None),
+        ("0", "subtract(i, one)", "compare(i, n), direction=LT", None),
+        ("0", "multiply(i, five)", "compare(i, n), direction=LT", None),
+        ("0", "add(i, i)", "compare(i, n), direction=LT", None),
+        ("0", "add(i, one)", "compare(i, n), direction=EQ", None),
+        ("0", "add(i, one)", "not(n)", None),
+    ],
+)
+def test_the_length_of_a_loop_follows_from_its_counter(start: str, step: str, stop: str, runs: int | None) -> None:
+    state = "(s32[], f32[4])"
+    before = (
+        f"c {{\n s = {state} parameter(0)\n i = s32[] get-tuple-element(s), index=0\n n = s32[] constant(12)\n"
+        f" ROOT r = pred[] {stop}\n}}\n"
+        f"b {{\n s = {state} parameter(0)\n i = s32[] get-tuple-element(s), index=0\n one = s32[] constant(1)\n"
+        f" five = s32[] constant(5)\n x = f32[4] get-tuple-element(s), index=1\n j = s32[] {step}\n"
+        f" y = f32[4] tanh(x)\n ROOT t = {state} tuple(j, y)\n}}\n"
+    )
+    p = program(
+        "x = f32[4] parameter(0)",
+        f"i = s32[] constant({start})",
+        f"t = {state} tuple(i, x)",
+        f"ROOT w = {state} while(t), condition=c, body=b",
+        before=before,
+    )
+    counts = {k.name: k.count for k in p.kernels}
+    assert counts.get("y", 0) == (1 if runs is None else runs)
+    assert any("number of iterations" in w for w in p.warnings) == (runs is None)
 
 
 def test_loops_in_loops_multiply() -> None:
@@ -492,8 +545,8 @@ def test_rows_carry_names_scopes_and_shapes() -> None:
 
 def test_the_program_before_optimisation_can_be_read() -> None:
     p = read("scan.lowered")
-    assert (p.name, p.flops) == ("jit_scan", 2 * 256**3)
-    assert any("counted once: while" in w for w in p.warnings)
+    # It does not say how long the loop is, but its counter runs from 0 to 10.
+    assert (p.name, p.flops, p.warnings) == ("jit_scan", 10 * 2 * 256**3, ())
 
 
 def test_a_profile_has_the_name_of_the_program_or_the_given_one() -> None:

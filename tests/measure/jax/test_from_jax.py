@@ -71,7 +71,10 @@ LOOP_FREE: dict[str, tuple[Function, tuple[Any, ...]]] = {
     "normalisation": (normalised, (shape(4096, 1024),)),
     "softmax": (jax.nn.softmax, (shape(1024, 1024),)),
     "attention": (attention, (shape(2, 8, 512, 64),) * 3),
-    "unfused attention": (jax.nn.dot_product_attention, (shape(2, 512, 8, 64),) * 3),
+    "unfused attention": (
+        lambda q, k, v: jax.nn.dot_product_attention(q, k, v, scale=0.125),
+        (shape(2, 512, 8, 64),) * 3,
+    ),
     "layers": (layers, (WEIGHTS, shape(64, 256))),
     "convolution": (convolved, (shape(2, 64, 16, 16), shape(64, 16, 3, 3))),
     "transposed convolution": (
