@@ -6,7 +6,9 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import count, takewhile
+from threading import RLock, get_ident
 from typing import Any, Final
 
 import numpy as np
@@ -28,8 +30,19 @@ active: ContextVar[Recorder | None] = ContextVar("active", default=None)
 """The recorder of this thread. Without a recorder, numpy's functions that make arrays are not recorded."""
 
 
+@dataclass
+class _Row:
+    """An operation that ran: its seconds, the identities of the memory that it read, its thread, and its number."""
+
+    op: OpCount
+    seconds: float
+    read: frozenset[int]
+    thread: int
+    number: int
+
+
 class Recorder:
-    """Collects operations on `CountedArray`, in the order in which they run.
+    """Collects operations on `CountedArray` from all threads, in the order in which they finish.
 
     Parameters
     ----------
@@ -37,33 +50,35 @@ class Recorder:
         Returns seconds. Each operation is timed without the work of counting it.
     report
         If given, takes each operation with its time when it has finished. Then `ops` does not keep it.
-
-    Attributes
-    ----------
-    ops : list of OpCount
-        The operations, without times.
-    seconds : list of float
-        Their times.
     """
 
     def __init__(self, clock: Callable[[], float], report: Report | None = None) -> None:
-        self.ops: list[OpCount] = []
-        self.seconds: list[float] = []
-        # The memory that each operation read, by identity.
-        self._sources: list[frozenset[int]] = []
+        self._rows: list[_Row] = []
+        self._numbers = count()
+        self._lock = RLock()
         self._clock = clock
         self._report = report
-        # The number of numpy's functions written in Python that run now, one inside the other.
-        self._depth = 0
+        # For each thread the number of numpy's functions written in Python that run now, one inside the other.
+        self._depth: dict[int, int] = {}
         self._left_out: dict[str, None] = {}
         self._single_elements = 0
-        self._single_row = -1
+        self._single_row: _Row | None = None
         # Bytes of the arrays that the operations did not make, by the identity of their memory.
         self._inputs: dict[int, int] = {}
         self._made: set[int] = set()
         self._read: set[int] = set()
         self._written: set[int] = set()
         self.is_open = True
+
+    @property
+    def ops(self) -> list[OpCount]:
+        """The operations, without times."""
+        return [row.op for row in self._rows]
+
+    @property
+    def seconds(self) -> list[float]:
+        """The times of the operations."""
+        return [row.seconds for row in self._rows]
 
     @property
     def warnings(self) -> list[str]:
@@ -143,7 +158,10 @@ class Recorder:
         args, kwargs = given
         rest = {key: value for key, value in kwargs.items() if key != "out"}
         call = Call(args, rest, tuple(arrays_in(kwargs.get("out"))), result)
-        work = rule(call)
+        try:
+            work = rule(call)
+        except Exception:  # noqa: BLE001 - a form of arguments that a rule does not foresee must not stop the function
+            work = functions.unknown(call)
         if work is functions.NO_OPERATION:
             return
         precision = None
@@ -151,45 +169,53 @@ class Recorder:
             numbers = result if isinstance(result, tuple) else (result,)
             precision = precision_of(numbers) or precision_of(call.operands) or _integers(work, call)
         shapes = ", ".join("×".join(map(str, array.shape)) or "scalar" for array in call.operands)
-        self.ops.append(OpCount(name, work.flops, work.read, work.written, precision, shapes=shapes))
-        self.seconds.append(seconds)
-        self._sources.append(frozenset(id(_memory(array)) for array in work.sources))
-        for array in work.sources:
-            if id(_memory(array)) not in self._made:
-                self._add_input(array)
-            self._read.add(id(_memory(array)))
-        for array in work.targets:
-            self._written.add(id(_memory(array)))
-        self._made.update(key for array in call.new if (key := id(_memory(array))) not in self._inputs)
-        if self._report is not None and not self._depth:
-            self.flush()
+        op = OpCount(name, work.flops, work.read, work.written, precision, shapes=shapes)
+        read = frozenset(id(_memory(array)) for array in work.sources)
+        with self._lock:
+            self._rows.append(_Row(op, seconds, read, get_ident(), next(self._numbers)))
+            for array in work.sources:
+                if id(_memory(array)) not in self._made:
+                    self._add_input(array)
+            self._read.update(read)
+            self._written.update(id(_memory(array)) for array in work.targets)
+            self._made.update(key for array in call.new if (key := id(_memory(array))) not in self._inputs)
+        self._flush_outside()
+
+    def add_element(self, array: Array, seconds: float, *, is_read: bool) -> None:
+        """Add the read or the write of a single element. All of them make one row."""
+        read, written = (array.itemsize, 0) if is_read else (0, array.itemsize)
+        memory = id(_memory(array))
+        with self._lock:
+            self._single_elements += 1
+            row = self._single_row
+            if row is None:
+                op = OpCount("single elements", {}, 0, 0)
+                row = self._single_row = _Row(op, 0.0, frozenset(), get_ident(), next(self._numbers))
+                self._rows.append(row)
+            sums = ((row.op.bytes_read or 0) + read, (row.op.bytes_written or 0) + written)
+            row.op = OpCount(row.op.name, {}, *sums)
+            row.seconds += seconds
+            if is_read:
+                row.read |= {memory}
+            (self._read if is_read else self._written).add(memory)
 
     def flush(self) -> None:
         """Report the operations that are not reported yet."""
         if self._report is None:
             return
-        finished = list(zip(self.ops, self.seconds, strict=True))
-        for column in (self.ops, self.seconds, self._sources, self._inputs, self._made, self._read, self._written):
-            column.clear()
-        self._single_row = -1
-        for op, seconds in finished:
-            self._report(replace(op, time=seconds))
+        with self._lock:
+            finished = list(self._rows)
+            for column in (self._rows, self._inputs, self._made, self._read, self._written):
+                column.clear()
+            self._single_row = None
+        for row in finished:
+            self._report(replace(row.op, time=row.seconds))
 
-    def add_element(self, array: Array, seconds: float, *, is_read: bool) -> None:
-        """Add the read or the write of a single element. All of them make one row."""
-        self._single_elements += 1
-        amounts = (array.itemsize, 0) if is_read else (0, array.itemsize)
-        if self._single_row < 0:
-            self._single_row = len(self.ops)
-            self.ops.append(OpCount("single elements", {}, *amounts))
-            self.seconds.append(seconds)
-            self._sources.append(frozenset((id(_memory(array)),)))
-        else:
-            row = self.ops[self._single_row]
-            sums = ((row.bytes_read or 0) + amounts[0], (row.bytes_written or 0) + amounts[1])
-            self.ops[self._single_row] = OpCount(row.name, {}, *sums)
-            self.seconds[self._single_row] += seconds
-        (self._read if is_read else self._written).add(id(_memory(array)))
+    def _flush_outside(self) -> None:
+        """Report what is finished, unless a function of numpy runs whose operations may become one."""
+        if self._report is not None and not any(self._depth.values()):
+            with unrecorded():
+                self.flush()
 
     def run_python(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Call a function of numpy that is written in Python, and record the operations inside it.
@@ -197,33 +223,29 @@ class Recorder:
         If they read none of the arrays given to it, the function has worked on plain arrays in code that is not seen.
         Then it is one operation with unknown FLOPs.
         """
-        before = len(self.ops)
-        self._depth += 1
+        thread, first = get_ident(), next(self._numbers)
+        self._depth[thread] = self._depth.get(thread, 0) + 1
         try:
             result, seconds = self.timed(function, *args, **kwargs)
         finally:
-            self._depth -= 1
+            self._depth[thread] -= 1
         if result is not NotImplemented:
-            if not self._has_used(list(arrays_in((args, kwargs))), before):
-                for column in (self.ops, self.seconds, self._sources):
-                    del column[before:]
-                if self._single_row >= before:
-                    self._single_row, self._single_elements = -1, 0
+            with self._lock:
+                later = takewhile(lambda row: row.number > first, reversed(self._rows))
+                inside = [row for row in later if row.thread == thread]
+            if not _have_used(list(arrays_in((args, kwargs))), inside):
+                self._remove(inside)
                 with unrecorded():
                     self.add(name, functions.unknown, plain((args, kwargs)), plain(result), seconds)
-            elif not self._depth:
-                with unrecorded():
-                    self.flush()
+        self._flush_outside()
         return self.wrap(result)
 
-    def _has_used(self, arrays: list[Array], before: int) -> bool:
-        """Return whether the operations since `before` read some of these arrays, or as much as all of them.
-
-        numpy's code may copy an array first, unseen.
-        """
-        memory = {id(_memory(array)) for array in arrays}
-        read = sum(op.bytes_read or 0 for op in self.ops[before:])
-        return any(memory & sources for sources in self._sources[before:]) or 0 < total_bytes(arrays) <= read
+    def _remove(self, rows: list[_Row]) -> None:
+        dropped = {id(row) for row in rows}
+        with self._lock:
+            self._rows[:] = [row for row in self._rows if id(row) not in dropped]
+            if id(self._single_row) in dropped:
+                self._single_row, self._single_elements = None, 0
 
     def timed(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, float]:
         """Call a function, and return its result and its seconds."""
@@ -377,6 +399,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, CountedArray):
         return np.ndarray.view(value, np.ndarray)
     return value if isinstance(value, np.ndarray) else _mapped(plain, value)
+
+
+def _have_used(arrays: list[Array], rows: list[_Row]) -> bool:
+    """Return whether operations read some of these arrays, or as much as all of them.
+
+    numpy's code may copy an array first, unseen.
+    """
+    memory = {id(_memory(array)) for array in arrays}
+    read = sum(row.op.bytes_read or 0 for row in rows)
+    return any(memory & row.read for row in rows) or 0 < total_bytes(arrays) <= read
 
 
 def _mapped(change: Callable[[Any], Any], value: Any) -> Any:

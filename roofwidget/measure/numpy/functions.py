@@ -224,13 +224,17 @@ def _einsum(call: Call) -> dict[str, int] | None:
     if not isinstance(subscripts, str):
         return None
     arrays = [np.asarray(operand) for operand in call.args[1:]]
-    terms = subscripts.replace(" ", "").split("->")
-    inputs = terms[0].split(",")
-    if "." in subscripts or len(inputs) != len(arrays):
-        return None
-    sizes = dict(pair for word, a in zip(inputs, arrays, strict=True) for pair in zip(word, a.shape, strict=True))
-    letters = "".join(inputs)
-    output = terms[1] if len(terms) > 1 else "".join(sorted(c for c in sizes if letters.count(c) == 1))
+    given, arrow, output = subscripts.replace(" ", "").partition("->")
+    inputs = [_without_dots(word, array.ndim) for word, array in zip(given.split(","), arrays, strict=True)]
+    sizes: dict[str, int] = {}
+    for word, array in zip(inputs, arrays, strict=True):
+        for letter, length in zip(word, array.shape, strict=True):
+            sizes[letter] = max(length, sizes.get(letter, 1))
+    dots = [letter for letter in _DOTS if letter in sizes]
+    if arrow:
+        output = output.replace("...", "".join(dots))
+    else:
+        output = "".join([*dots, *sorted(c for c in sizes if c not in dots and "".join(inputs).count(c) == 1)])
     optimize = call.kwargs.get("optimize", False)
     if not optimize or len(arrays) < 3:  # noqa: PLR2004 - a pair has one order only
         return _contraction(inputs, output, sizes, arrays)
@@ -245,6 +249,12 @@ def _einsum(call: Call) -> dict[str, int] | None:
             total[name] = total.get(name, 0) + flops
         inputs.append(kept)
     return total
+
+
+def _without_dots(word: str, dimensions: int) -> str:
+    """Return subscripts with a letter for each dimension that ``...`` stands for, the last dimensions first."""
+    missing = dimensions - len(word.replace("...", ""))
+    return word.replace("...", _DOTS[len(_DOTS) - missing :])
 
 
 def _contraction(inputs: list[str], output: str, sizes: Mapping[str, int], arrays: list[Array]) -> dict[str, int]:
@@ -337,6 +347,8 @@ def _axes_of_fft(name: str, call: Call) -> list[int]:
     return list(range(-last, 0))
 
 
+_DOTS: Final = "0123456789"
+"""Stand for the dimensions of ``...`` in subscripts, which have letters only."""
 _FFTS: Final = (
     *("fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn"),
     "irfftn",

@@ -161,6 +161,8 @@ def test_a_matrix_product_has_two_flops_per_product(product: Any) -> None:
         (lambda a, b: np.einsum("ij,kj->ik", a, b), 2 * 8 * 8 * 12),
         (lambda a, b: np.einsum("ij,kj", a, b), 2 * 8 * 8 * 12),
         (lambda a, b: np.einsum("ij,kj,kl->il", a, b, b, optimize=True), 2 * 8 * 8 * 12 + 2 * 8 * 8 * 12),
+        (lambda a, b: np.einsum("...j,kj", a, b), 2 * 8 * 8 * 12),
+        (lambda a, b: np.einsum("...ij,...kj->...ik", np.stack([a, a, a]), b[None]), 3 * 2 * 8 * 8 * 12),
         (lambda a, b: a.astype(complex) @ b.T, 8 * 8 * 8 * 12),
         (lambda a, b: np.stack([a, a, a]) @ b.T, 3 * 2 * 8 * 8 * 12),
         (lambda a, b: np.convolve(a[0], b[0, :5]), 2 * 12 * 5),
@@ -331,6 +333,12 @@ def test_a_function_that_copies_its_array_unseen_is_counted_by_its_inner_calls()
     # The masks are read; no number is replaced.
     assert [(op.bytes_read, op.bytes_written) for op in counts.ops if op.name == "copyto"] == [(100, 0)] * 3
     assert all(op.flops is not None for op in counts.ops)
+
+
+def test_a_form_of_arguments_that_is_not_foreseen_has_unknown_flops() -> None:
+    # numpy also takes lists of numbers in place of subscripts.
+    op = only(lambda a: np.einsum(a, [0, 1], a, [1, 2]), np.ones((4, 4)))
+    assert (op.name, op.flops, op.bytes_read, op.bytes_written) == ("einsum", None, 128, 128)
 
 
 def test_a_function_of_another_library_that_is_no_function_of_the_table_has_unknown_flops() -> None:

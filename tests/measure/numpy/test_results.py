@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
-from collections import namedtuple
+from collections import Counter, namedtuple
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -187,6 +188,18 @@ def test_numpy_makes_plain_arrays_in_other_threads_while_one_counts() -> None:
 
     count(work, (np.ones(3),), {}, NO_TIMES)
     assert [type(one) for one in made] == [np.ndarray, CountedArray]
+
+
+def test_operations_of_all_threads_are_counted() -> None:
+    def work(a: Any) -> list[Any]:
+        with ThreadPoolExecutor(4) as pool:
+            # numpy.interp is one operation in the end; its rows must not take those of other threads along.
+            return list(pool.map(lambda part: np.interp(np.exp(part) + 1, [0.0, 9.0], [0.0, 1.0]).sum(), [a] * 40))
+
+    recorder, sums = recorded(work, (np.ones(50),), {}, NO_TIMES)
+    assert Counter(op.name for op in recorder.ops) == {"exp": 40, "add": 40, "interp": 40, "sum": 40}
+    assert len(recorder.seconds) == 160
+    assert len(set(sums)) == 1
 
 
 def test_an_array_that_outlives_the_count_behaves_as_a_plain_array() -> None:
