@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import unwrap
 from types import CellType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -61,7 +62,7 @@ def framework_of(function: Any, values: Iterable[Any] = ()) -> str:
     >>> framework_of(np.add, [np.zeros(2)])
     'numpy'
     """
-    return _framework_of(_leaves([function, *values])) or _framework_of(_leaves(_captured(function))) or "numpy"
+    return _framework_of(_leaves([function, *values])) or _framework_of(_leaves(captured(function))) or "numpy"
 
 
 def _framework_of(values: Iterable[Any]) -> str:
@@ -76,14 +77,17 @@ def _framework_of(values: Iterable[Any]) -> str:
     return ""
 
 
-def _captured(function: Any) -> list[Any]:
-    """Return what a function uses without taking it as an argument: of `partial`, its object, closure and globals."""
+def captured(function: Any) -> list[Any]:
+    """Return what a function uses without taking it as an argument: of `partial`, its object, closure and globals.
+
+    Of a decorated function these are of what was decorated.
+    """
     found = []
     while isinstance(function, partial):
         found += [*function.args, function.keywords]
         function = function.func
     found += [function, getattr(function, "__self__", None)]
-    function = getattr(function, "__func__", function)
+    function = unwrap(getattr(function, "__func__", function))
     if isinstance(function, FunctionType):
         variables = function.__globals__
         found += [variables[name] for name in function.__code__.co_names if name in variables]

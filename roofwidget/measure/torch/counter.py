@@ -11,8 +11,7 @@ code. Its calls are timed as compiled. ``by="fusion"`` counts the groups that th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import median
@@ -20,9 +19,9 @@ from typing import Any, Final
 
 import torch
 
-from roofwidget.measure.counts import Counts, OpCount, Request
+from roofwidget.measure.counts import Counts, Request
 from roofwidget.measure.torch import fake, inductor
-from roofwidget.measure.torch.dispatch import OpCounter, OpReporter, OpTimer, eagerly
+from roofwidget.measure.torch.dispatch import OpCounter, OpTimer, eagerly
 from roofwidget.measure.torch.modules import ModulePaths
 from roofwidget.measure.torch.state import State, modules_in, reachable, root_of
 from roofwidget.measure.torch.tensors import has_values, tensors_in
@@ -94,17 +93,6 @@ def count_without_running(
     values = reachable(function, args, kwargs)
     with State(values) as state, fake.without_values(eager, values, args, kwargs) as (call, gradients):
         return _counted(call, root_of(eager), lambda: [*state.gradients(), *gradients()])
-
-
-@contextmanager
-def watch(report: Callable[[OpCount], None], clock: Callable[[], float]) -> Iterator[None]:
-    """Report each operation that PyTorch runs while the context is open, counted and timed, when it has finished.
-
-    On a GPU each operation is waited for. Compiled functions run as before compilation.
-    """
-    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    with eagerly(), ModulePaths() as paths, OpReporter(paths, report, clock, synchronizer(device)):
-        yield
 
 
 def before_compilation(function: Any) -> Any:

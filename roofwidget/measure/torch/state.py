@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from functools import partial
 from types import TracebackType
 from typing import Any, Final
@@ -12,6 +10,7 @@ from typing import Any, Final
 import torch
 from typing_extensions import Self
 
+from roofwidget.measure.frameworks import captured
 from roofwidget.measure.torch.tensors import Tensor, has_values, tensors_in
 
 _USED: Final = (torch.nn.Module, torch.Tensor, torch.optim.Optimizer)
@@ -29,29 +28,12 @@ def root_of(function: Any) -> Any:
 
 
 def reachable(function: Any, args: Any, kwargs: Any) -> list[Any]:
-    """Return the values that a function can use: arguments, variables of its closure, and globals that it names."""
-    if isinstance(function, partial):
-        return reachable(function.func, [*function.args, args], {**function.keywords, **kwargs})
-    found = [root_of(function), args, kwargs]
-    plain = inspect.unwrap(getattr(function, "__func__", function))
-    if inspect.isfunction(plain):
-        for value in _variables(plain):
-            parts = (
-                value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [value]
-            )
-            found += [part for part in parts if isinstance(part, _USED)]
+    """Return the arguments, and the models, tensors and optimizers that a function uses besides."""
+    found = [args, kwargs]
+    for value in captured(function):
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [value]
+        found += [part for part in parts if isinstance(part, _USED)]
     return found
-
-
-def _variables(function: Any) -> Iterator[Any]:
-    """Yield the variables of a function's closure, and the globals that it names."""
-    for cell in function.__closure__ or ():
-        # A variable may not have been assigned yet.
-        with suppress(ValueError):
-            yield cell.cell_contents
-    for name in function.__code__.co_names:
-        if name in function.__globals__:
-            yield function.__globals__[name]
 
 
 def modules_in(values: Iterable[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from roofwidget.measure import watch
 from roofwidget.measure.counts import Report
-from roofwidget.measure.torch.dispatch import OpReporter
+from roofwidget.measure.torch.dispatch import OpReporter, eagerly
 from roofwidget.measure.torch.modules import ModulePaths
 
 
@@ -29,6 +29,7 @@ class Watch(watch.Watch):
         self._stack = ExitStack()
 
     def __enter__(self) -> object:
+        self._stack.enter_context(eagerly())
         self._stack.enter_context(self._paths)
         self._stack.enter_context(self._mode)
         return super().__enter__()

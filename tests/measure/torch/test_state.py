@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from torch import nn
 from torch.nn.modules import module as hooks
 
 import roofwidget as rw
+from roofwidget.measure.torch.watch import Watch
 
 
 class Restless(nn.Module):  # type: ignore[misc]  # torch is not typed here
@@ -62,7 +64,7 @@ def same(before: Any, after: Any) -> bool:
 
 
 @pytest.mark.parametrize("fails", [False, True])
-@pytest.mark.parametrize("through", ["model", "method", "function", "arguments"])
+@pytest.mark.parametrize("through", ["model", "method", "function", "decorated", "arguments"])
 def test_the_model_and_pytorch_are_as_before(fails: bool, through: str) -> None:  # noqa: FBT001 - a case
     model = Restless(fails=fails)
     model.lin.weight.grad = torch.ones(4, 4)
@@ -72,6 +74,7 @@ def test_the_model_and_pytorch_are_as_before(fails: bool, through: str) -> None:
         "model": (model,),
         "method": (model.forward,),
         "function": (lambda x: model(x) + 1,),
+        "decorated": (torch.no_grad()(lambda x: model(x) + 1),),
         "arguments": (lambda x, parts: parts["it"][0](x),),
     }[through]
     args = (torch.ones(3, 4), *(({"it": [model]},) if through == "arguments" else ()))
@@ -151,6 +154,8 @@ def test_a_compiled_part_of_a_function_is_compiled_still_when_it_is_called_next(
     model = torch.compile(nn.Sequential(nn.Linear(4, 4)), backend=backend)
     rw.profile(lambda x: model(x) + 1, torch.ones(2, 4), timing=None)
     rw.count_flops(lambda x: model(x) + 1, torch.ones(2, 4))
+    with Watch(lambda _: None, time.perf_counter):
+        model(torch.ones(2, 4))
     assert not compilations
     model(torch.ones(2, 4))
     assert len(compilations) == 1

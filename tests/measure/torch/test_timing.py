@@ -14,6 +14,7 @@ import roofwidget as rw
 from roofwidget.measure.counts import OpCount, Request
 from roofwidget.measure.torch import counter
 from roofwidget.measure.torch.timing import ClockWatch, EventWatch
+from roofwidget.measure.torch.watch import Watch
 
 
 def ticking() -> Any:
@@ -138,7 +139,7 @@ def test_a_clock_is_read_when_the_device_has_nothing_left_to_do() -> None:
 def test_a_watch_reports_each_operation_counted_and_timed() -> None:
     seen: list[OpCount] = []
     model = nn.Linear(8, 8)
-    with counter.watch(seen.append, ticking()):
+    with Watch(seen.append, ticking()):
         model(torch.zeros(2, 8)).relu()
     assert [(op.name, op.module, op.time) for op in seen if op.flops] == [
         ("addmm", "Linear", 1.0),
@@ -150,7 +151,7 @@ def test_a_watch_reports_each_operation_counted_and_timed() -> None:
 
 def test_a_watch_ends_when_an_error_passes_through() -> None:
     seen: list[OpCount] = []
-    with pytest.raises(RuntimeError, match="size"), counter.watch(seen.append, ticking()):
+    with pytest.raises(RuntimeError, match="size"), Watch(seen.append, ticking()):
         torch.zeros(2).add_(torch.zeros(3))
     torch.zeros(2).add_(1)
     assert [op.name for op in seen] == ["zeros", "zeros"]
