@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Final
 
+from roofwidget.support.budget import Budget
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.masks import Mask, members
@@ -23,12 +24,19 @@ def singles(structure: Structure) -> list[Mask]:
     return [1 << op for op in range(len(structure.ops))]
 
 
-def by_gain(rules: Rules, capacity: Capacity, gain: Callable[[Mask, Mask], float]) -> list[Mask]:
-    """Merge the two groups with the largest gain, until no merge has a gain of at least zero.
+def by_gain(
+    rules: Rules,
+    capacity: Capacity,
+    gain: Callable[[Mask, Mask], float],
+    budget: Budget | None = None,
+    advance: Callable[[int], object] = lambda _merges: None,
+) -> list[Mask]:
+    """Merge the two groups with the largest gain, until no merge has a gain of at least zero or the budget ends.
 
     If several gains are equal, the groups whose first ops are earliest in the graph are merged. Groups that share no
-    tensor are never merged.
+    tensor are never merged. The function `advance` takes the number of merges since its last call.
     """
+    budget = budget or Budget(None)
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     heap: list[tuple[float, int, int, int, int]] = []
 
@@ -37,17 +45,18 @@ def by_gain(rules: Rules, capacity: Capacity, gain: Callable[[Mask, Mask], float
         if rules.allows(one | other) and capacity.fits(one | other) and (worth := gain(one, other)) >= 0:
             heapq.heappush(heap, (-worth, _first(one), _first(other), a, b))
 
-    for a in list(quotient.groups):
-        for b in quotient.near(a):
-            if a < b:
-                offer(a, b)
-    while heap:
+    for a, b in ((one, other) for one in quotient.groups for other in quotient.near(one) if one < other):
+        if budget.is_over():
+            break
+        offer(a, b)
+    while heap and not budget.is_over():
         *_, a, b = heapq.heappop(heap)
         # A detour between a and b is a path from one to the other through other groups. It disappears only if a group
         # on the path is merged with a or b. That merge creates a new offer, so the offer to merge a and b can be
         # dropped.
         if a in quotient.groups and b in quotient.groups and not quotient.detour((a, b)):
             merged = quotient.merge((a, b))
+            advance(1)
             for other in quotient.near(merged):
                 offer(merged, other)
     return list(quotient.groups.values())

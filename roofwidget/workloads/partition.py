@@ -24,7 +24,9 @@ from roofwidget.chips import Chip
 from roofwidget.chips import chip as find_chip
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.arguments import list_argument, text_argument
+from roofwidget.support.budget import Budget
 from roofwidget.support.did_you_mean import choose_from, did_you_mean, keywords
+from roofwidget.support.progress import Progress
 from roofwidget.workloads import greedy, search
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.expressions import Count, evaluate
@@ -41,6 +43,7 @@ Which: TypeAlias = "str | Op | int | Iterable[str]"
 Dims: TypeAlias = "Mapping[str, int] | None"
 
 _COMPILERS: Final = ("inductor", "xla")
+_MIN_OPS_FOR_A_BAR: Final = 1000
 
 P = ParamSpec("P")
 
@@ -116,6 +119,8 @@ class Partition:
     """How `best` found this partition: ``"optimal"`` or ``"greedy"``. None for other partitions."""
     evaluations: int | None
     """The number of steps that the search of `best` tried. None for other partitions."""
+    budget_ended: bool
+    """Whether the time for `best` ended before the search. Then a longer search may find a faster partition."""
 
     @keywords("Partition")
     def __init__(
@@ -239,6 +244,8 @@ class Partition:
         *,
         launch_overhead: float | str = 0.0,
         dims: Dims = None,
+        seconds: float | str | None = None,
+        progress: Progress = None,
     ) -> Partition:
         """Return the partition with the shortest `time` on a chip. In a tie, partitions with few kernels are preferred.
 
@@ -246,6 +253,9 @@ class Partition:
 
         Dynamic programming over downsets finds it if 100,000 steps suffice. Otherwise groups are merged greedily, as
         long as a merge saves time. `how` names the method that was used, and `evaluations` is the number of steps.
+
+        With `seconds`, groups are first merged greedily, and the exact search has the rest of the time. When the time
+        ends, the best partition found so far is returned, and `budget_ended` is true.
 
         Parameters
         ----------
@@ -255,6 +265,12 @@ class Partition:
             The chip; the tiles of every kernel must fit on it.
         precision, launch_overhead
             As in `time`.
+        seconds
+            The time for the search: seconds, or a text such as ``"10 s"``. Without it the search always ends.
+        progress
+            None: a bar in a notebook if tqdm is installed and the graph has at least 1,000 ops. True: a bar. False: no
+            bar. Or a function of two numbers: how much is done, and the whole. The exact search counts the ops that it
+            has finished. The greedy search counts its merges, and their whole number is None, because it is unknown.
 
         Examples
         --------
@@ -264,11 +280,21 @@ class Partition:
         >>> Partition.best(g, "v5p")
         Partition('tail': 4 ops in 1 kernel, 1.07 GB, 1× the compulsory bytes; textbook; optimal)
         """
+        budget = Budget(None if seconds is None else units.positive(units.parse(seconds, "s", "seconds"), "seconds"))
         capacity, rules = _capacity_and_rules(graph, chip, dims, "best(graph, chip)")
         chip = find_chip(chip)
+        if progress is None and len(capacity.structure.ops) < _MIN_OPS_FOR_A_BAR:
+            progress = False
         costs = search.Costs(capacity.structure, capacity.counts, chip, precision, _seconds(launch_overhead))
-        found = search.fastest(rules, capacity, costs)
-        return Partition._new(capacity.structure, rules, found.groups, how=found.how, evaluations=found.evaluations)
+        found = search.fastest(rules, capacity, costs, budget=budget, progress=progress)
+        return Partition._new(
+            capacity.structure,
+            rules,
+            found.groups,
+            how=found.how,
+            evaluations=found.evaluations,
+            budget_ended=found.budget_ended,
+        )
 
     @staticmethod
     def _new(
@@ -279,6 +305,7 @@ class Partition:
         spilled: Iterable[int] = (),
         how: search.How | None = None,
         evaluations: int | None = None,
+        budget_ended: bool = False,
     ) -> Partition:
         """Return a partition of legal groups, in an order in which they can run.
 
@@ -289,7 +316,7 @@ class Partition:
         new._masks = tuple(in_order(structure, groups) or ())
         on_chip = {t for group in new._masks for t in structure.spillable(group)} if spilled else set()
         new._spilled = tuple(sorted(on_chip.intersection(spilled)))
-        new.how, new.evaluations = how, evaluations
+        new.how, new.evaluations, new.budget_ended = how, evaluations, budget_ended
         return new
 
     # -- contents --------------------------------------------------------------------------------------------------
@@ -498,7 +525,8 @@ class Partition:
         return self._masks, self._spilled, graph.name, graph.convention, graph.dtype, self._structure.ops, graph.outputs
 
     def __reduce__(self) -> tuple[object, ...]:
-        state = {"spilled": self._spilled, "how": self.how, "evaluations": self.evaluations}
+        how = {"how": self.how, "evaluations": self.evaluations, "budget_ended": self.budget_ended}
+        state = {"spilled": self._spilled, **how}
         return partial(Partition._of_masks, self.graph, self._masks, **state), ()
 
     @classmethod
@@ -517,6 +545,7 @@ class Partition:
             graph.convention.described,
             *([f"spilled: {', '.join(self.spilled)}"] if self.spilled else []),
             *([self.how] if self.how else []),
+            *(["the time for the search ended"] if self.budget_ended else []),
         ]
         return f"Partition({graph.name!r}: {'; '.join(remarks)})"
 

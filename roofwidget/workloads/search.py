@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from roofwidget.chips import Chip
+from roofwidget.support.budget import Budget
+from roofwidget.support.progress import Progress, advancing
 from roofwidget.workloads import greedy
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.legality import Rules
@@ -116,38 +118,85 @@ class Found:
     how
         Whether the search was exact.
     evaluations
-        The number of steps that the search tried.
+        The number of steps that the exact search tried.
+    budget_ended
+        Whether the budget ended before the search.
     """
 
     groups: list[Mask]
     how: How
     evaluations: int
+    budget_ended: bool = False
 
 
-def fastest(rules: Rules, capacity: Capacity, costs: Costs) -> Found:
-    """Search for the partition with the shortest time whose kernels fit on chip."""
+def fastest(
+    rules: Rules, capacity: Capacity, costs: Costs, *, budget: Budget | None = None, progress: Progress = False
+) -> Found:
+    """Search for the partition with the shortest time whose kernels fit on chip.
 
-    def time(group: Mask, smaller: Mask) -> float | None:
-        seconds = costs(group, smaller)
-        return seconds if capacity.fits_grown(group, smaller) else None
+    With a limited budget, the greedy search is first, and the exact search has the rest of the time. If the budget
+    ends, the result has the groups of the exact search for the parts of the graph that this search finished. The other
+    groups are those of the greedy search.
+    """
+    budget = budget or Budget(None)
+    if not budget.is_limited:
+        exact = _exact(rules, capacity, costs, budget, progress)
+        if exact.is_complete:
+            return Found(exact.groups, "optimal", exact.evaluations)
+        return Found(_greedy(rules, capacity, costs, budget, progress), "greedy", MAX_STEPS)
+    groups = _greedy(rules, capacity, costs, budget, progress)
+    exact = _exact(rules, capacity, costs, budget, progress)
+    if exact.is_complete:
+        return Found(exact.groups, "optimal", exact.evaluations)
+    if not exact.budget_ended:
+        return Found(groups, "greedy", MAX_STEPS)
+    finished = union(exact.groups)
+    better = [*exact.groups, *(group for group in groups if not group & finished)]
+    return Found(better, "greedy", exact.evaluations, budget_ended=True)
 
+
+def _greedy(rules: Rules, capacity: Capacity, costs: Costs, budget: Budget, progress: Progress) -> list[Mask]:
     def saved(a: Mask, b: Mask) -> float:
         unmerged = costs(a) + costs(b)
         gain = unmerged - costs(a | b)
         # A gain this small may come from rounding.
         return gain if gain > _TIE * unmerged else -1.0
 
+    with advancing(progress, None, unit="merge", description="greedy search") as advance:
+        return greedy.by_gain(rules, capacity, saved, budget, advance)
+
+
+@dataclass(frozen=True)
+class _Exact:
+    """The fastest groups of the parts of a graph that the exact search finished."""
+
+    groups: list[Mask]
+    evaluations: int
+    is_complete: bool
+    budget_ended: bool = False
+
+
+def _exact(rules: Rules, capacity: Capacity, costs: Costs, budget: Budget, progress: Progress) -> _Exact:
+    def time(group: Mask, smaller: Mask) -> float | None:
+        seconds = costs(group, smaller)
+        return seconds if capacity.fits_grown(group, smaller) else None
+
     structure = rules.structure
     groups: list[Mask] = []
     evaluations = 0
-    for part in structure.connected(structure.everything):
-        left = MAX_STEPS - evaluations
-        found = None if takes_more(structure, rules, part, left) else optimal(structure, rules, time, part, left)
-        if found is None or found.groups is None:
-            return Found(greedy.by_gain(rules, capacity, saved), "greedy", MAX_STEPS)
-        evaluations += found.evaluations
-        groups += found.groups
-    return Found(groups, "optimal", evaluations)
+    with advancing(progress, len(structure.ops), unit="op", description="exact search") as advance:
+        for part in structure.connected(structure.everything):
+            left = MAX_STEPS - evaluations
+            if budget.is_over():
+                return _Exact(groups, evaluations, is_complete=False, budget_ended=True)
+            if takes_more(structure, rules, part, left):
+                return _Exact(groups, MAX_STEPS, is_complete=False)
+            found = optimal(structure, rules, time, part, left, budget, advance)
+            evaluations += found.evaluations
+            if found.groups is None:
+                return _Exact(groups, evaluations, is_complete=False, budget_ended=found.budget_ended)
+            groups += found.groups
+    return _Exact(groups, evaluations, is_complete=True)
 
 
 def takes_more(structure: Structure, rules: Rules, part: Mask, limit: int) -> bool:
@@ -197,13 +246,16 @@ class Optimum:
     Parameters
     ----------
     groups
-        The fastest partition, or None if the limit was reached.
+        The fastest partition, or None if the limit was reached or the budget ended.
     evaluations
         The number of steps: pairs of a set of finished ops and a group to run next.
+    budget_ended
+        Whether the budget ended before the search.
     """
 
     groups: tuple[Mask, ...] | None
     evaluations: int
+    budget_ended: bool = False
 
 
 @dataclass(frozen=True)
@@ -220,7 +272,15 @@ class _Way:
     ready: Mask
 
 
-def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: int) -> Optimum:
+def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
+    structure: Structure,
+    rules: Rules,
+    time: Time,
+    part: Mask,
+    limit: int,
+    budget: Budget | None = None,
+    advance: Callable[[int], object] = lambda _ops: None,
+) -> Optimum:
     """Return the fastest partition of `part`, a set of ops that shares no tensor with the other ops of the graph.
 
     Parameters
@@ -234,19 +294,24 @@ def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: i
         The ops.
     limit
         The largest number of steps.
+    budget
+        The time for the search; None: no limit.
+    advance
+        A function that takes the number of ops that the search has finished since the last call.
     """
+    budget = budget or Budget(None)
     first = union(1 << op for op in members(part) if not structure.needs[op])
     ways: dict[Mask, _Way] = {0: _Way(0.0, 0, 0, 0, first)}
     sizes: list[list[Mask]] = [[] for _ in range(part.bit_count() + 1)]
     sizes[0].append(0)
     evaluations = 0
-    for states in sizes:
+    for states in sizes[:-1]:
         for done in states:
             way = ways[done]
             for group, smaller in _next_groups(structure, rules, part & ~done, way.ready):
+                if evaluations == limit or budget.is_over():
+                    return Optimum(None, evaluations, budget_ended=evaluations < limit)
                 evaluations += 1
-                if evaluations > limit:
-                    return Optimum(None, limit)
                 if not rules.is_anchored(group) or (seconds := time(group, smaller)) is None:
                     continue
                 seconds += way.time
@@ -257,6 +322,7 @@ def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: i
                     ways[state] = _Way(seconds, way.kernels + 1, done, group, ready)
                 elif _is_better(seconds, way.kernels + 1, old):
                     ways[state] = _Way(seconds, way.kernels + 1, done, group, old.ready)
+        advance(1)
     groups = []
     state = part
     while state:

@@ -1,0 +1,112 @@
+"""The search with a limited time: what it returns when the time ends, and the progress that it tells."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+
+import pytest
+
+from roofwidget.chips import Chip
+from roofwidget.support.budget import Budget
+from roofwidget.workloads import Graph, Tensor, greedy, search
+from roofwidget.workloads.capacity import Capacity
+from roofwidget.workloads.legality import Rules
+from roofwidget.workloads.masks import members
+from roofwidget.workloads.partition import Partition
+from roofwidget.workloads.structure import Structure
+
+CHIP = Chip("chip", {"bf16": 1e12}, {"HBM": 1e9})
+SIZES = {"x": 64, "a": 8, "b": 16, "c": 8, "d": 64}
+
+
+def two_chains() -> Graph:
+    """Return a graph of two parts: four ops in a row, and three ops that read one tensor."""
+    graph = Graph("two")
+    tensors = {name: Tensor(name, (size,), "bf16") for name, size in SIZES.items()}
+    graph.input("x", (64,), "bf16")
+    for before, after in itertools.pairwise(SIZES):
+        graph.op("elementwise", f"to_{after}", [tensors[before]], [tensors[after]], 10)
+    y = graph.input("y", (32,), "bf16")
+    leaves = [Tensor(f"leaf{i}", (8,), "bf16") for i in range(3)]
+    for leaf in leaves:
+        graph.op("elementwise", f"to_{leaf.name}", [y], [leaf], 10)
+    graph.output(tensors["d"], *leaves)
+    return graph
+
+
+def found_in(graph: Graph, ticks: float | None) -> tuple[search.Found, int]:
+    """Return what the search finds in a time, and how often it asked for the time. Each question takes a second."""
+    structure, asked = Structure(graph), itertools.count()
+    counts = structure.counts_at(None)
+    costs = search.Costs(structure, counts, CHIP, "auto", 0.0)
+    budget = Budget(ticks, clock=lambda: float(next(asked)))
+    found = search.fastest(Rules(structure), Capacity(structure, counts, CHIP), costs, budget=budget)
+    return found, next(asked)
+
+
+def partition_of(graph: Graph, found: search.Found) -> Partition:
+    return Partition(graph, [list(members(group)) for group in found.groups])
+
+
+def test_the_more_time_a_search_has_the_faster_is_its_partition() -> None:
+    graph = two_chains()
+    best, asked = found_in(graph, 1e9)
+    assert (best.how, best.budget_ended) == ("optimal", False)
+    assert set(best.groups) == set(found_in(graph, None)[0].groups)
+    times = []
+    for ticks in range(1, asked - 1):
+        found, _ = found_in(graph, ticks)
+        assert (found.how, found.budget_ended) == ("greedy", True)
+        times.append(partition_of(graph, found).time(CHIP))
+    assert times == sorted(times, reverse=True)
+    assert times[0] == Partition.unfused(graph).time(CHIP)
+    assert times[-1] == pytest.approx(Partition.best(graph, CHIP).time(CHIP))
+    assert len(set(times)) > 4
+    assert found_in(graph, asked)[0] == best
+
+
+def test_a_part_that_the_exact_search_finished_keeps_its_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(greedy, "by_gain", lambda rules, *_: greedy.singles(rules.structure))
+    graph = two_chains()
+    _, asked = found_in(graph, 1e9)
+    found, _ = found_in(graph, asked - 3)
+    assert sorted(found.groups) == [0b1111, 1 << 4, 1 << 5, 1 << 6]
+    # A chain of four ops has ten runs of ops. The second part has made at least one step.
+    assert found.evaluations > 10
+
+
+def test_a_search_without_steps_left_is_greedy_though_the_time_has_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "MAX_STEPS", 9)
+    found, _ = found_in(two_chains(), 1e9)
+    assert (found.how, found.evaluations, found.budget_ended) == ("greedy", 9, False)
+
+
+def test_a_partition_says_that_the_time_for_its_search_ended() -> None:
+    graph = two_chains()
+    short = Partition.best(graph, CHIP, seconds="1 ns")
+    assert (short.how, short.evaluations, short.budget_ended) == ("greedy", 0, True)
+    assert short == Partition.unfused(graph)
+    assert repr(short).endswith("; greedy; the time for the search ended)")
+    assert pickle.loads(pickle.dumps(short)).budget_ended  # noqa: S301 - our own bytes
+    long = Partition.best(graph, CHIP, seconds=3600)
+    assert (long.how, long.budget_ended) == ("optimal", False)
+    assert long == Partition.best(graph, CHIP)
+    assert not Partition.unfused(graph).budget_ended
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "soon"])
+def test_a_time_that_is_none_is_refused(seconds: object) -> None:
+    with pytest.raises(ValueError, match="seconds"):
+        Partition.best(two_chains(), CHIP, seconds=seconds)  # type: ignore[arg-type]
+
+
+def test_progress_counts_finished_ops_and_merges(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int | None]] = []
+    Partition.best(two_chains(), CHIP, progress=lambda done, total: told.append((done, total)))
+    assert told == [(done, 7) for done in range(1, 8)]
+    told.clear()
+    monkeypatch.setattr(search, "MAX_STEPS", 0)
+    found = Partition.best(two_chains(), CHIP, progress=lambda done, total: told.append((done, total)))
+    assert found.how == "greedy"
+    assert told == [(done, None) for done in range(1, 7 - len(found) + 1)]
