@@ -98,7 +98,8 @@ class Recording:
     @property
     def kernels(self) -> Kernels:
         """What was recorded so far. Operations that are equal, with the same shapes, are one row with their count."""
-        with self._guard:
+        # The table is made of arrays: their operations are not those of the block, and would wait for this lock.
+        with self.paused(), self._guard:
             version = (self.calls, self.warnings, self._call_time)
             if self._made is None or self._made[0] != version:
                 table = self._tally.kernels(self.name, self.by, warnings=self.warnings, call_time=self._call_time)

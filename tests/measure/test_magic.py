@@ -100,6 +100,14 @@ def test_arrays_of_generators_of_containers_and_of_functions_are_seen(shell: Any
     assert sorted(kernels.extra["shapes"][kernels.names == "multiply"]) == ["10", "50"]
 
 
+def test_arrays_of_other_types_stay_and_cause_no_note(shell: Any) -> None:
+    words = np.array(["a", "b"])
+    shell.push({"words": words, "records": np.zeros(2, dtype=[("x", "f8")])})
+    result, _, shown = run(shell, "%%roofline -w w\na @ a\nwords")
+    assert result is words
+    assert "Note" not in line_below(shown)
+
+
 def test_operands_of_is_are_themselves(shell: Any) -> None:
     shell.run_cell("class Box: pass\nbox = Box(); box.item = np.ones(3)")
     assert run(shell, "%%roofline -w w\nbox.item is box.item")[0] is True
@@ -257,6 +265,7 @@ def test_calls_of_jitted_functions_are_seen_and_other_calls_of_jax_are_said_not_
 
 
 def test_a_block_in_a_notebook_sees_its_arrays(shell: Any) -> None:
-    run(shell, "with rw.record(w) as block:\n    b = a @ a\n    e = np.exp(b)")
+    run(shell, "with rw.record(w) as block:\n    b = a @ a\n    n = len(block.kernels)\n    e = np.exp(b)")
+    assert shell.user_ns["n"] == 1
     assert shell.user_ns["w"].kernels.names.tolist() == ["matmul", "exp"]
     assert type(shell.user_ns["e"]) is np.ndarray

@@ -49,7 +49,9 @@ class Watch(watch.Watch):
             self._recorder.is_open = was_open
 
     def seen(self, value: Any) -> Any:
-        return self._recorder.wrap(value) if type(value) is np.ndarray else value
+        # Text, dates and records stay plain: most of them take no part in the code, so that no warning is due.
+        is_counted = type(value) is np.ndarray and value.dtype.kind in "biufc"
+        return self._recorder.wrap(value) if is_counted else value
 
     def plain(self, value: Any) -> Any:
         return plain(value) if isinstance(value, CountedArray) else value
