@@ -298,7 +298,8 @@ class _Builder:
         if not where.module:
             return where.word
         last = where.module.rpartition(".")[2]
-        if where.is_leaf and not last.isdecimal() and len(self._words[where.module]) == 1:
+        says_it_all = where.is_leaf and not last.isdecimal() and len(self._words[where.module]) == 1
+        if says_it_all or last == where.word:
             return where.module
         return f"{where.module}.{where.word}"
 

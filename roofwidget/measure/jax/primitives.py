@@ -119,6 +119,16 @@ def _dot(call: Call) -> Results:
     return call.trace.operator(call.where("matmul"), operator, operands, out=call.out)
 
 
+def _grouped_dot(call: Call) -> Results:
+    """Multiply rows by the matrix of their group: (rows, inner) by (groups, inner, columns)."""
+    rows, matrices = call.view(0), call.view(1)
+    if call.out.shape != (*rows.shape[:-1], matrices.shape[-1]) or matrices.shape[-2] != rows.shape[-1]:
+        return _unknown(call)
+    terms = [("multiply-adds", "tensor", FMA * call.out.size * rows.shape[-1])]
+    extra = ACCUMULATOR * call.out.size
+    return call.trace.op(call.where("matmul"), "matmul", call.reads, [call.out], terms, extra_bytes=extra)
+
+
 def _convolution(call: Call) -> Results:
     x, weight = call.view(0), call.view(1)
     params, numbers = call.params, call.params["dimension_numbers"]
@@ -151,6 +161,17 @@ def _convolution(call: Call) -> Results:
 
 def _specs(numbers: Any, x: View, weight: View) -> list[tuple[View, Sequence[int]]]:
     return [(x, numbers.lhs_spec), (weight, numbers.rhs_spec)]
+
+
+def _fourier(call: Call) -> Results:
+    x = call.view(0)
+    kind = str(call.params["fft_type"]).upper()
+    is_real = "RFFT" in kind
+    points = prod(_ints(call.params["fft_lengths"]))
+    # The real data of a transform back to them are its result.
+    size = prod(_ints(call.out.shape if "IRFFT" in kind else x.shape))
+    data = (size // points, points) if is_real else (size // points // 2, points, 2)
+    return call.trace.operator(call.where("fft"), "fft", [(x, data)], real=is_real, out=call.out)
 
 
 # -- elementwise, and reductions ---------------------------------------------------------------------------------------
@@ -220,7 +241,8 @@ def _broadcast(call: Call) -> Results:
 def _reshape(call: Call) -> Results:
     x = call.view(0)
     found = reshaped(x, _ints(call.out.shape))
-    if found is not None and call.params.get("dimensions") is None:
+    is_turned = call.name == "reshape" and call.params.get("dimensions") is not None
+    if found is not None and not is_turned:
         return found
     return call.trace.op(call.where("reshape"), "injective", [x], [call.out])[0]
 
@@ -409,6 +431,7 @@ _MOVEMENTS: Final[Mapping[str, str]] = {
     "transpose": "transpose",
     "rev": "reverse",
     "concatenate": "concatenate",
+    "stack": "concatenate",
     "pad": "pad",
     "tile": "tile",
 }
@@ -418,15 +441,17 @@ _SCATTERS: Final = ("scatter", "scatter-add", "scatter_add", "scatter_mul", "sca
 HANDLERS: Final[Mapping[str, Callable[[Call], Results]]] = MappingProxyType(
     {
         "dot_general": _dot,
+        "ragged_dot_general": _grouped_dot,
         "conv_general_dilated": _convolution,
+        "fft": _fourier,
         **dict.fromkeys(_ELEMENTWISE, _elementwise),
         "integer_pow": _integer_power,
-        "convert_element_type": _cast,
+        **dict.fromkeys(("convert_element_type", "bitcast_convert_type"), _cast),
         **dict.fromkeys(_REDUCTIONS, _reduction),
         **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), _cumulative),
         **dict.fromkeys(("reduce_window_sum", "reduce_window_max", "reduce_window_min"), _window),
         **dict.fromkeys(("stop_gradient", "copy", "copy_p", "optimization_barrier", "name", "pvary"), _same),
-        **dict.fromkeys(("sharding_constraint", "device_put", "reshard"), _same),
+        **dict.fromkeys(("sharding_constraint", "device_put", "reshard", "random_wrap", "random_unwrap"), _same),
         "broadcast_in_dim": _broadcast,
         **dict.fromkeys(("reshape", "squeeze", "expand_dims"), _reshape),
         "slice": _slice,

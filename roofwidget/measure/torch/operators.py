@@ -13,7 +13,7 @@ from torch.utils import _pytree as pytree
 from roofwidget.measure.graphs.trace import UNREADABLE, UPDATED, Terms, Trace, Where, made, per_element
 from roofwidget.measure.graphs.views import Array, View, value_of
 from roofwidget.measure.torch.flops import ONE_FUNCTION, SEVERAL_FUNCTIONS
-from roofwidget.workloads.expressions import Count, product
+from roofwidget.workloads.expressions import Count, ceil_div, product
 from roofwidget.workloads.ops.formulas import ACCUMULATOR, COMPARE, DIVIDE, FMA, SOFTMAX, SQRT
 from roofwidget.workloads.tensors import is_floating
 
@@ -55,7 +55,7 @@ class Call:
 
     @property
     def word(self) -> str:
-        """The operation's name, without the name space, the overload and the mark of an operation in place."""
+        """The operation's name, without the name space, the overload and the marks at its ends."""
         return _word(self.target)
 
     @property
@@ -401,6 +401,15 @@ def _max_pool(call: Call) -> Results:
     return call.trace.op(call.place(f"max_pool{axes}d"), "reduction", [x], call.results, terms, dims=())
 
 
+def _adaptive_max_pool(call: Call) -> Results:
+    x = call.view("self", "input")
+    axes = int(call.word.partition("pool")[2][0])
+    # Every element belongs to one window, if windows do not overlap.
+    terms = [("compare", "vector", COMPARE * (x.size - call.out.size))]
+    dims = range(len(x.shape) - axes, len(x.shape)) if all(size == 1 for size in call.out.shape[-axes:]) else ()
+    return call.trace.op(call.place(f"max_pool{axes}d"), "reduction", [x], call.results, terms, dims=dims)
+
+
 def _average_pool(call: Call) -> Results:
     x = call.view("self", "input")
     axes = int(call.word.partition("pool")[2][0])
@@ -458,6 +467,17 @@ def _movement(call: Call) -> Results:
     if word == "scatter":
         call.trace.note(UPDATED)
     return call.trace.op(call.place(word), "injective", call.views, call.results)
+
+
+def _fourier(call: Call) -> Results:
+    x = call.view("self")
+    is_real = call.word != "fft_c2c"
+    # The real data of a transform back to them are its result.
+    shape = call.out.shape if call.word == "fft_c2r" else x.shape
+    points = product(shape[axis] for axis in call.arguments["dim"])
+    batch = ceil_div(product(shape), points if is_real else 2 * points)
+    data = (batch, points) if is_real else (batch, points, 2)
+    return call.trace.operator(call.place("fft"), "fft", [(x, data)], real=is_real, out=call.out)
 
 
 def _picked(call: Call) -> Results:
@@ -582,6 +602,8 @@ HANDLERS: Final[Mapping[str, Callable[[Call], Results]]] = MappingProxyType(
         "_native_batch_norm_legit": _batch_norm,
         **dict.fromkeys(("softmax", "log_softmax", "_softmax", "_log_softmax"), _softmax),
         "cross_entropy_loss": _cross_entropy,
+        **dict.fromkeys(("fft_c2c", "fft_r2c", "fft_c2r"), _fourier),
+        **dict.fromkeys((f"adaptive_max_pool{n}d" for n in (1, 2, 3)), _adaptive_max_pool),
         **dict.fromkeys(("mse_loss", "l1_loss"), _loss),
         **dict.fromkeys(_REDUCTIONS, _reduction),
         **dict.fromkeys(("var", "std", "var_mean", "std_mean"), _variance),

@@ -57,11 +57,21 @@ def test_ops_of_a_module_with_no_modules_of_its_own_have_its_path() -> None:
         Where("exp", "layer.norm", is_leaf=True),
         Where("exp", "layer"),
         Where("exp"),
+        Where("relu", "layer.relu"),
     ]
     for place in places:
         view = trace.function(place, [place.word], [view], made((4,), "fp32"))
     assert [op.name for op in trace.graph([view]).ops] == [
-        *("layer.act", "layer.act_2", "layer.0.relu", "layer.norm.relu", "layer.norm.exp", "layer.exp", "exp"),
+        *(
+            "layer.act",
+            "layer.act_2",
+            "layer.0.relu",
+            "layer.norm.relu",
+            "layer.norm.exp",
+            "layer.exp",
+            "exp",
+            "layer.relu",
+        ),
     ]
 
 

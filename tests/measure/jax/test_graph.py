@@ -104,6 +104,16 @@ def test_reshapes_broadcasts_and_constants_are_free() -> None:
     ]
 
 
+def test_an_axis_of_size_1_comes_and_goes_for_free() -> None:
+    graph = rw.Graph.from_jax(lambda x: jnp.expand_dims(x, 0).sum(0) * x[:1].squeeze(0) + jnp.exp(x), shape(4, 8))
+    assert names(graph) == ["slice", "multiply", "exp", "add"]
+
+
+def test_a_product_of_groups_has_the_flops_of_its_rows() -> None:
+    graph = rw.Graph.from_jax(jax.lax.ragged_dot, shape(16, 8), shape(3, 8, 4), shape(3, dtype="int32"))
+    assert graph.count("tensor") == 2 * 16 * 8 * 4
+
+
 def test_a_transpose_moves_bytes_and_does_not_join_a_product() -> None:
     graph = rw.Graph.from_jax(lambda a, b: (a @ b).T, shape(8, 8), shape(8, 8))
     assert [(op.name, op.kind, graph.bytes(op)) for op in graph.ops] == [
@@ -195,6 +205,13 @@ def test_a_primitive_without_an_operator_is_opaque_and_a_note_names_it() -> None
     assert [op.kind for op in graph.ops] == ["opaque", "elementwise"]
     assert graph.bytes(graph.ops[0]) == 256
     assert graph.notes == ("counted as moving bytes only, since no operator describes it: 'sort'",)
+
+
+@pytest.mark.parametrize(("transform", "dtype"), [(jnp.fft.fft, "complex64"), (jnp.fft.rfft, "float32")])
+def test_a_fourier_transform_has_the_flops_of_the_operator(transform: Callable[[Array], Array], dtype: str) -> None:
+    graph = rw.Graph.from_jax(transform, shape(16, 64, dtype=dtype))
+    assert graph.count("flops") == 16 * 5 * 64 * 6 // (2 if dtype == "float32" else 1)
+    assert graph.notes == ()
 
 
 def test_a_gradient_has_three_times_the_products_of_the_forward_pass() -> None:

@@ -281,12 +281,28 @@ def test_products_of_layers_have_their_flops(layer: Any, shape: tuple[int, ...],
         (nn.RMSNorm(8), (2, 4, 8), "rmsnorm", (2,)),
         (nn.AdaptiveAvgPool2d(1), (2, 4, 8, 8), "global_average_pool", (2, 3)),
         (nn.MaxPool2d(2), (2, 4, 8, 8), "max_pool2d", ()),
+        (nn.AdaptiveMaxPool2d(1), (2, 4, 8, 8), "max_pool2d", (2, 3)),
     ],
-    ids=["softmax", "groupnorm", "rmsnorm", "average", "maximum"],
+    ids=["softmax", "groupnorm", "rmsnorm", "average", "maximum", "global maximum"],
 )
 def test_reductions_name_the_axes_that_they_reduce(layer: Any, shape: tuple[int, ...], name: str, axes: object) -> None:
     (op,) = rw.Graph.from_torch(layer, torch.zeros(shape)).ops
     assert (op.name, op.kind, op.axes) == (name, "reduction", axes)
+
+
+@pytest.mark.parametrize(
+    ("transform", "dtype", "halves"),
+    [
+        (torch.fft.fft, torch.complex64, 2),
+        (torch.fft.rfft, torch.float32, 1),
+        (lambda x: torch.fft.irfft(x, n=64), torch.complex64, 1),
+    ],
+    ids=["complex", "real", "back"],
+)
+def test_a_fourier_transform_has_the_flops_of_the_operator(transform: Any, dtype: Any, halves: int) -> None:
+    length = 33 if halves == 1 and dtype is torch.complex64 else 64
+    graph = rw.Graph.from_torch(transform, torch.zeros(16, length, dtype=dtype))
+    assert graph.count("flops") == halves * 16 * 5 * 64 * 6 // 2
 
 
 def test_dtypes_are_those_of_the_model() -> None:
