@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 Grouping: TypeAlias = Literal["op", "module", "fusion"]
 """What a row of a profile is: an operation, a module of a model, or a group of operations that a compiler fused."""
 
 Timing: TypeAlias = Literal["op", "call"] | None
 """What is timed besides the whole call: each operation, nothing else, or (None) not even the call."""
+
+
+NO_DEVICE: Final = "XLA"
+"""The device of counts that were read from a program's text: it may be for any device."""
 
 
 @dataclass(frozen=True)

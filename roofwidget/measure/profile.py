@@ -19,7 +19,7 @@ from roofwidget.kernels.filters import whole_from_one
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
 from roofwidget.measure import report
-from roofwidget.measure.counts import Counts, Grouping, OpCount, Request, Timing
+from roofwidget.measure.counts import NO_DEVICE, Counts, Grouping, OpCount, Request, Timing
 from roofwidget.measure.frameworks import COUNTERS, counter, default_grouping, framework_of
 from roofwidget.measure.hardware_peaks import HardwarePeaks
 from roofwidget.measure.peaks import measure_peaks
@@ -265,6 +265,8 @@ class Profile:
 def peaks_for(profiles: Sequence[Profile]) -> HardwarePeaks:
     """Measure the peaks of the device that one or several profiles ran on, in their precisions."""
     device = profiles[0].device
+    if device == NO_DEVICE:
+        raise ValueError("a program's text is for any device: name the chip to judge it by, as in p.summary('v5p')")
     # `measure_peaks` might not measure bf16 by itself.
     is_rare = device.startswith("cpu") and any(one.precision == "bf16" for one in profiles)
     return measure_peaks(device, dtype=["bf16", "fp32", "fp64"] if is_rare else None)

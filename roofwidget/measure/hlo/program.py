@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from roofwidget.measure.counts import Counts, Grouping, OpCount
+from roofwidget.measure.counts import NO_DEVICE, Counts, Grouping, OpCount
 from roofwidget.measure.hlo.flops import Flops, Work, is_free
 from roofwidget.measure.hlo.scopes import module_of
 from roofwidget.measure.hlo.text import Array, Computation, Instruction, Module, parse
@@ -83,7 +83,7 @@ def from_hlo_text(text: str, *, by: Grouping = "fusion", name: str | None = None
     return Profile(program.name if name is None else name, count_program(program, grouping), grouping)
 
 
-def count_program(program: Module, by: Grouping, device: str = "XLA") -> Counts:
+def count_program(program: Module, by: Grouping, device: str = NO_DEVICE) -> Counts:
     """Return what a program runs, in the order in which it runs.
 
     Raises

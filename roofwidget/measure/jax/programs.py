@@ -157,12 +157,9 @@ def totals_of(analysis: Any) -> Totals:
 
 
 def _device_of(compiled: Any) -> str:
-    """Return where a compiled function runs: ``cpu``, ``gpu:0``, or ``gpu × 4`` for four devices."""
-    devices = compiled.runtime_executable().local_devices()
-    platform, count = str(devices[0].platform), len(devices)
-    if count > 1:
-        return f"{platform} × {count}"
-    return platform if platform == "cpu" else f"{platform}:{devices[0].id}"
+    """Return where a compiled function runs, such as ``cpu`` or ``gpu:0``; of several devices, the first one."""
+    first = compiled.runtime_executable().local_devices()[0]
+    return "cpu" if first.platform == "cpu" else f"{first.platform}:{first.id}"
 
 
 def _name_of(function: Any) -> str:

@@ -560,6 +560,11 @@ def test_a_program_of_one_parameter_says_that_nothing_was_counted() -> None:
     assert p.compulsory_bytes == 2 * 16
 
 
+def test_a_text_is_for_any_device_so_the_chip_must_be_named() -> None:
+    with pytest.raises(ValueError, match=r"name the chip to judge it by, as in p.summary\('v5p'\)"):
+        read("scan").summary()
+
+
 def test_rows_are_judged_on_a_chip() -> None:
     chip = rw.Chip("my chip", {"fp32": "1 TFLOP/s"}, {"DRAM": "100 GB/s"})
     bound = read("scan").bound(chip)
