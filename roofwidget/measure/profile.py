@@ -200,12 +200,7 @@ class Profile:
         MissingFigureError
             If the chip has no such memory level.
         """
-        chip = self._chip(peaks)
-        level = chip.memory(memory)
-        table = self.kernels
-        if level != chip.main_memory:
-            table = table.replace(bytes={level: table.bytes})
-        return bound_lenient(table, chip, memory=level)
+        return _bound(self.kernels, self._chip(peaks), memory)
 
     def roofline(self, peaks: Any = None, **traits: Any) -> RooflineWidget:
         """Return a `RooflineWidget` with the rows on a chip; `peaks` is as in `bound`."""
@@ -213,6 +208,8 @@ class Profile:
 
     def summary(self, peaks: Any = None, top: int = 10, *, memory: str = "main") -> None:
         """Print how close the call is to the roof of a chip, and the slowest rows.
+
+        Operations that are equal, with the same shapes, are one row of the printed table.
 
         The roofs allow the sum of the rows' bounds: each row takes at least its FLOPs over the peak or its bytes over
         the bandwidth, whichever is longer.
@@ -246,7 +243,9 @@ class Profile:
         rows = whole_from_one(top, "summary: top")
         given = peaks_for([self]) if peaks is None else peaks
         remarks = given.chip.notes if isinstance(given, HardwarePeaks) else ()
-        print(report.summary(self, self.bound(given, memory=memory), rows, remarks))  # noqa: T201 - its purpose
+        tables = (self.kernels, report.merged(self.kernels))
+        bound, of_merged = (_bound(table, as_chip(given), memory) for table in tables)
+        print(report.summary(self, bound, of_merged, rows, remarks))  # noqa: T201 - its purpose
 
     def _chip(self, given: Any) -> Chip:
         return as_chip(peaks_for([self]) if given is None else given)
@@ -466,6 +465,13 @@ def table_of(rows: Sequence[OpCount], source: str, warnings: tuple[str, ...] = (
         warnings=warnings,
         source=source,
     )
+
+
+def _bound(table: Kernels, chip: Chip, memory: str) -> Bound:
+    level = chip.memory(memory)
+    if level != chip.main_memory:
+        table = table.replace(bytes={level: table.bytes})
+    return bound_lenient(table, chip, memory=level)
 
 
 def _bytes_by_level(rows: Sequence[OpCount]) -> dict[str, list[float]]:

@@ -11,6 +11,7 @@ import numpy as np
 from roofwidget.analysis import report as bounds_text
 from roofwidget.analysis.result import Bound
 from roofwidget.chips import FLOP_CLASSES
+from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import aligned, and_more, counted, html_table, html_with_notes, one_line
 from roofwidget.units import format_intensity, format_percent, format_quantity
 
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 _MAX_TABLE_ROWS: Final = 20
 _MAX_WARNINGS: Final = 10
 _ROWS_ARE: Final = {"op": "operation", "module": "module", "fusion": "fusion"}
-_OF_TIME: Final = (1, 5, 7)
-"""The columns of a summary that need the times of rows."""
+_RUNS: Final = "runs"
+_HEADER: Final = ("time", _RUNS, "FLOPs", "bytes", "AI", "achieved")
+_OF_TIME: Final = ("time", "achieved", "of roof")
+"""The columns that need the times of rows."""
 _ALONE: Final = 0.95
 """A resource that binds at least this share of the bound time is named alone."""
 
@@ -36,46 +39,76 @@ def one_line_of(profile: Profile) -> str:
 
 
 def html(profile: Profile) -> str:
-    """Return an HTML table of the slowest rows with the warnings below it. Texts are escaped."""
-    header = [_ROWS_ARE[profile.by], "time", "FLOPs", "bytes", "AI", "achieved", "shapes"]
-    shown = _slowest(profile.kernels.time, profile.kernels.bytes)
-    shapes = profile.kernels.extra["shapes"]
-    rows = [[*_cells(profile, row), shapes[row] or ""] for row in shown[:_MAX_TABLE_ROWS]]
+    """Return an HTML table of the slowest rows with the warnings below it. Texts are escaped.
+
+    Operations that are equal, with the same shapes, are one row.
+    """
+    table = merged(profile.kernels)
+    shown = _slowest(table.time, table.bytes)
+    shapes = table.extra["shapes"]
+    rows = [
+        [_ROWS_ARE[profile.by], *_HEADER, "shapes"],
+        *([*_cells(table, row), shapes[row] or ""] for row in shown[:_MAX_TABLE_ROWS]),
+    ]
+    header, *cells = _without_empty(rows, table)
     more = "".join(and_more(len(shown), _MAX_TABLE_ROWS))
-    return html_with_notes(html_table(one_line_of(profile), header, rows, more), _warnings(profile.warnings))
+    return html_with_notes(html_table(one_line_of(profile), header, cells, more), _warnings(profile.warnings))
 
 
-def summary(profile: Profile, bound: Bound, top: int, remarks: Sequence[str] = ()) -> str:
+def merged(kernels: Kernels) -> Kernels:
+    """Return a table in which operations that are equal, with the same shapes, are one row with their sums."""
+    return kernels.groupby("name", "precision", "shapes")
+
+
+def summary(profile: Profile, bound: Bound, of_merged: Bound, top: int, remarks: Sequence[str] = ()) -> str:
     """Return lines: how close the call is to the roofs, the time between operations, the slowest rows, notes.
 
-    `remarks` are those of the chip's figures, such as "fp32: other programs ran". Remarks on figures that do not
-    matter for this profile are left out.
+    Parameters
+    ----------
+    profile
+        The profile.
+    bound, of_merged
+        The bounds of its rows, and those of the table that `merged` returns.
+    top
+        How many rows to show.
+    remarks
+        Those of the chip's figures, such as "fp32: other programs ran". Remarks on figures that do not matter for this
+        profile are left out.
     """
-    shown = _slowest(profile.kernels.time, bound.time)
-    header = [_ROWS_ARE[profile.by], "time", "FLOPs", "bytes", "AI", "achieved", "bound by", "of roof"]
+    table = merged(profile.kernels)
+    shown = _slowest(table.time, of_merged.time)
     rows = [
-        [*_cells(profile, row), str(bound.bound_by[row]), format_percent(float(bound.utilization[row]))]
-        for row in shown[:top]
+        [_ROWS_ARE[profile.by], *_HEADER, "bound by", "of roof"],
+        *(
+            [*_cells(table, row), str(of_merged.bound_by[row]), format_percent(float(of_merged.utilization[row]))]
+            for row in shown[:top]
+        ),
     ]
-    if np.isnan(profile.kernels.time).all():
-        header, *rows = ([cell for at, cell in enumerate(row) if at not in _OF_TIME] for row in (header, *rows))
-    table = aligned([header, *rows]) if rows else []
+    lines = [*_share_of_roof(profile, bound), *_between_operations(profile)]
+    if len(table):
+        lines += [*aligned(_without_empty(rows, table)), *and_more(len(shown), top)]
     notes = [
         *_warnings(profile.warnings),
-        *_that_matter(remarks, bound),
+        *_that_matter(remarks, profile, bound),
         *_assumptions(profile, bound),
-        *_above_roof(bound),
+        *_above_roof(of_merged),
     ]
-    lines = [*_share_of_roof(profile, bound), *_between_operations(profile), *table, *and_more(len(shown), top)]
     return "\n".join([*lines, *(f"Note: {note}" for note in notes)])
 
 
-def _that_matter(remarks: Sequence[str], bound: Bound) -> Iterator[str]:
-    """Yield remarks on the figures of a chip, except those on precisions and memory levels that no row is bound by."""
-    chip = bound.chip
-    used = {key for level in bound.judged for key in (level, bound.precision)}
-    named = {*chip.peak_flops, *chip.memories}
-    yield from (remark for remark in remarks if remark.partition(":")[0] not in named - used)
+def _without_empty(rows: list[list[str]], table: Kernels) -> list[list[str]]:
+    """Return rows of cells without the columns that say nothing: no row has a time, or each operation ran once."""
+    no_times, no_runs = bool(np.isnan(table.time).all()), not (table.count > 1).any()
+    left_out = {name for name in rows[0] if (no_times and name in _OF_TIME) or (no_runs and name == _RUNS)}
+    kept = [at for at, name in enumerate(rows[0]) if name not in left_out]
+    return [[row[at] for at in kept] for row in rows]
+
+
+def _that_matter(remarks: Sequence[str], profile: Profile, bound: Bound) -> Iterator[str]:
+    """Yield remarks on the figures of a chip, except those on precisions and memory levels that no row uses."""
+    precisions = {name or bound.precision for name in profile.kernels.precision[profile.kernels.flops > 0]}
+    others = {*bound.chip.peak_flops, *bound.chip.memories} - {*bound.judged, *precisions}
+    yield from (remark for remark in remarks if remark.partition(":")[0] not in others)
 
 
 def _assumptions(profile: Profile, bound: Bound) -> Iterator[str]:
@@ -122,9 +155,11 @@ def cached(bound: Bound) -> Iterator[str]:
 
 def _share_of_roof(profile: Profile, bound: Bound) -> Iterator[str]:
     known = bound.time[~np.isnan(bound.time)]
-    if not len(known):
-        return
     unknown = len(bound) - len(known)
+    if not len(known):
+        took = "" if profile.time is None else f"; a call takes {format_quantity(profile.time, 's')}"
+        yield f"{one_line(profile.name)} has no known bound on {one_line(bound.chip.name)}{took}."
+        return
     least = "at least " if unknown else ""
     allowed = math.fsum(known.tolist())
     roofs = f"the roofs allow {least}{format_quantity(allowed, 's')}{_binding(bound)}"
@@ -178,15 +213,13 @@ def _slowest(time: np.ndarray, otherwise: np.ndarray) -> list[int]:
     return [int(row) for row in rank]
 
 
-def _cells(profile: Profile, row: int) -> list[str]:
-    table = profile.kernels
-    time = float(table.time[row])
-    flops = float(table.flops[row])
-    achieved = flops / time if time > 0 else math.nan
+def _cells(table: Kernels, row: int) -> list[str]:
+    time, achieved = float(table.time[row]), float(table.achieved[row])
     return [
         one_line(table.names[row]),
         "not timed" if math.isnan(time) else format_quantity(time, "s"),
-        format_quantity(flops, "FLOP"),
+        f"{int(table.count[row]):,}",
+        format_quantity(float(table.flops[row]), "FLOP"),
         format_quantity(float(table.bytes[row]), "B"),
         format_intensity(float(table.arithmetic_intensity[row])),
         "" if math.isnan(achieved) else format_quantity(achieved, "FLOP/s"),

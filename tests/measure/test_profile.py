@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -98,7 +99,7 @@ def test_a_bound_can_be_that_of_a_cache() -> None:
 
 
 def test_the_summary_says_how_close_the_call_is_to_the_roof_and_lists_the_slowest_rows(capsys: Any) -> None:
-    profile_of().summary(CHIP, top=2)
+    profile_of().summary(CHIP, top=1)
     share, between, *table = capsys.readouterr().out.splitlines()
     assert share == (
         "forward reaches 45 % of the roof of My chip: a call takes 200 ms, and the roofs allow 90 ms, "
@@ -106,8 +107,8 @@ def test_the_summary_says_how_close_the_call_is_to_the_roof_and_lists_the_slowes
     )
     assert between == "Its operations take 120 ms of a call; the other 80 ms (40 %) pass between them."
     assert table == [
-        "operation      time   FLOPs    bytes   AI         achieved    bound by  of roof",
-        *["layer1 matmul  50 ms  4 GFLOP  100 MB  40 FLOP/B  80 GFLOP/s  compute   80 %"] * 2,
+        "operation      time    runs  FLOPs    bytes   AI         achieved    bound by  of roof",
+        "layer1 matmul  100 ms  2     8 GFLOP  200 MB  40 FLOP/B  80 GFLOP/s  compute   80 %",
         "… and 1 more",
     ]
 
@@ -124,6 +125,22 @@ def test_the_summary_of_a_call_without_times_says_what_the_roofs_allow(capsys: A
     first, header, *_ = summary_of(profile_of(counts), capsys, CHIP)
     assert first == ("forward was not timed; on My chip the roofs allow 50 ms, bound 80 % by compute and 20 % by DRAM.")
     assert header.split() == ["operation", "FLOPs", "bytes", "AI", "bound", "by"]
+
+
+def test_operations_of_one_name_with_other_shapes_are_other_rows_of_the_summary(capsys: Any) -> None:
+    small = replace(PRODUCT, shapes="1×1, 1×1", time=0.01)
+    lines = summary_of(profile_of(Counts((PRODUCT, small, PRODUCT), call_times=(0.2,))), capsys, CHIP)
+    assert [line.split()[:5] for line in lines[3:5]] == [
+        ["layer1", "matmul", "100", "ms", "2"],
+        ["layer1", "matmul", "10", "ms", "1"],
+    ]
+
+
+def test_a_call_without_any_known_bound_says_so(capsys: Any) -> None:
+    counts = Counts((OpCount("eig", None, 8, 8, "fp32"),), call_times=(0.1,))
+    assert summary_of(profile_of(counts), capsys, CHIP)[0] == (
+        "forward has no known bound on My chip; a call takes 100 ms."
+    )
 
 
 def test_the_summary_says_how_many_rows_have_no_bound(capsys: Any) -> None:
@@ -188,9 +205,12 @@ def test_without_peaks_those_of_the_device_are_measured(monkeypatch: pytest.Monk
     assert [chip.name for chip in p.roofline().chips] == ["This CPU (measured)"]
     notes = [line for line in summary_of(p, capsys) if line.startswith("Note")]
     assert notes == ["Note: fp32: other programs ran", "Note: DRAM: other programs ran"]
+    double = Counts((OpCount("mm", {"tensor": 8}, 8, 8, "fp64"),))
+    notes = [line for line in summary_of(profile_of(double), capsys) if line.startswith("Note")]
+    assert notes == ["Note: fp64: other programs ran", "Note: DRAM: other programs ran"]
     bf16 = Counts((OpCount("mm", {"tensor": 8}, 8, 8, "bf16"),))
     profile_of(bf16).bound()
-    assert asked == [("cpu", None)] * 3 + [("cpu", ["bf16", "fp32", "fp64"])]
+    assert asked == [("cpu", None)] * 4 + [("cpu", ["bf16", "fp32", "fp64"])]
 
 
 def test_the_widget_opens_with_the_rows_on_the_chip() -> None:

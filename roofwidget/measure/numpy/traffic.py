@@ -25,8 +25,8 @@ def bytes_of(array: Array) -> int:
     >>> bytes_of(np.lib.stride_tricks.sliding_window_view(np.zeros(100), 10))
     800
     """
-    if not array.size:
-        return 0
+    if not array.size or array.flags.forc:
+        return int(array.nbytes)
     steps: list[tuple[int, int]] = [
         (length, abs(stride)) for length, stride in zip(array.shape, array.strides, strict=True) if stride
     ]
@@ -44,6 +44,9 @@ def total_bytes(arrays: Iterable[Array]) -> int:
     >>> total_bytes([a, a]), total_bytes([a[:-1], a[1:]])
     (80, 144)
     """
+    arrays = tuple(arrays)
+    if len(arrays) == 1:
+        return bytes_of(arrays[0])
     distinct = {
         (array.__array_interface__["data"][0], array.shape, array.strides, array.itemsize): array for array in arrays
     }
