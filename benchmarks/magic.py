@@ -67,6 +67,8 @@ def added_ms(shell: Any, widget: rw.RooflineWidget, code: str) -> tuple[float, f
 def main() -> None:
     import torch  # noqa: PLC0415 - the first cells run without it
 
+    # On a busy machine, PyTorch's threads wait for each other, also in the code between its operations.
+    torch.set_num_threads(1)
     shell: Any = InteractiveShell.instance()
     shell.run_line_magic("load_ext", "roofwidget")
     generator = np.random.default_rng(0)
