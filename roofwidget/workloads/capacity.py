@@ -13,7 +13,7 @@ that the kernel only writes need no space.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from math import prod
 from typing import Final
 
@@ -55,7 +55,9 @@ class Capacity:
         # An upper limit on the bytes of each tensor's tile, for kernels whose reductions do not clash.
         some = {self.axes.axes_of(op) for op in members(self.axes.reductions)}
         self._most = [max([vector, *(self._row(t, one) for one in some)]) for t, (_, vector) in enumerate(self._tiles)]
-        self._all_tiles: dict[Mask, tuple[int, int, int]] = {0: (0, 0, 0)}
+        # Upper limits of what a group needs: if it has a matrix product, if it has neither a matrix product nor a
+        # reduction, and if it has reductions that do not clash.
+        self._limits: dict[Mask, tuple[int, int, int]] = {0: (0, 0, 0)}
 
     def refusal(self, group: Mask, spilled: Collection[int] = ()) -> Refusal | None:
         """Return why a group does not fit on chip, or None if it does."""
@@ -116,37 +118,49 @@ class Capacity:
         """Return whether a group fits on chip, given the smaller group to which ops were added.
 
         `fits` returns the same result. This method is faster than `fits` if the smaller group was checked before. Then
-        an upper limit on the sum of the group's tiles is computed from the upper limit of the smaller group. If no
-        reductions clash and the capacity is at least this limit, the group fits without a further check.
+        an upper limit of the group's need is computed from the upper limit of the smaller group. If no reductions clash
+        and the capacity is at least this limit, the group fits without a further check.
         """
-        if self.share is None:
+        if self.share is None or not group & (group - 1):
             return self.fits(group)
-        s = self.structure
-        smaller = smaller if smaller in self._all_tiles else 0
-        product, vector, most = self._all_tiles[smaller]
+        s, made, read = self.structure, set[int](), set[int]()
+        smaller = smaller if smaller in self._limits else 0
         for op in members(group & ~smaller):
-            for t in s.makes[op]:
-                product += self._tiles[t][0]
-                vector += self._tiles[t][1]
-                most += self._most[t]
-            for t in s.reads[op]:
-                most += self._most[t]
-        self._all_tiles[group] = product, vector, most
-        limit = product if group & s.of_kind["matmul"] else most if group & self.axes.reductions else vector
+            made.update(s.makes[op])
+            read.update(s.reads[op])
+        inside = [t for t in made | read if s.producer[t] & group]
+        product, vector, most = self._limits[smaller]
+        product += sum(self._tiles[t][0] for t in inside)
+        vector += sum(self._tiles[t][1] for t in inside)
+        most += sum(self._most[t] for t in made | read)
+        has_product, has_reduction = group & s.of_kind["matmul"], group & self.axes.reductions
+        if has_product and product > self.share.capacity:
+            product = self._need(group, s.spillable(group), lambda t: self._tiles[t][0])
+        elif not has_product and not has_reduction and vector > self.share.capacity:
+            vector = self._need(group, s.spillable(group), lambda t: self._tiles[t][1])
+        elif not has_product and has_reduction and most > self.share.capacity:
+            touched = dict.fromkeys(t for op in members(group) for t in (*s.makes[op], *s.reads[op]))
+            most = self._need(group, [t for t in touched if s.readers[t] & group], self._most.__getitem__)
+        self._limits[group] = product, vector, most
+        limit = product if has_product else most if has_reduction else vector
         return (limit <= self.share.capacity and self.axes.clash(group) is None) or self.fits(group)
 
     def need(self, group: Mask, spilled: Collection[int] = ()) -> int:
         """Return the most bytes that the tiles of a group need at the same time, without spilled tensors."""
+        on_chip = [t for t in self.structure.spillable(group) if t not in spilled]
+        return self._need(group, on_chip, lambda t: self.tile(t, group))
+
+    def _need(self, group: Mask, on_chip: Iterable[int], tile_of: Callable[[int], int]) -> int:
+        """Return the most bytes that the tiles of some tensors need at the same time, each from first to last use."""
         s, now, most = self.structure, 0, 0
         starts: dict[int, int] = {}
         ends: dict[int, int] = {}
-        for t in s.spillable(group):
-            if t not in spilled:
-                made, readers = s.producer[t] & group, s.readers[t] & group
-                first, last = (made or readers & -readers).bit_length() - 1, readers.bit_length() - 1
-                tile = self.tile(t, group)
-                starts[first] = starts.get(first, 0) + tile
-                ends[last] = ends.get(last, 0) + tile
+        for t in on_chip:
+            made, readers = s.producer[t] & group, s.readers[t] & group
+            first, last = (made or readers & -readers).bit_length() - 1, readers.bit_length() - 1
+            tile = tile_of(t)
+            starts[first] = starts.get(first, 0) + tile
+            ends[last] = ends.get(last, 0) + tile
         for op in members(group):
             now += starts.get(op, 0)
             most = max(most, now)

@@ -38,11 +38,16 @@ def by_gain(
     """
     budget = budget or Budget(None)
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
+    bodies = {number: rules.body(number) for number in quotient.groups}
     heap: list[tuple[float, int, int, int, int]] = []
 
     def offer(a: int, b: int) -> None:
         one, other = sorted((quotient.groups[a], quotient.groups[b]), key=_first)
-        if rules.allows(one | other) and capacity.fits(one | other) and (worth := gain(one, other)) >= 0:
+        if (
+            rules.allows_merge(bodies[a], bodies[b])
+            and capacity.fits_grown(one | other, max(one, other, key=int.bit_count))
+            and (worth := gain(one, other)) >= 0
+        ):
             heapq.heappush(heap, (-worth, _first(one), _first(other), a, b))
 
     for a, b in ((one, other) for one in quotient.groups for other in quotient.near(one) if one < other):
@@ -56,6 +61,7 @@ def by_gain(
         # dropped.
         if a in quotient.groups and b in quotient.groups and not quotient.detour((a, b)):
             merged = quotient.merge((a, b))
+            bodies[merged] = bodies.pop(a).merged(bodies.pop(b))
             advance(1)
             for other in quotient.near(merged):
                 offer(merged, other)
@@ -135,7 +141,7 @@ def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
     for _ in range(_MAX_INDUCTOR_ROUNDS):
         before = len(quotient.groups)
         for *_, a, b in sorted(_scored(rules, capacity, quotient)):
-            one, other = quotient.owner[a], quotient.owner[b]
+            one, other = quotient.owner(a), quotient.owner(b)
             union = quotient.union((one, other))
             if one == other or union.bit_count() > _MAX_INDUCTOR_OPS:
                 continue

@@ -622,7 +622,7 @@ def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
             raise FusionError(refusal)
     quotient = QuotientGraph(structure, greedy.singles(structure))
     for group in groups:
-        parts = sorted({quotient.owner[op] for op in members(group)})
+        parts = sorted({quotient.owner(op) for op in members(group)})
         if detour := quotient.detour(parts):
             raise FusionError(rules.cycle(quotient, detour, group))
         quotient.merge(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterable, Sequence
 
-from roofwidget.workloads.masks import Mask, members
+from roofwidget.workloads.masks import Mask, members, union
 from roofwidget.workloads.structure import Structure
 
 
@@ -23,29 +23,37 @@ class QuotientGraph:
     ----------
     groups
         The ops of each group, by number.
-    owner
-        For each op, the number of its group.
     """
 
     def __init__(self, structure: Structure, groups: Iterable[Mask]) -> None:
         self.structure = structure
         self.groups: dict[int, Mask] = dict(enumerate(groups))
-        self.owner = [0] * len(structure.ops)
+        # The ops outside a group that read its tensors, that write tensors it reads, and that touch one of its tensors.
         self._out: dict[int, Mask] = {}
+        self._in: dict[int, Mask] = {}
+        self._near: dict[int, Mask] = {}
+        # Each op has a label, and each label belongs to a group. After a merge, only the ops of the smaller groups
+        # get a new label.
+        self._label = [0] * len(structure.ops)
+        self._label_of: dict[int, int] = {}
+        self._owner: list[int] = list(self.groups)
         # The number of the group at each place of the order; None for an empty place. A merge leaves places empty, so
         # that later groups keep their places.
         self._places: list[int | None] = list(self.groups)
         self._place = {number: number for number in self.groups}
         self._next = len(self.groups)
         for number, group in self.groups.items():
-            self._adopt(number, group)
+            ops = list(members(group))
+            self._out[number] = union(structure.feeds[op] for op in ops) & ~group
+            self._in[number] = union(structure.needs[op] for op in ops) & ~group
+            self._near[number] = union(structure.near[op] for op in ops) & ~group
+            self._label_of[number] = number
+            for op in ops:
+                self._label[op] = number
 
-    def _adopt(self, number: int, group: Mask) -> None:
-        out = 0
-        for op in members(group):
-            self.owner[op] = number
-            out |= self.structure.feeds[op]
-        self._out[number] = out & ~group
+    def owner(self, op: int) -> int:
+        """Return the number of the group of an op."""
+        return self._owner[self._label[op]]
 
     def after(self, number: int) -> list[int]:
         """Return the groups that read a group's tensors, sorted by first op."""
@@ -53,24 +61,15 @@ class QuotientGraph:
 
     def before(self, number: int) -> list[int]:
         """Return the groups whose tensors a group reads, sorted by first op."""
-        group, needs = self.groups[number], 0
-        for op in members(group):
-            needs |= self.structure.needs[op]
-        return self._owners(needs & ~group)
+        return self._owners(self._in[number])
 
     def near(self, number: int) -> list[int]:
         """Return the other groups that share a tensor with a group, sorted by first op."""
-        group, near = self.groups[number], 0
-        for op in members(group):
-            near |= self.structure.near[op]
-        return self._owners(near & ~group)
+        return self._owners(self._near[number])
 
     def union(self, parts: Iterable[int]) -> Mask:
         """Return the union of groups."""
-        union = 0
-        for number in parts:
-            union |= self.groups[number]
-        return union
+        return union(self.groups[number] for number in parts)
 
     def detour(self, parts: Collection[int]) -> list[int]:
         """Return the shortest path that leaves a union of groups and returns to it through other groups.
@@ -92,24 +91,40 @@ class QuotientGraph:
 
     def merge(self, parts: Collection[int]) -> int:
         """Merge groups into one group, and return its number. There must be no detour between the groups."""
-        predecessor = self._reached(parts)
-        places = [self._place[number] for number in parts]
-        window = self._places[min(places) : max(places) + 1]
-        rest = [number for number in window if number is not None and number not in parts]
-        union, number = self.union(parts), self._next
+        group, number = self.union(parts), self._next
         self._next += 1
-        early, late = [one for one in rest if one not in predecessor], [one for one in rest if one in predecessor]
+        self._put(number, parts, self._reached(parts))
+        for masks in (self._out, self._in, self._near):
+            masks[number] = union(masks.pop(part) for part in parts) & ~group
+        largest, *smaller = sorted(parts, key=lambda part: self.groups[part].bit_count(), reverse=True)
+        label = self._label_of[number] = self._label_of[largest]
+        for part in smaller:
+            for op in members(self.groups[part]):
+                self._label[op] = label
+        self._owner[label] = number
+        for part in parts:
+            del self.groups[part], self._place[part], self._label_of[part]
+        self.groups[number] = group
+        return number
+
+    def _put(self, number: int, parts: Collection[int], reached: Collection[int]) -> None:
+        """Put a merged group in the order: after the groups between its parts, but before the groups in `reached`."""
+        places = [self._place[part] for part in parts]
+        if not reached:
+            for place in places:
+                self._places[place] = None
+            self._places[max(places)] = number
+            self._place[number] = max(places)
+            return
+        window = self._places[min(places) : max(places) + 1]
+        rest = [one for one in window if one is not None and one not in parts]
+        early, late = [one for one in rest if one not in reached], [one for one in rest if one in reached]
         order: list[int | None] = [*early, number, *late]
         order += [None] * (len(window) - len(order))
         for place, one in enumerate(order, min(places)):
             self._places[place] = one
             if one is not None:
                 self._place[one] = place
-        for part in parts:
-            del self.groups[part], self._out[part], self._place[part]
-        self.groups[number] = union
-        self._adopt(number, union)
-        return number
 
     def _reached(self, parts: Collection[int]) -> dict[int, int]:
         """Return the groups that a search from `parts` reaches, each with the group before it on the path.
@@ -127,8 +142,8 @@ class QuotientGraph:
         return predecessor
 
     def _owners(self, ops: Mask) -> list[int]:
-        owner = self.owner
-        return list(dict.fromkeys(owner[op] for op in members(ops)))
+        label, owner = self._label, self._owner
+        return list(dict.fromkeys(owner[label[op]] for op in members(ops)))
 
 
 def in_order(structure: Structure, groups: Sequence[Mask]) -> list[Mask] | None:

@@ -158,7 +158,7 @@ def fastest(
 def _greedy(rules: Rules, capacity: Capacity, costs: Costs, budget: Budget, progress: Progress) -> list[Mask]:
     def saved(a: Mask, b: Mask) -> float:
         unmerged = costs(a) + costs(b)
-        gain = unmerged - costs(a | b)
+        gain = unmerged - costs(a | b, max(a, b, key=int.bit_count))
         # A gain this small may come from rounding.
         return gain if gain > _TIE * unmerged else -1.0
 
