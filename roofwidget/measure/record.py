@@ -70,7 +70,7 @@ class Recording:
         self.variables: MutableMapping[str, Any] | None = None
         """Variables whose values are watched: by default those of the module that enters the recording."""
         self.on_update: Callable[[], object] | None = None
-        """Is called after each update of the chart."""
+        """Is called after each update of the chart, and every second."""
         self.warns_if_empty = True
         """Whether a block that recorded nothing raises a warning."""
         self._call_time: float | None = None
@@ -246,9 +246,14 @@ class Recording:
             self._in_thread.pauses -= 1
 
     def flush_if_quiet(self) -> None:
-        """Show what has finished if no operation has finished for a while."""
+        """Show what has finished if no operation has finished for a while, and else how far the recording is."""
         if self._is_pending and self.clock() - self._latest_op >= _QUIET_SECONDS:
             self._publish()
+        elif self.on_update is not None and self._publishing.acquire(blocking=False):
+            try:
+                self.on_update()
+            finally:
+                self._publishing.release()
 
     def watch_frameworks(self) -> None:
         """Count the operations of each framework that has been imported, in this thread."""

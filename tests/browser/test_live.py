@@ -53,6 +53,7 @@ def test_points_land_while_the_cell_runs_and_each_run_is_a_series(notebook: Open
     expect(drawn.chart).to_have_attribute("aria-label", re.compile("with 3 kernels"))
     drawn.root.get_by_role("button", name="Table").click()
     expect(rows(drawn)).to_have_count(3)
+    drawn.eventually(lambda: "run 1: 3 operations so far" in book.output(1))
     assert not go.exists()
     go.touch()
     book.wait(1)

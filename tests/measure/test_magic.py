@@ -14,7 +14,7 @@ from IPython.utils.capture import RichOutput, capture_output
 
 import roofwidget as rw
 from roofwidget.measure import magic
-from roofwidget.measure.record import active_recording
+from roofwidget.measure.record import Recording, active_recording
 
 CHIP = rw.Chip("Mine", {"fp32": "100 GFLOP/s", "fp64": "50 GFLOP/s"}, {"DRAM": "20 GB/s"})
 
@@ -184,6 +184,27 @@ def test_without_a_widget_one_is_made_on_the_measured_peaks_and_used_again(shell
     again = latest_widget(shell)
     assert again is not made
     assert again.kernels.category.tolist() == ["run 1"]
+
+
+def test_long_runs_have_a_line_that_says_how_far_they_are(
+    model_line: tuple[magic._Line, Recording, list[float]],
+) -> None:
+    line, run, now = model_line
+    with capture_output() as captured, run:
+        run.add("x", 1, 1)
+        now[0] = 0.5
+        line.update()
+        assert not captured.outputs
+        now[0] = 2.25
+        line.update()
+    assert line_below(captured.outputs) == "run: 1 operation so far, 2.2 s …"
+
+
+@pytest.fixture
+def model_line() -> tuple[magic._Line, Recording, list[float]]:
+    now = [0.0]
+    run = Recording(rw.RooflineModel([CHIP], []), "run", clock=lambda: now[0])
+    return magic._Line(run, is_live=True), run, now
 
 
 def test_code_without_operations_says_what_is_counted(shell: Any) -> None:

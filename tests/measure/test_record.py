@@ -184,6 +184,21 @@ def test_what_has_finished_is_shown_while_a_long_operation_runs(model: rw.Roofli
         assert updates == [2, 3]
 
 
+def test_progress_is_told_also_while_nothing_finishes(
+    model: rw.RooflineModel, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The recording's own thread sleeps.
+    monkeypatch.setattr(record, "_QUIET_SECONDS", 1e6)
+    told: list[int] = []
+    run = Recording(model, "run", clock=clock)
+    run.on_update = lambda: told.append(run.calls)
+    with run:
+        run.flush_if_quiet()
+        run.report(matmul(1e-3))
+        run.flush_if_quiet()
+    assert told == [0, 1, 1, 1]
+
+
 def test_an_error_in_the_block_passes_through_and_what_was_recorded_stays(model: rw.RooflineModel) -> None:
     def fails() -> None:
         with rw.record(model) as run:
