@@ -45,6 +45,7 @@ class Axes:
         ops = structure.ops
         self._of = [frozenset(axis - len(op.inputs[0].shape) for axis in op.axes) for op in ops]
         self.reductions: Mask = sum(1 << at for at, axes in enumerate(self._of) if axes)
+        self._latest: tuple[Mask, tuple[tuple[int, int] | None, frozenset[int] | None]] = 0, (None, None)
         self._keeping: Mask = sum(1 << at for at in members(self.reductions) if _keeps(ops[at]))
 
     def axes_of(self, op: int) -> frozenset[int]:
@@ -53,16 +54,32 @@ class Axes:
 
     def clash(self, group: Mask) -> tuple[int, int] | None:
         """Return two reductions of a group that need different tiles, or None if there are none."""
+        return self._clashing(group)[0]
+
+    def _clashing(self, group: Mask) -> tuple[tuple[int, int] | None, frozenset[int] | None]:
+        """Return what `clash` returns, and the axes that the group's reductions reduce, or None as in `whole`.
+
+        Memoizes the latest group, because all tensors of a group ask for the same axes.
+        """
+        latest, found = self._latest
+        if latest != group:
+            found = self._find_clash(group)
+            self._latest = group, found
+        return found
+
+    def _find_clash(self, group: Mask) -> tuple[tuple[int, int] | None, frozenset[int] | None]:
         reductions = group & self.reductions
         if not reductions & (reductions - 1):
-            return None
+            return None, None
         movers = group & self.structure.of_kind["injective"]
         first, *others = members(reductions)
         own = self._of[first], self.structure.before[first] & movers
         for other in others:
             if own != (self._of[other], self.structure.before[other] & movers):
-                return first, other
-        return None
+                is_moved = len({self.structure.before[op] & movers for op in members(reductions)}) > 1
+                axes = frozenset[int]().union(*(self._of[op] for op in members(reductions)))
+                return (first, other), None if is_moved else axes
+        return None, None
 
     def holders(self, t: int, group: Mask) -> Mask:
         """Return the reductions of a group that need their reduced axes whole in a tensor's tile.
@@ -93,12 +110,12 @@ class Axes:
 
     def whole(self, t: int, group: Mask) -> frozenset[int] | None:
         """Return the axes that a tensor has whole in its tile, or None if all elements of the tensor stay on chip."""
+        clash, axes = self._clashing(group)
+        if clash is not None and self._touches(t, group):
+            return axes
         held = self.holders(t, group)
-        if self.clash(group) is not None and (held or self._touches(t, group)):
-            held = group & self.reductions
-            movers = group & self.structure.of_kind["injective"]
-            if len({self.structure.before[op] & movers for op in members(held)}) > 1:
-                return None
+        if clash is not None and held:
+            return axes
         return frozenset().union(*(self._of[op] for op in members(held)))
 
     def stays(self, t: int, group: Mask) -> bool:
@@ -106,7 +123,7 @@ class Axes:
         readers = self.structure.readers[t] & group
         if not readers & (readers - 1):
             return False
-        return bool(self.holders(t, group)) or (self._touches(t, group) and self.clash(group) is not None)
+        return (self._touches(t, group) and self.clash(group) is not None) or bool(self.holders(t, group))
 
     def _touches(self, t: int, group: Mask) -> bool:
         """Return whether a reduction of a group reads or writes a tensor."""

@@ -112,7 +112,13 @@ class Capacity:
             return True
         if self.share is None:
             return self.axes.clash(group) is None or set(spilled).issuperset(self.structure.spillable(group))
-        return self.need(group, spilled) <= self.share.capacity
+        tiles: dict[int, int] = {}
+        for t in self.structure.spillable(group):
+            if t not in spilled:
+                tiles[t] = self.tile(t, group)
+                if tiles[t] > self.share.capacity:
+                    return False
+        return self._need(group, tiles, tiles.__getitem__) <= self.share.capacity
 
     def fits_grown(self, group: Mask, smaller: Mask) -> bool:
         """Return whether a group fits on chip, given the smaller group to which ops were added.
