@@ -44,6 +44,7 @@ def moved(function: Callable[..., Any], *args: Any) -> tuple[int, int]:
         (lambda a, _: a.t().contiguous(), MIB4, MIB4),
         (lambda a, b: a + b[:1].expand(SIDE, SIDE), MIB4 + 4096, MIB4),
         (lambda a, b: a + b[0], MIB4 + 4096, MIB4),
+        (lambda a, b: a + b[:, :1].expand(SIDE, SIDE), MIB4 + 4096, MIB4),
         (lambda a, b: torch.add(a, a, out=b), MIB4, MIB4),
         (lambda a, b: torch.add(a, b, out=a), 2 * MIB4, MIB4),
         (lambda a, b: torch.mm(a, a, out=b), MIB4, MIB4),
