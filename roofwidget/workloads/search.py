@@ -61,6 +61,7 @@ class Costs:
         self.structure, self.counts, self.chip = structure, counts, chip
         self.asked, self.own = chip.precision(precision), precision.casefold() == "auto"
         self.overhead, self.bandwidth = launch_overhead, chip.bandwidth()
+        self._flops = [tuple(by_class.get(word, 0) for word in CLASSES) for by_class in counts.flops]
         self._peaks: dict[tuple[str, str], float] = {}
         self._sums: dict[Mask, _Sums] = {0: (0, (0,) * len(CLASSES))}
         self._known: dict[Mask, float] = {}
@@ -95,8 +96,7 @@ class Costs:
         total = list(flops)
         for op in members(group & ~smaller):
             moved += counts.extra[op]
-            for place, word in enumerate(CLASSES):
-                total[place] += counts.flops[op].get(word, 0)
+            total = [some + more for some, more in zip(total, self._flops[op], strict=True)]
         for t in {t for op in members(group & ~smaller) for t in (*s.reads[op], *s.makes[op])}:
             moved += counts.sizes[t] * (s.crosses(t, group) - s.crosses(t, smaller))
         return moved, tuple(total)

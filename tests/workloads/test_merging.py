@@ -1,0 +1,63 @@
+"""Checks of a merged group that use what is known of its two parts: they say what checks of the whole group say."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from roofwidget.chips import Chip, Memory
+from roofwidget.workloads import Graph, Tensor
+from roofwidget.workloads.capacity import Capacity
+from roofwidget.workloads.legality import Body, Rules
+from roofwidget.workloads.masks import members
+from roofwidget.workloads.structure import Structure
+
+KINDS = ("elementwise",) * 4 + ("reduction", "injective", "matmul", "broadcast")
+
+
+def drawn(seed: int, ops: int = 14) -> Structure:
+    dice, graph = random.Random(seed), Graph("drawn")  # noqa: S311 - a test's dice
+    tensors = [graph.input(f"x{i}", (64, 128), "bf16") for i in range(2)]
+    for i in range(ops):
+        reads = dice.sample(tensors[-4:], min(len(tensors), dice.choice([1, 2])))
+        kind = dice.choice(KINDS)
+        tensors.append(Tensor(f"t{i}", (64, 128), "bf16"))
+        axes = [dice.choice([0, 1])] if kind == "reduction" else None
+        graph.op(kind, f"o{i}", reads, tensors[-1:], 10, axes=axes)
+    graph.output(tensors[-1])
+    return Structure(graph)
+
+
+@pytest.mark.parametrize("capacity", [300, 1000, 20_000, 60_000, 1e9])
+def test_merging_step_by_step_gives_the_verdicts_on_whole_groups(capacity: float) -> None:
+    chip = Chip("small", {"bf16": 1e15}, {"HBM": 1e12, "SMEM": Memory("SMEM", None, capacity)})
+    fitting, allowed = set[bool](), set[bool]()
+    for seed in range(25):
+        structure, dice = drawn(seed), random.Random(seed)  # noqa: S311 - a test's dice
+        rules, room = Rules(structure), Capacity(structure, structure.counts_at(None), chip)
+        bodies = [rules.body(op) for op in range(len(structure.ops))]
+        while pairs := list(itertools.combinations(bodies, 2)):
+            legal: list[tuple[Body, Body]] = []
+            for one, other in pairs:
+                both = one.ops | other.ops
+                assert rules.allows_merge(one, other) == rules.allows(both)
+                fits = room.fits_grown(both, max(one.ops, other.ops, key=int.bit_count))
+                assert fits == (room.need(both) <= capacity)
+                fitting.add(fits)
+                allowed.add(rules.allows(both))
+                legal += [(one, other)] if rules.allows(both) else []
+            if not legal:
+                break
+            one, other = dice.choice(legal)
+            bodies = [body for body in bodies if body not in (one, other)] + [one.merged(other)]
+    assert (fitting, allowed) == ({True, False} if capacity < 1e9 else {True}, {True, False})
+
+
+@pytest.mark.parametrize("ops", [0, 1, 63, 64, 65, 300, 2000])
+def test_the_members_of_a_large_set_are_found_in_order(ops: int) -> None:
+    dice = random.Random(ops)  # noqa: S311 - a test's dice
+    for most in (3000, 100_000):
+        chosen = sorted(dice.sample(range(most), ops))
+        assert list(members(sum(1 << op for op in chosen))) == chosen
