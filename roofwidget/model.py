@@ -485,7 +485,7 @@ class RooflineModel(HasTraits):
         self._lock = threading.Lock()
         self._phases = PhaseMemory()
         self._check_keywords(traits, has_kernels=kernels is not None)
-        if is_frame(kernels):
+        if is_frame(kernels) or hasattr(kernels, "kernels"):
             kernels = as_kernels(kernels)
         if kernels is not None:
             traits["kernels"] = kernels

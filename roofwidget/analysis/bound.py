@@ -11,7 +11,7 @@ import numpy.typing as npt
 from roofwidget import units
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.roofline import join_times, slowest_level
-from roofwidget.chips import FLOP_CLASSES, Chip, is_off_chip
+from roofwidget.chips import FLOP_CLASSES, Chip, ChipLike, is_off_chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import Bools, Floats, Texts, frozen, sum_of_known
@@ -35,7 +35,7 @@ _MIN_DOUBTFUL_FACTOR: Final = 1000.0
 @keywords("bound")
 def bound(
     kernels: Any,
-    chip: Chip | str,
+    chip: ChipLike,
     *,
     precision: str = "auto",
     memory: str = "main",
@@ -50,7 +50,7 @@ def bound(
     kernels
         `Kernels`, or anything that converts to it: a `Kernel`, a list of tuples or dicts, a data frame.
     chip
-        A chip, or its name in the catalogue.
+        A chip, its name in the catalogue, or `HardwarePeaks`.
     precision
         The precision for kernels that have no precision of their own: a name, or ``"auto"`` for the chip's default.
     memory

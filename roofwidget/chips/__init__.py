@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roofwidget.chips.catalogue import AmbiguousChipError, UnknownChipError, chip, chips
+from roofwidget.chips.catalogue import AmbiguousChipError, ChipLike, UnknownChipError, chip, chip_of_peaks, chips
 from roofwidget.chips.chip import Chip, Share, share_on_chip
 from roofwidget.chips.figures import (
     FLOP_CLASSES,
@@ -25,6 +25,7 @@ __all__ = [
     "Ceiling",
     "Check",
     "Chip",
+    "ChipLike",
     "Energy",
     "Figure",
     "Link",
@@ -34,6 +35,7 @@ __all__ = [
     "Source",
     "UnknownChipError",
     "chip",
+    "chip_of_peaks",
     "chips",
     "is_host_link",
     "is_off_chip",

@@ -10,7 +10,7 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeAlias
 
 from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
@@ -34,14 +34,35 @@ class AmbiguousChipError(LookupError):
     __module__ = "roofwidget"
 
 
-def chip(name: str | Chip) -> Chip:
+class MeasuredPeaks(Protocol):
+    """Peaks that were measured, as `HardwarePeaks`."""
+
+    @property
+    def chip(self) -> Chip:
+        """The chip with these peaks."""
+
+    @property
+    def peak_flops(self) -> float:
+        """FLOP/s of the usual precision."""
+
+
+ChipLike: TypeAlias = str | Chip | MeasuredPeaks
+
+
+def chip_of_peaks(value: object) -> Chip | None:
+    """Return the chip of measured peaks; None for other values, such as kernels, which may name a chip too."""
+    found = getattr(value, "chip", None) if hasattr(value, "peak_flops") else None
+    return found if isinstance(found, Chip) else None
+
+
+def chip(name: ChipLike) -> Chip:
     """Return one chip of the catalogue.
 
     Parameters
     ----------
     name
         An id, a name, an alias or a short name; case, spaces, hyphens and underscores are ignored. If `name` is a
-        `Chip`, the result is this chip.
+        `Chip`, the result is this chip. For the peaks of `roofwidget.measure_peaks` the result is their chip.
 
     Returns
     -------
@@ -70,7 +91,10 @@ def chip(name: str | Chip) -> Chip:
     if isinstance(name, Chip):
         return name
     if not isinstance(name, str):
-        raise TypeError(f"expected a chip's name or a Chip, got {name!r}")
+        measured = chip_of_peaks(name)
+        if measured is None:
+            raise TypeError(f"expected a chip's name or a Chip, got {name!r}")
+        return measured
     catalogue = _catalogue()
     key = lookup_key(name)
     if key in catalogue.by_id:

@@ -650,11 +650,14 @@ def _sum_of_known(column: Floats) -> float:
 def as_kernels(value: Any) -> Kernels:
     """Return `value` as `Kernels`.
 
-    The value may be `Kernels`, one `Kernel`, a list of records, a data frame, or the profiles that
-    `roofwidget.read_many` returns.
+    The value may be `Kernels`, one `Kernel`, a list of records, a data frame, the profiles that
+    `roofwidget.read_many` returns, or an object with such a table as its `kernels`, as a `Profile`.
     """
     if isinstance(value, Kernels):
         return value
+    table = getattr(value, "kernels", None)
+    if isinstance(table, Kernels):
+        return table
     if isinstance(value, Kernel):
         return Kernels.from_records([value])
     merge = getattr(value, "merge", None)

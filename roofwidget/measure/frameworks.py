@@ -137,14 +137,19 @@ def probes_of(framework: str) -> ModuleType:
     return import_module(PROBES[framework])
 
 
+def is_imported(framework: str) -> bool:
+    """Return whether a framework has been imported. An entry None in `sys.modules` blocks an import."""
+    return sys.modules.get(framework) is not None
+
+
 def is_installed(framework: str) -> bool:
     """Return whether a framework is installed, without importing it."""
-    return sys.modules.get(framework) is not None or find_spec(framework) is not None
+    return is_imported(framework) or find_spec(framework) is not None
 
 
 def watches(others: Iterable[str], report: Report, clock: Callable[[], float]) -> dict[str, Watch]:
     """Return a `Watch` for each framework that has been imported, except `others`."""
-    names = [name for name in WATCHERS if name in sys.modules and name not in others]
+    names = [name for name in WATCHERS if is_imported(name) and name not in others]
     return {name: import_module(WATCHERS[name]).Watch(report, clock) for name in names}
 
 

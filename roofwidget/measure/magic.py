@@ -102,6 +102,8 @@ class RooflineMagics(Magics):
             run = record(widget, options.get("name"), by=by)  # type: ignore[arg-type]  # checked above
         except ValueError as error:
             raise UsageError(f"%roofline: {error}") from None
+        if isinstance(widget, RooflineWidget):
+            self._widget = widget
         run.variables, run.warns_if_empty = self._shell.user_ns, False
         line_below = _Line(run, is_live=hasattr(self._shell, "kernel"))
         run.on_update = line_below.update
@@ -127,7 +129,8 @@ class RooflineMagics(Magics):
         widget = self._shell.user_ns.get(name)
         if not isinstance(widget, RooflineModel):
             widgets = [key for key, value in self._shell.user_ns.items() if isinstance(value, RooflineModel)]
-            raise UsageError(f"%roofline: --widget: {name!r} is no RooflineWidget{choose_from(name, widgets)}")
+            hint = choose_from(name, widgets) if widgets else "; without --widget the first run makes one"
+            raise UsageError(f"%roofline: --widget: {name!r} is no RooflineWidget{hint}")
         return widget
 
 
@@ -225,6 +228,8 @@ class _Line:
     def __init__(self, run: Recording, *, is_live: bool) -> None:
         self.seconds = 0.0
         self.notes: list[str] = []
+        self.error: BaseException | None = None
+        """What the code raised."""
         self._run, self._is_live = run, is_live
         self._start = run.clock()
         self._handle: Any = None
@@ -249,8 +254,12 @@ class _Line:
             self._handle.update(content, raw=True)
 
     def _amounts(self) -> str:
-        if not self._run.calls:
-            return _NOTHING
+        if self.error is not None:
+            failed = f"the code failed after {format_quantity(self.seconds, 's')} with {type(self.error).__name__}"
+            return f"{failed}; {self._counted() if self._run.calls else 'nothing was counted'}"
+        return self._counted() if self._run.calls else _NOTHING
+
+    def _counted(self) -> str:
         totals = self._run.kernels.totals()
         took = "" if np.isnan(totals["time"]) else f" in {format_quantity(totals['time'], 's')}"
         of_cell = f" of {format_quantity(self.seconds, 's')}" if took and self._run.by != "call" else ""
@@ -287,12 +296,17 @@ def _run(run: Recording, code: _Code, repeat: int, line: _Line) -> Any:
         with run:
             for _ in range(1 if run.by == "call" else repeat):
                 start = run.clock()
-                result = code.run(watched=True)
-                run.wait(result)
-                line.seconds += run.clock() - start
+                try:
+                    result = code.run(watched=True)
+                    run.wait(result)
+                finally:
+                    line.seconds += run.clock() - start
             result = plain_parts(result, run.plain)
         if run.by == "call" and run.calls:
             run.set_call_time(_call_time(run, code, repeat, line))
+    except BaseException as error:
+        line.error = error
+        raise
     finally:
         variables.pop(_SEEN, None)
         line.finish()

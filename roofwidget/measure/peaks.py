@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from collections.abc import Iterable
 from threading import RLock
@@ -12,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.measure import system
-from roofwidget.measure.frameworks import TITLES, is_installed, probes_of, required
+from roofwidget.measure.frameworks import TITLES, is_imported, is_installed, probes_of, required
 from roofwidget.measure.hardware_peaks import HardwarePeaks
 from roofwidget.measure.peak_figures import LEVELS, PeakRequest, measure
 from roofwidget.support.arguments import list_argument, shown_value
@@ -281,7 +280,7 @@ def _precisions_instead(asked: tuple[str, ...]) -> tuple[tuple[str, ...], frozen
 def _default_precisions(kind: str, framework: str) -> tuple[tuple[str, ...], frozenset[str]]:
     found = _DEFAULTS[kind]
     # Importing PyTorch takes seconds: bf16 is worth them only if it is asked for.
-    if kind == "cpu" and (framework in {"torch", "jax"} or (framework == "auto" and "torch" in sys.modules)):
+    if kind == "cpu" and (framework in {"torch", "jax"} or (framework == "auto" and is_imported("torch"))):
         return (*found, "bf16"), frozenset({"bf16"})
     return found, frozenset()
 
@@ -296,7 +295,7 @@ def _framework_for(precision: str, device: str, framework: str) -> str:
             raise ValueError(
                 f"dtype: numpy multiplies {precision} matrices in a naive loop or not at all; give backend='torch'"
             )
-        framework = "jax" if "jax" in sys.modules and not is_installed("torch") else "torch"
+        framework = "jax" if is_imported("jax") and not is_installed("torch") else "torch"
         required(framework)
     if kind == "mps" and precision == "fp64":
         raise ValueError("dtype: Apple GPUs have no fp64; give dtype='fp32'")

@@ -15,7 +15,7 @@ import traitlets
 
 from roofwidget import units
 from roofwidget.analysis.snapshot import Snapshot
-from roofwidget.chips import Chip, chip
+from roofwidget.chips import Chip, chip, chip_of_peaks
 from roofwidget.kernels.columns import is_whole
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.state.rates import Quantity, parsed_rate
@@ -182,7 +182,7 @@ def distinct_chips(value: Any) -> tuple[Chip, ...]:
     Raises `ValueError` if two chips have the same id.
     """
     given = getattr(value, "chips", value)
-    given = [given] if isinstance(given, (Chip, str)) else given
+    given = [given] if isinstance(given, (Chip, str)) or chip_of_peaks(given) is not None else given
     chips = tuple(
         entry if isinstance(entry, Chip) else chip(entry)
         for entry in _sequence(given, "a Preset, or a list of Chip objects and names of catalogue chips")

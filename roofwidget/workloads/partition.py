@@ -20,7 +20,7 @@ from typing import Any, Concatenate, Final, Generic, NamedTuple, ParamSpec, Type
 
 from roofwidget import units
 from roofwidget.analysis.bound import bound
-from roofwidget.chips import Chip
+from roofwidget.chips import ChipLike
 from roofwidget.chips import chip as find_chip
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.arguments import list_argument, text_argument
@@ -128,7 +128,7 @@ class Partition:
         graph: Graph,
         groups: Iterable[Iterable[str | int]],
         *,
-        chip: Chip | str | None = None,
+        chip: ChipLike | None = None,
         dims: Dims = None,
     ) -> None:
         self.__dict__.update(Partition.on_some_chip(graph, groups).__dict__)
@@ -168,7 +168,7 @@ class Partition:
     @_OfGraph
     @staticmethod
     @keywords("Partition.fully")
-    def fully(graph: Graph, *, chip: Chip | str | None = None, dims: Dims = None) -> Partition:
+    def fully(graph: Graph, *, chip: ChipLike | None = None, dims: Dims = None) -> Partition:
         """Merge groups until no merge is legal, and return the partition.
 
         The merge that saves most bytes is always done next.
@@ -187,7 +187,7 @@ class Partition:
     @_OfGraph
     @staticmethod
     @keywords("Partition.pairs")
-    def pairs(graph: Graph, *, chip: Chip | str | None = None, dims: Dims = None) -> Partition:
+    def pairs(graph: Graph, *, chip: ChipLike | None = None, dims: Dims = None) -> Partition:
         """Return a partition with at most two ops per kernel, merged as by `fully`."""
         capacity, rules = _capacity_and_rules(graph, chip, dims, "pairs(graph)")
         return Partition._new(capacity.structure, rules, greedy.pairs(rules, capacity))
@@ -197,7 +197,7 @@ class Partition:
     def like(
         which: str,
         graph: Graph,
-        chip: Chip | str | None = None,
+        chip: ChipLike | None = None,
         *,
         precision: str = "auto",
         launch_overhead: float | str = 0.0,
@@ -239,7 +239,7 @@ class Partition:
     @keywords("Partition.best")
     def best(
         graph: Graph,
-        chip: Chip | str,
+        chip: ChipLike,
         precision: str = "auto",
         *,
         launch_overhead: float | str = 0.0,
@@ -262,7 +262,7 @@ class Partition:
         graph, dims
             The graph, at these dimensions.
         chip
-            The chip; the tiles of every kernel must fit on it.
+            The chip, its name in the catalogue, or `HardwarePeaks`; the tiles of every kernel must fit on it.
         precision, launch_overhead
             As in `time`.
         seconds
@@ -386,7 +386,7 @@ class Partition:
 
     @keywords("Partition.time")
     def time(
-        self, chip: Chip | str, precision: str = "auto", dims: Dims = None, *, launch_overhead: float | str = 0.0
+        self, chip: ChipLike, precision: str = "auto", dims: Dims = None, *, launch_overhead: float | str = 0.0
     ) -> float:
         """Return the seconds of all kernels, run one after the other: the sum of their bound times.
 
@@ -413,7 +413,7 @@ class Partition:
     # -- changes ---------------------------------------------------------------------------------------------------
 
     @keywords("Partition.why_not")
-    def why_not(self, a: Which, b: Which, *, chip: Chip | str | None = None, dims: Dims = None) -> Refusal | None:
+    def why_not(self, a: Which, b: Which, *, chip: ChipLike | None = None, dims: Dims = None) -> Refusal | None:
         """Return why two groups may not be merged, or None if they may.
 
         Parameters
@@ -428,7 +428,7 @@ class Partition:
 
     @keywords("Partition.fuse")
     def fuse(
-        self, a: Which, b: Which, *, chip: Chip | str | None = None, spill: bool = False, dims: Dims = None
+        self, a: Which, b: Which, *, chip: ChipLike | None = None, spill: bool = False, dims: Dims = None
     ) -> Partition:
         """Return the partition with two groups merged.
 
@@ -557,7 +557,7 @@ def _seconds(launch_overhead: float | str) -> float:
     return units.finite(units.parse(launch_overhead, "s", "launch_overhead"), "launch_overhead")
 
 
-def _capacity(structure: Structure, chip: Chip | str | None, dims: Dims) -> Capacity:
+def _capacity(structure: Structure, chip: ChipLike | None, dims: Dims) -> Capacity:
     """Return the capacity of a chip. Without a chip, only reductions over different axes do not fit."""
     return Capacity(structure, structure.counts_at(dims), None if chip is None else find_chip(chip), dims)
 
@@ -571,7 +571,7 @@ def _structure(graph: Graph, call: str) -> Structure:
     raise TypeError(f"the graph of {call} must be a Graph, got {graph!r:.60}{hint}")
 
 
-def _capacity_and_rules(graph: Graph, chip: Chip | str | None, dims: Dims, call: str) -> tuple[Capacity, Rules]:
+def _capacity_and_rules(graph: Graph, chip: ChipLike | None, dims: Dims, call: str) -> tuple[Capacity, Rules]:
     structure = _structure(graph, call)
     return _capacity(structure, chip, dims), Rules(structure)
 

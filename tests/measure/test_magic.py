@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -290,3 +291,34 @@ def test_a_block_in_a_notebook_sees_its_arrays(shell: Any) -> None:
     assert shell.user_ns["n"] == 1
     assert shell.user_ns["w"].kernels.names.tolist() == ["matmul", "exp"]
     assert type(shell.user_ns["e"]) is np.ndarray
+
+
+def test_a_line_says_that_the_code_failed_and_how_long_it_ran(shell: Any) -> None:
+    for code, start in (("b = a @ a\n1 / 0", "1 operation in "), ("1 / 0", "nothing was counted")):
+        with capture_output() as captured:
+            shell.run_cell(f"%%roofline -w w\n{code}")
+        found = re.fullmatch(r"run \d: the code failed after (\S+ \S+) with ZeroDivisionError; (.*)", below(captured))
+        assert found
+        assert found[1] != "0 s"
+        assert found[2].startswith(start)
+        assert " of 0 s" not in found[2]
+
+
+def below(captured: Any) -> str:
+    return line_below([shown for shown in captured.outputs if "text/plain" in shown.data])
+
+
+def test_the_widget_of_the_run_before_is_the_one_that_was_named(shell: Any) -> None:
+    run(shell, "%%roofline\na @ a")
+    run(shell, "%%roofline -w w\na @ a")
+    run(shell, "%%roofline\na + a")
+    assert latest_widget(shell) is shell.user_ns["w"]
+    assert shell.user_ns["w"].kernels.names.tolist() == ["matmul", "add"]
+
+
+def test_a_missing_widget_is_said_to_be_made_where_there_is_none(shell: Any) -> None:
+    del shell.user_ns["w"]
+    with capture_output():
+        outcome = shell.run_cell("%%roofline -w nowhere\n1")
+    text = "%roofline: --widget: 'nowhere' is no RooflineWidget; without --widget the first run makes one"
+    assert str(outcome.error_in_exec) == text

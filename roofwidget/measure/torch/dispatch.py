@@ -7,6 +7,7 @@ left out, so that gradients do not change the operations of a forward pass.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
@@ -45,6 +46,11 @@ class Operations(TorchDispatchMode):  # type: ignore[misc]  # torch is not typed
 
     supports_higher_order_operators = True
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # If True, PyTorch imports its compiler, for seconds, at the first operation. `eagerly` keeps it from compiling.
+        return False
+
     def __torch_dispatch__(
         self, operation: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
@@ -66,10 +72,12 @@ def eagerly() -> AbstractContextManager[Any]:
     """Return a context in which compiled functions run as before compilation.
 
     Under a dispatch mode they do so anyway, but PyTorch then gives up compiling them, also for later calls. PyTorch
-    2.6 has this context first.
+    2.6 has this context first. To import the compiler takes seconds: before it is imported, nothing is compiled.
     """
     set_stance = getattr(torch.compiler, "set_stance", None)
-    return nullcontext() if set_stance is None else cast("AbstractContextManager[Any]", set_stance("force_eager"))
+    if set_stance is None or sys.modules.get("torch._dynamo") is None:
+        return nullcontext()
+    return cast("AbstractContextManager[Any]", set_stance("force_eager"))
 
 
 @cache

@@ -1,0 +1,44 @@
+"""What works and what is loaded where a framework is blocked or not needed, each in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_numpy_is_profiled_and_measured_where_the_imports_of_the_others_are_blocked() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = sys.modules['jax'] = None\n"
+        "import numpy as np, roofwidget as rw\n"
+        "profile = rw.profile(np.tanh, np.ones(100), repeat=1)\n"
+        "with rw.record(rw.RooflineModel(['v5p'], [])) as run: run.add('copy', 0, '1 MB')\n"
+        "peaks = rw.measure_peaks(budget_s=0.1)\n"
+        "profile.summary(peaks)\n"
+        "print(sorted(peaks.chip.peak_flops))"
+    )
+    assert run(code).endswith("['fp32', 'fp64']\n")
+
+
+def test_a_profile_of_pytorch_does_not_import_its_compiler() -> None:
+    pytest.importorskip("torch")
+    code = (
+        "import sys, torch, roofwidget as rw\n"
+        "model = torch.nn.Linear(8, 4)\n"
+        "print(rw.profile(lambda x: model(x).sum().backward(), torch.ones(2, 8), repeat=1).flops)\n"
+        "print('torch._dynamo' in sys.modules, 'torch._inductor' in sys.modules)"
+    )
+    # Forward, and the gradient of the weights.
+    assert run(code) == f"{2 * 2 * 2 * 8 * 4}\nFalse False\n"
