@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Final, Literal, TypeAlias
+
+from roofwidget.measure import system
+from roofwidget.units import format_quantity
 
 Grouping: TypeAlias = Literal["op", "module", "fusion"]
 """What a row of a profile is: an operation, a module of a model, or a group of operations that a compiler fused."""
@@ -13,6 +18,11 @@ Grouping: TypeAlias = Literal["op", "module", "fusion"]
 Timing: TypeAlias = Literal["op", "call"] | None
 """What is timed besides the whole call: each operation, nothing else, or (None) not even the call."""
 
+
+_MIN_CALLS: Final = 3
+"""Fewer times do not tell whether times vary."""
+_MAX_MEDIAN: Final = 1.5
+"""The times of calls vary if their median is longer than the shortest by this factor."""
 
 NO_DEVICE: Final = "XLA"
 """The device of counts that were read from a program's text: it may be for any device."""
@@ -86,6 +96,8 @@ class Counts:
         Where it ran, as the framework writes it: ``cpu``, ``cuda:0``.
     warnings
         What a reader must know about these counts.
+    load
+        Who else used the processors while calls and operations were timed; None if unknown.
     """
 
     ops: tuple[OpCount, ...]
@@ -94,6 +106,22 @@ class Counts:
     call_times: tuple[float, ...] = ()
     device: str = "cpu"
     warnings: tuple[str, ...] = ()
+    load: system.Shares | None = None
+
+    @property
+    def disturbance(self) -> str:
+        """Why the times do not tell how fast the function is; empty if nothing speaks against them."""
+        times = self.call_times
+        if not times:
+            return ""
+        on_processors = self.device.partition(":")[0] == "cpu"
+        cause = " and ".join(self.load.remarks()) if self.load is not None and on_processors else ""
+        least, most = (format_quantity(end, "s") for end in (min(times), max(times)))
+        span = f"a call took {least} to {most}" if least != most else f"a call took {least}"
+        if cause:
+            return f"{cause} during the timing: {span}"
+        varies = len(times) >= _MIN_CALLS and median(times) > _MAX_MEDIAN * min(times)
+        return f"the times vary: {span}" if varies else ""
 
 
 @dataclass(frozen=True)
@@ -110,6 +138,11 @@ class Request:
         The number of calls before the timed calls, and the number of timed calls.
     clock
         Returns seconds; a test may pass a clock of its own.
+    warmup_limit_s, repeat_limit_s
+        Seconds after which no further call of a kind starts: before the timed calls, of the timed calls, of the calls
+        for the times of operations.
+    usage
+        Returns who has used the processors up to now.
     """
 
     by: Grouping = "op"
@@ -117,6 +150,9 @@ class Request:
     warmup: int = 2
     repeat: int = 5
     clock: Callable[[], float] = field(default=time.perf_counter)
+    warmup_limit_s: float = math.inf
+    repeat_limit_s: float = math.inf
+    usage: Callable[[], system.Usage] = field(default=system.usage)
 
 
 Report: TypeAlias = Callable[[OpCount], None]

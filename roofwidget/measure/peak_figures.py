@@ -65,8 +65,6 @@ _COMPUTE_WEIGHT: Final = 3.0
 _MIN_RETRY_S: Final = 0.05
 _SCALING_SHARE: Final = 0.2
 
-_MAX_OTHERS: Final = 0.1
-_MAX_STOLEN: Final = 0.05
 _MAX_SPREAD: Final = 0.15
 _MIN_MEDIAN: Final = 0.8
 _MIN_SCALING: Final = 0.7
@@ -121,10 +119,8 @@ class _Measured:
 
     def _disturbances(self) -> Iterator[str]:
         sample = self.sample
-        if self.shares is not None and self.shares.others > _MAX_OTHERS:
-            yield f"other programs used {self.shares.others:.0%} of the processors"
-        if self.shares is not None and self.shares.stolen > _MAX_STOLEN:
-            yield f"other virtual machines used {self.shares.stolen:.0%} of the processors"
+        if self.shares is not None:
+            yield from self.shares.remarks()
         if self.scaling is not None and self.scaling < _MIN_SCALING:
             yield f"{sample.probe.threads} threads together reach {self.scaling:.0%} of what each reaches alone"
         if sample.median < _MIN_MEDIAN * sample.best:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from statistics import median
@@ -31,6 +32,10 @@ from roofwidget.widget import RooflineWidget
 _GROUPINGS: Final = ("op", "module", "fusion")
 _TIMINGS: Final = ("op", "call")
 _MAX_UNKNOWN_NAMED: Final = 5
+_WARMUP: Final = 2
+_REPEAT: Final = 5
+_SLOW_S: Final = 1.0
+"""Seconds after which no further call starts, if the number of calls is not given."""
 _NOTHING_COUNTED: Final = (
     "no operation was counted: give the arrays as arguments, as in rw.profile(f, x); if the function computes "
     "elsewhere, such as in C code of its own, state its work with rw.measured(flops=…, bytes=…)"
@@ -288,16 +293,16 @@ def profile(
     *args: Any,
     by: Grouping | None = None,
     timing: Timing = "op",
-    warmup: int = 2,
-    repeat: int = 5,
+    warmup: int | None = None,
+    repeat: int | None = None,
     framework: str = "auto",
     **kwargs: Any,
 ) -> Profile:
     """Count and time what a function or a model runs.
 
-    The function is called several times with the same arguments: once to count its operations, ``warmup + repeat``
-    times to time a call, and ``repeat`` times to time each operation. So a function that changes its arguments or
-    other state changes them each time. A call that is counted is never the call that is timed.
+    The function is called several times with the same arguments: `warmup` times first, once to count its operations,
+    `repeat` times to time a call, and `repeat` times to time each operation. So a function that changes its arguments
+    or other state changes them each time. A call that is counted is never the call that is timed.
 
     numpy's operations are seen on the arrays among the arguments, on arrays that the function captures or makes by
     functions such as ``np.zeros``, and on all results of these. What compiled code of other libraries does is not seen:
@@ -317,7 +322,9 @@ def profile(
     timing
         What is timed: ``"op"``, the call and each operation; ``"call"``, the call; None, nothing.
     warmup, repeat
-        The number of calls before the timed calls, and the number of timed calls. Times are medians.
+        The number of calls before all others, and the number of timed calls. Times are medians. By default 2 and 5, and
+        fewer for a slow function: after a second no further call of the same kind starts, so that a function of some
+        seconds runs four times. A number that is given is kept.
     framework
         ``"numpy"``, ``"torch"`` or ``"jax"``; ``"auto"`` finds the framework of the function and its arguments.
 
@@ -392,12 +399,21 @@ def _request(by: Any, timing: Any, warmup: Any, repeat: Any) -> Request:
     grouping = checked_grouping(by)
     if timing is not None and text_argument(timing, "timing") not in _TIMINGS:
         raise ValueError(f"timing: unknown {timing!r:.40}{choose_from(timing, _TIMINGS)}, or None")
+    limits = [_SLOW_S if value is None else math.inf for value in (warmup, repeat)]
+    warmup, repeat = _WARMUP if warmup is None else warmup, _REPEAT if repeat is None else repeat
     for value, what, least in ((warmup, "warmup", 0), (repeat, "repeat", 1)):
         if not is_whole(value):
             raise TypeError(f"{what} must be a whole number, got {shown_value(value)}")
         if value < least:
             raise ValueError(f"{what} must be at least {least}, got {value}")
-    return Request(grouping, cast("Timing", timing), int(warmup), int(repeat))
+    return Request(
+        grouping,
+        cast("Timing", timing),
+        int(warmup),
+        int(repeat),
+        warmup_limit_s=limits[0],
+        repeat_limit_s=limits[1],
+    )
 
 
 def checked_grouping(by: Any) -> Grouping:
@@ -435,13 +451,14 @@ def _name_of(function: Any) -> str:
 
 def _remarks(counts: Counts) -> list[str]:
     """Return warnings that all frameworks share: nothing was counted, or amounts of operations are unknown."""
+    disturbance = [counts.disturbance] if counts.disturbance else []
     if not counts.ops:
-        return [_NOTHING_COUNTED]
+        return [*disturbance, _NOTHING_COUNTED]
     unknown = {
         "FLOPs": [op.name for op in counts.ops if op.flops is None],
         "bytes": [op.name for op in counts.ops if op.bytes is None],
     }
-    return [
+    return disturbance + [
         f"{what} of {counted(len(names), 'operation')} are unknown, and sums leave them out: "
         f"{first_few(list(dict.fromkeys(names)), _MAX_UNKNOWN_NAMED)}"
         for what, names in unknown.items()

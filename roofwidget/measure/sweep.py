@@ -151,8 +151,8 @@ def sweep(
     peaks: Any = None,
     by: Grouping | None = None,
     timing: Timing = "op",
-    warmup: int = 2,
-    repeat: int = 5,
+    warmup: int | None = None,
+    repeat: int | None = None,
     progress: Progress = None,
 ) -> Sweep:
     """Profile a function or a model for several inputs, and compare them: a series and a table row per value.

@@ -18,6 +18,9 @@ _WORK_COLUMNS: Final = (0, 1, 2, 5, 6)
 _STEAL_COLUMN: Final = 7
 # The system counts in hundredths of a second: shorter intervals say nothing.
 _MIN_INTERVAL_S: Final = 0.1
+# A smaller share of others disturbs a measurement little.
+_MAX_OTHERS: Final = 0.1
+_MAX_STOLEN: Final = 0.05
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,19 @@ class Shares:
 
     others: float
     stolen: float
+
+    def remarks(self) -> Iterator[str]:
+        """Yield who disturbed a measurement in this time.
+
+        Examples
+        --------
+        >>> list(Shares(0.34, 0.0).remarks()), list(Shares(0.02, 0.0).remarks())
+        (['other programs used 34% of the processors'], [])
+        """
+        if self.others > _MAX_OTHERS:
+            yield f"other programs used {self.others:.0%} of the processors"
+        if self.stolen > _MAX_STOLEN:
+            yield f"other virtual machines used {self.stolen:.0%} of the processors"
 
 
 def usage(root: Path = _ROOT) -> Usage:

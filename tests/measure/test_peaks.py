@@ -22,6 +22,7 @@ import torch
 
 import roofwidget as rw
 from roofwidget.measure import peak_figures, peaks, system
+from roofwidget.measure.frameworks import watches
 from roofwidget.measure.hardware_peaks import HardwarePeaks, MeasuredRate
 from roofwidget.measure.jax import probes as jax_probes
 from roofwidget.measure.numpy import probes as numpy_probes
@@ -612,3 +613,10 @@ def test_this_machine_has_rates_of_a_plausible_order(backend: str) -> None:
     assert 1e6 < found.peak_flops < 1e16
     assert 1e6 < found.peak_bandwidth < 1e14
     assert found.chip.peak("fp32") == found.peak_flops
+
+
+def test_a_framework_that_is_blocked_is_as_one_that_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("torch", "jax"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert list(watches((), lambda _op: None, float)) == ["numpy"]
+    assert peaks._default_precisions("cpu", "auto") == (("fp32", "fp64"), frozenset())

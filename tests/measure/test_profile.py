@@ -12,10 +12,11 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.measure import profile as profiles
-from roofwidget.measure.counts import Counts, OpCount
+from roofwidget.measure.counts import Counts, OpCount, Request
 from roofwidget.measure.frameworks import framework_of
 from roofwidget.measure.hardware_peaks import HardwarePeaks, MeasuredRate
 from roofwidget.measure.profile import Profile
+from roofwidget.measure.system import Shares
 
 CHIP = rw.Chip("My chip", {"fp32": 1e11, "fp64": 5e10}, {"DRAM": 2e10, "L3": 1e11, "L2": 4e11})
 
@@ -255,6 +256,52 @@ def test_profiling_a_function_of_numpy_counts_and_times_it() -> None:
     assert len(p.call_times) == 2
     assert (p.kernels.time > 0).all()
     assert p.precision == "fp64"
+
+
+def test_a_slow_function_runs_four_times_unless_the_numbers_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, calls = [0.0], []
+
+    def slow(a: Any) -> Any:
+        calls.append(a)
+        now[0] += 3
+        return a + 1
+
+    made = partial(Request, clock=lambda: now[0])
+    monkeypatch.setattr(profiles, "Request", made)
+    assert rw.profile(slow, np.ones(2)).call_times == (3,)
+    assert len(calls) == 4
+    calls.clear()
+    assert len(rw.profile(slow, np.ones(2), warmup=1, repeat=2).call_times) == 2
+    assert len(calls) == 6
+
+
+def test_a_function_of_some_tenths_of_a_second_runs_for_about_a_second_of_each_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+
+    def work(a: Any) -> Any:
+        now[0] += 0.5
+        return a + 1
+
+    monkeypatch.setattr(profiles, "Request", partial(Request, clock=lambda: now[0]))
+    assert rw.profile(work, np.ones(2)).call_times == (0.5, 0.5)
+
+
+def test_times_taken_while_other_programs_ran_say_so() -> None:
+    counts = replace(COUNTS, load=Shares(0.64, 0.2), call_times=(0.163, 2.932, 0.787))
+    (warning,) = profile_of(counts).warnings
+    assert warning == (
+        "other programs used 64% of the processors and other virtual machines used 20% of the processors during the "
+        "timing: a call took 163 ms to 2.93 s"
+    )
+    assert profile_of(replace(counts, device="cuda:0", call_times=(0.2, 0.21, 0.22))).warnings == ()
+    assert profile_of(replace(counts, load=Shares(0.05, 0.0), call_times=(0.2, 0.21, 0.22))).warnings == ()
+
+
+def test_times_that_vary_say_so_where_the_system_does_not_say_who_ran() -> None:
+    counts = replace(COUNTS, call_times=(0.163, 2.932, 0.787))
+    assert profile_of(counts).warnings == ("the times vary: a call took 163 ms to 2.93 s",)
 
 
 def test_timing_a_call_alone_or_nothing() -> None:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from roofwidget.measure.counts import Counts, Request
 from roofwidget.measure.frameworks import required
 from roofwidget.measure.jax.programs import Program, compile_function, counts_of
+from roofwidget.measure.passes import Passes
 
 _CALLS_ONLY: Final = (
     "calls are timed, and rows are not: XLA runs all of them inside one call; pass timing='call' to leave out this note"
@@ -33,8 +34,9 @@ def count(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], reque
     counts = counts_of(program, request.by)
     if request.timing is None:
         return counts
-    times = _call_times(jax, program, args, kwargs, request)
-    counts = replace(counts, call_times=times)
+    passes = Passes(request)
+    times = _call_times(jax, program, args, kwargs, request, passes)
+    counts = replace(counts, call_times=times, load=passes.load)
     if request.timing == "call":
         return counts
     if len(counts.ops) == 1 and counts.ops[0].count == 1:
@@ -53,22 +55,21 @@ def count_without_running(function: Any, args: tuple[Any, ...], kwargs: Mapping[
     return counts_of(compile_function(required("jax"), function, args, kwargs), request.by)
 
 
-def _call_times(
-    jax: Any, program: Program, args: tuple[Any, ...], kwargs: Mapping[str, Any], request: Request
+def _call_times(  # noqa: PLR0917 - what is called, and how
+    jax: Any, program: Program, args: tuple[Any, ...], kwargs: Mapping[str, Any], request: Request, passes: Passes
 ) -> tuple[float, ...]:
     """Return the seconds of calls. A call ends when all its results are there."""
     if any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree_util.tree_leaves((args, kwargs))):
         raise TypeError("a shape without data cannot be timed: use rw.count_flops, or pass arrays")
-    for _ in range(request.warmup):
-        given, named = _ready(jax, program, args, kwargs)
-        jax.block_until_ready(program.call(*given, **named))
-    times = []
-    for _ in range(request.repeat):
+
+    def seconds() -> float:
         given, named = _ready(jax, program, args, kwargs)
         start = request.clock()
         jax.block_until_ready(program.call(*given, **named))
-        times.append(request.clock() - start)
-    return tuple(times)
+        return request.clock() - start
+
+    passes.warm_up(seconds)
+    return tuple(passes.timed(seconds))
 
 
 def _ready(

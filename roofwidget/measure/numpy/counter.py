@@ -13,6 +13,7 @@ from roofwidget.measure.counts import Counts, OpCount, Request
 from roofwidget.measure.numpy.arrays import Recorder, plain
 from roofwidget.measure.numpy.captured import captured_values
 from roofwidget.measure.numpy.creation import creations_counted, recorded_creation
+from roofwidget.measure.passes import Passes
 from roofwidget.units import format_percent, format_quantity
 
 _MIN_SHARE_OF_CALL: Final = 0.5
@@ -28,8 +29,8 @@ def count(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[s
     a method are replaced by views that record operations; so are arrays that the function makes by functions of the
     module `numpy`, such as ``np.zeros``. Operations on other arrays are counted where they meet a recorded array.
 
-    The function is called once to count, ``warmup + repeat`` times with the plain arrays to time the call, and for the
-    timing ``"op"`` another ``repeat`` times to time each operation.
+    If it is timed, the function is called ``warmup`` times before it is counted. Then come one call to count,
+    ``repeat`` calls with the plain arrays to time the call, and for the timing ``"op"`` as many to time each operation.
 
     Raises
     ------
@@ -50,15 +51,23 @@ def count(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[s
     """
     if request.by == "fusion":
         raise ValueError("by: numpy runs each operation by itself and fuses none; use by='op'")
+    passes = Passes(request)
+    if request.timing is not None:
+        passes.warm_up(lambda: function(*args, **kwargs))
     recorder, result = recorded(function, args, kwargs, request)
     ops, warnings = recorder.ops, recorder.warnings
     compulsory = recorder.compulsory_bytes(result)
     del result
-    calls = () if request.timing is None else _call_times(function, args, kwargs, request)
+    if request.timing is None:
+        return Counts(tuple(ops), compulsory, warnings=tuple(warnings))
+    times = tuple(passes.timed(lambda: _seconds(function, args, kwargs, request)))
     if request.timing == "op" and ops:
-        ops, more = _with_times(ops, [recorded(function, args, kwargs, request)[0] for _ in range(request.repeat)])
-        warnings = [*warnings, *more, *_unexplained(ops, calls)]
-    return Counts(tuple(ops), compulsory, call_times=calls, warnings=tuple(warnings))
+        ops, more = _with_times(ops, passes.timed(lambda: recorded(function, args, kwargs, request)[0]))
+        warnings = [*warnings, *more]
+    counts = Counts(tuple(ops), compulsory, call_times=times, warnings=tuple(warnings), load=passes.load)
+    if request.timing == "op" and ops and not counts.disturbance:
+        counts = replace(counts, warnings=(*counts.warnings, *_unexplained(ops, times)))
+    return counts
 
 
 def count_without_running(
@@ -96,17 +105,10 @@ def recorded(
     return recorder, plain(result)
 
 
-def _call_times(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], request: Request
-) -> tuple[float, ...]:
-    for _ in range(request.warmup):
-        function(*args, **kwargs)
-    times = []
-    for _ in range(request.repeat):
-        start = request.clock()
-        function(*args, **kwargs)
-        times.append(request.clock() - start)
-    return tuple(times)
+def _seconds(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], request: Request) -> float:
+    start = request.clock()
+    function(*args, **kwargs)
+    return request.clock() - start
 
 
 def _with_times(ops: list[OpCount], passes: list[Recorder]) -> tuple[list[OpCount], list[str]]:

@@ -20,12 +20,13 @@ from typing import Any, Final
 import torch
 
 from roofwidget.measure.counts import Counts, Request
+from roofwidget.measure.passes import Passes
 from roofwidget.measure.torch import fake, inductor
 from roofwidget.measure.torch.dispatch import OpCounter, OpTimer, eagerly
 from roofwidget.measure.torch.modules import ModulePaths
 from roofwidget.measure.torch.state import State, modules_in, reachable, root_of
 from roofwidget.measure.torch.tensors import has_values, tensors_in
-from roofwidget.measure.torch.timing import call_times, synchronizer, watch_for
+from roofwidget.measure.torch.timing import seconds_of, synchronizer, watch_for
 
 _COMPILED: Final = (
     "the model is compiled: operations are counted and timed as before compilation, calls are timed as compiled; "
@@ -41,6 +42,8 @@ _PARTLY_COMPILED: Final = "parts of the function ran uncompiled, or the compiler
 def count(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], request: Request) -> Counts:
     """Count what a call does, then time calls, then time the operations of further calls.
 
+    Calls that warm up come first: the first step of an optimizer also makes the optimizer's state.
+
     What the calls change in models that the function can reach is put back, see `State`.
 
     Raises
@@ -53,24 +56,27 @@ def count(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str
     values = reachable(function, args, kwargs)
     _check_device(values)
     eager = before_compilation(function)
+    passes = Passes(request)
     with State(values) as state:
+        if request.timing is not None and request.by != "fusion":
+            _warm_up(passes, partial(function, *args, **kwargs), state)
         counts = _counted(partial(eager, *args, **kwargs), root_of(eager), state.gradients)
         timed = function
         if request.by == "fusion":
             counts, timed = _fused(counts, eager, args, kwargs, state)
+            if request.timing is not None:
+                _warm_up(passes, partial(timed, *args, **kwargs), state)
         elif eager is not function:
             counts = replace(counts, warnings=(*counts.warnings, _COMPILED))
         if request.timing is not None:
-            times = call_times(
-                partial(timed, *args, **kwargs),
-                request,
-                before_each=state.reset,
-                synchronize=synchronizer(counts.device),
+            call = partial(timed, *args, **kwargs)
+            seconds = partial(
+                seconds_of, call, request.clock, before=state.reset, synchronize=synchronizer(counts.device)
             )
-            counts = replace(counts, call_times=times)
+            counts = replace(counts, call_times=tuple(passes.timed(seconds)))
         if request.timing == "op" and request.by != "fusion":
-            counts = _with_op_times(counts, partial(eager, *args, **kwargs), request, state)
-    return counts
+            counts = _with_op_times(counts, partial(eager, *args, **kwargs), passes, request, state)
+    return replace(counts, load=passes.load)
 
 
 def count_without_running(
@@ -132,17 +138,31 @@ def _fused(
     return replace(counts, ops=groups, warnings=(*counts.warnings, *warnings)), compiled
 
 
-def _with_op_times(counts: Counts, call: Callable[[], Any], request: Request, state: State) -> Counts:
+def _warm_up(passes: Passes, call: Callable[[], Any], state: State) -> None:
+    """Make calls that are neither counted nor timed."""
+
+    def again() -> None:
+        state.reset()
+        call()
+
+    passes.warm_up(again)
+    state.reset()
+
+
+def _with_op_times(counts: Counts, call: Callable[[], Any], passes: Passes, request: Request, state: State) -> Counts:
     """Return the counts with the median seconds of each operation, from calls in which nothing else is done."""
     names = [op.name for op in counts.ops]
-    passes = []
-    for _ in range(request.repeat):
+
+    def operations() -> list[float] | None:
         state.reset()
         watch = watch_for(counts.device, request.clock)
         with eagerly(), OpTimer(watch) as timer:
             call()
-        if timer.names != names:
-            return replace(counts, warnings=(*counts.warnings, _CHANGING))
-        passes.append(watch.seconds())
-    times = [median(seconds) for seconds in zip(*passes, strict=True)]
+        return watch.seconds() if timer.names == names else None
+
+    found = passes.timed(operations)
+    alike = [seconds for seconds in found if seconds is not None]
+    if len(alike) < len(found):
+        return replace(counts, warnings=(*counts.warnings, _CHANGING))
+    times = [median(seconds) for seconds in zip(*alike, strict=True)]
     return replace(counts, ops=tuple(replace(op, time=time) for op, time in zip(counts.ops, times, strict=True)))

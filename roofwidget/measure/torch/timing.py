@@ -7,8 +7,6 @@ from typing import Any, Protocol
 
 import torch
 
-from roofwidget.measure.counts import Request
-
 
 class Watch(Protocol):
     """Takes the times between `start` and `stop`."""
@@ -85,32 +83,27 @@ def synchronizer(device: str) -> Callable[[], None]:
     return found
 
 
-def call_times(
+def seconds_of(
     call: Callable[[], object],
-    request: Request,
+    clock: Callable[[], float],
     *,
-    before_each: Callable[[], object],
+    before: Callable[[], object],
     synchronize: Callable[[], None],
-) -> tuple[float, ...]:
-    """Return the seconds of ``request.repeat`` calls after ``request.warmup`` calls that are not timed.
+) -> float:
+    """Return the seconds of a call.
 
     Parameters
     ----------
-    call, request
-        What is timed, and how.
-    before_each
-        Called before each call; its time does not count.
+    call, clock
+        What is timed, and what tells the time.
+    before
+        Called before the call; its time does not count.
     synchronize
         Waits until the device has nothing left to do.
     """
-    times = []
-    for number in range(request.warmup + request.repeat):
-        before_each()
-        synchronize()
-        begin = request.clock()
-        call()
-        synchronize()
-        end = request.clock()
-        if number >= request.warmup:
-            times.append(end - begin)
-    return tuple(times)
+    before()
+    synchronize()
+    begin = clock()
+    call()
+    synchronize()
+    return clock() - begin

@@ -14,6 +14,7 @@ import roofwidget as rw
 from roofwidget.measure.counts import Counts, Request
 from roofwidget.measure.jax import counter
 from roofwidget.measure.jax.programs import Program, Totals, counts_of, totals_of
+from roofwidget.measure.passes import Passes
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
 jnp = jax.numpy
@@ -264,7 +265,8 @@ def test_calls_are_timed_after_warm_up_with_the_given_clock() -> None:
     x = jnp.ones(8)
     compiled = jax.jit(jnp.sin).lower(x).compile()
     program = Program.of(compiled, call=run)
-    found = counter._call_times(jax, program, (x,), {}, Request(warmup=3, repeat=4, clock=ticking(0.5)))
+    request = Request(warmup=3, repeat=4, clock=ticking(0.5))
+    found = counter._call_times(jax, program, (x,), {}, request, Passes(request))
     assert found == (0.5, 0.5, 0.5, 0.5)
     assert len(calls) == 7
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from roofwidget.measure import system
 from roofwidget.measure.counts import Request
 from roofwidget.measure.numpy.counter import count, count_without_running
+from roofwidget.measure.system import Usage
 
 
 class Clock:
@@ -21,7 +23,7 @@ class Clock:
         return self.now
 
 
-def test_the_timed_calls_come_after_the_counting_call_and_the_warm_up() -> None:
+def test_the_timed_calls_come_after_the_warm_up_and_the_counting_call() -> None:
     clock = Clock()
     seconds = iter([9, 9, 9, 1, 2, 30])
 
@@ -30,12 +32,12 @@ def test_the_timed_calls_come_after_the_counting_call_and_the_warm_up() -> None:
         return a + 1
 
     counts = count(work, (np.ones(3),), {}, Request("op", "call", 2, 3, clock))
-    # One call counts, two warm up, three are timed.
+    # Two warm up, one call counts, three are timed.
     assert counts.call_times == (1, 2, 30)
     assert counts.ops[0].time is None
 
 
-def test_the_function_is_called_once_to_count_then_to_warm_up_then_timed_then_for_each_operation() -> None:
+def test_the_function_is_called_to_warm_up_then_once_to_count_then_timed_then_for_each_operation() -> None:
     kinds = []
 
     def work(a: Any) -> Any:
@@ -43,7 +45,7 @@ def test_the_function_is_called_once_to_count_then_to_warm_up_then_timed_then_fo
         return a + 1
 
     count(work, (np.ones(3),), {}, Request("op", "op", 1, 2))
-    assert kinds == ["CountedArray", *["ndarray"] * 3, *["CountedArray"] * 2]
+    assert kinds == ["ndarray", "CountedArray", *["ndarray"] * 2, *["CountedArray"] * 2]
 
 
 def test_operations_have_the_median_of_their_own_times() -> None:
@@ -83,6 +85,28 @@ def test_a_call_whose_time_the_operations_do_not_explain_says_so() -> None:
     (warning,) = count(work, (np.ones(3),), {}, Request("op", "op", 0, 1, clock)).warnings
     assert warning.startswith("the counted operations take 0 % of a call (1 s); the rest is Python code")
     assert "rw.measured(flops=…, bytes=…)" in warning
+
+
+def busy(others: float) -> Any:
+    """Return readings of the processor time, 10 s apart, in which other programs use a share of two processors."""
+    readings = iter([Usage(0, 0, 0, 0), *[Usage(10, 2, 2 + 20 * others, 0)] * 2])
+    return lambda: next(readings)
+
+
+def test_on_a_busy_machine_no_time_is_said_to_be_unexplained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system, "usable_processors", lambda: (0, 1))
+
+    def counted(others: float) -> Any:
+        clock = Clock()
+
+        def work(a: Any) -> Any:
+            clock.now += 1
+            return a + 1
+
+        return count(work, (np.ones(3),), {}, Request("op", "op", 0, 1, clock, usage=busy(others)))
+
+    assert "the rest is Python code" in counted(0.05).warnings[0]
+    assert (counted(0.64).warnings, counted(0.64).load) == ((), system.Shares(0.64, 0.0))
 
 
 def test_counting_without_running_says_that_numpy_ran_once() -> None:

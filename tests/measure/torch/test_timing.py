@@ -64,7 +64,7 @@ def test_counting_and_timing_are_separate_calls() -> None:
 
     counter.count(f, (torch.zeros(4),), {}, Request(warmup=2, repeat=3, clock=ticking()))
     kinds = [type(mode).__name__ for mode in calls]
-    assert kinds == ["OpCounter", *["NoneType"] * 5, *["OpTimer"] * 3]
+    assert kinds == ["NoneType", "NoneType", "OpCounter", *["NoneType"] * 3, *["OpTimer"] * 3]
 
 
 def test_operations_that_change_from_call_to_call_have_no_times_and_say_so() -> None:
@@ -80,6 +80,21 @@ def test_operations_that_change_from_call_to_call_have_no_times_and_say_so() -> 
     assert "differ from call to call" in profile.warnings[0]
     assert profile.ops_time is None
     assert profile.time is not None
+
+
+@pytest.mark.parametrize("kind", [torch.optim.Adam, lambda parameters: torch.optim.SGD(parameters, 0.1, momentum=0.9)])
+def test_the_first_profile_of_a_training_step_has_times(kind: Any) -> None:
+    model = nn.Linear(4, 4)
+    optimizer = kind(model.parameters())
+
+    def step(x: Any) -> None:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+    profile = rw.profile(step, torch.zeros(2, 4))
+    assert profile.ops_time is not None
+    assert not any("differ from call to call" in warning for warning in profile.warnings)
 
 
 def test_a_backward_pass_does_the_same_in_each_call() -> None:
