@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,13 @@ CHIP = rw.Chip("Mine", {"fp32": "100 GFLOP/s", "fp64": "50 GFLOP/s"}, {"DRAM": "
 
 @pytest.fixture(scope="module")
 def process_shell() -> Iterator[Any]:
+    main = sys.modules["__main__"]
     shell = InteractiveShell.instance(colors="nocolor")
     shell.run_line_magic("load_ext", "roofwidget")
     yield shell
     InteractiveShell.clear_instance()
+    # A shell puts a module of its own there, from which processes cannot be spawned.
+    sys.modules["__main__"] = main
 
 
 @pytest.fixture
