@@ -28,6 +28,17 @@ def test_the_example_of_a_graph_runs() -> None:
     exec(example[1], {})  # noqa: S102 - our own text
 
 
+def test_the_example_of_what_fusion_saves_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    section = (USING.parent / "measuring.md").read_text(encoding="utf-8").partition("### What fusion saves")[2]
+    example = re.search(r"```python\n(.*?)```", section, re.DOTALL)
+    assert example is not None
+    exec(example[1], {})  # noqa: S102 - our own text
+    said = re.findall(r"^print\(.*\)  # (.*?)(?: times .*)?$", example[1], re.MULTILINE)
+    assert len(said) == 3
+    assert capsys.readouterr().out.splitlines() == said
+
+
 def test_every_file_the_readme_names_is_there() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8")):
         assert (README.parent / target).exists(), target

@@ -7,14 +7,17 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from roofwidget.analysis.result import Bound
 from roofwidget.chips import Chip, Memory, Source
-from roofwidget.support.text_tables import aligned, html_table, html_with_notes
+from roofwidget.kernels.table import Kernels
+from roofwidget.support.text_tables import aligned, first_few, html_table, html_with_notes
 from roofwidget.units import format_percent, format_quantity
 
 _HEADER: Final = ("figure", "best", "median", "spread", "runs", "threads", "method")
 # More digits of a measured rate are noise.
 _FLOPS_DIGITS: Final = 3
 _BANDWIDTH_DIGITS: Final = 2
+_MAX_NOTES: Final = 3
 _UNNAMED: Final = "this machine"
 
 
@@ -174,6 +177,25 @@ tf32_enabled=False, cudnn_benchmark=False)
         yield from self.warnings
         for rate in self.ceilings:
             yield from (f"{rate.name}: {warning}" for warning in rate.warnings)
+
+
+def remarks_on_roofs(kernels: Kernels, bound: Bound) -> list[str]:
+    """Return one sentence on why the roofs that judge kernels may be wrong, if they were measured and may be.
+
+    Parameters
+    ----------
+    kernels
+        The kernels.
+    bound
+        Their bound on a chip. Notes on its figures that judge none of the kernels are left out.
+    """
+    chip = bound.chip
+    if not any(source.confidence == "measured" for source in chip.sources.values()):
+        return []
+    judging = {*bound.judged, *(name or bound.precision for name in kernels.precision[kernels.flops > 0])}
+    others = {*chip.peak_flops, *chip.memories} - judging
+    found = [note for note in chip.notes if note.partition(":")[0] not in others]
+    return [f"the measured roofs may be wrong: {first_few(found, _MAX_NOTES)}"] if found else []
 
 
 def _cells(rate: MeasuredRate) -> list[str]:

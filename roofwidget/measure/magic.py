@@ -22,6 +22,7 @@ from IPython.display import display
 from traitlets import TraitError
 
 from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.measure.hardware_peaks import remarks_on_roofs
 from roofwidget.measure.peaks import measure_peaks
 from roofwidget.measure.record import Recording, active_recording, record
 from roofwidget.measure.tally import ROWS
@@ -244,7 +245,8 @@ class _Line:
     def finish(self) -> None:
         """Show what the run did."""
         self._run.on_update = None
-        self._show("\n".join([f"{self._run.name}: {self._amounts()}", *(f"Note: {note}" for note in self._remarks())]))
+        first = f"{self._run.name}: {self._amounts()}"
+        self._show("\n".join([first, *(f"Note: {note}" for note in self._remarks())]))
 
     def _show(self, text: str) -> None:
         content = {"text/plain": text}
@@ -277,11 +279,10 @@ class _Line:
         bound = bound_lenient(kernels, chip)
         known = ~np.isnan(bound.time) & ~np.isnan(kernels.self_time)
         seconds = float(kernels.self_time[known].sum())
-        return (
-            [f"{format_percent(float(bound.time[known].sum()) / seconds)} of the roof of {chip.name}"]
-            if seconds
-            else []
-        )
+        if not seconds:
+            return []
+        self.notes += remarks_on_roofs(kernels, bound)
+        return [f"{format_percent(float(bound.time[known].sum()) / seconds)} of the roof of {chip.name}"]
 
     def _remarks(self) -> list[str]:
         return list(dict.fromkeys([*self.notes, *self._run.warnings]))

@@ -149,8 +149,9 @@ class Recording:
             self._publish()
         if self.warns_if_empty and kind is None and not self.calls:
             warnings.warn(
-                f"{self.name} recorded nothing. A block sees PyTorch if it was imported before, and in a notebook the "
-                "numpy arrays of variables. Else use run.profile(f, x), @rw.measured(flops=…, bytes=…) or run.add(…)",
+                f"{self.name} recorded nothing. A block sees PyTorch if it was imported before, and outside of "
+                "functions the numpy arrays of variables. Else use run.profile(f, x), @rw.measured(flops=…, bytes=…) "
+                "or run.add(…)",
                 UserWarning,
                 stacklevel=2,
             )
@@ -318,8 +319,8 @@ def record(widget: RooflineModel, name: str | None = None, *, by: Row = "op") ->
     Use it as ``with rw.record(widget) as run:``. Counted and timed are:
 
     - the operations of PyTorch that the block's thread runs;
-    - in a notebook, outside of functions: operations on the numpy arrays and calls of the functions of `jax.jit` that
-      variables of the notebook hold. ``%%roofline`` sees more of them;
+    - outside of functions, in a notebook or at the top of a script: operations on the numpy arrays and calls of the
+      functions of `jax.jit` that variables hold when the block begins. ``%%roofline`` sees more of them;
     - the calls of functions with `measured`, in any thread;
     - what `Recording.profile` is given, and the points of `Recording.add`.
 

@@ -15,6 +15,7 @@ from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import Bound
 from roofwidget.kernels.concat import concat
 from roofwidget.measure.counts import Grouping, Timing
+from roofwidget.measure.hardware_peaks import remarks_on_roofs
 from roofwidget.measure.profile import Profile, as_chip, peaks_for, profile
 from roofwidget.support.arguments import list_argument, mapping_argument, shown_value
 from roofwidget.support.did_you_mean import listed, unknown_keyword
@@ -103,20 +104,38 @@ class Sweep:
         rows = self._rows(self.peaks if peaks is None else peaks)
         return pd.DataFrame([{**values, **row} for values, row in zip(self.values, rows, strict=True)])
 
+    def summary(self, peaks: Any = None) -> None:
+        """Print the table, and what a reader must know about its figures.
+
+        Parameters
+        ----------
+        peaks
+            Another roof than the sweep's.
+        """
+        roof = self.peaks if peaks is None else peaks
+        print("\n".join([*self._lines(roof), *(f"Note: {note}" for note in self._notes(roof))]))  # noqa: T201 - its purpose
+
     def __repr__(self) -> str:
-        return "\n".join([self._title(), *aligned([*self._cells()], right=_NUMBERS)])
+        return "\n".join(self._lines(self.peaks))
 
     def _repr_html_(self) -> str:
-        header, *rows = self._cells()
-        notes = dict.fromkeys(note for one in self.profiles.values() for note in one.warnings)
-        return html_with_notes(html_table(self._title(), header, rows), notes)
+        header, *rows = self._cells(self.peaks)
+        return html_with_notes(html_table(self._title(self.peaks), header, rows), self._notes(self.peaks))
 
-    def _title(self) -> str:
-        return f"Sweep over {', '.join(self.values[0])} on {one_line(as_chip(self.peaks).name)}"
+    def _lines(self, peaks: Any) -> list[str]:
+        return [self._title(peaks), *aligned([*self._cells(peaks)], right=_NUMBERS)]
 
-    def _cells(self) -> Iterator[list[str]]:
+    def _title(self, peaks: Any) -> str:
+        return f"Sweep over {', '.join(self.values[0])} on {one_line(as_chip(peaks).name)}"
+
+    def _notes(self, peaks: Any) -> list[str]:
+        bound = bound_lenient(self.kernels, as_chip(peaks))
+        notes = [note for one in self.profiles.values() for note in one.warnings]
+        return list(dict.fromkeys([*remarks_on_roofs(self.kernels, bound), *notes]))
+
+    def _cells(self, peaks: Any) -> Iterator[list[str]]:
         yield [", ".join(self.values[0]), *_HEADER]
-        for values, row in zip(self.values, self._rows(self.peaks), strict=True):
+        for values, row in zip(self.values, self._rows(peaks), strict=True):
             yield [
                 ", ".join(_shown(value) for value in values.values()),
                 format_quantity(row["flops"], "FLOP"),

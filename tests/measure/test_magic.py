@@ -326,3 +326,32 @@ def test_a_missing_widget_is_said_to_be_made_where_there_is_none(shell: Any) -> 
         outcome = shell.run_cell("%%roofline -w nowhere\n1")
     text = "%roofline: --widget: 'nowhere' is no RooflineWidget; without --widget the first run makes one"
     assert str(outcome.error_in_exec) == text
+
+
+def test_a_line_says_that_its_roof_was_disturbed_when_it_was_measured(shell: Any) -> None:
+    source = rw.Source("measured here", confidence="measured")
+    note = "DRAM: other programs used 80% of the processors"
+    busy = CHIP.replace(sources={"memories.DRAM.bandwidth": source}, notes=[note, "fp32: the rates vary"])
+    shell.push({"busy": rw.RooflineWidget([busy])})
+    _, _, shown = run(shell, "%%roofline -w busy\na @ a")
+    assert line_below(shown).endswith(f"% of the roof of Mine\nNote: the measured roofs may be wrong: {note}")
+
+
+def test_a_warning_of_numpy_points_to_the_users_line(shell: Any) -> None:
+    with capture_output(), pytest.warns(RuntimeWarning, match="^overflow encountered in exp$") as caught:
+        shell.run_cell("%%roofline -w w\nb = 1000 * a\nnp.exp(b)\nnp.seterr(divide='ignore')")
+    try:
+        assert [one.lineno for one in caught] == [3]
+        assert "measure" not in caught[0].filename
+        assert {kind: np.geterr()[kind] for kind in ("over", "divide")} == {"over": "warn", "divide": "ignore"}
+    finally:
+        np.seterr(divide="warn")
+
+
+def test_a_profile_warns_at_the_line_of_the_function() -> None:
+    def overflows(x: Any) -> Any:
+        return np.exp(x)
+
+    with pytest.warns(RuntimeWarning, match="overflow") as caught:
+        rw.profile(overflows, np.full(3, 1e3), repeat=1)
+    assert {one.filename for one in caught} == {__file__}

@@ -31,3 +31,28 @@ def test_a_profile_is_taken_for_its_kernels() -> None:
     profile = rw.profile(np.add, np.ones(10, "f4"), np.ones(10, "f4"), timing=None)
     assert rw.RooflineModel([PEAKS], profile).kernels is profile.kernels
     assert rw.bound(profile, PEAKS).time.tolist() == [120 / 4e10]
+
+
+SOURCE = rw.Source("measured here", confidence="measured")
+DISTURBED = rw.Chip(
+    "Busy",
+    {"fp64": "100 GFLOP/s"},
+    {"DRAM": "10 GB/s", "L1": "90 GB/s"},
+    sources={"memories.DRAM.bandwidth": SOURCE},
+    notes=["DRAM: other programs used 80% of the processors", "L1: the rates vary"],
+)
+NOTE = "Note: the measured roofs may be wrong: DRAM: other programs used 80% of the processors"
+
+
+def test_a_sweep_prints_its_table_and_says_that_the_roof_was_disturbed(capsys: pytest.CaptureFixture[str]) -> None:
+    found = rw.sweep(lambda n: (np.add, np.ones(n), np.ones(n)), {"n": [10, 20]}, peaks=DISTURBED, timing=None)
+    found.summary()
+    title, _, *rows, note = capsys.readouterr().out.splitlines()
+    assert title == "Sweep over n on Busy"
+    assert [row.split()[0] for row in rows] == ["10", "20"]
+    assert note == NOTE
+    assert NOTE.removeprefix("Note: ") in found._repr_html_()
+    found.summary(PEAKS)
+    printed = capsys.readouterr().out
+    assert printed.startswith("Sweep over n on this machine (measured)\n")
+    assert "may be wrong" not in printed

@@ -16,6 +16,7 @@ import numpy as np
 from roofwidget.kernels.columns import is_whole
 from roofwidget.measure.counts import OpCount, Report
 from roofwidget.measure.numpy import functions
+from roofwidget.measure.numpy.float_errors import warned_at_callers
 from roofwidget.measure.numpy.functions import Call, Rule, Work, arrays_in
 from roofwidget.measure.numpy.traffic import Array, bytes_of, is_view, total_bytes
 from roofwidget.measure.numpy.ufuncs import precision_of, ufunc_flops, ufunc_name
@@ -96,7 +97,8 @@ class Recorder:
         """Record in this thread until the block ends. Arrays that outlive the block no longer record."""
         token = active.set(self)
         try:
-            yield
+            with warned_at_callers():
+                yield
         finally:
             active.reset(token)
             self.is_open = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -62,7 +63,7 @@ def without_values(
             for name, value in list(part.items()):
                 part.pop(name)
                 part[without(name)] = tree_map(without, value)
-        with mode:
+        with mode, no_logged_traces():
             call = partial(function, *tree_map(without, args), **tree_map(without, dict(kwargs)))
             yield (
                 partial(_checked, call, _Converter(without)),
@@ -72,6 +73,21 @@ def without_values(
         for part, tensors in zip(parts, before, strict=True):
             part.clear()
             part.update(tensors)
+
+
+@contextmanager
+def no_logged_traces() -> Iterator[None]:
+    """Keep PyTorch from logging a traceback when an operation fails: the error that is raised says the same."""
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    logger.addFilter(_is_no_failure)
+    try:
+        yield
+    finally:
+        logger.removeFilter(_is_no_failure)
+
+
+def _is_no_failure(record: logging.LogRecord) -> bool:
+    return record.levelno != logging.ERROR
 
 
 def _mode_of(tensors: Sequence[Tensor]) -> Any:

@@ -18,6 +18,7 @@ from torch.utils import _pytree as pytree
 
 from roofwidget.measure.graphs.trace import Trace, Where, made
 from roofwidget.measure.graphs.views import Array, View, value_of
+from roofwidget.measure.torch.fake import no_logged_traces
 from roofwidget.measure.torch.flops import flops
 from roofwidget.measure.torch.operators import Call, bound, is_composite, read
 from roofwidget.measure.torch.symbols import Symbols
@@ -73,7 +74,7 @@ def _exported(module: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     training = {part: part.training for part in module.modules()}
     module.eval()
     try:
-        with torch.no_grad(), warnings.catch_warnings():
+        with torch.no_grad(), warnings.catch_warnings(), no_logged_traces():
             warnings.simplefilter("ignore")
             return _plain(torch.export.export(module, args, kwargs, dynamic_shapes=dynamic_shapes))
     except Exception as error:

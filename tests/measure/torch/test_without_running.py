@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import pytest
@@ -134,3 +135,13 @@ def test_an_optimizer_changes_parameters_without_values() -> None:
 def test_fused_groups_need_to_run() -> None:
     with pytest.raises(ValueError, match=r'by="fusion" compiles and runs.*rw\.profile'):
         rw.count_flops(nn.Linear(4, 4), torch.zeros(2, 4), by="fusion")
+
+
+@pytest.mark.parametrize("follow", [rw.count_flops, rw.Graph.from_torch])
+def test_a_model_that_fails_raises_one_error_and_logs_nothing(
+    follow: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("torch"), "propagate", True)
+    with pytest.raises((RuntimeError, ValueError), match="must have same reduction dim"):
+        follow(nn.Linear(8, 4), torch.zeros(3, 5))
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
