@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from statistics import median
 from typing import Any, Final, cast
@@ -25,7 +25,7 @@ from roofwidget.measure.frameworks import COUNTERS, counter, default_grouping, f
 from roofwidget.measure.hardware_peaks import HardwarePeaks
 from roofwidget.measure.peaks import measure_peaks
 from roofwidget.support.arguments import shown_value, text_argument
-from roofwidget.support.did_you_mean import choose_from
+from roofwidget.support.did_you_mean import choose_from, did_you_mean, keywords
 from roofwidget.support.text_tables import counted, first_few
 from roofwidget.widget import RooflineWidget
 
@@ -36,10 +36,8 @@ _WARMUP: Final = 2
 _REPEAT: Final = 5
 _SLOW_S: Final = 1.0
 """Seconds after which no further call starts, if the number of calls is not given."""
-_NOTHING_COUNTED: Final = (
-    "no operation was counted: give the arrays as arguments, as in rw.profile(f, x); if the function computes "
-    "elsewhere, such as in C code of its own, state its work with rw.measured(flops=…, bytes=…)"
-)
+_OWN_KEYWORDS: Final = ("by", "timing", "warmup", "repeat", "framework")
+_SUMMARY: Final = "give the chip or the peaks first, as in p.summary('h100-sxm')"
 
 
 class Profile:
@@ -82,11 +80,12 @@ class Profile:
 
     @cached_property
     def kernels(self) -> Kernels:
-        rows = [op for op in self._counts.ops if op.flops is None or op.bytes != 0 or any(op.flops.values())]
+        rows = self.counted_ops
         table = table_of(rows, self.name, self.warnings)
         program = self._program(table)
         if self.by == "module":
-            table = table.replace(extra={**table.extra, "module": [op.module or self.name for op in rows]})
+            own = f"{self.name} (own operations)" if any(op.module for op in rows) else self.name
+            table = table.replace(extra={**table.extra, "module": [op.module or own for op in rows]})
             table = table.groupby("module")
         return table.replace(program=program)
 
@@ -109,6 +108,11 @@ class Profile:
     def ops(self) -> tuple[OpCount, ...]:
         """The operations in the order in which they ran, also those that neither compute nor move bytes."""
         return self._counts.ops
+
+    @property
+    def counted_ops(self) -> tuple[OpCount, ...]:
+        """The operations in the order in which they ran, without those that neither compute nor move bytes."""
+        return tuple(op for op in self._counts.ops if op.flops is None or op.bytes != 0 or any(op.flops.values()))
 
     @property
     def calls(self) -> int:
@@ -157,6 +161,11 @@ class Profile:
     def call_times(self) -> tuple[float, ...]:
         """Seconds of each timed call."""
         return self._counts.call_times
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether other programs disturbed the timing, or the times vary; `warnings` says which."""
+        return bool(self._counts.disturbance)
 
     @property
     def ops_time(self) -> float | None:
@@ -211,10 +220,13 @@ class Profile:
         """Return a `RooflineWidget` with the rows on a chip; `peaks` is as in `bound`."""
         return RooflineWidget([self._chip(peaks)], self.kernels, **traits)
 
+    @keywords("Profile.summary", {"chip": _SUMMARY})
     def summary(self, peaks: Any = None, top: int = 10, *, memory: str = "main") -> None:
         """Print how close the call is to the roof of a chip, and the slowest rows.
 
         Operations that are equal, with the same shapes, are one row of the printed table.
+
+        It names the roofs, and what they would allow if each array moved once, as with ideal fusion.
 
         The roofs allow the sum of the rows' bounds: each row takes at least its FLOPs over the peak or its bytes over
         the bandwidth, whichever is longer.
@@ -229,7 +241,7 @@ class Profile:
         Raises
         ------
         TypeError, ValueError
-            If `top` is not a positive whole number.
+            If `top` is not a positive whole number, or a keyword is unknown.
         LookupError
             If there is no such chip.
         MissingFigureError
@@ -242,6 +254,7 @@ class Profile:
         >>> Profile("forward", Counts((product,), call_times=(2.8672e-6,))).summary(chip)
         forward reaches 50 % of the roof of My chip: a call takes 2.87 µs, and the roofs allow 1.43 µs, bound by DRAM.
         Its operations take 2 µs of a call; the other 867 ns (30 %) pass between them.
+        Roofs: fp64 100 GFLOP/s, DRAM 20 GB/s.
         operation  time  FLOPs       bytes    AI           achieved      bound by  of roof
         matmul     2 µs  65.5 kFLOP  28.7 kB  2.29 FLOP/B  32.8 GFLOP/s  DRAM      72 %
         """
@@ -356,7 +369,21 @@ def profile(
     """
     found = _framework(function, framework, [args, kwargs])
     request = _request(default_grouping(found) if by is None else by, timing, warmup, repeat)
-    return Profile(_name_of(function), counter(found).count(function, args, kwargs, request), request.by)
+    try:
+        counts = counter(found).count(function, args, kwargs, request)
+    except TypeError as error:
+        hint = _hint_at_own_keyword(str(error), kwargs)
+        if not hint:
+            raise
+        raise TypeError(f"{error}{hint}") from error
+    return Profile(_name_of(function), counts, request.by)
+
+
+def _hint_at_own_keyword(message: str, given: Iterable[str]) -> str:
+    """Return a hint if a function refuses a keyword that resembles one of `profile`."""
+    refused = [word for word in given if "keyword" in message and f"'{word}'" in message]
+    hints = [did_you_mean(word, _OWN_KEYWORDS, "") for word in refused]
+    return next((f"{hint} It is a keyword of rw.profile" for hint in hints if hint), "")
 
 
 def count_flops(
@@ -453,7 +480,7 @@ def _remarks(counts: Counts) -> list[str]:
     """Return warnings that all frameworks share: nothing was counted, or amounts of operations are unknown."""
     disturbance = [counts.disturbance] if counts.disturbance else []
     if not counts.ops:
-        return [*disturbance, _NOTHING_COUNTED]
+        return [*disturbance, report.NOTHING_COUNTED]
     unknown = {
         "FLOPs": [op.name for op in counts.ops if op.flops is None],
         "bytes": [op.name for op in counts.ops if op.bytes is None],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -10,9 +11,17 @@ import numpy as np
 
 from roofwidget.analysis import report as bounds_text
 from roofwidget.analysis.result import Bound
-from roofwidget.chips import FLOP_CLASSES
+from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
 from roofwidget.kernels.table import Kernels
-from roofwidget.support.text_tables import aligned, and_more, counted, html_table, html_with_notes, one_line
+from roofwidget.support.text_tables import (
+    aligned,
+    and_more,
+    counted,
+    first_few,
+    html_table,
+    html_with_notes,
+    one_line,
+)
 from roofwidget.units import format_intensity, format_percent, format_quantity
 
 if TYPE_CHECKING:
@@ -27,11 +36,22 @@ _OF_TIME: Final = ("time", "achieved", "of roof")
 """The columns that need the times of rows."""
 _ALONE: Final = 0.95
 """A resource that binds at least this share of the bound time is named alone."""
+_MAX_FUSED: Final = 0.95
+"""What fusion could save is named if the roofs would allow at most this part of the time."""
+_MAX_NAMED: Final = 3
+_KINDS: Final = {"cuda": "gpu", "mps": "gpu"}
+_BUSY: Final = re.compile(r"other programs used (\d+)%")
+_OF_BUSY: Final = ("the rates vary", "small matrices came out fastest")
+"""How remarks begin that a busy machine explains."""
+NOTHING_COUNTED: Final = (
+    "no operation was counted: give the arrays as arguments, as in rw.profile(f, x); if the function computes "
+    "elsewhere, such as in C code of its own, state its work with rw.measured(flops=…, bytes=…)"
+)
 
 
 def one_line_of(profile: Profile) -> str:
     """Return one line: the function, its device, its operations, FLOPs, bytes and time."""
-    amounts = [counted(profile.calls, "operation")]
+    amounts = [counted(sum(op.count for op in profile.counted_ops), "operation")]
     amounts += [format_quantity(profile.flops + profile.other_flops, "FLOP"), format_quantity(profile.bytes, "B")]
     amounts += [] if profile.time is None else [f"{format_quantity(profile.time, 's')} a call"]
     amounts += [counted(len(profile.warnings), "warning")] if profile.warnings else []
@@ -84,14 +104,15 @@ def summary(profile: Profile, bound: Bound, of_merged: Bound, top: int, remarks:
             for row in shown[:top]
         ),
     ]
-    lines = [*_share_of_roof(profile, bound), *_between_operations(profile)]
+    lines = [*_share_of_roof(profile, bound)]
     if len(table):
+        lines += [*_between_operations(profile), *_roofs(profile, bound), *_if_fused(profile, bound)]
         lines += [*aligned(_without_empty(rows, table)), *and_more(len(shown), top)]
     notes = [
-        *_warnings(profile.warnings),
-        *_that_matter(remarks, profile, bound),
+        *_warnings(tuple(warning for warning in profile.warnings if warning != NOTHING_COUNTED)),
+        *_of_roofs(list(_that_matter(remarks, profile, bound))),
         *_assumptions(profile, bound),
-        *_above_roof(of_merged),
+        *_above_roof(of_merged, table),
     ]
     return "\n".join([*lines, *(f"Note: {note}" for note in notes)])
 
@@ -111,6 +132,23 @@ def _that_matter(remarks: Sequence[str], profile: Profile, bound: Bound) -> Iter
     yield from (remark for remark in remarks if remark.partition(":")[0] not in others)
 
 
+def _of_roofs(remarks: Sequence[str]) -> Iterator[str]:
+    """Yield one sentence for all remarks on measured figures."""
+    busy = max((int(share) for remark in remarks for share in _BUSY.findall(remark)), default=0)
+    others: dict[str, list[str]] = {}
+    for remark in remarks:
+        figure, colon, text = remark.partition(": ")
+        figure, text = (figure, text) if colon else ("", remark)
+        if not busy or not (_BUSY.search(remark) or text.startswith(_OF_BUSY)):
+            others.setdefault(text, []).append(figure)
+    parts = [f"{', '.join(filter(None, figures))}: {text}".removeprefix(": ") for text, figures in others.items()]
+    if busy:
+        parts.insert(0, f"on a busy machine: other programs used up to {busy} % of the processors")
+        yield f"the roofs were measured {'; '.join(parts)}"
+    elif parts:
+        yield f"the roofs: {'; '.join(parts)}"
+
+
 def _assumptions(profile: Profile, bound: Bound) -> Iterator[str]:
     """Yield the remarks of a bound. Which peak is taken for a class of FLOPs matters only if a row is bound by it."""
     by_compute = bound.bound_by == "compute"
@@ -120,20 +158,23 @@ def _assumptions(profile: Profile, bound: Bound) -> Iterator[str]:
         if name in FLOP_CLASSES and not (by_compute & (np.nan_to_num(flops) > 0)).any()
     ]
     yield from (
-        remark for remark in bound.remarks if not any(f"no separate peak for {name} FLOPs" in remark for name in minor)
+        remark
+        for remark in bound.remarks
+        if not any(f"no separate peak for {name} FLOPs" in remark for name in minor)
+        and not (bool(np.isnan(bound.time).all()) and " a figure that " in remark)
     )
 
 
-def _above_roof(bound: Bound) -> Iterator[str]:
+def _above_roof(bound: Bound, table: Kernels) -> Iterator[str]:
     """Yield sentences on rows that are faster than their roof allows."""
-    in_cache = list(cached(bound))
+    in_cache = list(_cached(bound, table))
     yield from in_cache or bounds_text.above_roof(bound)
 
 
-def cached(bound: Bound) -> Iterator[str]:
-    """Yield a sentence on rows that are faster than their memory allows, because a nearer memory holds their data.
+def _cached(bound: Bound, table: Kernels) -> Iterator[str]:
+    """Yield a sentence on rows that are faster than their memory allows, and why that can be.
 
-    The sentence names the first level that is fast enough for all of these rows.
+    The sentence names the first level that is large and fast enough for all of these rows.
     """
     if not len(bound):
         return
@@ -142,23 +183,28 @@ def cached(bound: Bound) -> Iterator[str]:
     if not len(rows):
         return
     needed = float((bound.bytes[level][rows] / bound.measured[rows]).max())
+    largest = float((bound.bytes[level][rows] / table.count[rows]).max())
     nearer = {
         other.name: other.bandwidth
         for other in bound.chip.memories.values()
-        if other.bandwidth is not None and other.bandwidth > bound.chip.bandwidth(level)
+        if other.bandwidth is not None
+        and other.bandwidth > bound.chip.bandwidth(level)
+        and (other.capacity is None or largest <= other.capacity)
     }
     subject, their = ("row is", "its") if len(rows) == 1 else ("rows are", "their")
     enough = [name for name, bandwidth in nearer.items() if bandwidth >= needed]
-    hint = f" Compare with memory='{(enough or list(nearer))[0]}'." if nearer else ""
-    yield f"{len(rows):,} {subject} faster than {level} allows: a cache holds {their} data.{hint}"
+    hint = f"a cache holds {their} data (compare with memory='{(enough or [*nearer, ''])[0]}'), or the roof"
+    if not nearer:
+        hint = f"no known cache is large enough for {format_quantity(largest, 'B')}, so the roof"
+    yield f"{len(rows):,} {subject} faster than {level} allows: {hint} is too low, as on a busy machine."
 
 
 def _share_of_roof(profile: Profile, bound: Bound) -> Iterator[str]:
     known = bound.time[~np.isnan(bound.time)]
     unknown = len(bound) - len(known)
     if not len(known):
-        took = "" if profile.time is None else f"; a call takes {format_quantity(profile.time, 's')}"
-        yield f"{one_line(profile.name)} has no known bound on {one_line(bound.chip.name)}{took}."
+        took = "it was not timed" if profile.time is None else f"a call takes {format_quantity(profile.time, 's')}"
+        yield f"{one_line(profile.name)}: {took}; {_why_unknown(profile, bound)}."
         return
     least = "at least " if unknown else ""
     allowed = math.fsum(known.tolist())
@@ -171,11 +217,66 @@ def _share_of_roof(profile: Profile, bound: Bound) -> Iterator[str]:
         if allowed <= profile.time:
             reaches = f"reaches {share} of the roof of {chip}"
         yield f"{name} {reaches}: a call takes {took}, and {roofs}."
+        yield from _of_other_device(profile.device, bound.chip)
     else:
         yield f"{name} was not timed; on {chip} {roofs}."
     if unknown:
         has = "has" if unknown == 1 else "have"
         yield f"{counted(unknown, _ROWS_ARE[profile.by])} of {len(bound):,} {has} no known bound."
+
+
+def _why_unknown(profile: Profile, bound: Bound) -> str:
+    """Return why no row has a bound."""
+    if not profile.ops:
+        return NOTHING_COUNTED
+    if not len(bound):
+        return "its operations, such as views, neither compute nor move bytes, so no roof limits it"
+    table, chip = profile.kernels, bound.chip
+    lacking = [name for name in dict.fromkeys(table.precision) if name and not _has_peak(chip, str(name))]
+    unknown = {
+        "FLOPs": list(dict.fromkeys(table.names[np.isnan(table.flops)])),
+        "bytes": list(dict.fromkeys(table.names[np.isnan(table.bytes)])),
+    }
+    reasons = [f"the {what} of {first_few(names, _MAX_NAMED)} are unknown" for what, names in unknown.items() if names]
+    if lacking:
+        reasons.append(f"{one_line(chip.name)} has no peak for {' and '.join(lacking)}")
+    return f"its share of the roof is unknown: {' and '.join(reasons or ['figures of the chip are missing'])}"
+
+
+def _has_peak(chip: Chip, precision: str) -> bool:
+    try:
+        chip.peak(precision)
+    except MissingFigureError:
+        return False
+    return True
+
+
+def _of_other_device(device: str, chip: Chip) -> Iterator[str]:
+    """Yield a sentence if the times are those of another kind of device than the roofs."""
+    kind = device.partition(":")[0]
+    if chip.kind and _KINDS.get(kind, kind) != chip.kind:
+        yield f"The times are those of {one_line(device)} on this machine, the roofs those of another device."
+
+
+def _roofs(profile: Profile, bound: Bound) -> Iterator[str]:
+    """Yield the roofs that matter: the peaks of the precisions that compute, and the bandwidth."""
+    table, chip = profile.kernels, bound.chip
+    precisions = dict.fromkeys(str(name or bound.precision) for name in table.precision[table.flops > 0])
+    peaks = [f"{name} {format_quantity(chip.peak(name), 'FLOP/s')}" for name in precisions if _has_peak(chip, name)]
+    bandwidth = f"{bound.memory} {format_quantity(chip.bandwidth(bound.memory), 'B/s')}"
+    yield f"Roofs: {', '.join([*peaks, bandwidth])}."
+
+
+def _if_fused(profile: Profile, bound: Bound) -> Iterator[str]:
+    """Yield what the roofs would allow if no operation wrote what another one reads."""
+    least, moved = profile.compulsory_bytes, profile.bytes
+    if least is None or np.isnan(bound.time).any():
+        return
+    computes = math.fsum(np.nan_to_num(bound.compute_time).tolist())
+    allowed = max(computes, least / bound.chip.bandwidth(bound.memory))
+    if allowed < _MAX_FUSED * math.fsum(bound.time.tolist()):
+        amounts = f"{format_quantity(least, 'B')} instead of {format_quantity(moved, 'B')}"
+        yield f"With each array moved once ({amounts}) the roofs would allow {format_quantity(allowed, 's')}."
 
 
 def _binding(bound: Bound) -> str:
@@ -200,6 +301,9 @@ def _between_operations(profile: Profile) -> Iterator[str]:
     if together is None or not call or together == call:
         return
     took, gap = format_quantity(together, "s"), format_quantity(abs(call - together), "s")
+    if profile.is_disturbed:
+        yield f"Timed one by one, its operations take {took}; what passes between them is unknown, see the note."
+        return
     if together < call:
         share = format_percent((call - together) / call)
         yield f"Its operations take {took} of a call; the other {gap} ({share}) pass between them."

@@ -65,7 +65,7 @@ def test_modules_are_rows_in_call_order_with_sums() -> None:
 
 def test_operations_outside_of_modules_are_those_of_the_function() -> None:
     counts = Counts((PRODUCT, OpCount("add", {"vector": 5}, 40, 20, "fp32")))
-    assert profile_of(counts, by="module").kernels.names.tolist() == ["layer1", "forward"]
+    assert profile_of(counts, by="module").kernels.names.tolist() == ["layer1", "forward (own operations)"]
 
 
 def test_unknown_amounts_stay_unknown_in_modules_and_sums_say_what_they_leave_out() -> None:
@@ -101,12 +101,14 @@ def test_a_bound_can_be_that_of_a_cache() -> None:
 
 def test_the_summary_says_how_close_the_call_is_to_the_roof_and_lists_the_slowest_rows(capsys: Any) -> None:
     profile_of().summary(CHIP, top=1)
-    share, between, *table = capsys.readouterr().out.splitlines()
+    share, between, roofs, fused, *table = capsys.readouterr().out.splitlines()
     assert share == (
         "forward reaches 45 % of the roof of My chip: a call takes 200 ms, and the roofs allow 90 ms, "
         "bound 89 % by compute and 11 % by DRAM."
     )
     assert between == "Its operations take 120 ms of a call; the other 80 ms (40 %) pass between them."
+    assert roofs == "Roofs: fp32 100 GFLOP/s, DRAM 20 GB/s."
+    assert fused == "With each array moved once (100 MB instead of 400 MB) the roofs would allow 80 ms."
     assert table == [
         "operation      time    runs  FLOPs    bytes   AI         achieved    bound by  of roof",
         "layer1 matmul  100 ms  2     8 GFLOP  200 MB  40 FLOP/B  80 GFLOP/s  compute   80 %",
@@ -123,7 +125,7 @@ def test_the_summary_of_a_call_without_times_says_what_the_roofs_allow(capsys: A
     counts = Counts(
         tuple(OpCount(op.name, op.flops, op.bytes_read, op.bytes_written, "fp32") for op in (PRODUCT, COPY))
     )
-    first, header, *_ = summary_of(profile_of(counts), capsys, CHIP)
+    first, _roofs, header, *_ = summary_of(profile_of(counts), capsys, CHIP)
     assert first == ("forward was not timed; on My chip the roofs allow 50 ms, bound 80 % by compute and 20 % by DRAM.")
     assert header.split() == ["operation", "FLOPs", "bytes", "AI", "bound", "by"]
 
@@ -131,7 +133,7 @@ def test_the_summary_of_a_call_without_times_says_what_the_roofs_allow(capsys: A
 def test_operations_of_one_name_with_other_shapes_are_other_rows_of_the_summary(capsys: Any) -> None:
     small = replace(PRODUCT, shapes="1×1, 1×1", time=0.01)
     lines = summary_of(profile_of(Counts((PRODUCT, small, PRODUCT), call_times=(0.2,))), capsys, CHIP)
-    assert [line.split()[:5] for line in lines[3:5]] == [
+    assert [line.split()[:5] for line in lines[4:6]] == [
         ["layer1", "matmul", "100", "ms", "2"],
         ["layer1", "matmul", "10", "ms", "1"],
     ]
@@ -140,7 +142,7 @@ def test_operations_of_one_name_with_other_shapes_are_other_rows_of_the_summary(
 def test_a_call_without_any_known_bound_says_so(capsys: Any) -> None:
     counts = Counts((OpCount("eig", None, 8, 8, "fp32"),), call_times=(0.1,))
     assert summary_of(profile_of(counts), capsys, CHIP)[0] == (
-        "forward has no known bound on My chip; a call takes 100 ms."
+        "forward: a call takes 100 ms; its share of the roof is unknown: the FLOPs of eig are unknown."
     )
 
 
@@ -162,8 +164,68 @@ def test_rows_that_a_cache_serves_are_named_with_the_level_that_is_fast_enough(c
     assert lines[0] == (
         "forward is above the roof of My chip (200 %): a call takes 5 ms, and the roofs allow 10 ms, bound by DRAM."
     )
-    assert lines[-1] == "Note: 1 row is faster than DRAM allows: a cache holds its data. Compare with memory='L3'."
+    assert lines[-1] == (
+        "Note: 1 row is faster than DRAM allows: a cache holds its data (compare with memory='L3'), or the roof is too "
+        "low, as on a busy machine."
+    )
     assert summary_of(p, capsys, CHIP, memory="L3")[0].startswith("forward reaches 40 % of the roof of My chip")
+
+
+def test_a_cache_is_named_only_if_it_holds_the_data_of_one_run(capsys: Any) -> None:
+    def note(capacity: float) -> str:
+        levels = {"DRAM": 2e10, "L3": rw.Memory("L3", 1e11, capacity)}
+        fast = OpCount("copy", {}, 10**7, 10**7, time=0.0005)
+        p = profile_of(Counts((fast, fast), call_times=(0.001,)))
+        return summary_of(p, capsys, rw.Chip("My chip", {"fp32": 1e11}, levels))[-1]
+
+    assert "(compare with memory='L3')" in note(20e6)
+    assert note(19e6) == (
+        "Note: 1 row is faster than DRAM allows: no known cache is large enough for 20 MB, so the roof is too low, as "
+        "on a busy machine."
+    )
+
+
+def test_a_precision_without_a_peak_and_a_call_without_work_have_a_headline_with_the_reason(capsys: Any) -> None:
+    half = replace(PRODUCT, precision="fp16")
+    assert summary_of(profile_of(Counts((half,), call_times=(0.1,))), capsys, CHIP)[0] == (
+        "forward: a call takes 100 ms; its share of the roof is unknown: My chip has no peak for fp16."
+    )
+    (line,) = summary_of(profile_of(Counts((VIEW,), call_times=(0.1,))), capsys, CHIP)
+    assert line == (
+        "forward: a call takes 100 ms; its operations, such as views, neither compute nor move bytes, so no roof "
+        "limits it."
+    )
+    (line,) = summary_of(profile_of(Counts((), call_times=(0.1,))), capsys, CHIP)
+    assert line.startswith("forward: a call takes 100 ms; no operation was counted: give the arrays as arguments")
+
+
+def test_times_of_another_kind_of_device_than_the_chip_say_so(capsys: Any) -> None:
+    lines = summary_of(profile_of(), capsys, "h100-sxm")
+    assert lines[1] == "The times are those of cpu on this machine, the roofs those of another device."
+
+
+def test_disturbed_times_say_nothing_of_what_passes_between_operations(capsys: Any) -> None:
+    counts = replace(COUNTS, load=Shares(0.64, 0.0))
+    lines = summary_of(profile_of(counts), capsys, CHIP)
+    assert lines[1] == (
+        "Timed one by one, its operations take 120 ms; what passes between them is unknown, see the note."
+    )
+
+
+def test_roofs_of_a_busy_machine_have_one_note(capsys: Any) -> None:
+    given = measured("other programs used 80% of the processors", "the rates vary: their spread is 30%")
+    notes = [line for line in summary_of(profile_of(), capsys, given) if line.startswith("Note")]
+    (note,) = notes
+    assert note == "Note: the roofs were measured on a busy machine: other programs used up to 80 % of the processors"
+
+
+def test_a_keyword_near_one_of_profile_is_hinted_at(capsys: Any) -> None:
+    with pytest.raises(TypeError, match=r"did you mean 'repeat'\? It is a keyword of rw.profile"):
+        rw.profile(np.exp, np.ones(3), repeats=3)
+    wrong: Any = {"chip": "v5p"}
+    with pytest.raises(TypeError, match=r"Profile.summary has no keyword 'chip': give the chip or the peaks first"):
+        profile_of().summary(**wrong)
+    assert not capsys.readouterr().out
 
 
 def test_a_row_above_the_peak_has_a_note(capsys: Any) -> None:
@@ -205,10 +267,10 @@ def test_without_peaks_those_of_the_device_are_measured(monkeypatch: pytest.Monk
     assert p.bound().chip.name == "This CPU (measured)"
     assert [chip.name for chip in p.roofline().chips] == ["This CPU (measured)"]
     notes = [line for line in summary_of(p, capsys) if line.startswith("Note")]
-    assert notes == ["Note: fp32: other programs ran", "Note: DRAM: other programs ran"]
+    assert notes == ["Note: the roofs: fp32, DRAM: other programs ran"]
     double = Counts((OpCount("mm", {"tensor": 8}, 8, 8, "fp64"),))
     notes = [line for line in summary_of(profile_of(double), capsys) if line.startswith("Note")]
-    assert notes == ["Note: fp64: other programs ran", "Note: DRAM: other programs ran"]
+    assert notes == ["Note: the roofs: fp64, DRAM: other programs ran"]
     bf16 = Counts((OpCount("mm", {"tensor": 8}, 8, 8, "bf16"),))
     profile_of(bf16).bound()
     assert asked == [("cpu", None)] * 4 + [("cpu", ["bf16", "fp32", "fp64"])]
@@ -231,7 +293,7 @@ def test_a_profile_without_operations_has_a_warning_an_empty_table_and_opens() -
 
 
 def test_the_repr_is_one_line() -> None:
-    assert repr(profile_of()) == "Profile(forward on cpu: 4 operations, 8 GFLOP, 400 MB, 200 ms a call)"
+    assert repr(profile_of()) == "Profile(forward on cpu: 3 operations, 8 GFLOP, 400 MB, 200 ms a call)"
 
 
 def test_the_html_has_the_slowest_rows_first_and_the_warnings() -> None:
