@@ -16,7 +16,7 @@ from roofwidget.kernels.filters import whole_from_one
 from roofwidget.kernels.table import Kernels
 from roofwidget.measure.counts import Request
 from roofwidget.measure.frameworks import counter, required
-from roofwidget.measure.profile import Profile, as_chip, peaks_for
+from roofwidget.measure.profile import Profile, as_chip, own_operations, peaks_for
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.text_tables import aligned, and_more, counted, first_few
 from roofwidget.widget import RooflineWidget
@@ -236,7 +236,8 @@ class RooflineAnalyzer:
 def _table(profile: Profile, model: Any) -> Kernels:
     """Return the rows of a profile by module: their names are the paths, their categories the classes of modules."""
     types = {path or profile.name: type(module).__name__ for path, module in model.named_modules()}
-    paths = profile.kernels.extra["module"]
+    own = own_operations(profile.name)
+    paths = [profile.name if path == own else path for path in profile.kernels.extra["module"]]
     return profile.kernels.replace(names=paths, category=[types.get(path) for path in paths])
 
 

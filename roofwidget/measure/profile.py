@@ -84,7 +84,7 @@ class Profile:
         table = table_of(rows, self.name, self.warnings)
         program = self._program(table)
         if self.by == "module":
-            own = f"{self.name} (own operations)" if any(op.module for op in rows) else self.name
+            own = own_operations(self.name) if any(op.module for op in rows) else self.name
             table = table.replace(extra={**table.extra, "module": [op.module or own for op in rows]})
             table = table.groupby("module")
         return table.replace(program=program)
@@ -287,6 +287,17 @@ def peaks_for(profiles: Sequence[Profile]) -> HardwarePeaks:
     # `measure_peaks` might not measure bf16 by itself.
     is_rare = device.startswith("cpu") and any(one.precision == "bf16" for one in profiles)
     return measure_peaks(device, dtype=["bf16", "fp32", "fp64"] if is_rare else None)
+
+
+def own_operations(name: str) -> str:
+    """Return the name of the row of what a model runs itself, outside of its modules.
+
+    Examples
+    --------
+    >>> own_operations("MLP")
+    'MLP (own operations)'
+    """
+    return f"{name} (own operations)"
 
 
 def as_chip(given: Any) -> Chip:

@@ -24,7 +24,10 @@ CHIP = rw.Chip("Mine", {"fp32": "100 GFLOP/s", "fp64": "50 GFLOP/s"}, {"DRAM": "
 @pytest.fixture(scope="module")
 def process_shell() -> Iterator[Any]:
     main = sys.modules["__main__"]
-    shell = InteractiveShell.instance(colors="nocolor")
+    with pytest.MonkeyPatch.context() as patch:
+        # A shell warns of an environment that is not its own.
+        patch.delenv("VIRTUAL_ENV", raising=False)
+        shell = InteractiveShell.instance(colors="nocolor")
     shell.run_line_magic("load_ext", "roofwidget")
     yield shell
     InteractiveShell.clear_instance()
@@ -206,7 +209,8 @@ def test_long_runs_have_a_line_that_says_how_far_they_are(
 
 
 @pytest.fixture
-def model_line() -> tuple[magic._Line, Recording, list[float]]:
+def model_line(process_shell: Any) -> tuple[magic._Line, Recording, list[float]]:
+    assert process_shell is not None  # displays are captured only where there is a shell
     now = [0.0]
     run = Recording(rw.RooflineModel([CHIP], []), "run", clock=lambda: now[0])
     return magic._Line(run, is_live=True), run, now

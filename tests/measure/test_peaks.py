@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -348,7 +348,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[PeakRequest]]:
 
     monkeypatch.setattr(peaks, "measure", fake)
     monkeypatch.setattr(system, "machine", lambda: TWO_CORES)
-    monkeypatch.setattr(peaks, "sys", SimpleNamespace(modules={}))
+    monkeypatch.setattr(peaks, "is_imported", lambda _framework: False)
     rw.clear_peaks_cache()
     yield made
     rw.clear_peaks_cache()
@@ -360,7 +360,7 @@ def test_by_default_a_cpu_is_measured_with_numpy_alone(requests: list[PeakReques
 
 
 def test_bf16_is_added_where_pytorch_is_imported(requests: list[PeakRequest], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peaks, "sys", SimpleNamespace(modules={"torch": ModuleType("torch")}))
+    monkeypatch.setattr(peaks, "is_imported", lambda framework: framework == "torch")
     rw.measure_peaks()
     assert requests[0].precisions == ("fp32", "fp64", "bf16")
     assert requests[0].frameworks == ("numpy", "numpy", "torch")
