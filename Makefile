@@ -47,7 +47,7 @@ unit: .venv/.dev bundle
 	pytest -n 2 --ignore=tests/browser
 
 notebooks: .venv/.dev bundle
-	pytest --nbval-lax --nbval-current-env notebooks
+	pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env notebooks
 
 browser: .venv/.dev bundle
 	python tests/browser/chromium.py --install
