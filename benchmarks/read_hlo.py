@@ -1,4 +1,4 @@
-"""Seconds that the program text of a large model takes to read and count, and whether they grow with its size alone.
+"""Seconds to read and count the program text of a large model, and whether they grow in proportion to its length.
 
 Writes the text of a made-up network in memory: layers of a matrix product, and a fused bias with tanh, in XLA's
 format with layouts and metadata. The second text is four times as long as the first one of 2.5 MB.

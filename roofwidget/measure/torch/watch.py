@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-# PyTorch imports this, for seconds, at the first operation under a mode; here the time is not that of an operation.
+# This import takes seconds. PyTorch would do it during the first operation under a dispatch mode, and the operation
+# would look slow.
 import torch._dynamo
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
