@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final
 
 from roofwidget.measure import system
@@ -23,8 +24,15 @@ LEVELS: Final = ("DRAM", "L3", "L2", "L1")
 
 # The first two sizes tell the speed. A BLAS multiplies the smallest matrices on one thread, which waits for no other:
 # a busy machine changes little. Processors with many cores need large matrices.
-_CPU_SIZES: Final = (64, 256, 1024, 2048, 4096, 8192)
+_CPU_SIZES: Final = (64, 256, 512, 1024, 2048, 4096, 8192)
 _ACCELERATOR_SIZES: Final = (512, 1024, 2048, 4096, 8192, 16384)
+# A few products tell which of several frameworks is the fastest.
+_RACE_STEPS: Final = 5
+_MAX_RACE_SIZE: Final = 1024
+_RACE_SHARE: Final = 0.4
+_MIN_RACE_S: Final = 0.3
+# Waiting for the threads of another framework takes at most this share of the budget each time.
+_WAIT_SHARE: Final = 0.1
 _NAIVE_CHECK_SIZE: Final = 256
 # A CPU without instructions for a precision is slower than fp32 by more than this factor.
 _MAX_NAIVE_SLOWDOWN: Final = 4
@@ -40,16 +48,18 @@ _MIN_ARRAY_BYTES: Final = 64 * _MIB
 _ARRAY_BYTES_WITHOUT_CACHES: Final = 128 * _MIB
 _ACCELERATOR_ARRAY_BYTES: Final = 512 * _MIB
 _SMALLEST_ARRAY_BYTES: Final = _MIB
-# How fast one thread gets new pages from the system, and how many threads at most get them at the same time.
-_NEW_PAGES_B_PER_S: Final = 0.5e9
-_NEW_PAGES_SHARE: Final = 2 / 3
-_MAX_PAGE_THREADS: Final = 16
+# Writing the arrays takes at most this multiple of the time for their runs. A system can need two seconds for new pages
+# of a GB.
+_MAX_SETUP: Final = 1.0
 # The matrices and the arrays of one figure use at most this part of the free memory.
 _FREE_MEMORY_PART: Final = 0.25
 _MATRICES: Final = 3
+# The moves of `a += b` per item.
+_MOVES: Final = 3
 _MAX_ITEM_BYTES: Final = 8
-# The part of a cache that the arrays fill. The rest is for everything else that the processor touches.
+# The part of a cache that the arrays fill at most. The rest is for everything else that the processor touches.
 _WORKING_SHARE: Final = {1: 0.75, 2: 0.5, 3: 0.5}
+_SHARED_LEVEL: Final = 3
 # A level is measurable if its working set is larger than the cache above it by this factor.
 _MIN_GROWTH: Final = 2
 _LOWER_BOUND_LEVEL: Final = 1
@@ -81,7 +91,7 @@ class PeakRequest:
     device
         The device as its framework writes it.
     precisions, frameworks
-        The precisions, and for each the framework that multiplies matrices of it.
+        The precisions, and for each the frameworks that multiply matrices of it: the fastest counts.
     optional
         Precisions that are left out if the CPU computes them in a naive loop.
     levels
@@ -92,7 +102,7 @@ class PeakRequest:
 
     device: str
     precisions: tuple[str, ...]
-    frameworks: tuple[str, ...]
+    frameworks: tuple[tuple[str, ...], ...]
     optional: frozenset[str]
     levels: tuple[str, ...] | None
     threads: int
@@ -196,7 +206,7 @@ def measure(
     rates = sorted((_rate(figure, found) for figure, found in done), key=lambda rate: rate.unit != "FLOP/s")
     peak = rates[0]
     main = next(rate for rate in rates if rate.unit == "B/s")
-    uses_torch = "torch" in request.frameworks
+    uses_torch = any("torch" in several for several in request.frameworks)
     return HardwarePeaks(
         *(peak.value, main.value, peak.value / main.value, request.device, peak.name, peak.name == "tf32"),
         cudnn_benchmark=uses_torch and probes_of("torch").cudnn_benchmark(),
@@ -217,16 +227,18 @@ class _Run:
         self.sampler = Sampler(clock, request.steps, request.warmup)
         self._notes = list(_load_before(machine))
         self._probes: dict[str, Any] = {}
+        self._latest = ""
         self._exit = ExitStack()
 
     def __enter__(self) -> None:
         with ExitStack() as opened:
-            needed = {*self.request.frameworks, *(["numpy"] if self.request.is_cpu else [])}
+            needed = {*chain(*self.request.frameworks), *(["numpy"] if self.request.is_cpu else [])}
             for framework in sorted(needed):
                 self._probes[framework] = opened.enter_context(self._probes_of(framework, self.request.threads))
             self._exit = opened.pop_all()
 
     def __exit__(self, *exception: object) -> None:
+        self._wait_for_others("")
         self._exit.close()
 
     def _probes_of(self, framework: str, threads: int) -> Any:
@@ -244,21 +256,44 @@ class _Run:
     def figures(self) -> list[_Figure]:
         """Return the figures in the order in which they are measured: memory first, as a BLAS leaves busy threads."""
         compute = [
-            self._compute(precision, framework)
-            for precision, framework in zip(self.request.precisions, self.request.frameworks, strict=True)
-            if not self._is_left_out(precision, framework)
+            self._compute(precision, frameworks)
+            for precision, frameworks in zip(self.request.precisions, self.request.frameworks, strict=True)
+            if not self._is_left_out(precision, frameworks[0])
         ]
         return [*self._memories(), *compute]
 
-    def _compute(self, precision: str, framework: str) -> _Figure:
-        probes = self._probes[framework]
+    def _compute(self, precision: str, frameworks: Sequence[str]) -> _Figure:
+        sizes = _CPU_SIZES if self.request.is_cpu else _ACCELERATOR_SIZES
+
+        fitting = [size for size in sizes if self._fits(_MATRICES * _MAX_ITEM_BYTES * size**2)] or sizes[:1]
+
+        def sample_with(framework: str, sampler: Sampler, sizes: Sequence[int], budget_s: float) -> Sample:
+            self._wait_for_others(framework)
+            return sampler.doubled(lambda size: self._probes[framework].matmul(precision, size), sizes, budget_s)
 
         def sample(budget_s: float) -> Sample:
-            sizes = _CPU_SIZES if self.request.is_cpu else _ACCELERATOR_SIZES
-            fitting = [size for size in sizes if self._fits(_MATRICES * _MAX_ITEM_BYTES * size**2)]
-            return self.sampler.doubled(lambda size: probes.matmul(precision, size), fitting or sizes[:1], budget_s)
+            end = self.clock() + budget_s
+            fastest = frameworks[0]
+            if len(frameworks) > 1 and budget_s >= _MIN_RACE_S:
+                medians = {
+                    framework: sample_with(
+                        framework,
+                        replace(self.sampler, steps=_RACE_STEPS, warmup=1),
+                        [size for size in fitting if size <= _MAX_RACE_SIZE],
+                        budget_s * _RACE_SHARE / len(frameworks),
+                    ).median
+                    for framework in reversed(frameworks)
+                }
+                fastest = max(medians, key=medians.__getitem__)
+            return sample_with(fastest, self.sampler, fitting, end - self.clock())
 
         return _Figure(precision, "FLOP/s", _COMPUTE_WEIGHT, sample)
+
+    def _wait_for_others(self, framework: str) -> None:
+        """Wait until the threads of another framework, which worked before this one, leave the processors."""
+        if self._latest not in {"", framework}:
+            time.sleep(min(self._probes[self._latest].active_wait_s, _WAIT_SHARE * self.request.budget_s))
+        self._latest = framework
 
     def _is_left_out(self, precision: str, framework: str) -> bool:
         """Return whether an optional precision has no fast path on this CPU.
@@ -306,38 +341,33 @@ class _Run:
                 self._notes.append(f"{name} is left out: the system names no such cache")
 
     def _dram(self) -> _Figure:
-        probes = self._probes["numpy" if self.request.is_cpu else self.request.frameworks[0]]
+        probes = self._probes["numpy" if self.request.is_cpu else self.request.frameworks[0][0]]
 
         def sample(budget_s: float) -> Sample:
-            size = self._array_bytes(budget_s)
-            probe = probes.memory(size)
+            probe = probes.memory(self._array_bytes(), budget_s * _MAX_SETUP)
+            size = probe.work / _MOVES
             for last in self.machine.caches[-1:] if self.request.is_cpu else ():
                 if size < _MIN_ARRAY_TO_CACHE * last.capacity * last.count:
-                    small = f"arrays of {size // _MIB} MiB may stay in part in the {last.name} cache"
+                    small = f"arrays of {size / _MIB:.0f} MiB may stay in part in the {last.name} cache"
                     probe = replace(probe, warnings=(*probe.warnings, small))
             return self.sampler.sample(probe, budget_s)
 
         return _Figure("DRAM", "B/s", _DRAM_WEIGHT, sample)
 
-    def _array_bytes(self, budget_s: float) -> int:
-        """Return the bytes of one of two arrays that a cache cannot hold, as far as memory and budget allow."""
+    def _array_bytes(self) -> int:
+        """Return the bytes of one of two arrays that a cache cannot hold, as far as the memory allows."""
         if not self.request.is_cpu:
             return _ACCELERATOR_ARRAY_BYTES
         last = self.machine.caches[-1:]
         wanted = max([_MIN_ARRAY_BYTES, *(_ARRAY_TO_CACHE * cache.capacity * cache.count for cache in last)])
-        pages_per_s = _NEW_PAGES_B_PER_S * min(self.request.threads, _MAX_PAGE_THREADS)
-        in_time = int(budget_s * _NEW_PAGES_SHARE * pages_per_s / 2)
         free = self.machine.free_memory
         in_memory = wanted if free is None else int(free * _FREE_MEMORY_PART / 2)
-        return max(_SMALLEST_ARRAY_BYTES, min(wanted if last else _ARRAY_BYTES_WITHOUT_CACHES, in_time, in_memory))
+        return max(_SMALLEST_ARRAY_BYTES, min(wanted if last else _ARRAY_BYTES_WITHOUT_CACHES, in_memory))
 
     def _cache(self, cache: system.Cache) -> Iterator[_Figure]:
-        # All threads may run on processors that share a cache.
-        sharers = min(cache.sharers, self.request.threads)
-        working_set = int(cache.capacity * _WORKING_SHARE[cache.level] / sharers)
-        above = [other.capacity / other.sharers for other in self.machine.caches if other.level < cache.level]
-        if above and working_set < _MIN_GROWTH * max(above):
-            share = format_quantity(cache.capacity / sharers, "B", 2)
+        working_set = working_set_bytes(cache, self.machine.caches, self.request.threads)
+        if not working_set:
+            share = format_quantity(_capacity_per_thread(cache, self.request.threads), "B", 2)
             self._notes.append(f"{cache.name} is left out: its {share} per thread hardly exceed the cache above it")
             return
         probes = self._probes["numpy"]
@@ -401,14 +431,43 @@ class _Run:
             if budget_s < _MIN_RETRY_S or found.sample.probe.work / found.sample.median > budget_s / 2:
                 continue
             before = system.usage()
-            # A probe that was too small is made again.
-            is_small = bool(found.sample.probe.warnings)
+            self._wait_for_others(found.sample.probe.framework)
+            # Matrices that were too small are made again. Larger arrays would need more time than is left.
+            is_small = figure.unit == "FLOP/s" and bool(found.sample.probe.warnings)
             again = figure.sample(budget_s) if is_small else self.sampler.sample(found.sample.probe, budget_s)
             result[number] = figure, found.and_again(_Measured(again, self._shares_since(before)))
         return result
 
     def _shares_since(self, before: system.Usage) -> system.Shares | None:
         return system.usage().shares_since(before, len(system.usable_processors())) if self.request.is_cpu else None
+
+
+def working_set_bytes(cache: system.Cache, caches: Sequence[system.Cache], threads: int) -> int:
+    """Return how many bytes of arrays each thread works on to measure a cache.
+
+    Zero if a thread's part of the cache hardly exceeds the cache above it. The arrays in a cache that many cores share
+    are as many times larger than the cache above it as they are smaller than the thread's part: others, such as other
+    virtual machines, may hold the rest.
+
+    Parameters
+    ----------
+    cache
+        The cache.
+    caches
+        All caches of the machine.
+    threads
+        How many threads work. All may run on processors that share the cache.
+    """
+    capacity = _capacity_per_thread(cache, threads)
+    most = capacity * _WORKING_SHARE[cache.level]
+    above = max((other.capacity / other.sharers for other in caches if other.level < cache.level), default=0.0)
+    if most < _MIN_GROWTH * above:
+        return 0
+    return int(min(most, math.sqrt(above * capacity)) if above and cache.level == _SHARED_LEVEL else most)
+
+
+def _capacity_per_thread(cache: system.Cache, threads: int) -> float:
+    return cache.capacity / min(cache.sharers, threads)
 
 
 def _rate(figure: _Figure, found: _Measured) -> MeasuredRate:

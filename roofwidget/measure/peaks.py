@@ -85,7 +85,7 @@ def measure_peaks(
         Importing a framework takes additional time.
     backend
         Which framework multiplies matrices: ``numpy``, ``torch``, ``jax``, or ``auto``. On a CPU ``auto`` means numpy
-        for fp32 and fp64, and PyTorch for the rest.
+        for fp32 and fp64, or PyTorch if it is imported and faster; and PyTorch for the rest.
     cache
         Whether to return the result of an earlier equal call in this process, see `clear_peaks_cache`.
     progress
@@ -130,7 +130,7 @@ def measure_peaks(
         precisions, optional = _precisions_instead(asked)
     else:
         precisions, optional = _precisions(asked, found, framework, allow_tf32=bool(allow_tf32))
-    frameworks = tuple(_framework_for(precision, found, framework) for precision in precisions)
+    frameworks = tuple(_frameworks_for(precision, found, framework) for precision in precisions)
     request = PeakRequest(
         *(found, precisions, frameworks, optional, chosen_levels),
         *(threads, steps, warmup, float(budget_s)),
@@ -285,12 +285,12 @@ def _default_precisions(kind: str, framework: str) -> tuple[tuple[str, ...], fro
     return found, frozenset()
 
 
-def _framework_for(precision: str, device: str, framework: str) -> str:
-    """Return the framework that multiplies matrices of a precision on a device."""
+def _frameworks_for(precision: str, device: str, framework: str) -> tuple[str, ...]:
+    """Return the frameworks that may multiply matrices of a precision on a device fastest."""
     kind = device.partition(":")[0]
     if kind == "cpu" and framework in {"auto", "numpy"}:
         if precision in probes_of("numpy").DTYPES:
-            return "numpy"
+            return ("numpy", "torch") if framework == "auto" and is_imported("torch") else ("numpy",)
         if framework == "numpy":
             raise ValueError(
                 f"dtype: numpy multiplies {precision} matrices in a naive loop or not at all; give backend='torch'"
@@ -299,4 +299,4 @@ def _framework_for(precision: str, device: str, framework: str) -> str:
         required(framework)
     if kind == "mps" and precision == "fp64":
         raise ValueError("dtype: Apple GPUs have no fp64; give dtype='fp32'")
-    return framework
+    return (framework,)

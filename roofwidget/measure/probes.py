@@ -25,6 +25,8 @@ class Probe:
         How many threads work; None for a device without threads.
     warnings
         Why the work may be too small to reach the peak.
+    framework
+        Which framework multiplies matrices; empty for work in memory.
     """
 
     work: float
@@ -32,6 +34,7 @@ class Probe:
     method: str
     threads: int | None = None
     warnings: tuple[str, ...] = ()
+    framework: str = ""
 
 
 class Probes(Protocol):
@@ -41,11 +44,18 @@ class Probes(Protocol):
     def notes(self) -> Sequence[str]:
         """What a reader must know about figures of these probes."""
 
+    @property
+    def active_wait_s(self) -> float:
+        """How long threads keep processors busy after a product, while they wait for the next one."""
+
     def matmul(self, precision: str, size: int) -> Probe:
         """Return a product of two square matrices of a precision, with ``2 size³`` FLOPs."""
 
-    def memory(self, array_bytes: int) -> Probe:
-        """Return ``a += b`` on two arrays of this many bytes each, with ``3 array_bytes`` bytes."""
+    def memory(self, array_bytes: int, setup_s: float) -> Probe:
+        """Return ``a += b`` on two arrays of this many bytes each, with ``3 array_bytes`` bytes.
+
+        The arrays are smaller if a CPU cannot write all of them in `setup_s` seconds.
+        """
 
 
 def timed(run: Callable[[], object], clock: Clock) -> Callable[[int], Sequence[float]]:

@@ -9,6 +9,7 @@ import dataclasses
 import json
 import pickle
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -35,7 +36,7 @@ KIB, MIB, GIB = 2**10, 2**20, 2**30
 TWO_CORES = Machine(
     "Test CPU", 2, 2, (Cache(1, 32 * KIB, 2, 1), Cache(2, MIB, 2, 1), Cache(3, 32 * MIB, 1, 2)), 16 * GIB
 )
-REQUEST = PeakRequest("cpu", ("fp32", "fp64"), ("numpy", "numpy"), frozenset(), None, 2, None, None, 5.0)
+REQUEST = PeakRequest("cpu", ("fp32", "fp64"), (("numpy",), ("numpy",)), frozenset(), None, 2, None, None, 5.0)
 FLOPS = {"fp32": 200e9, "fp64": 100e9, "bf16": 400e9, "fp16": 1e9}
 MATMUL_SETUP_S, ARRAYS_SETUP_S = 0.01, 0.3
 
@@ -52,6 +53,7 @@ class FakeProbes:
     """Probes of a machine whose rates are known; `slowdown` is what other programs make of them."""
 
     notes: Sequence[str] = ()
+    active_wait_s = 0.0
 
     def __init__(self, clock: Clock, threads: int) -> None:
         self.clock = clock
@@ -73,7 +75,8 @@ class FakeProbes:
         self.clock.now += MATMUL_SETUP_S
         return self.probe(2.0 * size**3, FLOPS[precision], f"fake matmul {size}×{size}", self.threads)
 
-    def memory(self, array_bytes: int) -> Probe:
+    def memory(self, array_bytes: int, setup_s: float) -> Probe:
+        assert setup_s > 0
         self.asked.append(("memory", array_bytes))
         self.clock.now += ARRAYS_SETUP_S
         return self.probe(3.0 * array_bytes, 40e9, "fake a += b", self.threads)
@@ -81,7 +84,7 @@ class FakeProbes:
     def cache(self, working_set: int, budget_s: float, threads: int | None = None) -> Probe:
         self.asked.append(("cache", working_set, threads))
         assert budget_s > 0
-        level = {24 * KIB: 400e9, 512 * KIB: 300e9, 8 * MIB: 200e9}[working_set] / 2
+        level = {24 * KIB: 400e9, 512 * KIB: 300e9, 4 * MIB: 200e9}[working_set] / 2
         count = threads or self.threads
         rate = level * count * (self.scaling if count > 1 else 1)
         return self.probe(rate / 100, rate, f"fake a += b, {working_set}", count)
@@ -152,17 +155,57 @@ def test_the_chip_judges_kernels_and_goes_into_a_widget(fakes: FakeProbes) -> No
     assert rw.roofline(chips=[chip]).chips[0].name == chip.name
 
 
-def test_the_working_sets_fill_half_a_level_per_thread(fakes: FakeProbes) -> None:
+def test_the_working_sets_fill_half_of_a_core_s_own_cache_and_lie_between_l2_and_a_shared_l3(fakes: FakeProbes) -> None:
     measured(fakes)
     asked = [words for words in fakes.asked if words[0] in {"memory", "cache"}]
-    assert asked[:2] == [("memory", 128 * MIB), ("cache", 8 * MIB, None)]
+    assert asked[:2] == [("memory", 128 * MIB), ("cache", 4 * MIB, None)]
     assert ("cache", 512 * KIB, None) in asked
     assert ("cache", 24 * KIB, 1) in asked
 
 
 def test_a_precision_that_the_cpu_multiplies_natively_is_measured(fakes: FakeProbes) -> None:
-    found = measured(fakes, precisions=("bf16",), frameworks=("torch",))
+    found = measured(fakes, precisions=("bf16",), frameworks=(("torch",),))
     assert (found.dtype, found.peak_flops, found.cudnn_benchmark) == ("bf16", 400e9, True)
+
+
+def test_the_fastest_of_several_frameworks_counts(fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Faster(FakeProbes):
+        def probe(self, work: float, rate: float, method: str, threads: int) -> Probe:
+            return super().probe(work, 1.5 * rate, method.replace("fake", "faster"), threads)
+
+    @contextmanager
+    def faster(**_options: object) -> Iterator[FakeProbes]:
+        yield Faster(fakes.clock, 2)
+
+    @contextmanager
+    def slower(**_options: object) -> Iterator[FakeProbes]:
+        yield fakes
+
+    modules = {
+        "torch": SimpleNamespace(probes=faster, cudnn_benchmark=lambda: False),
+        "numpy": SimpleNamespace(probes=slower),
+    }
+    monkeypatch.setattr(peak_figures, "probes_of", modules.__getitem__)
+    for frameworks in (("numpy", "torch"), ("torch", "numpy")):
+        found = measured(fakes, precisions=("fp32",), frameworks=(frameworks,))
+        assert (found.peak_flops, rate(found, "fp32").method.split()[0]) == (300e9, "faster")
+        assert found.peak_bandwidth == 40e9
+
+
+def test_a_framework_starts_when_the_threads_of_another_have_left_the_processors(
+    fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fakes.active_wait_s = 0.13
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    measured(fakes, frameworks=(("numpy",), ("numpy",)))
+    assert slept == [0.13]
+    slept.clear()
+    measured(fakes, frameworks=(("numpy",), ("torch",)))
+    assert slept == [0.13, 0.13]
+    slept.clear()
+    measured(fakes, frameworks=(("numpy",), ("numpy",)), budget_s=0.5)
+    assert slept == [0.05]
 
 
 def test_results_are_frozen_pickled_and_json(fakes: FakeProbes) -> None:
@@ -218,7 +261,7 @@ def test_a_single_slow_probe_does_not_break_the_budget(fakes: FakeProbes, monkey
     monkeypatch.setitem(FLOPS, "fp64", 0.3e9)
     found = measured(fakes)
     assert fakes.clock.now <= 5.0
-    assert "the budget was too short for 1024×1024" in rate(found, "fp64").warnings[0]
+    assert "the budget was too short for 512×512" in rate(found, "fp64").warnings[0]
     assert rate(found, "fp32").warnings == ()
 
 
@@ -316,11 +359,25 @@ def test_little_memory_makes_small_arrays_and_says_so(fakes: FakeProbes) -> None
     assert max(size for name, size, *_ in fakes.asked if name == "fp32") == 1024
 
 
+def test_arrays_that_are_too_small_are_not_replaced_by_smaller_ones(
+    fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def memory(_array_bytes: int, _setup_s: float) -> Probe:
+        made.append(32 * MIB if not made else 16 * MIB)
+        return fakes.probe(3.0 * made[-1], 40e9 if made[-1] > 16 * MIB else 80e9, "fake a += b", 2)
+
+    monkeypatch.setattr(fakes, "memory", memory)
+    found = measured(fakes)
+    assert (made, found.peak_bandwidth) == ([32 * MIB], 40e9)
+
+
 def test_a_naive_precision_that_was_asked_for_is_refused_early(fakes: FakeProbes) -> None:
     with pytest.raises(
         ValueError, match=r"dtype: fp16 is not measured, because PyTorch multiplies fp16 matrices on this"
     ):
-        measured(fakes, precisions=("fp16",), frameworks=("torch",))
+        measured(fakes, precisions=("fp16",), frameworks=(("torch",),))
     assert fakes.clock.now < 0.5
 
 
@@ -328,7 +385,9 @@ def test_a_naive_precision_that_nobody_asked_for_is_left_out(
     fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(FLOPS, "bf16", 2e9)
-    found = measured(fakes, precisions=("fp32", "bf16"), frameworks=("numpy", "torch"), optional=frozenset({"bf16"}))
+    found = measured(
+        fakes, precisions=("fp32", "bf16"), frameworks=(("numpy",), ("torch",)), optional=frozenset({"bf16"})
+    )
     assert list(found.chip.peak_flops) == ["fp32"]
     assert found.warnings[0].startswith("bf16 is left out: PyTorch multiplies bf16 matrices on this CPU at 2 GFLOP/s")
 
@@ -363,7 +422,7 @@ def test_bf16_is_added_where_pytorch_is_imported(requests: list[PeakRequest], mo
     monkeypatch.setattr(peaks, "is_imported", lambda framework: framework == "torch")
     rw.measure_peaks()
     assert requests[0].precisions == ("fp32", "fp64", "bf16")
-    assert requests[0].frameworks == ("numpy", "numpy", "torch")
+    assert requests[0].frameworks == (("numpy", "torch"), ("numpy", "torch"), ("torch",))
     assert requests[0].optional == frozenset({"bf16"})
 
 
@@ -385,7 +444,7 @@ def test_precisions_have_many_names(requests: list[PeakRequest], dtype: Any, pre
 
 def test_a_precision_of_pytorch_is_taken(requests: list[PeakRequest]) -> None:
     rw.measure_peaks(dtype=torch.bfloat16)
-    assert (requests[0].precisions, requests[0].frameworks) == (("bf16",), ("torch",))
+    assert (requests[0].precisions, requests[0].frameworks) == (("bf16",), (("torch",),))
 
 
 def test_levels_are_taken_in_any_case_and_dram_is_always_there(requests: list[PeakRequest]) -> None:
@@ -564,7 +623,7 @@ def test_pytorchs_own_settings_of_tf32_stay_readable() -> None:
 def test_numpys_probes_do_the_work_that_they_count() -> None:
     ticks = iter(range(1000))
     with numpy_probes.probes(device="cpu", threads=2, usable=2, clock=lambda: float(next(ticks))) as found:
-        memory, cache, product = found.memory(2**16), found.cache(2**14, 0.1), found.matmul("fp32", 8)
+        memory, cache, product = found.memory(2**16, 1.0), found.cache(2**14, 0.1), found.matmul("fp32", 8)
         assert (memory.work, memory.threads, product.work) == (3 * 2**16, 2, 1024.0)
         assert list(memory.seconds(3)) == [1.0, 1.0, 1.0]
         assert cache.work % (2 * 24 * 2**10) == 0
@@ -600,7 +659,7 @@ def test_jax_multiplies_fp64_and_keeps_its_own_setting() -> None:
     with jax_probes.probes(device="cpu", threads=1, usable=2, clock=lambda: float(next(ticks))) as found:
         # If JAX turned fp64 into fp32, it would warn, and warnings are errors here.
         assert list(found.matmul("fp64", 8).seconds(2)) == [1.0, 1.0]
-        assert found.memory(4096).work == 3 * 4096
+        assert found.memory(4096, 1.0).work == 3 * 4096
     assert found.notes == ["JAX ran with its own 2 threads, not with 1: it has no setting for them"]
     assert not jax.config.jax_enable_x64
 

@@ -28,6 +28,8 @@ class JaxProbes:
         What a reader must know about figures of these probes.
     """
 
+    active_wait_s = 0.0
+
     def __init__(self, device: str, threads: int, clock: Clock, notes: Sequence[str] = ()) -> None:
         import jax  # noqa: PLC0415 - optional
 
@@ -51,9 +53,11 @@ class JaxProbes:
             with self._wide(precision):
                 product(a, b).block_until_ready()
 
-        return Probe(2.0 * size**3, timed(run, self._clock), f"JAX matmul {size}×{size}", self._threads)
+        return Probe(
+            2.0 * size**3, timed(run, self._clock), f"JAX matmul {size}×{size}", self._threads, framework="jax"
+        )
 
-    def memory(self, array_bytes: int) -> Probe:
+    def memory(self, array_bytes: int, setup_s: float) -> Probe:  # noqa: ARG002 - for a CPU
         jax, count = self._jax, array_bytes // _ITEM_BYTES
         a, b = (jax.numpy.full(count, value, "float32") for value in (0.0, 1.0))
         # The donated input gives its memory to the output.

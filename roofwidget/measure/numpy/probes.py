@@ -10,20 +10,26 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import numpy as np
 
 from roofwidget.measure.probes import Clock, Probe, timed
+
+_Made = TypeVar("_Made")
 
 DTYPES: Final = {"fp32": np.float32, "fp64": np.float64}
 """The precisions whose matrix products numpy hands to a BLAS. It computes all others in a naive loop."""
 
 # What limits the threads of a BLAS, the most specific first. A BLAS reads them once, when numpy is imported.
 _THREAD_VARIABLES: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+# OpenBLAS: its threads look for the next product during 2²⁸ cycles before they sleep.
+_ACTIVE_WAIT_S: Final = 0.13
 _ITEM_BYTES: Final = 8
 # Loads of a and b, and the store of a.
 _MOVES: Final = 3
+# Items that are written between two looks at the clock.
+_CHUNK: Final = 2**18
 # One run should be much longer than the start of a thread, about 0.1 ms.
 _RUN_S: Final = 0.02
 # A figure needs about this many runs, with those that find the number of repetitions.
@@ -58,6 +64,7 @@ class NumpyProbes:
     ) -> None:
         self.threads = threads
         self.notes = notes
+        self.active_wait_s = _ACTIVE_WAIT_S if blas_threads > 1 else 0.0
         self._workers = workers
         self._blas_threads = blas_threads
         self._clock = clock
@@ -70,11 +77,14 @@ class NumpyProbes:
             timed(lambda: np.matmul(a, b, out=out), self._clock),
             f"numpy matmul {size}×{size}",
             self._blas_threads,
+            framework="numpy",
         )
 
-    def memory(self, array_bytes: int) -> Probe:
-        count = max(1, array_bytes // (_ITEM_BYTES * self.threads))
-        jobs = self._on_each_thread(lambda: _update(count))
+    def memory(self, array_bytes: int, setup_s: float) -> Probe:
+        most, end = max(1, array_bytes // (_ITEM_BYTES * self.threads)), self._clock() + setup_s
+        arrays = self._on_each_thread(lambda: _written_until(end, most, self._clock))
+        count = min(len(a) for a, _ in arrays)
+        jobs = [_update(a[:count], b[:count]) for a, b in arrays]
         return Probe(
             float(_MOVES * _ITEM_BYTES * count * self.threads),
             timed(lambda: self._run(jobs), self._clock),
@@ -104,7 +114,7 @@ class NumpyProbes:
             threads,
         )
 
-    def _on_each_thread(self, make: Callable[[], Callable[[], object]], threads: int | None = None) -> list[Any]:
+    def _on_each_thread(self, make: Callable[[], _Made], threads: int | None = None) -> list[_Made]:
         if not self._workers:
             return [make()]
         started = [worker.submit(make) for worker in self._workers[:threads]]
@@ -162,8 +172,7 @@ def _limit_blas(threads: int, settings: ExitStack) -> bool:
     return True
 
 
-def _update(count: int) -> Callable[[], object]:
-    a, b = _written(count), _written(count)
+def _update(a: np.ndarray, b: np.ndarray) -> Callable[[], object]:
     return lambda: np.add(a, b, out=a)
 
 
@@ -176,6 +185,17 @@ def _repeated_update(count: int, repeats: int) -> Callable[[], object]:
 def _written(count: int) -> np.ndarray:
     """Return an array of ones. Pages that were never written would all be one page of zeros."""
     return np.full(count, 1.0)
+
+
+def _written_until(end: float, count: int, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+    """Return two arrays of ones, with fewer items than `count` if the system does not give pages fast enough."""
+    a, b = np.empty(count), np.empty(count)
+    written = 0
+    while not written or (written < count and clock() < end):
+        for array in (a, b):
+            array[written : written + _CHUNK] = 1.0
+        written = min(count, written + _CHUNK)
+    return a[:written], b[:written]
 
 
 def _threads_by_environment(usable: int) -> int:

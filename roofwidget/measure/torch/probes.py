@@ -36,6 +36,7 @@ class TorchProbes:
     """
 
     notes: Sequence[str] = ()
+    active_wait_s = 0.0
 
     def __init__(self, device: str, threads: int, clock: Clock) -> None:
         self.device = device
@@ -52,9 +53,9 @@ class TorchProbes:
             with tf32(torch.backends.cuda.matmul, allowed=precision == "tf32"):
                 return self._seconds(lambda: torch.mm(a, b, out=out), count)
 
-        return Probe(2.0 * size**3, seconds, f"torch mm {size}×{size}", self._threads)
+        return Probe(2.0 * size**3, seconds, f"torch mm {size}×{size}", self._threads, framework="torch")
 
-    def memory(self, array_bytes: int) -> Probe:
+    def memory(self, array_bytes: int, setup_s: float) -> Probe:  # noqa: ARG002 - for a CPU
         count = array_bytes // torch.float32.itemsize
         a, b = (torch.full((count,), value, dtype=torch.float32, device=self.device) for value in (0.0, 1.0))
         moved = float(_MOVES * count * torch.float32.itemsize)
