@@ -89,7 +89,9 @@ class RooflineMagics(Magics):
         """
         options, statement = self._options(line)
         if cell is not None and statement:
-            raise UsageError(f"%%roofline: unknown text {statement!r} after the options; code begins in the next line")
+            is_widget = isinstance(self._shell.user_ns.get(statement), RooflineModel)
+            hint = f"for this widget write -w {statement}" if is_widget else "code begins in the next line"
+            raise UsageError(f"%%roofline: unknown text {statement!r} after the options; {hint}")
         if cell is None and not statement:
             raise UsageError("%roofline: give a statement, or write %%roofline in the first line of a cell")
         code = _Code(self._shell, statement if cell is None else cell, is_cell=cell is not None)
