@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import repeat
+from itertools import cycle, repeat
 
 import pytest
 
@@ -123,6 +123,18 @@ def test_a_larger_size_that_is_slower_leaves_the_smaller_one() -> None:
     found = Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), 1000)
     assert found.probe.method == "1024"
     assert found.best == pytest.approx(100e9)
+
+
+def test_one_fast_run_of_a_size_does_not_end_the_doubling() -> None:
+    clock = Clock()
+    rates = {64: [10e9], 256: [20e9], 1024: [110e9, 80e9, 80e9, 80e9], 2048: [100e9], 4096: [130e9]}
+
+    def make(size: int) -> Probe:
+        work = 2.0 * size**3
+        return probe(clock, (work / rate for rate in cycle(rates[size])), work, str(size))
+
+    found = Sampler(clock, steps=8).doubled(make, tuple(rates), 1000)
+    assert found.probe.method == "4096"
 
 
 def test_trials_do_not_end_the_doubling() -> None:
