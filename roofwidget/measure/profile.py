@@ -37,6 +37,7 @@ _REPEAT: Final = 5
 _SLOW_S: Final = 1.0
 """Seconds after which no further call starts, if the number of calls is not given."""
 _OWN_KEYWORDS: Final = ("by", "timing", "warmup", "repeat", "framework")
+_ROOF_KEYWORDS: Final = frozenset({"peaks", "chip", "chips", "hardware", "roofs"})
 _SUMMARY: Final = "give the chip or the peaks first, as in p.summary('h100-sxm')"
 
 
@@ -391,8 +392,10 @@ def profile(
 
 
 def _hint_at_own_keyword(message: str, given: Iterable[str]) -> str:
-    """Return a hint if a function refuses a keyword that resembles one of `profile`."""
+    """Return a hint if a function refuses a keyword that resembles one of `profile`, or that names roofs."""
     refused = [word for word in given if "keyword" in message and f"'{word}'" in message]
+    if not _ROOF_KEYWORDS.isdisjoint(refused):
+        return "; give the roofs to the profile, as in p.summary(peaks) or p.roofline(peaks)"
     hints = [did_you_mean(word, _OWN_KEYWORDS, "") for word in refused]
     return next((f"{hint} It is a keyword of rw.profile" for hint in hints if hint), "")
 

@@ -219,6 +219,11 @@ def test_roofs_of_a_busy_machine_have_one_note(capsys: Any) -> None:
     assert note == "Note: the roofs were measured on a busy machine: other programs used up to 80 % of the processors"
 
 
+def test_peaks_among_the_keywords_are_sent_to_the_methods_of_the_profile() -> None:
+    with pytest.raises(TypeError, match=r"'peaks'; give the roofs to the profile, as in p.summary\(peaks\)"):
+        rw.profile(lambda x: x + 1, np.ones(3), peaks=CHIP)
+
+
 def test_a_keyword_near_one_of_profile_is_hinted_at(capsys: Any) -> None:
     with pytest.raises(TypeError, match=r"did you mean 'repeat'\? It is a keyword of rw.profile"):
         rw.profile(np.exp, np.ones(3), repeats=3)
