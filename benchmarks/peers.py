@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.common import contestants, lifetime, own, verdict
+from benchmarks.common import contestants, job, lifetime, own, verdict
 from benchmarks.common.contest import measure
 from tests.browser import chromium, lab
 
@@ -33,7 +33,7 @@ def contend(browser: Browser, server: lab.Server, found: verdict.Findings) -> No
             for one in contestants.ALL:
                 if turn >= one.rounds or count not in one.counts:
                     continue
-                seen = measure(browser, server, one, count)
+                seen = measure(browser, server, one, job.Job(count))
                 found.rounds.setdefault((one.name, count), []).append(seen)
                 print(f"round {turn + 1}, {count:7,} points, {one.name:12} {seen}", flush=True)
 

@@ -1,6 +1,7 @@
 // Builds the front end into ../roofwidget/static: the code once, and for each language its words and its loader. Fails if
 // a file is too large or could use the network.
-// "node build.mjs --watch" builds at every change and only warns.
+// "node build.mjs --watch" builds at every change and only warns. "node build.mjs --readable FOLDER" builds into another
+// folder with names and lines as in the source, for profiles.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -8,7 +9,8 @@ import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 
 const here = import.meta.dirname;
-const target = join(here, "..", "roofwidget", "static");
+const readable = process.argv.indexOf("--readable") + 1;
+const target = readable ? process.argv[readable] : join(here, "..", "roofwidget", "static");
 
 // Every kernel sends code, words and style to the browser, every widget its loader: hence the limits, in bytes.
 const limits = { minified: 332_000, gzipped: 126_000 };
@@ -24,7 +26,7 @@ const common = {
   outdir: target,
   bundle: true,
   target: "es2022",
-  minify: true,
+  minify: !readable,
   charset: "utf8",
   // Licences travel in a file of their own, see below.
   legalComments: "none",
@@ -153,5 +155,5 @@ if (process.argv.includes("--watch")) {
   if (!existsSync(join(here, "src", "widget.tsx"))) throw new Error("build: js/src/widget.tsx is missing");
   // esbuild prints its own messages and throws on errors.
   const builds = await Promise.all(allOptions.map((options) => esbuild.build(options))).catch(() => undefined);
-  if (!builds || !finish(builds, { strict: true })) process.exitCode = 1;
+  if (!builds || !finish(builds, { strict: !readable })) process.exitCode = 1;
 }

@@ -10,13 +10,12 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from benchmarks.common import job
 from benchmarks.common.contestants import Contestant
+from benchmarks.common.job import DOMAIN, REGION, Job
 from benchmarks.common.sampling import Traffic
 from tests.browser import lab
 
 HERE = Path(__file__).parent
-SLIDER = {"low": job.LOW, "high": job.HIGH, "step": job.STEP, "tracers": job.TRACERS}
 STEPS, LIMIT_S, DRAG_S, TRAFFIC_S = 24, 3, 2.0, 1.2
 SETTLE_S = 0.4
 WIDTH, HEIGHT = 1200, 1000
@@ -72,22 +71,22 @@ class Thread:
         return float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
 
 
-def opened(browser: Browser, server: lab.Server, contestant: Contestant, count: int, *more: str) -> lab.Notebook:
+def opened(browser: Browser, server: lab.Server, contestant: Contestant, job: Job, *more: str) -> lab.Notebook:
     """Return a fresh notebook with prepared data and the measuring scripts in its page."""
-    name = f"{contestant.name.replace(' ', '-')}-{count}-{time.monotonic_ns()}.ipynb"
-    book = lab.Notebook(browser, server, name, [*contestant.cells(count), *more], width=WIDTH, height=HEIGHT)
+    name = f"{contestant.name.replace(' ', '-')}-{job.count}-{time.monotonic_ns()}.ipynb"
+    book = lab.Notebook(browser, server, name, [*contestant.cells(job), *more], width=WIDTH, height=HEIGHT)
     book.run(0)
-    book.page.evaluate((HERE / "hooks.js").read_text(), [contestant.name, job.REGION, job.DOMAIN, SLIDER])
-    book.page.evaluate((HERE / "probe.js").read_text(), SLIDER)
+    book.page.evaluate((HERE / "hooks.js").read_text(), [contestant.name, REGION, DOMAIN, job.way])
+    book.page.evaluate((HERE / "probe.js").read_text(), job.way)
     return book
 
 
-def measure(browser: Browser, server: lab.Server, contestant: Contestant, count: int) -> Round:
+def measure(browser: Browser, server: lab.Server, contestant: Contestant, job: Job) -> Round:
     """Return the results of one round of a contestant."""
-    book = opened(browser, server, contestant, count)
+    book = opened(browser, server, contestant, job)
     ask = book.page.evaluate
     time.sleep(SETTLE_S)
-    cold, warm = (float(ask("([cell, count]) => probe.create(cell, count)", [1, count])) for _ in range(2))
+    cold, warm = (float(ask("([cell, count]) => probe.create(cell, count)", [1, job.count])) for _ in range(2))
     time.sleep(SETTLE_S)
     steps: list[float] = ask("([count, limit]) => probe.steps(count, limit)", [STEPS, LIMIT_S])
     time.sleep(SETTLE_S)

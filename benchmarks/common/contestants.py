@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.common.job import Job
+
 HERE = Path(__file__).parent
 
 
@@ -35,16 +37,16 @@ class Contestant:
     counts: tuple[int, ...]
     rounds: int
 
-    def cells(self, count: int) -> list[str]:
-        """Return the cells of a notebook with this number of points."""
-        return [f"count = {count}\n{self.prepare}", self.show]
+    def cells(self, job: Job) -> list[str]:
+        """Return the cells of a notebook with the points of a job."""
+        return [f"count, name = {job.count}, {job.name!r}\n{self.prepare}", self.show]
 
 
 COMMON = f"""import sys
 sys.path.append({str(HERE.parents[1])!r})
 import numpy as np
 from benchmarks.common import job as jobs
-job = jobs.Job(count)
+job = jobs.Job(count, name)
 """
 
 OURS = Contestant(

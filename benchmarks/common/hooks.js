@@ -1,7 +1,7 @@
 // In the page: sets window.hook, which moves a contestant's roof and returns the drawn state: "roof" for the moving roof,
 // "tracers" for the points that its ridge point passes. Different positions give different states.
 
-([name, region, axes, { low, step, tracers }]) => {
+([name, region, axes, { start, step, tracers }]) => {
   const $ = (selector, from = document) => from.querySelector(selector);
   /** Returns a checksum of the pixels in a part of a canvas; 0 if the part is empty. */
   function pixels(canvas, [x, y, width, height]) {
@@ -59,10 +59,10 @@
     let now;
     return {
       set: (value) => {
-        now ??= Math.round((Number($(".noUi-handle").ariaValueNow) - low) / step);
-        const to = Math.round((value - low) / step);
+        now ??= Math.round((Number($(".noUi-handle").ariaValueNow) - start) / step);
+        const to = Math.round((value - start) / step);
         for (; now !== to; now += Math.sign(to - now)) {
-          const key = to > now ? "ArrowRight" : "ArrowLeft";
+          const key = to > now === step > 0 ? "ArrowRight" : "ArrowLeft";
           $(".noUi-handle").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
         }
       },
@@ -90,9 +90,9 @@
         send("pointerdown");
         target = $(".roofwidget-chart");
       },
-      /** Moves the pointer up from the start of the drag by the distance between `low` and the value. */
+      /** Moves the pointer up from the start of the drag by the distance between `start` and the value. */
       set: (value) => {
-        y = from - (value - low) * perPower();
+        y = from - (value - start) * perPower();
         send("pointermove");
       },
       leave: () => send("pointerup"),
@@ -108,6 +108,12 @@
         tracers: () => pixels($("canvas", root()), boxOfOurs(root())),
         flat: flat(() => $("[data-part='peak']", root())),
         value: () => Number($(".roofwidget-rate[data-quantity='peak_flops'] input[type='range']").value),
+        /** Presses an arrow key on the slider: 0.01 decades. */
+        key: (isUp) => {
+          const slider = $(".roofwidget-rate[data-quantity='peak_flops'] input[type='range']");
+          const key = isUp ? "ArrowRight" : "ArrowLeft";
+          slider.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+        },
       };
     },
     "bare canvas": () => {
@@ -116,6 +122,12 @@
       return {
         ...range(() => root().nextElementSibling),
         root,
+        key: (isUp) => {
+          const slider = root().nextElementSibling;
+          slider.value = String(Number(slider.value) + (isUp ? 0.01 : -0.01));
+          slider.dispatchEvent(new InputEvent("input", { bubbles: true }));
+          slider.dispatchEvent(new Event("change", { bubbles: true }));
+        },
         roof: () => pixels(layer("roofs"), [790, 0, 1, 450]),
         tracers: () => pixels(layer("points"), boxAt(0, 0)),
       };

@@ -1,6 +1,6 @@
 // In the page, with probe.js: measurements of this widget alone.
 
-({ low, high, step }) => {
+({ start: first, end, step }) => {
   const task = () =>
     new Promise((done) => {
       const channel = new MessageChannel();
@@ -125,7 +125,7 @@
       hook.take();
       while (performance.now() - start < seconds * 1000) {
         at += step / 4;
-        const place = Number((low + (at % (high - low))).toFixed(3));
+        const place = Number((first + (at % (end - first))).toFixed(3));
         hook.set(place);
         await frame();
         await task();

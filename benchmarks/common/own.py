@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import Browser
 
 from benchmarks.common import job
-from benchmarks.common.contest import DRAG_S, SLIDER, Thread, opened
+from benchmarks.common.contest import DRAG_S, Thread, opened
 from benchmarks.common.contestants import OURS
 from tests.browser import lab
 
@@ -56,8 +56,8 @@ class Own:
 
 def started(browser: Browser, server: lab.Server, count: int, *more: str) -> lab.Notebook:
     """Return a notebook that shows the widget, with the measuring scripts in its page."""
-    book = opened(browser, server, OURS, count, *more)
-    book.page.evaluate((HERE / "own.js").read_text(), SLIDER)
+    book = opened(browser, server, OURS, job.Job(count), *more)
+    book.page.evaluate((HERE / "own.js").read_text(), job.Job(count).way)
     # The mouse must be in the page for pointer capture to work.
     book.page.mouse.move(5, 5)
     book.page.evaluate("count => probe.create(1, count)", count)

@@ -1,7 +1,7 @@
 // In the page, with hooks.js: first paint of a contestant, the visible time of a step, and the states of a drag.
 // A step is visible in the first task after the frame with the new roof and points.
 
-({ low, high, step }) => {
+({ start: first, end, step }) => {
   const afterFrame = () =>
     new Promise((done) => {
       requestAnimationFrame(() => {
@@ -11,15 +11,15 @@
       });
     });
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-  const positions = Math.round((high - low) / step);
+  const positions = Math.round((end - first) / step);
   const { hook } = window;
   const look = () => [hook.roof(), hook.tracers()];
   const isNew = (now, before) => now[0] !== before[0] && now[1] !== before[1];
-  /** Yields slider positions up the track and down again, one step apart. */
+  /** Yields slider positions to the other end of the way and back again, one step apart. */
   function* triangle() {
     for (;;) {
-      for (let at = 0; at < positions; at++) yield low + step * at;
-      for (let at = positions; at > 0; at--) yield low + step * at;
+      for (let at = 0; at < positions; at++) yield first + step * at;
+      for (let at = positions; at > 0; at--) yield first + step * at;
     }
   }
   function isComplete(count, old) {
