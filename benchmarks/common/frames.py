@@ -6,7 +6,7 @@ import bisect
 import json
 import re
 import statistics
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,19 +53,23 @@ class Part:
         The number of layouts.
     longest : list of float
         Processor time of the longest task of each drag, ms.
-    functions : collections.Counter
+    functions : dict of str to float
         Self time by function and file, ms by the clock. These are from as many further drags.
     """
 
     moves: int = 0
-    work: Counter[str] = field(default_factory=Counter)
+    work: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     layouts: int = 0
     longest: list[float] = field(default_factory=list)
-    functions: Counter[str] = field(default_factory=Counter)
+    functions: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def per_move(self, kind: str) -> float:
         """Return ms of a kind of work per move."""
         return self.work[kind] / self.moves
+
+    def most(self, count: int) -> list[tuple[str, float]]:
+        """Return the functions with most self time."""
+        return sorted(self.functions.items(), key=lambda one: -one[1])[:count]
 
     @property
     def whole(self) -> float:
@@ -87,7 +91,7 @@ class Frames:
             lines.append(f"{name:>12} " + " ".join(f"{cell:12.2f}" for cell in cells))
         for name, part in self.parts.items():
             lines.append(f"\n{name}: self time of functions, ms a move by the clock")
-            lines += [f"{time / part.moves:9.3f}  {words}" for words, time in part.functions.most_common(10)]
+            lines += [f"{time / part.moves:9.3f}  {words}" for words, time in part.most(10)]
         return "\n".join(lines)
 
 
@@ -192,7 +196,7 @@ def add_functions(parts: dict[str, Part], events: list[dict[str, Any]], files: F
     main = {one["id"] for one in profiles if one["name"] == "Profile" and one["tid"] == thread}
     nodes: dict[int, str] = {}
     for start in (one for one in profiles if one["name"] == "Profile" and one["id"] in main):
-        time = float(start["args"]["data"]["startTime"])
+        clock = float(start["args"]["data"]["startTime"])
         for chunk in (one for one in profiles if one["name"] == "ProfileChunk" and one["id"] == start["id"]):
             data = chunk["args"]["data"]
             profile = data.get("cpuProfile", {})
@@ -203,8 +207,8 @@ def add_functions(parts: dict[str, Part], events: list[dict[str, Any]], files: F
                 if not frame.get("url") and node.get("parent") in nodes and frame["functionName"] not in IDLE:
                     nodes[node["id"]] += f"  in {nodes[node['parent']]}"
             for sample, delta in zip(profile.get("samples", []), data.get("timeDeltas", []), strict=True):
-                time += delta
-                part = next((parts[name] for name, (low, high) in spans.items() if low <= time < high), None)
+                clock += delta
+                part = next((parts[name] for name, (low, high) in spans.items() if low <= clock < high), None)
                 if part and nodes[sample] not in IDLE:
                     part.functions[nodes[sample]] += delta / 1000
 
