@@ -4,6 +4,7 @@
 import { type ReadonlySignal, signal, useComputed, useSignal } from "@preact/signals";
 import { type ComponentChildren, render as renderTree } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+import { hasLegend } from "./chart/caption.ts";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
 import { chartHeight, MIN_CHART_PX } from "./chart/scales.ts";
@@ -129,7 +130,7 @@ function View({ store, box, theme }: ViewProps) {
   // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The sentence is about the roof of this
   // chip.
   const pointedChip = useSignal<string | undefined>(undefined);
-  const hasMeasured = useComputed(() => store.points.value.measured > 0);
+  const isExplained = useComputed(() => hasLegend(store));
   const chartWidth = wide ? width - PANEL_PX - 16 : width;
   const below = wide || isLarge ? SENTENCE_PX : SENTENCE_PX + SLIDERS_PX;
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
@@ -159,9 +160,7 @@ function View({ store, box, theme }: ViewProps) {
             </div>
             <ConnectionNote store={store} />
             <AfterChart isSeen={isSeen}>
-              {!store.showsTotals.value && hasMeasured.value && (
-                <Legend kernels={store.kernels.value} theme={theme.value} />
-              )}
+              {isExplained.value && <Legend kernels={store.kernels.value} theme={theme.value} />}
               <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />
               <Filters store={panels} theme={theme.value} width={chartWidth} />
               <Compare store={panels} />

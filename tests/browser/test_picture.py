@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import re
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from tests.browser.drawn import Drawn
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
     from tests.browser.conftest import OpenNotebook
 
 CELL = """import roofwidget as rw
@@ -37,14 +43,74 @@ def test_the_picture_is_saved_with_its_title_its_names_and_its_sentence(notebook
     assert texts[0] == "Batch 8: a < b"
     assert {"TPU v5p", "TPU v6e", "matmul", "layer norm", "memory-bound (HBM)"} <= set(texts)
     assert "kernels left of it are memory-bound, right of it compute-bound" in " ".join(texts)
-    assert all("stroke" in path.attrib for path in picture.iter(f"{SVG}path"))
-    assert [image.get("href", "")[:22] for image in picture.iter(f"{SVG}image")] == ["data:image/png;base64,"]
+    points = next(group for group in picture.iter(f"{SVG}g") if group.get("data-layer") == "points")
+    assert len([*points.iter(f"{SVG}path")]) == 2
 
     name, png = saved(drawn, "png")
     assert name == "Batch-8-a-b.png"
     # Twice as sharp as the screen.
     sides = [2 * round(float(picture.attrib[side])) for side in ("width", "height")]
     assert list(struct.unpack(">II", png[16:24])) == sides
+
+
+MANY = """import roofwidget as rw
+w = rw.roofline(chips=["v5p", "v6e"], title="Many", kernels=[
+    rw.Kernel("matmul", 4.3e12, 1.2e10, time=3e-2, category="gemm"),
+    rw.Kernel("layer norm", 5.4e9, 1.6e9, time=1.5e-3, category="norm"),
+    rw.Kernel("unmeasured", 5e11, 1.6e9),
+    rw.Kernel("copy", 0, 1e9, time=2e-3),
+])
+w.freeze("before")
+w.set_what_if("v5p", peak_flops=3e14)
+w.selected = [1]
+w"""
+VIEW_OF_TIME = "w.view = 'time'"
+# Each line, shape and text in the layers: its kind, its geometry and text, and how it looks.
+ELEMENTS = """(layers) => {
+  const looks = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-opacity', 'stroke-dasharray',
+    'stroke-linecap', 'stroke-linejoin', 'opacity'];
+  const textLooks = ['font-size', 'font-weight', 'font-variant-numeric', 'text-anchor', 'paint-order'];
+  const places = ['d', 'x', 'y', 'x1', 'x2', 'y1', 'y2', 'cx', 'cy', 'r', 'width', 'height', 'dy', 'transform'];
+  const isOfPointer = (element) => element.closest('.roofwidget-handles, .roofwidget-ghost-handle');
+  return layers.flatMap((layer) => [...layer.querySelectorAll('path, text, tspan, circle, rect, line')])
+    .filter((element) => !isOfPointer(element) && !element.closest('[data-layer="points"]'))
+    .map((element) => [
+      element.localName,
+      element.textContent,
+      places.map((name) => element.getAttribute(name) ?? '').join(' '),
+      ...[...looks, ...(/^t/.test(element.localName) ? textLooks : [])].map((name) => getComputedStyle(element)[name]),
+    ]);
+}"""
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+def elements(where: Page, layers: str) -> list[tuple[list[str], list[float]]]:
+    """Return the texts and looks of each element in the layers, and the numbers of its geometry."""
+    found = where.evaluate(f"() => ({ELEMENTS})([...document.querySelectorAll({layers!r})])")
+    numbers = (NUMBER.findall(geometry) for _, _, geometry, *_ in found)
+    texts = ([name, text, NUMBER.sub("#", geometry), *looks] for name, text, geometry, *looks in found)
+    return [(said, [float(part) for part in parts]) for said, parts in zip(texts, numbers, strict=True)]
+
+
+def test_the_picture_has_each_line_and_label_of_the_screen_at_its_place_with_its_look(notebook: OpenNotebook) -> None:
+    book = notebook([MANY, VIEW_OF_TIME])
+    book.run(0)
+    drawn = Drawn(book)
+    for view in ("roofline", "time"):
+        if view == "time":
+            book.run(1)
+            drawn.root.locator(".roofwidget-diagonal").wait_for(state="attached")
+        drawn.page.mouse.move(0, 0)
+        svg = saved(drawn, "svg")[1]
+        screen = elements(drawn.page, ".roofwidget-chart > svg")
+        alone = drawn.page.context.new_page()
+        alone.goto("data:image/svg+xml;base64," + base64.b64encode(svg).decode())
+        picture = elements(alone, ":root > svg")
+        alone.close()
+        assert len(screen) > 30
+        assert [texts for texts, _ in picture] == [texts for texts, _ in screen]
+        for (texts, now), (_, then) in zip(picture, screen, strict=True):
+            assert now == pytest.approx(then, abs=0.1), texts
 
 
 CONTROL = """import roofwidget as rw

@@ -5,6 +5,7 @@ import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
+import type { Drawing } from "./drawing.ts";
 import type { Pointing } from "./gestures/pointing.ts";
 import type { Choices, PlacedLabel } from "./labels/engine.ts";
 import { Labels, Marquee, Rings } from "./layers/marks.tsx";
@@ -12,7 +13,6 @@ import { isNote, NoteButtons } from "./layers/moved_kernels.tsx";
 import { createPainter } from "./points/painter.ts";
 import { visiblePoints } from "./points/visible.ts";
 import type { Size } from "./scales.ts";
-import type { pointColours, Scene } from "./scene.ts";
 import type { Theme } from "./theme.ts";
 import { Toolbar } from "./toolbar.tsx";
 
@@ -28,21 +28,14 @@ export interface PlaneProps {
   readonly pointedChip: Signal<string | undefined>;
 }
 
-interface StageProps {
+interface StageProps extends Drawing {
   readonly store: Store;
-  readonly scene: Scene;
   readonly label: string;
   /** The width left for the toolbar beside the title of the horizontal axis, px. */
   readonly room: number;
   readonly pointing: Pointing;
-  readonly looks: ReturnType<typeof pointColours>;
   /** Whether the picture changes in every frame. */
   readonly isMoving: boolean;
-  readonly labels: readonly PlacedLabel[];
-  /** What is drawn below the points. */
-  readonly under: ComponentChildren;
-  /** What is drawn above the points and below all labels. */
-  readonly over?: ComponentChildren;
   /** Elements in addition to the picture, such as the tooltip. */
   readonly children?: ComponentChildren;
 }
@@ -71,14 +64,14 @@ export function Stage({
   });
   const size = { width: scales.width, height: scales.height };
   const box = { width: `${size.width}px`, height: `${size.height}px` };
-  const { navigation } = pointing;
+  const { navigation, pointedChip } = pointing;
   const latest = useRef(pointing.handlers.onKeyDown);
   latest.current = pointing.handlers.onKeyDown;
   const keys = useCallback((event: KeyboardEvent) => latest.current(event), []);
   // Memoized during a drag, because the toolbar does not depend on the roofs.
   const toolbar = useMemo(
-    () => <Toolbar {...{ store, scene, outside, navigation, keys, room }} />,
-    [store, scales, scene.units, scene.focus?.chip, outside, navigation.isMoving, room],
+    () => <Toolbar {...{ store, scene, outside, navigation, keys, room, pointedChip }} />,
+    [store, scales, scene.units, theme, scene.focus?.chip, outside, navigation.isMoving, room],
   );
   return (
     <>

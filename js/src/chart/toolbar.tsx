@@ -1,6 +1,6 @@
 // The toolbar below the chart: buttons with icons, and a menu for the buttons that do not fit.
 
-import { type Signal, useComputed, useSignal } from "@preact/signals";
+import { type ReadonlySignal, type Signal, useComputed, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
 import { Button } from "../ui/button.tsx";
@@ -11,7 +11,8 @@ import { AxesMenu } from "./axes_menu.tsx";
 import { type Navigation, STEP, type Tool } from "./gestures/navigate.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import { textWidth } from "./labels/text_fitting.ts";
-import { savePicture } from "./picture.ts";
+import { pictureOf } from "./picture.tsx";
+import { savePicture } from "./save_picture.ts";
 import type { Scene } from "./scene.ts";
 
 interface ToolbarProps {
@@ -19,6 +20,8 @@ interface ToolbarProps {
   readonly scene: Scene;
   /** The number of kernels out of sight. */
   readonly outside: number;
+  /** The chip of the hovered mark. */
+  readonly pointedChip: ReadonlySignal<string | undefined>;
   readonly navigation: Navigation;
   /** Handles a key that the toolbar does not use. The key does the same as on the chart. */
   keys(event: KeyboardEvent): void;
@@ -47,7 +50,8 @@ const [BUTTON_PX, HINT_PADDING_PX] = [24, 8];
  */
 const MIN_BUTTONS_BESIDE_HINT = 10;
 
-export function Toolbar({ store, scene, outside, navigation, keys, room }: ToolbarProps) {
+export function Toolbar(props: ToolbarProps) {
+  const { store, scene, outside, navigation, keys, room } = props;
   const hasRoof = useComputed(() => store.focusRoof.value !== undefined);
   const isOpen = useSignal(false);
   const failure = useSignal("");
@@ -60,7 +64,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const hasHint = outside > 0 && isApart;
   const out = outside > 0 ? words.outside(numerals.whole(outside), outside === 1) : "";
   const fitLabel = `${out}: ${words.fit}`;
-  const buttons = buttonsOf(store, navigation, hasRoof.value, failure).map((button) =>
+  const buttons = buttonsOf(props, hasRoof.value, failure).map((button) =>
     button.picture === "fit" && outside > 0 && !isApart
       ? { ...button, label: fitLabel, count: outside > 99 ? "99+" : numerals.whole(outside) }
       : button,
@@ -169,7 +173,12 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
  * Returns the buttons, most important first. If the toolbar has no room for all buttons, the last buttons are in the
  * menu.
  */
-function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean, failure: Signal<string>): Entry[] {
+function buttonsOf(
+  { store, scene, navigation, pointedChip }: ToolbarProps,
+  hasRoof: boolean,
+  failure: Signal<string>,
+): Entry[] {
+  const { tool, by, fit } = navigation;
   const choice = (picture: Tool): Entry => ({
     picture,
     label: words[picture],
@@ -183,8 +192,11 @@ function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean
     label: words[kind],
     act: async ({ currentTarget }) => {
       failure.value = "";
+      const { width, height } = scene.scales;
+      const picture = pictureOf(store, { width, height }, scene.theme, pointedChip.value);
       const name = store.title.value || store.kernels.value.source;
-      if (!(await savePicture(currentTarget as Element, kind, name))) failure.value = words.noPng;
+      const { ownerDocument } = currentTarget as Element;
+      if (!(await savePicture(ownerDocument, picture, kind, name))) failure.value = words.noPng;
     },
   });
   return [

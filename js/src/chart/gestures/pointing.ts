@@ -163,6 +163,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   return {
     index,
     spot,
+    pointedChip,
     /** The style of the cursor while a kernel is dragged, and while the pointer is on a kernel that can be dragged. */
     kernelCursor: kernelDrag?.cursor(index),
     /** The current rectangle of the marquee. */

@@ -1,7 +1,6 @@
 // Everything above the points: rings around marked kernels, leaders, and all texts of the chart.
 
-import type { VNode } from "preact";
-import { useRef } from "preact/hooks";
+import { Component } from "preact";
 import { columnLeaders } from "../labels/column.ts";
 import { leaderOf, type PlacedLabel } from "../labels/engine.ts";
 import { FONT_PX } from "../labels/text_fitting.ts";
@@ -70,43 +69,47 @@ function spansOf({ text, x }: PlacedLabel) {
   ));
 }
 
-export function Labels({ labels, theme }: { labels: readonly PlacedLabel[]; theme: Theme }) {
-  const known = useRef<ReadonlyMap<string, DrawnLabel>>(new Map());
-  // Memoized, because most labels do not change during a drag.
-  const now = labels.map((label): DrawnLabel => {
-    const before = known.current.get(label.key);
-    const isSame = before?.theme === theme && DRAWN_PARTS.every((part) => before.label[part] === label[part]);
-    return isSame ? before : { label, theme, text: <Text key={label.key} label={label} theme={theme} /> };
-  });
-  known.current = new Map(now.map((one) => [one.label.key, one]));
-  return <>{now.map(({ text }) => text)}</>;
-}
-
-interface DrawnLabel {
-  readonly label: PlacedLabel;
-  readonly theme: Theme;
-  readonly text: VNode;
-}
+export const Labels = ({ labels, theme }: { labels: readonly PlacedLabel[]; theme: Theme }) => (
+  <>
+    {labels.map((label) => (
+      <Text key={label.key} label={label} theme={theme} />
+    ))}
+  </>
+);
 
 /** The properties of a label that change its drawing. */
 const DRAWN_PARTS = ["text", "x", "y", "anchor", "angle", "bold", "colour"] as const;
 
-// This is a component, so that Preact does not draw the text again while the props are the same.
-const Text = ({ label, theme }: { label: PlacedLabel; theme: Theme }) => (
-  <text
-    data-label={label.key}
-    x={label.x}
-    y={label.y}
-    text-anchor={label.anchor}
-    transform={label.angle ? `rotate(${label.angle} ${label.x} ${label.y})` : undefined}
-    font-size={FONT_PX}
-    font-weight={label.bold ? 700 : 400}
-    fill={label.colour}
-    stroke={theme.background}
-    stroke-width={3}
-    stroke-linejoin="round"
-    paint-order="stroke"
-  >
-    {spansOf(label)}
-  </text>
-);
+interface TextProps {
+  readonly label: PlacedLabel;
+  readonly theme: Theme;
+}
+
+// A class, because most labels do not change during a drag, and an unchanged text is not drawn again.
+class Text extends Component<TextProps> {
+  override shouldComponentUpdate({ label, theme }: TextProps): boolean {
+    const before = this.props;
+    return theme !== before.theme || DRAWN_PARTS.some((part) => label[part] !== before.label[part]);
+  }
+  render({ label, theme }: TextProps) {
+    return (
+      <text
+        data-label={label.key}
+        x={label.x}
+        y={label.y}
+        text-anchor={label.anchor}
+        transform={label.angle ? `rotate(${label.angle} ${label.x} ${label.y})` : undefined}
+        font-size={FONT_PX}
+        font-weight={label.bold ? 700 : 400}
+        fill={label.colour}
+        stroke={theme.background}
+        stroke-width={3}
+        stroke-linejoin="round"
+        paint-order="stroke"
+        unicode-bidi="isolate"
+      >
+        {spansOf(label)}
+      </text>
+    );
+  }
+}

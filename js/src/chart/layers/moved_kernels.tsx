@@ -1,7 +1,7 @@
 // Moved kernels. A mark shows the place where the what-if moves the kernel. An arrow from the kernel's own point leads
 // to the mark. A note shows the result.
 
-import { type Points, SIDES } from "../../roofline/points.ts";
+import type { Points } from "../../roofline/points.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf } from "../../text/describe.ts";
 import { noteOf } from "../../text/what_if.ts";
@@ -14,8 +14,9 @@ import { NOTE_EDGE_PX } from "../labels/candidates.ts";
 import { boxOf, type Label, type PlacedLabel, squareAround } from "../labels/engine.ts";
 import { RULES } from "../labels/rules.ts";
 import { textWidth } from "../labels/text_fitting.ts";
-import { arrowPath, circlePath, type Spot } from "../paths.ts";
+import { arrowPath, type Spot } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
+import { shapePath } from "../points/shapes.ts";
 import { isShown } from "../points/visible.ts";
 import { type Box, clamp, project } from "../scales.ts";
 import { indicesOf, isInSight, type pointColours, type Scene } from "../scene.ts";
@@ -103,7 +104,7 @@ export function MovedKernels({ ghosts, looks: { colours, colour }, dragged, them
         <g key={index} data-row={row}>
           <path d={arrowPath({ from, bend: between(from, to), to }, radius)} fill="none" stroke-width={1.75} />
           <path
-            d={shape(to, radius, side)}
+            d={shapePath(to, radius, side)}
             fill={colours[colour[index] as number]}
             stroke-width={row === dragged ? 3 : 1.5}
           />
@@ -125,17 +126,6 @@ export function MovedKernels({ ghosts, looks: { colours, colour }, dragged, them
 }
 
 const between = (from: Spot, to: Spot): Spot => [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
-
-/**
- * Returns the shape that the kernel's point has on the canvas: a circle if memory bounds the kernel, a square if
- * compute bounds the kernel, otherwise a diamond.
- */
-function shape([x, y]: Spot, radius: number, side: number): string {
-  if (side === SIDES.memory) return circlePath([x, y], radius);
-  if (side === SIDES.compute) return `M${x - radius},${y - radius}h${2 * radius}v${2 * radius}h${-2 * radius}z`;
-  const far = 1.25 * radius;
-  return `M${x},${y - far}l${far},${far}l${-far},${far}l${-far},${-far}z`;
-}
 
 /** The width of the button beside a note, px. */
 const BUTTON_PX = 24;

@@ -1,9 +1,7 @@
 // Trails of merged kernels: lines from the places of the parts to the place of the merged kernel.
 
-import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
 import { MEASURED, type Points } from "../../roofline/points.ts";
-import type { Merge, Trails } from "../../state/trails.ts";
+import type { Trails } from "../../state/trails.ts";
 import { formatRatio, formatTenths } from "../../text/numbers.ts";
 import { fusionWords } from "../../words/words.ts";
 import { arrowPath, bendOf, type LabelledArrow, type Spot } from "../paths.ts";
@@ -14,36 +12,6 @@ import type { Theme } from "../theme.ts";
 
 /** If there are more merged kernels than this, their points move without trails. */
 const MAX_TRAILED_KERNELS = 3;
-/** The duration of the movement of merged points, ms. */
-const GLIDE_MS = 240;
-
-/**
- * Returns the progress of the movement of merged points, from 0 to 1. If the user prefers reduced motion, the progress
- * is always 1.
- */
-export function useGlide(merges: readonly Merge[] | undefined): number {
-  const share = useSignal(1);
-  const before = useRef(merges);
-  const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const leaves = merges !== undefined && merges.length > 0 && merges !== before.current && !isStill();
-  useEffect(() => {
-    before.current = merges;
-    if (!leaves) return;
-    const start = performance.now();
-    let frame = requestAnimationFrame(function step(now) {
-      const passed = Math.min(1, Math.max(0, now - start) / GLIDE_MS);
-      share.value = 1 - (1 - passed) ** 3;
-      if (passed < 1) frame = requestAnimationFrame(step);
-    });
-    return () => {
-      cancelAnimationFrame(frame);
-      share.value = 1;
-    };
-  }, [merges]);
-  const passed = share.value;
-  return leaves ? 0 : passed;
-}
-
 /**
  * Returns the scene while merged points move. `share` is the progress of the movement. At share 0 a merged point is in
  * the middle of its parts. At share 1 the merged point is at its own position.

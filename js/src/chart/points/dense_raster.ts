@@ -79,7 +79,7 @@ export function paintDenseRaster(context: CanvasRenderingContext2D, dense: Dense
  * least as large. `largest` is scratch memory with a number for each pixel.
  */
 export function visibleFrontToBack(
-  dense: DensePoints,
+  dense: Pick<DensePoints, "points" | "at" | "hollow" | "faded" | "radius" | "ratio">,
   width: number,
   height: number,
   largest: Float32Array,

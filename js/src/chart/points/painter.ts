@@ -1,7 +1,6 @@
-// Paints kernels on a canvas. The shape of a point says what bounds the kernel: memory (a circle), compute (a square)
-// or something else (a diamond). The point of a program is a star. Only the changed parts of the canvas are repainted.
+// Paints kernels on a canvas. Only the changed parts of the canvas are repainted.
 
-import { MEASURED, type Points, SIDES } from "../../roofline/points.ts";
+import { MEASURED, type Points } from "../../roofline/points.ts";
 import { MIN_RADIUS_PX } from "../../roofline/positions.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { DENSE_FROM_POINTS, paintDenseRaster } from "./dense_raster.ts";
@@ -13,6 +12,7 @@ import {
   type PointsPicture,
   spriteKeysOf,
 } from "./frame_diff.ts";
+import { cornersOf, FADED_OPACITY, outlineWidth, SIGN_WIDTH_PX, signOf } from "./shapes.ts";
 
 type Region = readonly [x: number, y: number, reach: number];
 
@@ -25,8 +25,6 @@ const ALERT_PX = 11;
  * corners of a star.
  */
 const reachOf = (radius: number, hasAlert: boolean) => (hasAlert ? radius + ALERT_PX : 1.3 * radius + 2);
-/** The opacity of faded points. */
-const FADED_OPACITY = 0.22;
 
 /** Creates a painter for one canvas. The painter remembers the frame that it painted last. */
 export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPicture) => void {
@@ -155,37 +153,26 @@ function makeSprite(
   context.setTransform(ratio, 0, 0, ratio, half, half);
   context.globalAlpha = faded[index] ? FADED_OPACITY : 1;
   context.beginPath();
-  const side = radius * 0.88;
-  if (points.side[index] === SIDES.compute) context.rect(-side, -side, 2 * side, 2 * side);
-  else if (points.side[index] === SIDES.outside) tracePolygon(context, 4, 1.25 * radius, 1.25 * radius);
-  else if (points.side[index] === SIDES.program) tracePolygon(context, 10, 1.3 * radius, 0.55 * radius);
+  const corners = cornersOf(points.side[index] as number, radius);
+  for (const [x, y] of corners) context.lineTo(x, y);
+  if (corners.length > 0) context.closePath();
   else context.arc(0, 0, radius, 0, 2 * Math.PI);
   context.fillStyle = hollow[index] ? outline : colour;
   context.fill();
   context.strokeStyle = hollow[index] ? colour : outline;
-  context.lineWidth = hollow[index] ? 1.75 : 1;
+  context.lineWidth = outlineWidth(hollow[index] === 1);
   context.stroke();
   if (isAbove && !hollow[index]) {
+    const { ring, arrow } = signOf(radius);
     context.beginPath();
-    context.arc(0, 0, radius + 3, 0, 2 * Math.PI);
-    context.moveTo(-4, -radius - 5);
-    context.lineTo(0, -radius - 10);
-    context.lineTo(4, -radius - 5);
+    context.arc(0, 0, ring, 0, 2 * Math.PI);
+    context.moveTo(...arrow[0]);
+    for (const [x, y] of arrow) context.lineTo(x, y);
     context.strokeStyle = alert;
-    context.lineWidth = 1.5;
+    context.lineWidth = SIGN_WIDTH_PX;
     context.stroke();
   }
   return sprite;
-}
-
-/** Traces a star or a polygon: outer and inner corners in turn, clockwise from the top. */
-function tracePolygon(context: CanvasRenderingContext2D, corners: number, outer: number, inner: number) {
-  for (let corner = 0; corner < corners; corner++) {
-    const angle = (2 * Math.PI * corner) / corners;
-    const away = corner % 2 === 0 ? outer : inner;
-    context.lineTo(away * Math.sin(angle), -away * Math.cos(angle));
-  }
-  context.closePath();
 }
 
 function drawSprite(

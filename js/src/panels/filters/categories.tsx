@@ -1,5 +1,6 @@
 // The categories of the kernels: a bar of the categories' shares of the time, and a legend of their colours.
 
+import { legendOf } from "../../chart/caption.ts";
 import type { Theme } from "../../chart/theme.ts";
 import type { Store } from "../../state/store.ts";
 import { formatPercent } from "../../text/numbers.ts";
@@ -87,21 +88,20 @@ export function chosenAfter(chosen: readonly string[] | null, name: string, join
 }
 
 export function Legend({ kernels, theme }: { kernels: Kernels; theme: Theme }) {
-  const names = kernels.category.values;
-  if (names.length < 2) return null;
+  const entries = legendOf(kernels, theme);
+  if (entries.length === 0) return null;
   return (
     <p class="roofwidget-legend">
-      {names.slice(0, theme.categories.length).map((name, code) => (
+      {entries.map(({ name, colour }) => (
         <span key={name}>
-          <svg width={12} height={12} aria-hidden="true">
-            <circle cx={5} cy={7} r={4} fill={theme.categories[code]} />
-          </svg>
-          {name ?? strings.noCategory}
+          {colour && (
+            <svg width={12} height={12} aria-hidden="true">
+              <circle cx={5} cy={7} r={4} fill={colour} />
+            </svg>
+          )}
+          {name}
         </span>
       ))}
-      {names.length > theme.categories.length && (
-        <span>{strings.moreCategories(names.length - theme.categories.length)}</span>
-      )}
     </p>
   );
 }

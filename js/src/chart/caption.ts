@@ -1,0 +1,71 @@
+// The texts around the chart: the legend of categories, and the sentence under the chart. The panels and the saved
+// pictures show the same texts.
+
+import type { Store } from "../state/store.ts";
+import { sentenceOf, sentenceOfRoof } from "../text/describe.ts";
+import { reasonOf } from "../text/reasons.ts";
+import { withWhatIf } from "../text/what_if.ts";
+import type { Kernels } from "../wire/columns.ts";
+import { strings } from "../words/words.ts";
+import type { Theme } from "./theme.ts";
+
+/** An entry of the legend. The last entry has no colour if there are more categories than colours. */
+interface LegendEntry {
+  readonly name: string;
+  readonly colour?: string | undefined;
+}
+
+/** Whether there is a legend. Without measured kernels the points have the colours of their chips. */
+export const hasLegend = ({ showsTotals, points }: Pick<Store, "showsTotals" | "points">) =>
+  !showsTotals.value && points.value.measured > 0;
+
+/** Returns the legend of the categories. Empty if all kernels have the same category. */
+export function legendOf({ category: { values } }: Kernels, { categories }: Theme): LegendEntry[] {
+  if (values.length < 2) return [];
+  const shown = values.slice(0, categories.length);
+  const entries = shown.map((name, code) => ({ name: name ?? strings.noCategory, colour: categories[code] }));
+  const more = values.length - shown.length;
+  return more > 0 ? [...entries, { name: strings.moreCategories(more) }] : entries;
+}
+
+interface Caption {
+  readonly text: string;
+  /** Says how many kernels are not drawn. */
+  readonly note: string;
+}
+
+/**
+ * Returns the sentence. It describes the hovered or selected kernel, or the roof. `pointedChip`: the chip of the
+ * hovered mark, if the kernel has a mark on several roofs.
+ */
+export function captionOf(store: Store, pointedChip: string | undefined): Caption {
+  const row = store.pointed.value ?? store.selected.value[0];
+  const roofs = store.shownRoofs.value;
+  const { notDrawn } = store.points.value;
+  const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
+  const roof = pointed ?? store.focusRoof.value ?? roofs[0];
+  if (!roof) return { text: noRoof(store), note: "" };
+  // The text of the what-if replaces the formula, so that nothing below moves.
+  const text =
+    row === undefined
+      ? sentenceOfRoof(roof, store.view.value)
+      : withWhatIf(store.kernelWhatIfs.value, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
+  return { text: unbroken(text), note: notDrawn > 0 ? strings.notDrawn(notDrawn) : "" };
+}
+
+/**
+ * Returns the text that says why there is no roof: no chip is shown, or the shown chips lack the chosen precision or
+ * memory.
+ */
+function noRoof(store: Store): string {
+  if (store.chips.value.length === 0) return strings.noChips;
+  const shown = store.chips.value.filter(({ id }) => store.shown.value.includes(id));
+  const reasons = shown.flatMap((chip) => {
+    const missing = store.lacking.value.get(chip.id);
+    return missing ? [reasonOf(chip, missing)] : [];
+  });
+  return reasons.length > 0 ? `${reasons.join("; ")}.` : strings.noChip;
+}
+
+/** Keeps a number and its unit on one line. Also prevents a line from starting with a dot. */
+const unbroken = (sentence: string) => sentence.replace(/(?<=\d) (?=%|[kMGTPEµnpm]?(?:FLOP|B|s)\b)| (?=·)/g, "\u00a0");

@@ -1,0 +1,61 @@
+// The shapes of points, as numbers and as SVG paths. The painter and the saved pictures draw the same shapes. The shape
+// says what bounds the kernel: memory (a circle), compute (a square) or something else (a diamond). The point of a
+// program is a star.
+
+import { SIDES } from "../../roofline/points.ts";
+import { circlePath, px, type Spot } from "../paths.ts";
+
+/** The opacity of faded points. */
+export const FADED_OPACITY = 0.22;
+/** The line width of the sign of a point above its roof, px. */
+export const SIGN_WIDTH_PX = 1.5;
+
+/** Returns the line width of a point's outline, px. */
+export const outlineWidth = (isHollow: boolean) => (isHollow ? 1.75 : 1);
+
+/** Returns the corners of a shape around its centre, px. A circle has no corners. */
+export function cornersOf(side: number, radius: number): Spot[] {
+  const half = 0.88 * radius;
+  if (side === SIDES.compute)
+    return [
+      [-half, -half],
+      [half, -half],
+      [half, half],
+      [-half, half],
+    ];
+  if (side === SIDES.outside) return polygon(4, 1.25 * radius, 1.25 * radius);
+  if (side === SIDES.program) return polygon(10, 1.3 * radius, 0.55 * radius);
+  return [];
+}
+
+/** Returns the corners of a star or a polygon: outer and inner corners in turn, clockwise from the top. */
+const polygon = (corners: number, outer: number, inner: number): Spot[] =>
+  Array.from({ length: corners }, (_, corner) => {
+    const angle = (2 * Math.PI * corner) / corners;
+    const away = corner % 2 === 0 ? outer : inner;
+    return [away * Math.sin(angle), -away * Math.cos(angle)];
+  });
+
+/** Returns the sign of a point above its roof: the radius of a ring, and the corners of an arrow head, px. */
+export const signOf = (radius: number) => ({
+  ring: radius + 3,
+  arrow: [
+    [-4, -radius - 5],
+    [0, -radius - 10],
+    [4, -radius - 5],
+  ] as const,
+});
+
+/** Returns the path of a shape. */
+export function shapePath([x, y]: Spot, radius: number, side: number): string {
+  const corners = cornersOf(side, radius);
+  return corners.length > 0
+    ? `M${corners.map(([dx, dy]) => `${px(x + dx)},${px(y + dy)}`).join("L")}z`
+    : circlePath([x, y], radius);
+}
+
+/** Returns the path of the sign of a point above its roof. */
+export function signPath([x, y]: Spot, radius: number): string {
+  const { ring, arrow } = signOf(radius);
+  return `${circlePath([x, y], ring)}M${arrow.map(([dx, dy]) => `${px(x + dx)},${px(y + dy)}`).join("L")}`;
+}

@@ -1,0 +1,179 @@
+// The layers of the roofline plane. They are computed from the state, the size and the theme, without the DOM. The
+// screen and the saved pictures draw the same layers.
+
+import { computed, type ReadonlySignal } from "@preact/signals";
+import type { ComponentChildren, VNode } from "preact";
+import { type Points, pointsOf } from "../roofline/points.ts";
+import type { Store } from "../state/store.ts";
+import { memoize } from "../ui/memoize.ts";
+import { strings } from "../words/words.ts";
+import type { Drawing } from "./drawing.ts";
+import type { PlacedLabel } from "./labels/engine.ts";
+import { bentLineBoxes, gapBox } from "./labels/obstacles.ts";
+import { arrowLabels, type LabelContext, rooflineLabels } from "./labels/roofline_labels.ts";
+import { Axes } from "./layers/axes.tsx";
+import { Clip, frameOf } from "./layers/clip.tsx";
+import { earlierPoints, RunArrows, runArrows } from "./layers/compare_runs.tsx";
+import { Gaps, gapsOf, Joins, Ties } from "./layers/gaps.tsx";
+import { Leaders } from "./layers/marks.tsx";
+import { type Ghost, ghostsOf, hollowGhosts, MovedKernels, noteLabels } from "./layers/moved_kernels.tsx";
+import { Roofs } from "./layers/roofs.tsx";
+import { Rulers, rulerBeside } from "./layers/rulers.tsx";
+import { changesSince, Ghosts, shownSnapshots, snapshotLabels } from "./layers/snapshots.tsx";
+import { glided, TrailMarks, trailLines } from "./layers/trails.tsx";
+import { lengthOf } from "./paths.ts";
+import { sceneOf } from "./roofline_scene.ts";
+import type { Scales, Size } from "./scales.ts";
+import { heaviestRows, joinsOf, pointColours, type Scene, tiesOf } from "./scene.ts";
+import type { Theme } from "./theme.ts";
+
+export type RooflineData = ReturnType<typeof rooflineData>;
+export type RooflineMarks = ReturnType<typeof rooflineMarks>;
+
+/** Returns the values that only the roofline plane derives from the state. */
+export function rooflineData(store: Store, points: ReadonlySignal<Points>) {
+  const on = (kernels: Parameters<typeof pointsOf>[0]) =>
+    pointsOf(kernels, store.shownRoofs.value, store.focusRoof.value);
+  return {
+    points,
+    heaviest: computed(() => heaviestRows(store.drawnRows.value, store.drawn.value)),
+    /** The points of the parts of merged kernels. */
+    parts: computed(() => store.trails.value && on(store.trails.value.parts)),
+    earlier: computed(() => {
+      const runs = store.runs.value;
+      return runs && earlierPoints(runs, points.value, store.shownRoofs.value, store.focusRoof.value);
+    }),
+    moved: computed(() => store.moved.value && on(store.moved.value.kernels)),
+  };
+}
+
+/**
+ * Builds the scene, and the marks of moved kernels. `before`: the last scene, and the axes that a drag holds. `share`:
+ * the progress of the movement of merged points, from 0 to 1.
+ */
+export function rooflineScene(
+  store: Store,
+  { points, heaviest, parts, earlier, moved }: RooflineData,
+  size: Size,
+  theme: Theme,
+  before: { readonly scene: Scene | undefined; readonly axes: Scales | undefined } = {
+    scene: undefined,
+    axes: undefined,
+  },
+  share = 1,
+): { readonly scene: Scene; readonly ghosts: readonly Ghost[] } {
+  const room = parts.value ?? earlier.value?.points;
+  const resting = sceneOf(store, points.value, heaviest.value, size, theme, before, room);
+  const scene = glided(resting, store.trails.value, parts.value, share);
+  return { scene, ghosts: ghostsOf(store, scene, moved.value) };
+}
+
+/** Returns the marks of a scene: gaps, arrows, snapshots, and the labels of these marks. */
+export function rooflineMarks(
+  store: Store,
+  { parts, earlier }: RooflineData,
+  scene: Scene,
+  ghosts: readonly Ghost[],
+  share = 1,
+) {
+  const { theme } = scene;
+  // A moved kernel has a note instead of a gap arrow.
+  const gaps = gapsOf(scene, store.ranking.value.rows).filter(({ row }) => !ghosts.some((one) => one.row === row));
+  const lines = trailLines(scene, store.trails.value, parts.value);
+  const arrows = runArrows(scene, earlier.value);
+  const snapshots = shownSnapshots(store);
+  const changes = changesSince(scene, snapshots.at(-1)?.snapshot, store.drawnRows.value);
+  const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);
+  const labels = [
+    ...noteLabels(store, scene, ghosts),
+    // A merged kernel has several trails. The text with its speedup is written only once, at the longest trail with
+    // room for the text.
+    ...arrowLabels("trail", share < 1 ? [] : [...lines].sort((a, b) => lengthOf(b) - lengthOf(a)), theme),
+    ...arrowLabels("run", arrows, theme),
+    ...snapshotLabels(scene, snapshots, changes),
+  ];
+  return {
+    ...{ ghosts, gaps, lines, arrows, snapshots, changes, bends, labels },
+    looks: hollowGhosts(pointColours(scene), ghosts),
+    /** The boxes of all arrows. Rulers avoid these boxes. */
+    boxes: [...gaps.map(gapBox), ...bends],
+  };
+}
+
+/** Places all labels of the plane. */
+export const placedLabels = (
+  scene: Scene,
+  { gaps, ghosts, bends, labels }: RooflineMarks,
+  context: Pick<LabelContext, "before" | "isMoving"> = {},
+): PlacedLabel[] => rooflineLabels(scene, gaps, { ...context, others: labels, ghosts, arrows: bends });
+
+// Memoized: while a roof is dragged, the axes do not change.
+const axes = memoize<VNode>();
+
+/** Draws what is below the points. */
+export function layersUnder(scene: Scene, { gaps, lines, arrows, snapshots, changes }: RooflineMarks): VNode {
+  const { scales, units, theme, focus } = scene;
+  const frame = frameOf(scales);
+  return (
+    <>
+      {axes(scales, [units, theme, scales.strip && focus?.bandwidth], () => (
+        <Axes {...{ scales, units, theme, focus }} />
+      ))}
+      <Ties xs={tiesOf(scene)} scales={scales} theme={theme} />
+      <Ghosts scene={scene} shown={snapshots} changes={changes} />
+      <Roofs {...scene} />
+      <Clip box={scales.whole ? scales.plot : frame}>
+        <Joins joins={joinsOf(scene)} marked={scene.marked} theme={theme} />
+      </Clip>
+      <Clip box={frame}>
+        <Gaps gaps={gaps} theme={theme} />
+        <RunArrows arrows={arrows} theme={theme} />
+        <TrailMarks lines={lines} theme={theme} />
+      </Clip>
+    </>
+  );
+}
+
+/**
+ * Draws what is above the points and below the labels. `dragged`: see `MovedKernels`. `rulers`: the layer of rulers, if
+ * rulers are shown.
+ */
+export function layersOver(
+  scene: Scene,
+  { ghosts, looks }: RooflineMarks,
+  labels: readonly PlacedLabel[],
+  dragged: number | undefined | null,
+  rulers: ComponentChildren,
+): VNode {
+  const { scales, theme, roofs, points } = scene;
+  return (
+    <>
+      <Clip box={frameOf(scales)}>
+        <MovedKernels ghosts={ghosts} looks={looks} dragged={dragged} theme={theme} />
+      </Clip>
+      <Leaders labels={labels} scene={scene} />
+      {rulers}
+      {roofs.length === 0 && points.n === 0 && (
+        <text x={scales.width / 2} y={scales.height / 2} text-anchor="middle" font-size={14} fill={theme.muted}>
+          {strings.noChip}
+        </text>
+      )}
+    </>
+  );
+}
+
+/** Draws the plane at rest. */
+export function rooflineDrawing(store: Store, size: Size, theme: Theme): Drawing {
+  const data = rooflineData(store, store.points);
+  const { scene, ghosts } = rooflineScene(store, data, size, theme);
+  const marks = rooflineMarks(store, data, scene, ghosts);
+  const labels = placedLabels(scene, marks);
+  const pointed = scene.points.home[store.pointed.value ?? -1] ?? -1;
+  const { ruler } = rulerBeside(store, scene, labels, pointed, [], marks.boxes);
+  const rulers = <Rulers scene={scene} names={labels} arrows={marks.boxes} ruler={ruler} />;
+  return {
+    ...{ scene, looks: marks.looks, labels },
+    under: layersUnder(scene, marks),
+    over: layersOver(scene, marks, labels, null, rulers),
+  };
+}
