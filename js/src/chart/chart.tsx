@@ -1,6 +1,7 @@
 // The roofline plane on the screen: the layers, with pointer, keys, drags and the tooltip.
 
 import type { ReadonlySignal } from "@preact/signals";
+import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Points } from "../roofline/points.ts";
 import { whatIfRow } from "../text/what_if.ts";
@@ -50,6 +51,15 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const marks = rooflineMarks(store, data, scene, ghosts, share);
   // Labels keep their places while a roof is dragged or the pointer is on a point.
   const labels = useStableLabels(isMoving || index >= 0, (before) => placedLabels(scene, marks, { before, isMoving }));
+  // While a slider or a key moves the roof, nobody can press the roof. Its handles then stay behind until the end.
+  const handles = useRef<VNode>(undefined);
+  if (!handles.current || !store.dragging.value || gesture.drag) {
+    handles.current = (
+      <Clip box={frameOf(scales)}>
+        <RoofHandles {...scene} />
+      </Clip>
+    );
+  }
   const roof = index < 0 ? undefined : (roofs[points.value.roof[index] as number] ?? focus ?? roofs[0]);
 
   const dragged = store.kernelDrag.value;
@@ -77,9 +87,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
       under={layersUnder(scene, marks)}
       over={
         <>
-          <Clip box={frameOf(scales)}>
-            <RoofHandles {...scene} />
-          </Clip>
+          {handles.current}
           {layersOver(scene, marks, labels, dragged?.row, rulers)}
         </>
       }

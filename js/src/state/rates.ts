@@ -48,7 +48,10 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
     if (rates.length === 0) return;
     dragged = rates;
     const mergeKey = rates.map(({ chip, quantity, key }) => `${chip} ${quantity} ${key}`).join();
-    sync.set({ whatIf: withRates(whatIf.value, rates) }, { stream, mergeKey: stream ? mergeKey : undefined });
+    sync.set(
+      { whatIf: withRates(whatIf.value, rates) },
+      { stream, isStep: stream, mergeKey: stream ? mergeKey : undefined },
+    );
   }
   return {
     /** Undo must not restore the what-if of a chip that the model no longer has. */
@@ -63,6 +66,8 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
       if (sync.isDragged("whatIf") && isGone) sync.replace({ whatIf: sync.received("whatIf") });
     },
     actions: {
+      /** The present value of a rate of the focus chip. It is not throttled. */
+      rateNow: (key: RateKey) => rateOf(key)?.rate,
       setRates,
       setRate: (quantity: Quantity, rate: number, { stream = false, level }: ChangeOptions & Partial<RateKey> = {}) =>
         setRates([{ quantity, rate, level }], { stream }),

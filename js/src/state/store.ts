@@ -152,6 +152,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       viewing.actions.setView(next);
     },
     dragging,
+    isHeld: sync.isHeld,
     connection,
     waitingSince: sync.waitingSince,
     disconnect: sync.disconnect,
@@ -166,7 +167,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...filterActions(sync),
     dragTimeShare: () => sync.dragOf("timeShare"),
     setExposedRoofs: (exposedRoofs: readonly number[], { stream = false }: ChangeOptions = {}) =>
-      sync.set({ exposedRoofs }, { stream, mergeKey: stream ? "exposedRoofs" : undefined }),
+      sync.set({ exposedRoofs }, { stream, isStep: stream, mergeKey: stream ? "exposedRoofs" : undefined }),
     dragExposedRoofs: () => sync.dragOf("exposedRoofs"),
     toggleCeiling,
     setAllLevels: sync.setter("allLevels"),

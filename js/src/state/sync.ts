@@ -135,8 +135,13 @@ const OF_ROWS: readonly TraitName[] = ["selected", "atRoof", "moves"];
 const traitOf = (name: TraitName) => TRAITS[name] as Trait<unknown, Owner>;
 export const wireName = (name: TraitName) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** A series of steps by keys ends if no step has followed for this time, ms. */
+const REST_MS = 150;
+
 /** Options of a change. */
 export interface ChangeOptions extends SendOptions {
+  /** Whether the change is a step by a key. A series of steps is like a drag: slow updates wait until the last step. */
+  readonly isStep?: boolean;
   /** If successive changes have the same key, they make one undo entry. */
   readonly mergeKey?: string | undefined;
 }
@@ -228,6 +233,9 @@ export function createSync(model: Model, history: History) {
   const received = <N extends TraitName>(name: N) => traitOf(name).decode(inModel(name)) as TraitValues[N];
   const signals = Object.fromEntries(TRAIT_NAMES.map((name) => [name, signal(received(name))])) as unknown as Signals;
   const active = signal<ActiveGesture | undefined>(undefined);
+  const isHeld = computed(() => active.value?.isQuiet === false);
+  const stepping = signal(false);
+  let rest: ReturnType<typeof setTimeout> | undefined;
   const parts = new Map<TraitName, HistoryPart<unknown>>();
   let receivers: Receivers = {};
 
@@ -258,8 +266,17 @@ export function createSync(model: Model, history: History) {
       if (isDragged(name)) (active.peek() as ActiveGesture).hasMoved = true;
     }
   }
+  function endSteps() {
+    clearTimeout(rest);
+    stepping.value = false;
+  }
   /** Changes traits and sends them. Makes an undo entry if the traits are undoable. */
   function set(changes: Changes, how: ChangeOptions = {}) {
+    if (how.isStep && !active.peek()) {
+      clearTimeout(rest);
+      rest = setTimeout(endSteps, REST_MS);
+      stepping.value = true;
+    } else endSteps();
     if (namesOf(changes).some(isUndoable)) history.change(() => queue(changes), how.mergeKey);
     else queue(changes);
     messages.send(how);
@@ -337,6 +354,7 @@ export function createSync(model: Model, history: History) {
   }
   function startGesture<N extends Writable, V>(options: GestureOptions<N, V>): Gesture<V> {
     active.peek()?.end();
+    endSteps();
     const { traits, move, merge, isQuiet = false, onEnd } = options;
     const before = Object.fromEntries(traits.map((name) => [name, signals[name].peek()])) as Changes;
     const isActive = () => active.peek() === gesture;
@@ -402,14 +420,20 @@ export function createSync(model: Model, history: History) {
       abort.addEventListener("abort", () => model.off(event, listener));
     }
     messages.follow(abort);
+    abort.addEventListener("abort", endSteps);
   }
 
   return {
     signals,
     waitingSince: messages.waitingSince,
     disconnect: messages.disconnect,
-    /** Whether a control is being dragged. Slow updates and screen readers wait until the end of the drag. */
-    dragging: computed(() => active.value?.isQuiet === false),
+    /**
+     * Whether a control is being dragged, or moved by a series of steps. Slow updates and screen readers wait until the
+     * end.
+     */
+    dragging: computed(() => stepping.value || isHeld.value),
+    /** Whether a control is being dragged. */
+    isHeld,
     isDragged,
     /** Returns the value of a trait in the model. */
     received,

@@ -1,10 +1,16 @@
-// Throttled signals: during a drag, they change only every PACE_MS. Panels with numbers use throttled signals. Then a
-// person can read the numbers during a drag, and the drag does not have to wait for the panels.
+// Throttled signals: during a drag, they change only every PACE_MS, while the page is idle. Panels with numbers use
+// throttled signals. Then a person can read the numbers during a drag, and no frame of the drag waits for the panels.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 
 /** The time between two updates of throttled signals during a drag, ms. */
-const PACE_MS = 60;
+const PACE_MS = 125;
+/** If the page is not idle for this time after the pace, the signals are updated in any case, ms. */
+const MAX_WAIT_MS = 100;
+
+/** Calls `act` while the page is idle. Safari cannot tell when a page is idle. */
+const whenIdle = (act: () => void) =>
+  typeof requestIdleCallback === "function" ? requestIdleCallback(act, { timeout: MAX_WAIT_MS }) : act();
 
 /**
  * Returns the same signals, throttled. While `dragging` is true, all returned signals are updated together every
@@ -16,21 +22,32 @@ export function throttled<T extends Readonly<Record<string, ReadonlySignal<unkno
 ): T {
   const beat = signal(0);
   let timer: ReturnType<typeof setTimeout> | undefined;
-  effect(() => {
-    // Reading a source computes the source. Without a drag, this work may be useless, because nothing else may read the
-    // source. Therefore this effect reads the sources only during a drag.
-    if (!dragging.value) return;
-    for (const source of Object.values(sources)) void source.value;
-    if (timer !== undefined) return;
-    timer = setTimeout(() => {
-      timer = undefined;
-      beat.value += 1;
-    }, PACE_MS);
-  });
   const follow = (source: ReadonlySignal<unknown>) =>
     computed(() => {
       void beat.value;
       return dragging.value ? source.peek() : source.value;
     });
-  return Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, follow(source)])) as T;
+  const followers = Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, follow(source)])) as T;
+  effect(() => {
+    // Reading a source computes the source. Without a drag, this work may be useless, because nothing else may read the
+    // source. Therefore this effect reads the sources only during a drag.
+    if (!dragging.value) {
+      clearTimeout(timer);
+      timer = undefined;
+      return;
+    }
+    for (const source of Object.values(sources)) void source.value;
+    // Reads the values from before the first change of the drag.
+    for (const follower of Object.values(followers)) void follower.peek();
+    if (timer !== undefined) return;
+    timer = setTimeout(
+      () =>
+        whenIdle(() => {
+          timer = undefined;
+          beat.value += 1;
+        }),
+      PACE_MS,
+    );
+  });
+  return followers;
 }

@@ -325,6 +325,36 @@ describe("a choice of precision or memory", () => {
   });
 });
 
+describe("a series of steps by keys", () => {
+  it("is like a drag until the keys rest", () => {
+    const { store } = make();
+    store.setRate("peak_flops", 110, { stream: true });
+    expect([store.dragging.value, store.isHeld.value]).toEqual([true, false]);
+    vi.advanceTimersByTime(140);
+    store.setRate("peak_flops", 120, { stream: true });
+    vi.advanceTimersByTime(140);
+    expect(store.dragging.value).toBe(true);
+    vi.advanceTimersByTime(20);
+    expect(store.dragging.value).toBe(false);
+  });
+  it("steps from the present rate, though the panels still show an older rate", () => {
+    const { store } = make();
+    const before = store.throttled.focusRoof.value?.peak;
+    store.setRate("peak_flops", 110, { stream: true });
+    expect(store.throttled.focusRoof.value?.peak).toBe(before);
+    expect(store.rateNow({ quantity: "peak_flops" })).toBe(110);
+  });
+  it("ends at another change and at a drag", () => {
+    const { store } = make();
+    store.setRate("peak_flops", 110, { stream: true });
+    store.setRate("peak_flops", 130);
+    expect(store.dragging.value).toBe(false);
+    store.setRate("peak_flops", 120, { stream: true });
+    store.dragRates({ quantity: "peak_flops" }).end();
+    expect(store.dragging.value).toBe(false);
+  });
+});
+
 describe("the end", () => {
   it("stops listening to every change", () => {
     const { model, store } = make();

@@ -62,7 +62,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
    */
   const now = () => zoomed(scene.scales.whole ?? scene.scales, store.zoom.value);
   const isSame = (next: Zoom | null) => String(next) === String(store.zoom.value);
-  const isBusy = () => store.dragging.value || (gesture.drag !== undefined && gesture.drag.kind !== "kernel");
+  const isBusy = () => store.isHeld.value || (gesture.drag !== undefined && gesture.drag.kind !== "kernel");
 
   /**
    * Creates a drag of the plane. Each move is computed from the plane at the start, so that rounding errors do not add

@@ -92,9 +92,12 @@ export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
   // Moving names take the free rows nearest to their flats. The focus roof's name is first.
   for (const label of placed.filter(({ key }) => moving.has(key)).sort((a, b) => Number(b.bold) - Number(a.bold))) {
     const flat = moving.get(label.key) as number;
-    const nearest = Array.from({ length: plot.bottom - plot.top }, (_, shift) => [flat - shift, flat + shift]).flat();
-    const row = nearest.find(isFree);
-    if (row !== undefined) done.push(inRow({ ...label, x: plot.right + LEADER_PX }, row));
+    for (let shift = 0; shift < plot.bottom - plot.top; shift++) {
+      const row = [flat - shift, flat + shift].find(isFree);
+      if (row === undefined) continue;
+      done.push(inRow({ ...label, x: plot.right + LEADER_PX }, row));
+      break;
+    }
   }
   return done;
 }

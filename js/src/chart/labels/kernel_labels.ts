@@ -32,7 +32,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
     return index >= 0 && isShown(scene, index);
   };
   const rows = [...new Set([...marked, ...[...new Set(named)].slice(0, max)])].filter(isDrawn);
-  const briefs = rows.map((row) => shorten(shortNameOf(kernels, row), MAX_BRIEF_LETTERS));
+  const briefs = canBeFar ? rows.map((row) => shorten(shortNameOf(kernels, row), MAX_BRIEF_LETTERS)) : [];
   return rows.flatMap((row, nth): Label[] => {
     const key = `kernel ${row}`;
     const index = points.home[row] as number;

@@ -58,11 +58,6 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
     const near = (rate: number) => Math.abs(Math.log10(rate) - position) < SNAP * (high - low);
     set((isDragged ? all.find(near) : undefined) ?? 10 ** position, isDragged);
   }
-  function keyed(key: string) {
-    const step = KEY_STEPS[key];
-    return step === undefined ? undefined : () => set(10 ** clamp(Math.log10(value) + step * DECADES_PER_STEP), true);
-  }
-
   const ticks = useMemo(
     () => (
       <div class="roofwidget-marks">
@@ -100,19 +95,39 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
       </div>
       <div class="roofwidget-track">
         {ticks}
-        <Slider
-          label={spoken}
-          text={spokenRate(value, unit)}
-          min={low}
-          max={high}
-          step={0.001}
-          position={clamp(Math.log10(value))}
-          start={() => store.dragRates({ quantity, level })}
-          slide={slide}
-          keyed={keyed}
-        />
+        <Thumb {...{ store, quantity, level, unit, spoken, value, low, high, clamp, set, slide }} />
       </div>
       <Fault entry={entry} />
     </div>
+  );
+}
+
+interface ThumbProps extends Pick<RateProps, "store" | "quantity" | "level" | "unit" | "spoken" | "value"> {
+  readonly low: number;
+  readonly high: number;
+  clamp(exponent: number): number;
+  set(rate: number, stream: boolean): void;
+  slide(position: number, isDragged: boolean): void;
+}
+
+/** The slider itself. Only a drag throttles it, because each key steps from the present value. */
+function Thumb({ store, quantity, level, unit, spoken, value, low, high, clamp, set, slide }: ThumbProps) {
+  const now = (store.isHeld.value ? undefined : store.rateNow({ quantity, level })) ?? value;
+  function keyed(key: string) {
+    const step = KEY_STEPS[key];
+    return step === undefined ? undefined : () => set(10 ** clamp(Math.log10(now) + step * DECADES_PER_STEP), true);
+  }
+  return (
+    <Slider
+      label={spoken}
+      text={spokenRate(now, unit)}
+      min={low}
+      max={high}
+      step={0.001}
+      position={clamp(Math.log10(now))}
+      start={() => store.dragRates({ quantity, level })}
+      slide={slide}
+      keyed={keyed}
+    />
   );
 }
