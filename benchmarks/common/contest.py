@@ -29,10 +29,15 @@ class Round:
     ----------
     cold, warm : float
         ms from running the cell to the frame with the complete chart: the first time, and a second time.
-    steps : list of float
-        ms from an event to the task after the frame with the new roof and points.
+    received : int
+        Bytes from the Jupyter kernel from running the cell to the complete chart, the first time.
+    steps, keys : list of float
+        ms from an event to the task after the frame with the new roof and points: in a drag, and by an arrow key.
     states, frames : float
         Distinct chart states and frames per second of a drag.
+    gap : float
+        The longest ms in the drag without a new state: from the press to the first, between two, or, after the release,
+        without a frame.
     long : int
         Tasks of more than 50 ms in the drag.
     busy : float
@@ -43,9 +48,12 @@ class Round:
 
     cold: float
     warm: float
+    received: int
     steps: list[float]
+    keys: list[float]
     states: float
     frames: float
+    gap: float
     long: int
     busy: float
     messages: int
@@ -54,7 +62,8 @@ class Round:
     def __str__(self) -> str:
         return (
             f"{self.cold:6.0f} ms cold {self.warm:6.0f} warm, step {statistics.median(self.steps):7.1f} ms, "
-            f"{self.states:4.1f} of {self.frames:4.1f} states/s, {self.long} long, {self.busy:4.0f} ms/s"
+            f"key {statistics.median(self.keys or [0]):7.1f} ms, {self.states:4.1f} of {self.frames:4.1f} states/s, "
+            f"gap {self.gap:5.1f} ms, {self.long} long, {self.busy:4.0f} ms/s"
         )
 
 
@@ -76,7 +85,7 @@ def opened(browser: Browser, server: lab.Server, contestant: Contestant, job: Jo
     name = f"{contestant.name.replace(' ', '-')}-{job.count}-{time.monotonic_ns()}.ipynb"
     book = lab.Notebook(browser, server, name, [*contestant.cells(job), *more], width=WIDTH, height=HEIGHT)
     book.run(0)
-    book.page.evaluate((HERE / "hooks.js").read_text(), [contestant.name, REGION, DOMAIN, job.way])
+    book.page.evaluate((HERE / "hooks.js").read_text(), [contestant.name, REGION, DOMAIN, job.way, job.tracer])
     book.page.evaluate((HERE / "probe.js").read_text(), job.way)
     return book
 
@@ -86,9 +95,11 @@ def measure(browser: Browser, server: lab.Server, contestant: Contestant, job: J
     book = opened(browser, server, contestant, job)
     ask = book.page.evaluate
     time.sleep(SETTLE_S)
-    cold, warm = (float(ask("([cell, count]) => probe.create(cell, count)", [1, job.count])) for _ in range(2))
+    cold, warm = (ask("([cell, count]) => probe.create(cell, count)", [1, job.count]) for _ in range(2))
     time.sleep(SETTLE_S)
     steps: list[float] = ask("([count, limit]) => probe.steps(count, limit)", [STEPS, LIMIT_S])
+    time.sleep(SETTLE_S)
+    keys: list[float] = ask("([count, limit]) => probe.keys(count, limit)", [STEPS, LIMIT_S])
     time.sleep(SETTLE_S)
     thread = Thread(book)
     before = thread.busy()
@@ -99,7 +110,20 @@ def measure(browser: Browser, server: lab.Server, contestant: Contestant, job: J
     time.sleep(0.5)
     messages, size = traffic.most_in_a_second(), traffic.size / traffic.sent if traffic.sent else 0
     book.close()
-    return Round(cold, warm, steps, drag["states"], drag["frames"], drag["long"], busy, messages, size)
+    return Round(
+        cold["ms"],
+        warm["ms"],
+        cold["bytes"],
+        steps,
+        keys,
+        drag["states"],
+        drag["frames"],
+        drag["gap"],
+        drag["long"],
+        busy,
+        messages,
+        size,
+    )
 
 
 def p95(times: list[float]) -> float:

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.common.job import Job
+from benchmarks.common.job import GENTLE, NAMES, Job
 
 HERE = Path(__file__).parent
 
@@ -28,6 +28,8 @@ class Contestant:
         The numbers of points to measure.
     rounds : int
         The number of rounds; more for contestants that are compared by ratios.
+    jobs : tuple of str
+        The jobs to measure.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Contestant:
     show: str
     counts: tuple[int, ...]
     rounds: int
+    jobs: tuple[str, ...] = (GENTLE,)
 
     def cells(self, job: Job) -> list[str]:
         """Return the cells of a notebook with the points of a job."""
@@ -64,6 +67,7 @@ w.top = None
 w""",
     (1_000, 10_000, 100_000),
     2,
+    NAMES,
 )
 
 BARE = Contestant(
@@ -81,6 +85,7 @@ points = np.concatenate([job.ai, job.rate]).tobytes()""",
 w""",
     (1_000, 10_000, 100_000),
     2,
+    NAMES,
 )
 
 ALTAIR = Contestant(

@@ -1,7 +1,7 @@
 // In the page: sets window.hook, which moves a contestant's roof and returns the drawn state: "roof" for the moving roof,
 // "tracers" for the points that its ridge point passes. Different positions give different states.
 
-([name, region, axes, { start, step, tracers }]) => {
+([name, region, axes, { start, step, tracers }, tracer]) => {
   const $ = (selector, from = document) => from.querySelector(selector);
   /** Returns a checksum of the pixels in a part of a canvas; 0 if the part is empty. */
   function pixels(canvas, [x, y, width, height]) {
@@ -9,7 +9,8 @@
     let [sum, any] = [0, 0];
     for (let at = 0; at < words.length; at++) {
       any |= words[at];
-      sum = (Math.imul(sum, 31) + words[at]) | 0;
+      // The upper half too goes into lower bits, because black pixels differ only in the uppermost byte.
+      sum = (Math.imul(sum, 31) + (words[at] ^ (words[at] >>> 16))) | 0;
     }
     return any === 0 ? 0 : sum || 1;
   }
@@ -72,7 +73,7 @@
   };
   /** Drags the flat part of a roof to the value that a slider would set. */
   const flat = (line) => {
-    let [x, y, from] = [0, 0, 0];
+    let [x, y, from, origin] = [0, 0, 0, start];
     let target;
     const perPower = () => boxOfOurs($(".roofwidget-chart"))[3] / Math.log10(region[3] / region[2]);
     const send = (type) => {
@@ -82,7 +83,8 @@
       target.dispatchEvent(new PointerEvent(type, { ...place, ...mouse, bubbles: true }));
     };
     return {
-      take: () => {
+      take: (value = start) => {
+        origin = value;
         target = line();
         const box = target.getBoundingClientRect();
         [x, y] = [box.left + 0.7 * box.width, box.top + box.height / 2];
@@ -90,14 +92,41 @@
         send("pointerdown");
         target = $(".roofwidget-chart");
       },
-      /** Moves the pointer up from the start of the drag by the distance between `start` and the value. */
+      /** Moves the pointer up from the start of the drag by the distance from the value at its start. */
       set: (value) => {
-        y = from - (value - start) * perPower();
+        y = from - (value - origin) * perPower();
         send("pointermove");
       },
       leave: () => send("pointerup"),
     };
   };
+  /** Drags a point sideways, from the place in the chart that `placed` returns: 3 px per step. */
+  const point = (placed) => {
+    const FIRST_PX = 12;
+    let [x, y] = [0, 0];
+    const send = (type, across = 0) => {
+      const place = { clientX: x + across, clientY: y, button: type === "pointermove" ? -1 : 0, buttons: 1 };
+      const mouse = { pointerId: 1, isPrimary: true, pointerType: "mouse" };
+      $(".roofwidget-chart").dispatchEvent(new PointerEvent(type, { ...place, ...mouse, bubbles: true }));
+    };
+    return {
+      take: () => {
+        const { left, top } = $(".roofwidget-chart").getBoundingClientRect();
+        const [across, down] = placed();
+        [x, y] = [left + across, top + down];
+        send("pointerdown");
+      },
+      set: (value) => send("pointermove", FIRST_PX + (3 * (value - start)) / step),
+      leave: () => send("pointerup"),
+      look: () => [[...($("[data-ghost]")?.attributes ?? [])].map(({ value }) => value).join()],
+    };
+  };
+  /** The place of the first tracer, px: at its intensity, in the lowest row. */
+  function tracerPlace() {
+    const [left, top, width, height] = boxOfOurs($(".roofwidget-chart"));
+    const share = (value, [from, to]) => Math.log10(value / from) / Math.log10(to / from);
+    return [left + width * share(tracer[0], region.slice(0, 2)), top + height * (1 - share(tracer[1], region.slice(2)))];
+  }
   const hooks = {
     roofwidget: () => {
       const root = () => $(".roofwidget-chart");
@@ -107,6 +136,7 @@
         roof: () => $(".roofwidget-roof[data-chip='moving']")?.getAttribute("d") ?? "",
         tracers: () => pixels($("canvas", root()), boxOfOurs(root())),
         flat: flat(() => $("[data-part='peak']", root())),
+        kernel: point(tracerPlace),
         value: () => Number($(".roofwidget-rate[data-quantity='peak_flops'] input[type='range']").value),
         /** Presses an arrow key on the slider: 0.01 decades. */
         key: (isUp) => {

@@ -19,7 +19,7 @@ ROOFS = ((1e14, 1e12), (4e15, 4e12), (5e13, 5e11), (2e13, 2e12))
 LOW, HIGH, STEP = 14.3, 15.3, 0.02
 # The number of points that change their side of the ridge point: one in each step.
 TRACERS = 50
-GENTLE, SWEEP = "gentle", "sweep"
+NAMES = GENTLE, SWEEP = "gentle", "sweep"
 # The share of points through which the roof of the sweeping job passes.
 PASSED = 0.1
 # Axis limits as powers of ten of FLOP/B and FLOP/s, for contestants without automatic limits.
@@ -76,6 +76,11 @@ class Job:
         """The first and last position of the slider, its step, and the number of tracers, for the page's scripts."""
         start, end, step = (HIGH, LOW, -STEP) if self.name == SWEEP else (LOW, HIGH, STEP)
         return {"start": start, "end": end, "step": step, "tracers": TRACERS}
+
+    @property
+    def tracer(self) -> tuple[float, float]:
+        """FLOP/B and FLOP/s of the first tracer."""
+        return float(self.ai[-TRACERS]), float(self.rate[-TRACERS])
 
     def sides(self, peak: float) -> list[int]:
         """Return for each point whether it is compute-bound under the moving roof."""

@@ -33,6 +33,7 @@
     box.dispatchEvent(new InputEvent("input", { bubbles: true }));
   };
   const drags = { button: 1, buttons: 4 };
+  const presses = { button: 0, buttons: 1 };
   const gestures = {
     theme: (turn) => {
       document.body.dataset.jpThemeLight = String(turn % 2 === 1);
@@ -43,6 +44,13 @@
       if (turn === 0) pointer("pointerdown", 300, 200, drags);
       else pointer("pointermove", 300 + 20 * turn, 200 + 10 * turn, { ...drags, button: -1 });
     },
+    // From an empty corner; the rectangle is another one in every other turn.
+    select: (turn) => {
+      const [x, y] = [400 + 100 * (turn % 2), 250];
+      pointer("pointerdown", 90, 30, presses);
+      pointer("pointermove", x, y, { ...presses, button: -1 });
+      pointer("pointerup", x, y, presses);
+    },
   };
   const ends = {
     theme: () => gestures.theme(1),
@@ -51,6 +59,11 @@
     pan: () => {
       pointer("pointerup", 300, 200, drags);
       pointer("dblclick", 300, 200);
+    },
+    select: () => {
+      pointer("pointerdown", 90, 30, presses);
+      pointer("pointermove", 100, 40, { ...presses, button: -1 });
+      pointer("pointerup", 100, 40, presses);
     },
   };
   window.own = {
@@ -85,7 +98,7 @@
     async walk(from, to, part) {
       const { take, set, leave } = part ? window.hook[part] : window.hook;
       const steps = Math.max(1, Math.round(Math.abs(to - from) / step));
-      take();
+      take(from);
       for (let at = 0; at <= steps; at++) {
         set(from + ((to - from) * at) / steps);
         await frame();

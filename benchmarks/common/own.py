@@ -25,69 +25,79 @@ COERCED = """def coerce(change):
         w.peak_flops = rounded
 w.observe(coerce, "what_if")"""
 # Repetitions of each gesture and the pause between them, ms; users zoom and pan without a pause.
-GESTURES = {"theme": (6, 300), "filter": (6, 300), "zoom": (30, 0), "pan": (30, 0)}
+GESTURES = {"theme": (6, 300), "filter": (6, 300), "select": (6, 300), "zoom": (30, 0), "pan": (30, 0)}
+DRAGS = {"roof": "flat", "kernel": "kernel"}
 SETTLE_S = 0.7
 
 
 @dataclass
+class Drag:
+    """The results of dragging something on the chart, as in `Round`."""
+
+    states: float
+    gap: float
+    long: int
+    busy: float
+
+
+@dataclass
 class Own:
-    """The results for a number of points.
+    """The results for a job.
 
     Attributes
     ----------
-    states, long, busy
-        Results of dragging the flat roof itself, as in `Round`.
-    redraws : dict of str to float
-        Median ms of work of a full redraw, by gesture; gestures without a redraw are left out.
+    drags : dict of str to Drag
+        What was dragged: "roof", its flat part, or "kernel".
+    redraws : dict of str to tuple of float
+        Median and largest ms of work of a full redraw, by gesture; gestures without a redraw are left out.
     page : float
         ms of a theme change of the page without the widget.
     faults : list of str
         Descriptions of what is broken.
     """
 
-    count: int
-    states: float = 0
-    long: int = 0
-    busy: float = 0
-    redraws: dict[str, float] = field(default_factory=dict)
+    job: job.Job
+    drags: dict[str, Drag] = field(default_factory=dict)
+    redraws: dict[str, tuple[float, float]] = field(default_factory=dict)
     page: float = 0
     faults: list[str] = field(default_factory=list)
 
 
-def started(browser: Browser, server: lab.Server, count: int, *more: str) -> lab.Notebook:
+def started(browser: Browser, server: lab.Server, work: job.Job, *more: str) -> lab.Notebook:
     """Return a notebook that shows the widget, with the measuring scripts in its page."""
-    book = opened(browser, server, OURS, job.Job(count), *more)
-    book.page.evaluate((HERE / "own.js").read_text(), job.Job(count).way)
+    book = opened(browser, server, OURS, work, *more)
+    book.page.evaluate((HERE / "own.js").read_text(), work.way)
     # The mouse must be in the page for pointer capture to work.
     book.page.mouse.move(5, 5)
-    book.page.evaluate("count => probe.create(1, count)", count)
+    book.page.evaluate("count => probe.create(1, count)", work.count)
     time.sleep(1)
     return book
 
 
-def examine(browser: Browser, server: lab.Server, count: int) -> Own:
-    """Measure a drag of the flat roof and full redraws, and check what is drawn."""
-    found = Own(count)
-    book = started(browser, server, count, AGAIN)
+def examine(browser: Browser, server: lab.Server, work: job.Job) -> Own:
+    """Measure drags of the flat roof and of a kernel, and full redraws, and check what is drawn."""
+    found = Own(work)
+    book = started(browser, server, work, AGAIN)
     ask = book.page.evaluate
-    ask("place => probe.put(place)", job.LOW)
     thread = Thread(book)
-    before = thread.busy()
-    drag: dict[str, Any] = ask("seconds => probe.drag(seconds, 'flat')", DRAG_S)
-    found.busy = (thread.busy() - before) * 1000 / drag["seconds"]
-    found.states, found.long = drag["states"], drag["long"]
+    for name, part in DRAGS.items():
+        ask("place => probe.put(place)", work.way["start"])
+        before = thread.busy()
+        drag: dict[str, Any] = ask("([seconds, part]) => probe.drag(seconds, part)", [DRAG_S, part])
+        busy = (thread.busy() - before) * 1000 / drag["seconds"]
+        found.drags[name] = Drag(drag["states"], drag["gap"], drag["long"], busy)
     # Redraws are measured before there is a second view, because a user has one view.
     for name, (turns, rest) in GESTURES.items():
         times: list[float] = ask("([name, turns, rest]) => own.redraws(name, turns, rest)", [name, turns, rest])
         if len(times) > turns // 2:
-            found.redraws[name] = statistics.median(times)
-    found.faults += misdrawn(book, count)
+            found.redraws[name] = (statistics.median(times), max(times))
+    found.faults += misdrawn(book, work)
     found.page = statistics.median(ask("([turns, rest]) => own.pageAlone(turns, rest)", GESTURES["theme"]))
     book.close()
     return found
 
 
-def misdrawn(book: lab.Notebook, count: int) -> list[str]:
+def misdrawn(book: lab.Notebook, work: job.Job) -> list[str]:
     """Return differences between incremental drawing and a fresh view of the same state."""
     ask, faults = book.page.evaluate, []
     middle = (job.LOW + job.HIGH) / 2
@@ -105,15 +115,14 @@ def misdrawn(book: lab.Notebook, count: int) -> list[str]:
         differs = ask("() => own.compare()")
         if differs["pixels"] or differs["roofs"]:
             how = f"{differs['pixels']} pixels of points" + (", the roofs" if differs["roofs"] else "")
-            faults.append(
-                f"{count:,} points, {part or 'slider'} from {start:.2f} to {end:.2f}: a fresh view differs: {how}"
-            )
+            way = f"{part or 'slider'} from {start:.2f} to {end:.2f}"
+            faults.append(f"{work.count:,} points, {work.name}, {way}: a fresh view differs: {how}")
     return faults
 
 
 def while_busy(browser: Browser, server: lab.Server) -> tuple[float, list[str]]:
     """Return the states per second while the Jupyter kernel is busy for 10 s, and faults of Python's last value."""
-    book = started(browser, server, 1_000, COUNTED, SLEEP)
+    book = started(browser, server, job.Job(1_000), COUNTED, SLEEP)
     book.run(2)
     book.start(3)
     time.sleep(0.3)
@@ -136,7 +145,7 @@ def while_busy(browser: Browser, server: lab.Server) -> tuple[float, list[str]]:
 
 def while_coerced(browser: Browser, server: lab.Server) -> tuple[int, list[str]]:
     """Return how often the thumb jumped while Python rounded each value, and the faults."""
-    book = started(browser, server, 1_000, COERCED)
+    book = started(browser, server, job.Job(1_000), COERCED)
     book.run(2)
     jumps = int(book.page.evaluate("seconds => own.jumps(seconds)", DRAG_S))
     value, shown = (book.python("w.peak_flops"), float(book.page.evaluate("10 ** hook.value()")))

@@ -9,52 +9,75 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 from benchmarks.common.contest import Round, middle, p95
 from benchmarks.common.contestants import ALL, BARE, OURS
+from benchmarks.common.frames import KINDS, Frames
+from benchmarks.common.job import GENTLE, NAMES, SWEEP
 from benchmarks.common.lifetime import CLOSED, CYCLES, Left
 from benchmarks.common.own import Own
 
 COUNTS = (1_000, 10_000, 100_000)
 PACKAGES = ("anywidget", "ipywidgets", "jupyterlab", "altair", "bqplot", "plotly")
-HEADS = (
-    *("cold, ms", "warm, ms", "step, ms", "÷ bare canvas", "p95, ms", "states/s", "tasks > 50 ms", "thread, ms/s"),
-    *("÷ bare canvas", "messages/s", "bytes each"),
+PAINT_HEADS = ("cold, ms", "÷ bare canvas", "warm, ms", "received, kB", "messages/s", "bytes each")
+MOVE_HEADS = (
+    *("step, ms", "÷ bare canvas", "p95, ms", "key, ms", "÷ bare canvas", "states/s", "÷ bare canvas"),
+    *("longest gap, ms", "÷ bare canvas", "tasks > 50 ms", "thread, ms/s", "÷ bare canvas"),
 )
-REDRAW_MS = {10_000: 16.0, 100_000: 50.0}
-PAINT_MS = {1_000: 200.0, 100_000: 500.0}
+# Limits of ratios to the bare canvas.
+STEP, GAP, BUSY, PAINT = 1.3, 1.2, 1.5, 1.5
+# With points that pass the roof, at the largest number of points.
+STEP_SWEEP = 2.0
+STATES = {1_000: 0.95, 10_000: 0.95, 100_000: 0.85}
+PAINTED = (1_000, 100_000)
+REDRAW_MS = {
+    10_000: dict.fromkeys(("theme", "filter", "zoom", "pan"), 16.0),
+    100_000: dict.fromkeys(("theme", "filter", "zoom", "pan"), 50.0),
+}
+RECEIVED_KB = 250.0
+# Where a frame went before this work, ms of the main thread per move in the sweeping job: 1,000 points, 100,000 points.
+BEFORE = {
+    "whole": ("9.5–12", "16–18"),
+    "script": ("2.9–4.6", "10.6–11.3"),
+    "style": ("0.45", "0.4"),
+    "layout": ("1.1–1.4", "0.95"),
+}
 
 
 @dataclass
 class Findings:
-    """All results: rounds by contestant and number of points, and measurements of this widget alone."""
+    """All results: rounds by contestant, job and number of points, and measurements of this widget alone."""
 
-    rounds: dict[tuple[str, int], list[Round]] = field(default_factory=dict)
+    counts: tuple[int, ...] = COUNTS
+    cycles: int = CYCLES
+    rounds: dict[tuple[str, str, int], list[Round]] = field(default_factory=dict)
     own: list[Own] = field(default_factory=list)
+    frames: dict[tuple[str, int], Frames] = field(default_factory=dict)
     busy_states: float = 0
     jumps: int = 0
-    left: Left = field(default_factory=lambda: Left(0, 0, 0, 0))
-    left_by_bare: Left = field(default_factory=lambda: Left(0, 0, 0, 0))
+    left: Left = field(default_factory=Left)
+    left_by_bare: Left = field(default_factory=Left)
     alive: int = 0
     faults: list[str] = field(default_factory=list)
     browser: str = ""
     load: float = 0
 
-    def of(self, name: str, count: int) -> list[Round]:
-        return self.rounds.get((name, count), [])
+    def of(self, name: str, job: str, count: int) -> list[Round]:
+        return self.rounds.get((name, job, count), [])
 
-    def figure(self, name: str, count: int, figure: str) -> float:
-        """Return the median over rounds; for steps the median or the 95th percentile of all steps."""
-        rounds = self.of(name, count)
-        steps = [step for one in rounds for step in one.steps]
-        if figure == "step":
-            return statistics.median(steps)
-        return p95(steps) if figure == "p95" else middle(rounds, figure)
+    def figure(self, name: str, job: str, count: int, figure: str) -> float:
+        """Return the median over rounds; for steps and keys the median of all, for p95 a percentile of all steps."""
+        rounds = self.of(name, job, count)
+        if figure in {"steps", "keys"}:
+            return float(statistics.median(time for one in rounds for time in getattr(one, figure)))
+        return p95([step for one in rounds for step in one.steps]) if figure == "p95" else middle(rounds, figure)
 
-    def ratio(self, name: str, count: int, figure: str) -> float:
+    def ratio(self, name: str, job: str, count: int, figure: str) -> float:
         """Return a figure relative to the bare canvas: the median over rounds that have both."""
-        pairs = zip(self.of(name, count), self.of(BARE.name, count), strict=False)
+        pairs = zip(self.of(name, job, count), self.of(BARE.name, job, count), strict=False)
         return statistics.median(_figure(one, figure) / _figure(bare, figure) for one, bare in pairs)
 
 
@@ -62,7 +85,8 @@ def _figure(one: Round, figure: str) -> float:
     # Per frame, so that dropped frames do not reduce the figure.
     if figure == "busy":
         return one.busy / one.frames
-    return statistics.median(one.steps) if figure == "step" else float(getattr(one, figure))
+    value: Any = getattr(one, figure)
+    return float(statistics.median(value) if figure in {"steps", "keys"} else value)
 
 
 @dataclass(frozen=True)
@@ -84,29 +108,40 @@ class Target:
 
 
 def targets(found: Findings) -> Iterator[Target]:
-    for count in COUNTS:
-        at, ours = f"at {count:,} points", (OURS.name, count)
-        yield Target(f"states/s of a slider drag {at}", found.figure(*ours, "states"), 55, is_least=True)
+    for job, count in product(NAMES, found.counts):
+        at, ours = f"at {count:,} points, {job}", (OURS.name, job, count)
+        step = STEP_SWEEP if (job, count) == (SWEEP, COUNTS[-1]) else STEP
+        yield Target(f"median step over the bare canvas {at}", found.ratio(*ours, "steps"), step)
+        yield Target(f"median step by key over the bare canvas {at}", found.ratio(*ours, "keys"), step)
+        states = found.ratio(*ours, "states")
+        yield Target(f"states/s of a slider drag over the bare canvas {at}", states, STATES[count], is_least=True)
+        yield Target(f"longest gap of a slider drag over the bare canvas {at}", found.ratio(*ours, "gap"), GAP)
+        yield Target(f"main thread over the bare canvas {at}", found.ratio(*ours, "busy"), BUSY)
         yield Target(f"tasks > 50 ms of a slider drag {at}", found.figure(*ours, "long"), 0)
-        yield Target(f"median step over the bare canvas {at}", found.ratio(*ours, "step"), 1.3)
         yield Target(f"step, 95th percentile, ms {at}", found.figure(*ours, "p95"), 34)
-        yield Target(f"main thread over the bare canvas {at}", found.ratio(*ours, "busy"), 1.5)
         yield Target(f"messages in a second {at}", found.figure(*ours, "messages"), 10)
         # The answer to all pages is a message of about 700 bytes.
         yield Target(f"bytes of a message and its answer {at}", found.figure(*ours, "size"), 2600)
-        if count in PAINT_MS:
-            yield Target(f"cold first paint, ms {at}", found.figure(*ours, "cold"), PAINT_MS[count])
+        if count in PAINTED:
+            yield Target(f"cold first paint over the bare canvas {at}", found.ratio(*ours, "cold"), PAINT)
+    smallest = (OURS.name, GENTLE, COUNTS[0])
+    if found.of(*smallest):
+        received = found.figure(*smallest, "received") / 1000
+        yield Target(f"kB that the first widget brings to the page at {COUNTS[0]:,} points", received, RECEIVED_KB)
     for own in found.own:
-        at = f"at {own.count:,} points"
-        yield Target(f"states/s of a drag of the roof {at}", own.states, 55, is_least=True)
-        yield Target(f"tasks > 50 ms of a drag of the roof {at}", own.long, 0)
-        if own.count in REDRAW_MS:
-            for name, time in own.redraws.items():
-                yield Target(f"full redraw by {name}, ms {at}", time, REDRAW_MS[own.count])
+        at = f"at {own.job.count:,} points, {own.job.name}"
+        yield Target(f"states/s of a drag of the roof {at}", own.drags["roof"].states, 55, is_least=True)
+        yield Target(f"tasks > 50 ms of a drag of the roof {at}", own.drags["roof"].long, 0)
+        for name, limit in REDRAW_MS.get(own.job.count, {}).items():
+            if name in own.redraws:
+                yield Target(f"full redraw by {name}, ms {at}", own.redraws[name][0], limit)
     yield Target("states/s while the kernel is busy", found.busy_states, 55, is_least=True)
-    yield Target("nodes left by a closed widget beyond a bare one", found.left.nodes - found.left_by_bare.nodes, 1)
-    more = found.left.listeners - found.left_by_bare.listeners
-    yield Target("listeners left by a closed widget beyond a bare one", more, 1)
+    more = {name: getattr(found.left, name) - getattr(found.left_by_bare, name) for name in ("nodes", "listeners")}
+    for name, count_left in more.items():
+        yield Target(f"{name} left by a closed widget beyond a bare one", count_left, 1)
+    heap = (found.left.heap - found.left_by_bare.heap) / 1000
+    words = "kB of heap left by a closed widget beyond a bare one, in the noise of the bare one"
+    yield Target(words, heap, found.left_by_bare.noise / 1000)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -115,39 +150,107 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def contests(found: Findings, count: int) -> str:
-    """Return the table of all contestants for a number of points."""
+def contestants(found: Findings, job: str, count: int) -> list[str]:
+    """Return the names of those who did a job."""
+    return [one.name for one in ALL if found.of(one.name, job, count)]
+
+
+def painted(found: Findings, count: int) -> str:
+    """Return the table of first paint and traffic in the gentle job."""
     rows = []
-    for name in (one.name for one in ALL if found.of(one.name, count)):
-        at, figure, ratio = (name, count), found.figure, found.ratio
+    for name in contestants(found, GENTLE, count):
+        at, figure = (name, GENTLE, count), found.figure
         rows.append(
             [
-                *(name, f"{figure(*at, 'cold'):,.0f}", f"{figure(*at, 'warm'):,.0f}"),
-                *(f"{figure(*at, 'step'):,.1f}", f"{ratio(*at, 'step'):.2f}", f"{figure(*at, 'p95'):,.1f}"),
-                *(f"{figure(*at, 'states'):.1f}", f"{figure(*at, 'long'):.0f}"),
-                *(f"{figure(*at, 'busy'):,.0f}", f"{ratio(*at, 'busy'):.2f}"),
+                *(
+                    name,
+                    f"{figure(*at, 'cold'):,.0f}",
+                    f"{found.ratio(*at, 'cold'):.2f}",
+                    f"{figure(*at, 'warm'):,.0f}",
+                ),
+                f"{figure(*at, 'received') / 1000:,.0f}",
                 *(f"{figure(*at, 'messages'):.0f}", f"{figure(*at, 'size'):,.0f}"),
             ]
         )
-    return table(("widget", *HEADS), rows)
+    return table(("widget", *PAINT_HEADS), rows)
+
+
+def moved(found: Findings, job: str, count: int) -> str:
+    """Return the table of steps and drags in a job."""
+    rows = []
+    for name in contestants(found, job, count):
+        at, figure, ratio = (name, job, count), found.figure, found.ratio
+        has_keys = all(one.keys for one in found.of(*at))
+        rows.append(
+            [
+                *(name, f"{figure(*at, 'steps'):,.1f}", f"{ratio(*at, 'steps'):.2f}", f"{figure(*at, 'p95'):,.1f}"),
+                *((f"{figure(*at, 'keys'):,.1f}", f"{ratio(*at, 'keys'):.2f}") if has_keys else ("–", "–")),
+                *(f"{figure(*at, 'states'):.1f}", f"{ratio(*at, 'states'):.2f}"),
+                *(f"{figure(*at, 'gap'):,.0f}", f"{ratio(*at, 'gap'):.2f}"),
+                f"{figure(*at, 'long'):.0f}",
+                *(f"{figure(*at, 'busy'):,.0f}", f"{ratio(*at, 'busy'):.2f}"),
+            ]
+        )
+    return table(("widget", *MOVE_HEADS), rows)
+
+
+def contests(found: Findings, count: int) -> str:
+    """Return the tables of all contestants for a number of points."""
+    parts = [
+        "First paint and traffic:",
+        painted(found, count),
+        "Gentle job:",
+        moved(found, GENTLE, count),
+        "Sweeping job:",
+        moved(found, SWEEP, count),
+    ]
+    return "\n\n".join(parts)
 
 
 def alone(found: Findings) -> str:
-    """Return the table of this widget alone."""
-    gestures = list(dict.fromkeys(name for own in found.own for name in own.redraws))
-    heads = (
-        *("points", "roof drag, states/s", "tasks > 50 ms", "thread, ms/s"),
-        *(f"{name}, ms" for name in gestures),
-        "page's theme, ms",
-    )
-    rows = [
+    """Return the tables of this widget alone: drags, then full redraws."""
+    drags = [
         [
-            *(f"{own.count:,}", f"{own.states:.1f}", f"{own.long}", f"{own.busy:,.0f}"),
-            *(f"{own.redraws[name]:.1f}" if name in own.redraws else "–" for name in gestures),
+            *(f"{own.job.count:,}", own.job.name, name, f"{drag.states:.1f}", f"{drag.gap:.0f}", f"{drag.long}"),
+            f"{drag.busy:,.0f}",
+        ]
+        for own in found.own
+        for name, drag in own.drags.items()
+    ]
+    gestures = list(dict.fromkeys(name for own in found.own for name in own.redraws))
+    redraws = [
+        [
+            *(f"{own.job.count:,}", own.job.name),
+            *("{:.1f} ({:.1f})".format(*own.redraws[name]) if name in own.redraws else "–" for name in gestures),
             f"{own.page:.1f}",
         ]
         for own in found.own
     ]
+    drag_heads = ("points", "job", "dragged", "states/s", "longest gap, ms", "tasks > 50 ms", "thread, ms/s")
+    heads = ("points", "job", *(f"{name}, ms" for name in gestures), "page's theme, ms")
+    return f"{table(drag_heads, drags)}\n\n{table(heads, redraws)}"
+
+
+def frame_parts(found: Findings) -> str:
+    """Return the table of where a frame goes, before and now."""
+    kinds = ("whole", *KINDS)
+    heads = ("", *(f"{kind}, ms" for kind in kinds), "layouts", "longest task, ms")
+    rows = [
+        [
+            f"{OURS.name} before, {count:,} points",
+            *(BEFORE[kind][at] if kind in BEFORE else "–" for kind in kinds),
+            "1",
+            "–",
+        ]
+        for at, count in enumerate(PAINTED)
+        if count in found.counts
+    ]
+    for (name, count), seen in found.frames.items():
+        for words, part in seen.parts.items():
+            works = [part.whole, *map(part.per_move, KINDS)]
+            ends = (part.layouts / part.moves, statistics.median(part.longest))
+            row = [f"{name}, {count:,} points, {words}", *(f"{time:.2f}" for time in works)]
+            rows.append([*row, f"{ends[0]:.1f}", f"{ends[1]:.1f}"])
     return table(heads, rows)
 
 
@@ -162,10 +265,10 @@ def left_behind(found: Findings) -> str:
     ours, bare = found.left, found.left_by_bare
     return (
         f"A widget that is made, shown and closed leaves {(ours.heap - bare.heap) / 1000:,.1f} kB of heap beyond a "
-        f"bare anywidget ({ours.heap / 1000:,.1f} and {bare.heap / 1000:,.1f} kB, JupyterLab's own included; {CYCLES} "
-        f"cycles, {ours.drawn} and {bare.drawn} of them drawn), {ours.nodes:.1f} nodes ({bare.nodes:.1f}) and "
-        f"{ours.listeners:.1f} listeners ({bare.listeners:.1f}). Of {CLOSED:,} closed widgets Python holds "
-        f"{found.alive}."
+        f"bare anywidget ({ours.heap / 1000:,.1f} and {bare.heap / 1000:,.1f} kB, JupyterLab's own included; the "
+        f"bare one's batches differ by {bare.noise / 1000:,.1f} kB; {found.cycles} cycles, {ours.drawn} and "
+        f"{bare.drawn} of them drawn), {ours.nodes:.1f} nodes ({bare.nodes:.1f}) and {ours.listeners:.1f} listeners "
+        f"({bare.listeners:.1f}). Of {CLOSED:,} closed widgets Python holds {found.alive}."
     )
 
 
@@ -183,24 +286,38 @@ def machine(found: Findings) -> str:
 
 
 METHOD = """\
-The job: a slider moves a roof by 0.02 decades of peak FLOP/s per step, past three more roofs and points; one point in
-250 changes its side per step. Each figure comes from a fresh page and kernel of one JupyterLab. Rounds are interleaved,
-and ratios compare pages of the same round. *bare canvas* is `benchmarks/common/canvas.js`, an anywidget of a hundred
-lines that only does this job and sends nothing to Python: a practical lower limit.
+A slider moves a roof by 0.02 decades of peak FLOP/s per step, past three more roofs and points. There are two jobs. In
+the *gentle* job every point stays below the moving roof; one point in 250 changes its side of the ridge point per step.
+In the *sweeping* job the roof also moves down through a tenth of the points and up again: in each step one point in 500
+comes to be above its roof or is no longer, and shows this by a sign.
+
+Each figure comes from a fresh page and kernel of one JupyterLab. Rounds are interleaved, and ratios compare pages of
+the same round. *bare canvas* is `benchmarks/common/canvas.js`, an anywidget of a hundred lines that only does these
+jobs and sends nothing to Python: a practical lower limit. The other widgets do the gentle job only.
 
 - *cold*, *warm*: from running the cell to the frame with the complete chart, for the first and the second time in a
-  page.
+  page. *received*: what the kernel sends to the page until then, the first time.
 - *step*: from an event at a random phase of a frame to the first task after the frame that shows the new roof and the
-  new side of a point that it passes. One frame is 16.7 ms. *p95*: the 95th percentile.
-- *states/s*: a drag with one position per frame; a state counts if both roof and points are new. *thread*: processor
-  time of the page's main thread per second, including JupyterLab and the measurement; its ratio is per frame.
+  new side of a point that it passes. One frame is 16.7 ms. *p95*: the 95th percentile. *key*: the same from an arrow
+  key, which moves the roof by 0.01 decades.
+- *states/s*: a drag with one position per frame; a state counts if both roof and points are new. *longest gap*: the
+  longest time in the drag without a new state: from the press to the first, between two, or after the release without
+  a frame. *thread*: processor time of the page's main thread per second, including JupyterLab and the measurement; its
+  ratio is per frame.
 - *messages/s*, *bytes each*: messages to the kernel in the busiest second, and bytes in both directions per message.
 """
 
 ALONE = """\
-Dragging its roof on the chart, and full redraws: the median work of the gesture's own task and of the next frame's.
-Theme and filter change once, followed by a pause; zoom and pan continue frame by frame. *page's theme*: the time that
-the page takes to change its theme without the widget; it is a part of the widget's *theme*.
+Dragging its roof or a kernel on the chart, and full redraws: the median (and the largest) work of the gesture's own
+task and of the next frame's. Theme, filter and selection by marquee change once, followed by a pause; zoom and pan
+continue frame by frame. *page's theme*: the time that the page takes to change its theme without the widget; it is a
+part of the widget's *theme*.
+"""
+
+FRAME = """\
+Processor time of the page's main thread in a slider drag of the sweeping job, by Chromium's trace, per move: in the
+first frame of the drag (the press and the first move), in the middle, and in 600 ms after the release.
+`benchmarks/frame.py` also lists the functions. *before*: the middle of a drag before drawing followed the hand.
 """
 
 
@@ -212,7 +329,10 @@ def page(found: Findings) -> str:
         "Written by `python benchmarks/peers.py`; not by hand.",
         f"{datetime.now(timezone.utc):%Y-%m-%d}: {machine(found)}.",
         METHOD.rstrip(),
-        *(f"## {count:,} points\n\n{contests(found, count)}" for count in COUNTS),
+        *(f"## {count:,} points\n\n{contests(found, count)}" for count in found.counts),
+        "## Where a frame goes",
+        FRAME.rstrip(),
+        frame_parts(found),
         "## This widget alone",
         ALONE.rstrip(),
         alone(found),
