@@ -7,6 +7,8 @@ sends the code itself.
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
 import os
 import sys
@@ -28,13 +30,16 @@ _INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"
 class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
     """An ipywidgets model that sends the code of the front end to a page. All widgets of a process share this model.
 
+    Each file is compressed with gzip, and sent as base64 text: JupyterLab saves the state of such a model in a notebook
+    as JSON, which would drop bytes.
+
     Attributes
     ----------
     script, style : str
-        The built JavaScript code and the style sheet of the front end.
+        The built JavaScript code and the style sheet of the front end, compressed.
     words : dict of str to str
-        For each language that a widget has used, a small script that defines the texts of the front end. A page runs
-        this small script before `script`.
+        For each language that a widget has used, a small script that defines the texts of the front end, compressed. A
+        page runs this small script before `script`.
     digest : str
         A hash of the code and of the texts in all languages. A page imports the code once per digest and language.
     """
@@ -80,7 +85,7 @@ def front_end(language: str = ENGLISH) -> FrontEnd | None:
     if made is None:
         return _make(language)
     if language not in made.words:
-        made.words = {**made.words, language: _words(language)}
+        made.words = {**made.words, language: _compressed(_words(language))}
     return made
 
 
@@ -100,7 +105,9 @@ def first_script(language: str = ENGLISH) -> str:
     FileNotFoundError
         If the front end is not built.
     """
-    return _built(f"loader.{language}.js") if is_shared() else f"{_words(language)}\n{_built('widget.js')}"
+    if is_shared():
+        return _built(f"loader.{language}.js").decode()
+    return f"{_text(_words(language))}\n{_text('widget.js')}"
 
 
 def first_style() -> str:
@@ -114,28 +121,36 @@ def first_style() -> str:
     FileNotFoundError
         If the front end is not built.
     """
-    return "" if is_shared() else _built("widget.css")
+    return "" if is_shared() else _text("widget.css")
 
 
 def _make(language: str) -> FrontEnd:
-    script, style = _built("widget.js"), _built("widget.css")
+    script, style = _compressed("widget.js"), _compressed("widget.css")
     # The digest covers the texts of all languages. Two Jupyter kernels on one page may use builds with the same code
     # but different texts. The digests of these two builds must differ.
-    texts = (script, style, *(_words(name) for name in languages.languages()))
-    digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
-    made = FrontEnd(script=script, style=style, words={language: _words(language)}, digest=digest)
+    files = (script, style, *(_compressed(_words(name)) for name in languages.languages()))
+    digest = hashlib.sha256("\0".join(files).encode()).hexdigest()
+    made = FrontEnd(script=script, style=style, words={language: _compressed(_words(language))}, digest=digest)
     _FRONT_ENDS.add(made)
     return made
 
 
 def _words(language: str) -> str:
-    return _built(f"words.{language}.js")
+    return f"words.{language}.js"
 
 
-def _built(name: str) -> str:
+def _text(name: str) -> str:
+    return gzip.decompress(_built(f"{name}.gz")).decode()
+
+
+def _compressed(name: str) -> str:
+    return base64.b64encode(_built(f"{name}.gz")).decode("ascii")
+
+
+def _built(name: str) -> bytes:
     path = languages.STATIC / name
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes()
     except FileNotFoundError:
         msg = f"the front end is not built: {path.name} is missing; run 'make build', or 'npm run build' in js/"
         raise FileNotFoundError(msg) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import gzip
 import json
 import re
 import statistics
@@ -232,7 +233,8 @@ class Files:
 
 def files_of(readable: Path) -> Files:
     """Return the files of a readable build: esbuild names each in a line above its code."""
-    words, code = ((readable / name).read_text(encoding="utf-8") for name in ("words.en.js", "widget.js"))
+    packed = (readable / name for name in ("words.en.js.gz", "widget.js.gz"))
+    words, code = (gzip.decompress(path.read_bytes()).decode() for path in packed)
     # The page runs both as one script.
     lines = enumerate(f"{words}\n{code}".splitlines())
     found = [(at, match[1]) for at, line in lines if (match := FILE.match(line))]

@@ -29,7 +29,8 @@ interface FrontEnd {
   readonly digest: string;
 }
 
-type Imported = Promise<{ readonly default: () => Widget }>;
+/** A text that Python has compressed with gzip, in base64. */
+type Compressed = string;
 
 const REGISTRY = Symbol.for("roofwidget");
 const MODEL_PREFIX = "IPY_MODEL_";
@@ -79,28 +80,46 @@ async function codeOf(model: LoaderContext["model"], language: string): Promise<
   if (typeof reference !== "string") throw new Error("roofwidget: the model of its code was closed");
   const shared = await model.widget_manager.get_model(reference.slice(MODEL_PREFIX.length));
   const digest = String(shared.get("digest"));
-  const words = (shared.get("words") as Record<string, string>)[language];
+  const words = (shared.get("words") as Record<string, Compressed>)[language];
   if (words === undefined) throw new Error(`roofwidget: the model of its code has no words in '${language}'`);
-  const { default: make } = await imported(`${digest} ${language}`, `${words}\n${shared.get("script")}`);
-  return { make, style: String(shared.get("style")), digest };
+  const [script, style] = ["script", "style"].map((name) => shared.get(name) as Compressed);
+  return once(`${digest} ${language}`, async () => {
+    const texts = await Promise.all([words, script, style].map((part) => inflated(part as Compressed)));
+    return { make: await imported(`${texts[0]}\n${texts[1]}`), style: texts[2] as string, digest };
+  });
 }
 
 /**
- * Returns the module of a key. If the page has not imported the module yet, imports it. Each widget runs its own copy
- * of this loader. All copies share one global map of the modules, so that the page imports each module only once.
+ * Returns the front end of a key. If the page has not loaded the front end yet, loads it. Each widget runs its own copy
+ * of this loader. All copies share one global map, so that the page imports each front end only once.
  */
-function imported(key: string, script: string): Imported {
-  const page = globalThis as unknown as { [REGISTRY]?: Map<string, Imported> };
+function once(key: string, load: () => Promise<FrontEnd>): Promise<FrontEnd> {
+  const page = globalThis as unknown as { [REGISTRY]?: Map<string, Promise<FrontEnd>> };
   page[REGISTRY] ??= new Map();
   const registry = page[REGISTRY];
   const known = registry.get(key);
   if (known) return known;
+  const loading = load();
+  registry.set(key, loading);
+  // Remove a failed import, so that the next widget tries to import the code again.
+  loading.catch(() => registry.delete(key));
+  return loading;
+}
+
+async function imported(script: string): Promise<FrontEnd["make"]> {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  const module: Imported = import(/* @vite-ignore */ url).finally(() => URL.revokeObjectURL(url));
-  registry.set(key, module);
-  // Remove a failed import, so that the next widget tries to import the module again.
-  module.catch(() => registry.delete(key));
-  return module;
+  try {
+    return (await import(/* @vite-ignore */ url)).default;
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+function inflated(part: Compressed): Promise<string> {
+  const binary = atob(part);
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+  return new Response(new Response(bytes).body?.pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
 /**

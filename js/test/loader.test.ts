@@ -32,14 +32,30 @@ interface Shared {
   digest: string;
 }
 
+/** A text as Python sends it. */
+async function compressed(text: string): Promise<string> {
+  const packed = new Response(new Response(text).body?.pipeThrough(new CompressionStream("gzip")));
+  return btoa(String.fromCharCode(...new Uint8Array(await packed.arrayBuffer())));
+}
+async function onTheWire({ script, words, style, digest }: Shared): Promise<Record<string, unknown>> {
+  const packed = Object.entries(words).map(async ([language, text]) => [language, await compressed(text)] as const);
+  return {
+    script: await compressed(script),
+    words: Object.fromEntries(await Promise.all(packed)),
+    style: await compressed(style),
+    digest,
+  };
+}
+
 /** The models of a kernel, as its widget manager finds them. */
 function manager(models: Record<string, Shared>) {
   return {
     models,
-    get_model(id: string) {
+    async get_model(id: string) {
       const model = this.models[id];
-      if (!model) return Promise.reject(new Error("widget model not found"));
-      return Promise.resolve({ get: (name: string) => model[name as keyof Shared] });
+      if (!model) throw new Error("widget model not found");
+      const state = await onTheWire(model);
+      return { get: (name: string) => state[name] };
     },
   };
 }
@@ -182,6 +198,22 @@ describe("the code", () => {
     await widget.initialize();
     expect(((await widget.render(new FakeElement())) as () => string)()).toBe("render is over");
   });
+  it("is inflated once for all widgets of a page", async () => {
+    const inflated: string[] = [];
+    const Original = DecompressionStream;
+    vi.stubGlobal(
+      "DecompressionStream",
+      class extends Original {
+        constructor(format: "gzip") {
+          super(format);
+          inflated.push(format);
+        }
+      },
+    );
+    await Promise.all([make({ 1: ONE }), make({ 1: ONE })].map((widget) => widget.initialize()));
+    // Words, code and style.
+    expect(inflated).toEqual(["gzip", "gzip", "gzip"]);
+  });
   it("throws what it throws", async () => {
     const widget = make({ 1: ONE });
     await widget.initialize();
@@ -259,6 +291,16 @@ describe("without the code", () => {
     expect(told).toHaveBeenCalledOnce();
     expect(told.mock.lastCall?.[0]).toHaveProperty("message", expect.stringMatching(why));
     expect(done).toEqual([]);
+  });
+  it("a browser that cannot inflate it is no different", async () => {
+    const told = vi.spyOn(console, "error").mockImplementation(() => {});
+    vi.stubGlobal("DecompressionStream", undefined);
+    const widget = make({ 1: ONE });
+    await widget.initialize();
+    const el = new FakeElement();
+    await widget.render(el);
+    expect(el.textContent).toBe(SENTENCE);
+    expect(told.mock.lastCall?.[0]).toHaveProperty("message", expect.stringMatching(/DecompressionStream/));
   });
   it("the next widget tries again", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {});

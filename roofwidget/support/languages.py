@@ -15,5 +15,5 @@ def languages() -> tuple[str, ...]:
 
     If the front end is not built, return only English.
     """
-    built = {path.name.split(".")[1] for path in STATIC.glob("words.*.js")}
+    built = {path.name.split(".")[1] for path in STATIC.glob("words.*.js.gz")}
     return (ENGLISH, *sorted(built - {ENGLISH}))

@@ -124,7 +124,7 @@ def test_ten_widgets_import_the_code_once_and_send_it_once(notebook: OpenNoteboo
     book.run(1)
     Drawn(book, 1)
     second = received.bytes - first
-    assert first > 200_000
+    assert 100_000 < first < 250_000
     assert second < 40_000
     book.run(2)
     Drawn(book, 11)
