@@ -53,7 +53,7 @@ def main() -> None:
             if checkout is not None:
                 folder = Path(home) / f"readable{len(measured)}"
                 measured.append((name, built(checkout, folder), folder))
-        if options.bare:
+        if options.bare and options.action != "roof":
             measured.append((BARE.name, BARE, None))
         with lab.jupyterlab(Path(home)) as server:
             browser = playwright.chromium.launch(executable_path=chromium.find(), args=lab.BROWSER_ARGUMENTS)

@@ -1,11 +1,13 @@
 // The minimum that draws the job: a practical lower limit for widgets.
 // Three canvases are stacked. A step of the slider redraws the moving roof, and of the points only those that changed
 // their side of the ridge point (found by intensity) or of the roof (found by FLOP/s). A point above the roof has a white
-// centre. When the slider stops, all points are redrawn.
+// centre. When the slider stops, all points are redrawn in idle time, on a spare canvas.
 
 const SIZE = { width: 800, height: 450 };
 const SIDES = ["#1f77b4", "#d62728"];
 const REST_MS = 150;
+// Points drawn in one slice of idle time.
+const SLICE = 2000;
 
 export default {
   render({ model, el }) {
@@ -32,6 +34,7 @@ export default {
       box.append(canvas);
       return canvas.getContext("2d");
     });
+    const spare = Object.assign(document.createElement("canvas"), SIZE).getContext("2d", { willReadFrequently: true });
     const slider = Object.assign(document.createElement("input"), { type: "range", min: 13, max: 17, step: 0.001 });
     slider.style.width = `${SIZE.width}px`;
     el.append(box, slider);
@@ -71,50 +74,75 @@ export default {
       }
       return from;
     }
-    function drawDot(at, size) {
-      points.beginPath();
-      points.arc(px[at], py[at], size, 0, 2 * Math.PI);
-      points.fill();
+    function drawDot(context, at, size) {
+      context.beginPath();
+      context.arc(px[at], py[at], size, 0, 2 * Math.PI);
+      context.fill();
     }
-    function drawPoints(from, to, colour) {
-      points.fillStyle = colour;
-      for (let at = from; at < to; at++) drawDot(at, radius);
+    function drawPoints(context, from, to, colour) {
+      context.fillStyle = colour;
+      for (let at = from; at < to; at++) drawDot(context, at, radius);
     }
     /** Draws points by rank of their FLOP/s, with or without the sign of a point above the roof. */
-    function drawRanks(from, to, isAbove) {
+    function drawRanks(context, from, to, isAbove) {
       for (let rank = from; rank < to; rank++) {
         const at = byRate[rank];
-        points.fillStyle = SIDES[Number(ai[at] * bandwidth >= peak)];
-        drawDot(at, radius);
+        context.fillStyle = SIDES[Number(ai[at] * bandwidth >= peak)];
+        drawDot(context, at, radius);
         if (!isAbove) continue;
-        points.fillStyle = "#fff";
-        drawDot(at, radius / 2);
+        context.fillStyle = "#fff";
+        drawDot(context, at, radius / 2);
       }
     }
-    function drawAll() {
-      points.clearRect(0, 0, SIZE.width, SIZE.height);
-      const ridge = firstAt(ai, peak / bandwidth);
-      drawPoints(0, ridge, SIDES[0]);
-      drawPoints(ridge, count, SIDES[1]);
-      drawRanks(firstAt(sortedRates, peak), count, true);
+    /** Draws all points; yields where the work may pause. */
+    function* drawAll(context) {
+      context.clearRect(0, 0, SIZE.width, SIZE.height);
+      const [ridge, top] = [firstAt(ai, peak / bandwidth), firstAt(sortedRates, peak)];
+      for (let at = 0; at < count; at += SLICE) {
+        const end = Math.min(at + SLICE, count);
+        drawPoints(context, at, Math.min(end, ridge), SIDES[0]);
+        drawPoints(context, Math.max(at, ridge), end, SIDES[1]);
+        yield;
+      }
+      for (let rank = top; rank < count; rank += SLICE) {
+        drawRanks(context, rank, Math.min(rank + SLICE, count), true);
+        yield;
+      }
+    }
+    let rest;
+    let redrawing;
+    /** Draws a slice on the spare canvas, and shows it after the last one; a move of the slider ends this. */
+    function redraw(work) {
+      if (work !== redrawing) return;
+      if (work.next().done) {
+        points.clearRect(0, 0, SIZE.width, SIZE.height);
+        points.drawImage(spare.canvas, 0, 0);
+        return;
+      }
+      // Reading a pixel makes the canvas draw now what the slice has recorded.
+      spare.getImageData(0, 0, 1, 1);
+      requestIdleCallback(() => redraw(work));
     }
     slider.oninput = () => {
       const [ridge, top] = [firstAt(ai, peak / bandwidth), firstAt(sortedRates, peak)];
       peak = 10 ** slider.value;
       const [newRidge, newTop] = [firstAt(ai, peak / bandwidth), firstAt(sortedRates, peak)];
       drawRoofs();
-      if (ridge < newRidge) drawPoints(ridge, newRidge, SIDES[0]);
-      else drawPoints(newRidge, ridge, SIDES[1]);
-      if (top < newTop) drawRanks(top, newTop, false);
-      else drawRanks(newTop, top, true);
+      if (ridge < newRidge) drawPoints(points, ridge, newRidge, SIDES[0]);
+      else drawPoints(points, newRidge, ridge, SIDES[1]);
+      if (top < newTop) drawRanks(points, top, newTop, false);
+      else drawRanks(points, newTop, top, true);
+      redrawing = undefined;
     };
-    let rest;
     slider.onchange = () => {
       clearTimeout(rest);
-      rest = setTimeout(() => requestIdleCallback(drawAll), REST_MS);
+      rest = setTimeout(() => {
+        redrawing = drawAll(spare);
+        redraw(redrawing);
+      }, REST_MS);
     };
     drawAxes();
     drawRoofs();
-    drawAll();
+    Array.from(drawAll(points));
   },
 };

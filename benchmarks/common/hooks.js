@@ -43,7 +43,11 @@
     if (!boxes.has(chart)) boxes.set(chart, boxOf(chart));
     return boxes.get(chart);
   };
-  const fills = (elements) => elements.slice(-tracers).map((one) => one.style.fill || one.getAttribute("fill")).join();
+  const fills = (elements) =>
+    elements
+      .slice(-tracers)
+      .map((one) => one.style.fill || one.getAttribute("fill"))
+      .join();
   const range = (input) => ({
     set: (value) => {
       input().value = String(value);
@@ -125,7 +129,10 @@
   function tracerPlace() {
     const [left, top, width, height] = boxOfOurs($(".roofwidget-chart"));
     const share = (value, [from, to]) => Math.log10(value / from) / Math.log10(to / from);
-    return [left + width * share(tracer[0], region.slice(0, 2)), top + height * (1 - share(tracer[1], region.slice(2)))];
+    return [
+      left + width * share(tracer[0], region.slice(0, 2)),
+      top + height * (1 - share(tracer[1], region.slice(2))),
+    ];
   }
   const hooks = {
     roofwidget: () => {

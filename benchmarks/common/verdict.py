@@ -292,8 +292,8 @@ In the *sweeping* job the roof also moves down through a tenth of the points and
 comes to be above its roof or is no longer, and shows this by a sign.
 
 Each figure comes from a fresh page and kernel of one JupyterLab. Rounds are interleaved, and ratios compare pages of
-the same round. *bare canvas* is `benchmarks/common/canvas.js`, an anywidget of a hundred lines that only does these
-jobs and sends nothing to Python: a practical lower limit. The other widgets do the gentle job only.
+the same round. *bare canvas* is `benchmarks/common/canvas.js`, a small anywidget that only does these jobs and sends
+nothing to Python: a practical lower limit. The other widgets do the gentle job only.
 
 - *cold*, *warm*: from running the cell to the frame with the complete chart, for the first and the second time in a
   page. *received*: what the kernel sends to the page until then, the first time.
