@@ -47,8 +47,9 @@ def examine(browser: Browser, server: lab.Server, found: verdict.Findings) -> No
     for name, count in product(job.NAMES, found.counts):
         found.own.append(own.examine(browser, server, job.Job(count, name)))
         found.faults += found.own[-1].faults
-    for count, one in product(found.counts, (contestants.OURS, contestants.BARE)):
-        seen = frames.measure(browser, server, one, job.Job(count, job.SWEEP), "slider")
+    framed = [count for count in verdict.FRAMED if count in found.counts]
+    for count, one in product(framed, (contestants.OURS, contestants.BARE)):
+        seen = frames.measure(browser, server, one, job.Job(count, job.SWEEP), "slider", rounds=3)
         found.frames[one.name, count] = seen
     found.busy_states, missed = own.while_busy(browser, server)
     found.jumps, jumped = own.while_coerced(browser, server)

@@ -38,7 +38,8 @@ REDRAW_MS = {
     100_000: dict.fromkeys(("theme", "filter", "zoom", "pan"), 50.0),
 }
 RECEIVED_KB = 250.0
-# Where a frame went before this work, ms of the main thread per move in the sweeping job: 1,000 points, 100,000 points.
+FRAMED = (1_000, 100_000)
+# Where a frame went on 2026-11-22: ms of the main thread per move in the sweeping job, for each count of `FRAMED`.
 BEFORE = {
     "whole": ("9.5–12", "16–18"),
     "script": ("2.9–4.6", "10.6–11.3"),
@@ -242,7 +243,7 @@ def frame_parts(found: Findings) -> str:
             "1",
             "–",
         ]
-        for at, count in enumerate(PAINTED)
+        for at, count in enumerate(FRAMED)
         if count in found.counts
     ]
     for (name, count), seen in found.frames.items():
@@ -317,7 +318,8 @@ part of the widget's *theme*.
 FRAME = """\
 Processor time of the page's main thread in a slider drag of the sweeping job, by Chromium's trace, per move: in the
 first frame of the drag (the press and the first move), in the middle, and in 600 ms after the release.
-`benchmarks/frame.py` also lists the functions. *before*: the middle of a drag before drawing followed the hand.
+`benchmarks/frame.py` also lists the functions. *before*: the middle of a drag on
+2026-11-22, before this page had the sweeping job.
 """
 
 
