@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -100,10 +99,11 @@ def dict_column(
 
 def dict_encoded(values: list[str | None]) -> DictColumn:
     """Return a sequence of texts and None as a dictionary-encoded column."""
-    # A missing value gets the next code, so one pass over the values is enough.
-    code_of: defaultdict[str | None, int] = defaultdict(itertools.count().__next__)
-    codes = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
-    return DictColumn(tuple(code_of), frozen(codes))
+    unique = tuple(dict.fromkeys(values))
+    if len(unique) == len(values):
+        return DictColumn(unique, frozen(np.arange(len(values), dtype=np.int32)))
+    code_of = dict(zip(unique, itertools.count(), strict=False))
+    return DictColumn(unique, frozen(np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))))
 
 
 def _checked_text(value: Any, field: str, row: int, *, casefold: bool) -> str | None:

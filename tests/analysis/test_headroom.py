@@ -38,7 +38,10 @@ def test_a_row_without_work_has_no_headroom_and_leads_no_ranking() -> None:
         ("%all-gather-start.1", None),
         ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", None),
         ("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", None),
+        ("Reduce-Scatter.1", None),
+        ("COLLECTIVE_PERMUTE", None),
         ("fusion.4", "all-reduce fusion"),
+        ("fusion.5", "Collectives"),
         ("c10d::allreduce_", "communication"),
     ],
 )
