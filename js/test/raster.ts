@@ -116,8 +116,14 @@ class Pen {
   getImageData() {
     return { data: new Uint8ClampedArray(this.canvas.pixels.buffer) };
   }
-  putImageData({ data }: ImageData) {
-    this.canvas.pixels = new Uint32Array(data.slice().buffer);
+  /** Copies a box of an image that is as large as the canvas; without a box all of it. */
+  putImageData({ data }: ImageData, _x: number, _y: number, left = 0, top = 0, width?: number, height?: number) {
+    const { pixels, width: across, height: down } = this.canvas;
+    const from = new Uint32Array(data.buffer);
+    const right = Math.min(left + (width ?? across), across);
+    for (let row = top; row < Math.min(top + (height ?? down), down); row++) {
+      pixels.set(from.subarray(row * across + left, row * across + right), row * across + left);
+    }
   }
 
   /** What lies around all of the path, so much wider, in a colour that tells how it was made. */

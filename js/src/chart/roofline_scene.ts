@@ -65,8 +65,9 @@ export function sceneOf(
  */
 function rowsAbove({ aboveRoof, row, n }: Points): number[] {
   const rows: number[] = [];
-  for (let index = 0; index < n && rows.length < MAX_NAMED_KERNELS; index++) {
-    if (aboveRoof[index]) rows.push(row[index] as number);
+  // `indexOf` is much faster than a loop over all points.
+  for (let index = aboveRoof.indexOf(1); index >= 0 && index < n; index = aboveRoof.indexOf(1, index + 1)) {
+    if (rows.push(row[index] as number) === MAX_NAMED_KERNELS) break;
   }
   return rows;
 }

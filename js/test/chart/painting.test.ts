@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import type { PointsPicture } from "../../src/chart/points/frame_diff.ts";
-import { changedPoints, type PaintedFrame, spriteKeysOf } from "../../src/chart/points/frame_diff.ts";
+import { type PaintedFrame, spriteKeysOf } from "../../src/chart/points/frame_diff.ts";
 import { createPainter } from "../../src/chart/points/painter.ts";
 import type { Points } from "../../src/roofline/points.ts";
 
@@ -57,15 +57,17 @@ it("is cleared by whole device pixels: one that is cleared in part would keep a 
 it("are the points that a roof has changed, whether all are looked through or those alone that it can concern", () => {
   const radius = new Float32Array(N).fill(5);
   const first = picture([1, 2]);
-  const frame = (of: PointsPicture, before?: PaintedFrame): PaintedFrame => ({
-    ...{ key: "", n: N, ...places, radius, isOutOfOrder: false },
-    ...spriteKeysOf(of, radius, before),
+  const frame = (of: PointsPicture): PaintedFrame => ({
+    ...{ key: "", n: N, ...places, radius },
+    ...spriteKeysOf(of, radius, undefined),
   });
-  const before = frame(first);
   const since = { side: first.points.side, points: [Int32Array.of(40, 2, 9), Int32Array.of(9, 1)] };
   const [all, some] = [picture([1, 9, 40]), picture([1, 9, 40], { since })];
-  const [after, sooner] = [frame(all, before), frame(some, before)];
-  expect(changedPoints(before, after, all.points)).toEqual([2, 9, 40]);
-  expect(changedPoints(before, sooner, some.points)).toEqual([2, 9, 40]);
-  expect(sooner.look).toEqual(after.look);
+  const [after, sooner] = [all, some].map((now) => spriteKeysOf(now, radius, frame(first)));
+  const before = frame(first).look;
+  for (const found of [after, sooner]) {
+    expect([...(found?.changes?.indices ?? [])].sort((a, b) => a - b)).toEqual([2, 9, 40]);
+    expect(found?.changes?.looks).toEqual(found?.changes?.indices.map((index) => before[index]));
+  }
+  expect(sooner?.look).toEqual(after?.look);
 });

@@ -129,19 +129,28 @@ describe.each([
 describe("a crowd in motion", () => {
   const random = seeded(3);
   const state = starting(2001, random);
-  it("has what changed on top, the last uppermost, until it rests", () => {
+  it("looks in every frame as if it were painted at once, with few changes and with many", () => {
     const { raster, again } = painted(state);
-    for (let step = 0; step < 6; step++) {
-      const [turned, some] = changed(state, "side", 30, random);
-      again(turned, true);
-      const last = Math.max(...some.filter((at) => (state.x[at] as number) > 0 && (state.y[at] as number) > 0));
-      const middle = Math.round(state.y[last] as number) * WIDTH + Math.round(state.x[last] as number);
-      expect(raster.pixels[middle]).toBe(painted(only(turned, [last])).raster.pixels[middle]);
-      expect(differing(raster, turned)).toBeGreaterThan(0);
-      again(turned);
-      expect(differing(raster, turned)).toBe(0);
-      again(state);
+    let now = state;
+    for (let step = 0; step < 24; step++) {
+      const { side } = now;
+      const [turned, some] = changed(now, "side", 1 + (step % 4) * 40, random);
+      const [raised, more] = changed(turned, "aboveRoof", step % 5, random);
+      now = raised;
+      again(now, true, { side, points: [Int32Array.from(some), Int32Array.from(more)] });
+      expect(differing(raster, now), `step ${step}`).toBe(0);
     }
+  });
+  it("is repainted only near the point that changed", () => {
+    const { raster, again } = painted(state, 2);
+    const middle = state.x.findIndex((x, at) => Math.abs(x - 150) < 20 && Math.abs((state.y[at] as number) - 100) < 20);
+    const side = state.side.slice();
+    side[middle] = 2;
+    raster.pixels.fill(7);
+    again({ ...state, side }, true);
+    const touched = [...raster.pixels.keys()].filter((at) => raster.pixels[at] !== 7);
+    expect(touched.length).toBeGreaterThan(0);
+    expect(touched.length).toBeLessThan(128 * 128);
   });
   it("is painted anew where points leave their places, or lose the sign above them", () => {
     for (const name of ["x", "y", "aboveRoof"] as const) {

@@ -18,10 +18,7 @@ export interface PointsPicture {
   readonly outline: string;
   readonly alert: string;
   readonly scales: Scales;
-  /**
-   * Whether the picture changes in every frame. If so, changed points of a dense raster are painted on top of the old
-   * frame until the motion ends.
-   */
+  /** Whether the picture changes in every frame. */
   readonly inMotion?: boolean;
 }
 
@@ -32,48 +29,63 @@ export interface PaintedFrame extends SpriteKeys {
   readonly x: Float32Array;
   readonly y: Float32Array;
   readonly radius: Float32Array;
-  /** Whether some points were painted on top of points that should cover them. */
-  readonly isOutOfOrder: boolean;
 }
 
 interface SpriteKeys {
-  /** The sprite key of each point. It encodes the point's look, but not its position. */
+  /**
+   * The sprite key of each point. It encodes the point's look, but not its position. The next frame changes this column
+   * instead of copying it.
+   */
   readonly look: Uint32Array;
   /** `base`: the part of the sprite key that does not depend on roofs. `side`: the part that depends on roofs. */
   readonly base: Uint32Array;
   readonly side: Uint8Array;
 }
 
-/** If more points than this have changed, the dense raster is repainted in full. */
-const MAX_CHANGES_PAINTED_OVER = 3000;
+/** The points whose look or position changed since the last painted frame, each once. */
+export interface Changes {
+  readonly indices: readonly number[];
+  /** The sprite keys that these points had. */
+  readonly looks: readonly number[];
+}
+
 /** The bit of a sprite key for the sign of a point above its roof. */
 const ALERT = 128;
 
 // Memoized: while a roof is dragged, the `base` of measured points does not change.
 const constants = memoize<Uint32Array>();
 
+/**
+ * Returns the sprite keys of a picture, and what changed since the frame `before`. While only roofs change, the work
+ * depends on the number of points that roofs affect, not on the number of all points.
+ */
 export function spriteKeysOf(
   picture: PointsPicture,
   radius: Float32Array,
   before: PaintedFrame | undefined,
-): SpriteKeys {
-  const { points, colour, hollow, faded } = picture;
-  const { side, aboveRoof } = points;
+): SpriteKeys & { readonly changes: Changes | undefined } {
+  const { points, at, colour, hollow, faded } = picture;
+  const { side, aboveRoof, since } = points;
   const base = constants(radius, [colour, hollow, faded], () => baseKeys(picture, radius));
   const lookAt = (index: number) =>
     (base[index] as number) + ((side[index] as number) * 4 + (aboveRoof[index] as number)) * ALERT;
-  const some = before?.base === base ? changedSince(before, points) : undefined;
-  const look = before && some ? before.look.slice() : new Uint32Array(base.length);
-  if (some) for (const part of some) for (const index of part) look[index] = lookAt(index);
-  else for (let index = 0; index < look.length; index++) look[index] = lookAt(index);
-  return { look, base, side };
+  const isStill = before?.x === at.x && before.y === at.y;
+  const look = before?.look ?? new Uint32Array(base.length);
+  const [indices, looks]: [number[], number[]] = [[], []];
+  const update = (index: number) => {
+    const [was, is] = [look[index] as number, lookAt(index)];
+    if (was === is && (isStill || (before?.x[index] === at.x[index] && before?.y[index] === at.y[index]))) return;
+    indices.push(index);
+    looks.push(was);
+    look[index] = is;
+  };
+  const changes = { indices, looks };
+  if (!before) for (let index = 0; index < look.length; index++) look[index] = lookAt(index);
+  else if (isStill && before.base === base && since?.side === before.side) {
+    for (const part of since.points) for (let of = 0; of < part.length; of++) update(part[of] as number);
+  } else for (let index = 0; index < look.length; index++) update(index);
+  return { look, base, side, changes: before && changes };
 }
-
-/**
- * Returns lists of the points whose look may have changed since the painted frame. Returns undefined if no such lists
- * exist for this frame.
- */
-const changedSince = ({ side }: SpriteKeys, { since }: Points) => (since?.side === side ? since.points : undefined);
 
 /** The part of the sprite keys that does not depend on roofs. */
 function baseKeys({ colour, hollow, faded }: PointsPicture, radius: Float32Array): Uint32Array {
@@ -85,34 +97,5 @@ function baseKeys({ colour, hollow, faded }: PointsPicture, radius: Float32Array
   return look;
 }
 
-/** The indices of points whose look or position changed, in drawing order. */
-export function changedPoints(before: PaintedFrame, after: PaintedFrame, points: Points): number[] {
-  const isStill = before.x === after.x && before.y === after.y;
-  const isNew = (index: number) =>
-    before.look[index] !== after.look[index] ||
-    (!isStill && (before.x[index] !== after.x[index] || before.y[index] !== after.y[index]));
-  const found: number[] = [];
-  const some = isStill && before.base === after.base ? changedSince(before, points) : undefined;
-  if (!some) {
-    for (let index = 0; index < after.n; index++) if (isNew(index)) found.push(index);
-    return found;
-  }
-  for (const part of some) for (const index of part) if (isNew(index)) found.push(index);
-  return [...new Set(found)].sort((a, b) => a - b);
-}
-
-/** Whether the point has the sign for being above its roof. */
-export const hasAlert = ({ look }: SpriteKeys, index: number) => ((look[index] as number) & ALERT) !== 0;
-
-/**
- * Whether changed points may be painted on top of the old frame. The conditions: few points have changed, no position
- * has changed, and no point loses its sign.
- */
-export function canPaintOver(before: PaintedFrame, after: PaintedFrame, changed: readonly number[]): boolean {
-  return (
-    changed.length <= MAX_CHANGES_PAINTED_OVER &&
-    before.x === after.x &&
-    before.y === after.y &&
-    !changed.some((index) => hasAlert(before, index) && !hasAlert(after, index))
-  );
-}
+/** Whether a point with this sprite key has the sign for being above its roof. */
+export const hasAlert = (look: number) => (look & ALERT) !== 0;

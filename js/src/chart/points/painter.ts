@@ -3,21 +3,13 @@
 import { MEASURED, type Points } from "../../roofline/points.ts";
 import { MIN_RADIUS_PX } from "../../roofline/positions.ts";
 import { memoize } from "../../ui/memoize.ts";
-import { DENSE_FROM_POINTS, paintDenseRaster } from "./dense_raster.ts";
-import {
-  canPaintOver,
-  changedPoints,
-  hasAlert,
-  type PaintedFrame,
-  type PointsPicture,
-  spriteKeysOf,
-} from "./frame_diff.ts";
+import { DENSE_FROM_POINTS, paintDenseRaster, type Region } from "./dense_raster.ts";
+import { hasAlert, type PaintedFrame, type PointsPicture, spriteKeysOf } from "./frame_diff.ts";
 import { cornersOf, FADED_OPACITY, outlineWidth, SIGN_WIDTH_PX, signOf } from "./shapes.ts";
 
-type Region = readonly [x: number, y: number, reach: number];
-
 /** If more points than this have changed, it is faster to repaint everything. */
-const MAX_REGIONS = 64;
+const MAX_CHANGES = 64;
+const MAX_CHANGES_IN_DENSE_RASTER = 3000;
 /** How far the sign of a point above its roof (a ring and an arrow) extends beyond the point, px. */
 const ALERT_PX = 11;
 /**
@@ -43,10 +35,10 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
     const radius = sizes(points.radius, [radiusOf(points)], () => radiiOf(points));
     if (frame?.key !== key) sprites.clear();
     const before = frame?.key === key && frame.n === points.n ? frame : undefined;
-    const looks = spriteKeysOf(picture, radius, before);
-    const next: PaintedFrame = { key, n: points.n, ...at, radius, ...looks, isOutOfOrder: false };
-    const changed = before && changedPoints(before, next, points);
-    if (changed?.length === 0 && (inMotion || !before?.isOutOfOrder)) return;
+    const { changes, ...looks } = spriteKeysOf(picture, radius, before);
+    const next: PaintedFrame = { key, n: points.n, ...at, radius, ...looks };
+    frame = next;
+    if (changes?.indices.length === 0) return;
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -66,14 +58,24 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
       return sprite;
     };
     const isDense = points.n > DENSE_FROM_POINTS;
-    const isOutOfOrder = isDense && inMotion && !!before && !!changed && canPaintOver(before, next, changed);
-    if (isOutOfOrder) for (const index of changed) draw(index);
-    else if (isDense) paintDenseRaster(context, { ...picture, radius, look: next.look, ratio, spriteOf });
-    else if (before && changed && changed.length <= MAX_REGIONS) {
-      const reachIn = (of: PaintedFrame, index: number) => reachOf(of.radius[index] as number, hasAlert(of, index)) + 1;
-      const regionsOf = (of: PaintedFrame): Region[] =>
-        changed.map((index) => [of.x[index] as number, of.y[index] as number, reachIn(of, index)]);
-      const regions = [...regionsOf(before), ...regionsOf(next)];
+    const most = isDense ? MAX_CHANGES_IN_DENSE_RASTER : MAX_CHANGES;
+    const regionOf = ({ x, y, radius: radii }: PaintedFrame, index: number, look: number): Region => {
+      const reach = reachOf(radii[index] as number, hasAlert(look)) + 1;
+      return [x[index] as number, y[index] as number, reach];
+    };
+    const reachIn = (index: number) => regionOf(next, index, next.look[index] as number)[2];
+    const regions =
+      before && changes && changes.indices.length <= most
+        ? changes.indices.flatMap((index, of) => [
+            regionOf(before, index, changes.looks[of] as number),
+            regionOf(next, index, next.look[index] as number),
+          ])
+        : undefined;
+    if (isDense) {
+      const isStill = before?.x === next.x && before.y === next.y && before.base === next.base;
+      const dense = { ...picture, radius, look: next.look, ratio, spriteOf };
+      paintDenseRaster(context, dense, isStill ? regions : undefined);
+    } else if (regions) {
       context.save();
       context.beginPath();
       // Returns a position rounded to device pixels, px. A pixel that is only partly cleared would show a trace of the
@@ -87,7 +89,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
       context.clearRect(0, 0, scales.width, scales.height);
       const flat = regions.flat();
       drawAll((index) => {
-        const own = reachIn(next, index);
+        const own = reachIn(index);
         const x = at.x[index] as number;
         const y = at.y[index] as number;
         for (let of = 0; of < flat.length; of += 3) {
@@ -101,7 +103,6 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
       context.clearRect(0, 0, scales.width, scales.height);
       drawAll(() => true);
     }
-    frame = { ...next, isOutOfOrder };
   };
 }
 
