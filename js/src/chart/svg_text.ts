@@ -35,8 +35,7 @@ const drawnBy = (type: ComponentType<Props>, props: Props): ComponentChildren =>
     : (type as FunctionComponent<Props>)(props);
 
 function attribute([name, value]: readonly [string, unknown]): string {
-  if (value === undefined || value === null || value === false) return "";
-  if (/^(?:class|children|aria-.*)$/.test(name)) return "";
+  if (value === undefined || value === null || value === false || /^(?:class|children|aria-.*)$/.test(name)) return "";
   const text = typeof value === "number" ? px(value) : value;
   return ` ${name}="${escaped(POSITIONS.includes(name) ? rounded(String(text)) : String(text))}"`;
 }

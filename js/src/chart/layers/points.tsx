@@ -1,6 +1,7 @@
 // Draws the points as SVG shapes, for saved pictures. On the screen the points are on a canvas.
 
 import type { VNode } from "preact";
+import { SIDES } from "../../roofline/points.ts";
 import type { Spot } from "../paths.ts";
 import { DENSE_FROM_POINTS, visibleFrontToBack } from "../points/dense_raster.ts";
 import { radiusAt } from "../points/painter.ts";
@@ -14,9 +15,14 @@ interface PointShapesProps {
   readonly looks: ReturnType<typeof pointColours>;
 }
 
-/** Of very many points, a point within 1 / RATIO px of a larger point is left out: the larger point covers it. */
+/** Hidden points are found on a raster with this many cells in 1 px. */
 const RATIO = 2;
-/** The largest distance from the centre of a point to its drawn parts, px. */
+/**
+ * How far a shape covers what is behind it, and how far it reaches, as multiples of its radius. A square covers least,
+ * and a star reaches farthest.
+ */
+const [COVERS, REACHES] = [0.85, 1.35];
+/** The largest distance from the centre of a point to its drawn parts, px. Points farther left are out of sight. */
 const MAX_REACH_PX = 40;
 
 /**
@@ -25,16 +31,17 @@ const MAX_REACH_PX = 40;
  */
 export function PointShapes({ scene, looks }: PointShapesProps) {
   const { points, scales, theme } = scene;
-  const { width } = scales;
   const { at } = visiblePoints(scene);
   const { colours, colour, hollow, faded } = looks;
   const radius = Float32Array.from({ length: points.n }, (_, index) => radiusAt(points, index));
   const order =
-    points.n > DENSE_FROM_POINTS ? visibleIn({ ...looks, points, at, radius, ratio: RATIO }, scales) : all(faded);
+    points.n > DENSE_FROM_POINTS
+      ? withoutHidden({ ...looks, points, at, radius, ratio: RATIO }, scales)
+      : backToFront(faded);
   const groups: { readonly look: string; readonly first: number; readonly shapes: VNode[] }[] = [];
   for (const index of order) {
     const spot: Spot = [tenths(at.x[index] as number), tenths(at.y[index] as number)];
-    if (!(Math.abs(spot[0] - width / 2) < width / 2 + MAX_REACH_PX)) continue;
+    if (!(spot[0] > -MAX_REACH_PX)) continue;
     const look = `${colour[index]} ${hollow[index]} ${faded[index]}`;
     if (groups.at(-1)?.look !== look) groups.push({ look, first: index, shapes: [] });
     const shapes = groups.at(-1)?.shapes as VNode[];
@@ -68,15 +75,44 @@ export function PointShapes({ scene, looks }: PointShapesProps) {
 }
 
 /** Returns the indices of all points. Faded points are behind all other points. */
-function all(faded: Uint8Array): number[] {
+function backToFront(faded: Uint8Array): number[] {
   const indices = [...faded.keys()];
   return [...indices.filter((index) => faded[index]), ...indices.filter((index) => !faded[index])];
 }
 
-/** Returns the indices of very many points, without the points that others cover. */
-function visibleIn(placed: Parameters<typeof visibleFrontToBack>[0], { width, height }: Size): Uint32Array {
-  const [across, down] = [RATIO * Math.ceil(width), RATIO * Math.ceil(height)];
-  return visibleFrontToBack(placed, across, down, new Float32Array(across * down)).reverse();
+/**
+ * Returns the indices from back to front, without points that other points cover completely. Otherwise a picture of very
+ * many points would be very large. Stars cover nothing, because they are smaller than circles of the same radius.
+ */
+function withoutHidden(placed: Parameters<typeof visibleFrontToBack>[0], { width, height }: Size): Uint32Array {
+  const { points, at, hollow, faded, radius } = placed;
+  const [across, down] = [Math.ceil(width * RATIO), Math.ceil(height * RATIO)];
+  const covered = new Uint8Array(across * down);
+  const isSeen = (index: number) => {
+    const [x, y, size] = [at.x[index], at.y[index], radius[index]].map((px) => (px as number) * RATIO) as [
+      number,
+      number,
+      number,
+    ];
+    const reach = size * REACHES;
+    const own = hollow[index] || faded[index] || points.side[index] === SIDES.program ? 0 : size * COVERS;
+    let seen = points.aboveRoof[index] === 1;
+    const [left, right] = [Math.max(0, Math.floor(x - reach)), Math.min(across, x + reach)];
+    const [top, bottom] = [Math.max(0, Math.floor(y - reach)), Math.min(down, y + reach)];
+    for (let row = top; row < bottom; row++) {
+      for (let column = left; column < right; column++) {
+        // Not Math.hypot, which takes ten times as long.
+        const distance = (column + 0.5 - x) ** 2 + (row + 0.5 - y) ** 2;
+        const cell = row * across + column;
+        seen ||= distance < reach ** 2 && !covered[cell];
+        if (distance < own ** 2) covered[cell] = 1;
+      }
+    }
+    return seen;
+  };
+  return visibleFrontToBack(placed, across, down, new Float32Array(across * down))
+    .filter(isSeen)
+    .reverse();
 }
 
 const tenths = (value: number) => Math.round(value * 10) / 10;
