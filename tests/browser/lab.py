@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import nbformat
 from nbformat.sign import NotebookNotary
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
+from playwright.sync_api import expect
 
 from tests.browser.tabs import START_SECONDS, Tab
 
@@ -45,6 +46,8 @@ BROWSER_ARGUMENTS = [
     "--disable-sync",
 ]
 RUN_SECONDS = 60.0
+# How often a saved notebook is opened until JupyterLab restores its widgets, see `Notebook.lost_saved_widgets`.
+RESTORE_ATTEMPTS = 4
 LOCAL = (
     "http://127.0.0.1",
     "http://localhost",
@@ -344,6 +347,19 @@ class Notebook:
     def reload(self) -> None:
         """Load the page again, with the kernel that the notebook has."""
         self.tab.reload()
+
+    def lost_saved_widgets(self) -> bool:
+        """Return whether JupyterLab failed to restore the saved widgets, and forgive its error.
+
+        On a busy machine JupyterLab may ask the kernel for models before it has read those of the notebook, and then
+        shows this error for good: https://github.com/jupyter-widgets/ipywidgets, WidgetManager.restoreWidgets.
+        """
+        lost = self.page.get_by_text("Error displaying widget: model not found")
+        expect(self.page.locator(".roofwidget-chart").or_(lost).first).to_be_visible()
+        if lost.count() == 0:
+            return False
+        self.console_errors.clear()
+        return True
 
     def close(self) -> None:
         """End the kernel and close the page."""

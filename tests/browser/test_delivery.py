@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
-from tests.browser.lab import Notebook
+from tests.browser.lab import RESTORE_ATTEMPTS, Notebook
 from tests.browser.tabs import READY
 
 GUIDE = "import roofwidget as rw\nw = rw.RooflineWidget()\nw"
@@ -188,7 +188,10 @@ def test_a_notebook_saved_with_its_widgets_shows_them_without_their_kernel(noteb
         # The server keeps the setting for the tests that follow.
         book.page.evaluate(TOGGLE_SAVING)
     book.page.evaluate(SHUT_DOWN)
-    reload(book)
+    for _ in range(RESTORE_ATTEMPTS):
+        reload(book)
+        if not book.lost_saved_widgets():
+            break
     drawn = Drawn(book)
     assert drawn.roof("v7x-fp8") == before
     drawn.drag("bandwidth", 0.2)

@@ -10,9 +10,9 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
+from tests.browser.lab import RESTORE_ATTEMPTS
 from tests.saved_state import saved
 
-ATTEMPTS: Final = 4
 VERSIONS: Final = sorted({path.parent for path in saved.PATHS})
 
 
@@ -25,15 +25,10 @@ def version(request: pytest.FixtureRequest) -> Path:
 
 def opened(notebook: OpenNotebook, path: Path, *, view: int = 0) -> Drawn:
     """Return a widget of a saved notebook, of which no cell has run."""
-    for _ in range(ATTEMPTS):
+    for _ in range(RESTORE_ATTEMPTS):
         book = notebook(["raise RuntimeError('nobody runs this')"], height=1400, saved=saved.whole(path))
-        lost = book.page.get_by_text("Error displaying widget: model not found")
-        expect(book.page.locator(".roofwidget-chart").or_(lost).first).to_be_visible()
-        if lost.count() == 0:
+        if not book.lost_saved_widgets():
             break
-        # On a busy machine JupyterLab may ask the kernel for models before it has read those of the notebook, and then
-        # shows this error for good: https://github.com/jupyter-widgets/ipywidgets, WidgetManager.restoreWidgets.
-        book.console_errors.clear()
     drawn = Drawn(book, view)
     assert book.python("'roofwidget' in __import__('sys').modules") is False
     return drawn
