@@ -239,7 +239,8 @@ def test_measured_functions_are_points(shell: Any) -> None:
         ("%%roofline -w w -b layer\n1", "--by: unknown 'layer'; there are 'op', 'module', 'call'"),
         ("%%roofline -w w -r 0\n1", "--repeat must be a whole number of at least 1, got '0'"),
         ("%%roofline -w w -q\n1", "option -q not recognized"),
-        ("%%roofline -w w a @ a\n1", "unknown text 'a @ a' after the options"),
+        ("%%roofline -w w a @ a\n1", "unknown text 'a @ a' after the options; code begins in the next line"),
+        ("%%roofline w\n1", "unknown text 'w' after the options; for this widget write -w w"),
         ("%roofline -w w", "%roofline: give a statement"),
     ],
 )
