@@ -204,7 +204,7 @@ def add_functions(parts: dict[str, Part], events: list[dict[str, Any]], files: F
             for node in profile.get("nodes", []):
                 frame = node["callFrame"]
                 nodes[node["id"]] = files.words(frame)
-                # A function of the browser is named with its caller.
+                # The profile gives no file for the browser's own functions, so the name of the caller is added.
                 if not frame.get("url") and node.get("parent") in nodes and frame["functionName"] not in IDLE:
                     nodes[node["id"]] += f"  in {nodes[node['parent']]}"
             for sample, delta in zip(profile.get("samples", []), data.get("timeDeltas", []), strict=True):

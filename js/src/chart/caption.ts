@@ -35,8 +35,8 @@ interface Caption {
 }
 
 /**
- * Returns the sentence. It describes the hovered or selected kernel, or the roof. `pointedChip`: the chip of the
- * hovered mark, if the kernel has a mark on several roofs.
+ * Returns the sentence under the chart. It describes the hovered or selected kernel, or the roof. A kernel can have a
+ * mark on several roofs: `pointedChip` is the chip of the hovered mark.
  */
 export function captionOf(store: Store, pointedChip: string | undefined): Caption {
   const row = store.pointed.value ?? store.selected.value[0];

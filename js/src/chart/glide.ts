@@ -1,4 +1,4 @@
-// The movement of merged points from the places of their parts to their own places.
+// The animation of a merge: the points of the merged kernels move together into one point.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";

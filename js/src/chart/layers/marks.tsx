@@ -85,7 +85,7 @@ interface TextProps {
   readonly theme: Theme;
 }
 
-// A class, because most labels do not change during a drag, and an unchanged text is not drawn again.
+// A class component can skip drawing. Most labels do not change during a drag.
 class Text extends Component<TextProps> {
   override shouldComponentUpdate({ label, theme }: TextProps): boolean {
     const before = this.props;
