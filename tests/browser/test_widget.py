@@ -241,6 +241,28 @@ def test_a_dragged_slider_snaps_to_the_shown_chips_values(notebook: OpenNotebook
     drawn.eventually(lambda: book.python("w.bandwidth") == 2e12)
 
 
+# Takes hold of a slider and moves its thumb; the answer is whether the thumb stays there in each of the next frames.
+PLACES = """async (slider) => {
+  slider.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+  const place = slider.valueAsNumber + 0.25;
+  slider.value = String(place);
+  slider.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  const stays = [];
+  for (let turn = 0; turn < 3; turn += 1) {
+    await new Promise(requestAnimationFrame);
+    stays.push(Math.abs(slider.valueAsNumber - place) < 0.002);
+  }
+  slider.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
+  slider.dispatchEvent(new Event("change", { bubbles: true }));
+  return stays;
+}"""
+
+
+def test_the_thumb_stays_under_the_pointer_from_the_first_frame_of_a_drag(notebook: OpenNotebook) -> None:
+    _, drawn = shown(notebook, MEASURED)
+    assert drawn.slider("bandwidth").evaluate(PLACES) == [True, True, True]
+
+
 def test_a_chip_without_the_precision_keeps_its_toggle_with_the_reason(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, MEASURED)
     drawn.root.get_by_role("combobox", name="Precision").select_option("fp8")

@@ -1,6 +1,7 @@
 // The slider for one rate of the focus chip, on a log scale, with a box to type a value. The slider has marks at the
 // rates of the shown chips.
 
+import { untracked } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { factorOf } from "../../text/describe.ts";
@@ -110,9 +111,13 @@ interface ThumbProps extends Pick<RateProps, "store" | "quantity" | "level" | "u
   slide(position: number, isDragged: boolean): void;
 }
 
-/** The slider itself. Only a drag throttles it, because each key steps from the present value. */
+/**
+ * The slider itself. Without a drag, it follows the rate at once, because each key steps from the present value. During
+ * a drag, it is drawn again only at the pace of `value`, but with the present rate: `value` would move the thumb back.
+ */
 function Thumb({ store, quantity, level, unit, spoken, value, low, high, clamp, set, slide }: ThumbProps) {
-  const now = (store.isHeld.value ? undefined : store.rateNow({ quantity, level })) ?? value;
+  const present = () => store.rateNow({ quantity, level });
+  const now = (store.isHeld.value ? untracked(present) : present()) ?? value;
   function keyed(key: string) {
     const step = KEY_STEPS[key];
     return step === undefined ? undefined : () => set(10 ** clamp(Math.log10(now) + step * DECADES_PER_STEP), true);
