@@ -2,6 +2,7 @@
 // the page and Python agree on each value.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { whenIdle } from "../ui/idle.ts";
 import { applied, type Changes, merged } from "./changes.ts";
 import { isLive, type Model } from "./model.ts";
 
@@ -13,9 +14,12 @@ export type Origin = "Python" | "this page" | "another page" | "outdated";
 
 /** Options of sending. */
 export interface SendOptions {
-  /** If true, the page sends at most one message per PERIOD_MS, and always sends the last value. */
+  /**
+   * If true, the change is one of a series, such as a drag. The page sends one message per PERIOD_MS, and sends the
+   * last value REST_MS after the last change.
+   */
   readonly stream?: boolean;
-  /** If true, the page sends the message in a separate task, because a long message would delay the next frame. */
+  /** If true, the page sends the message when it is idle, because the message would delay the next frame. */
   readonly later?: boolean;
 }
 
@@ -35,10 +39,14 @@ const WHOLE_STATE = -1;
 type Stamp = readonly [clock: number, page: string, number: number];
 
 /**
- * The time between two messages of a stream, such as a drag, ms. Together with the first and the last message of the
- * stream, the page sends at most ten messages in any second.
+ * The time between two messages of a stream, such as a drag, ms: at least four messages per second. For each message
+ * the host draws the kernel's status as busy and as idle again, which takes longer than a step of a drag.
  */
-const PERIOD_MS = 125;
+const PERIOD_MS = 225;
+/** A stream without changes for this time, ms, rests: the page sends the last value. */
+const REST_MS = 100;
+/** If the page is not idle for this time, ms, the page sends the message in any case. */
+const MAX_WAIT_MS = 50;
 /**
  * If Python has not answered a message after this time, ms, the page sends the message again. After each repetition,
  * the time doubles, up to the maximum.
@@ -65,12 +73,12 @@ export function createMessages(
   let sent: { readonly batch: Batch; readonly number: number; readonly content: unknown } | undefined;
   /** The batches that are sent after Python's answer, in this order. New changes are added to the last batch. */
   let outbox: Batch[] = [];
-  let period: ReturnType<typeof setTimeout> | undefined;
+  /** Sends collected changes later; undefined if there are none to send later. */
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** The start of the present period of a stream: the time of the last message, or of the first change after a pause. */
+  let start = Number.NEGATIVE_INFINITY;
   let retry: ReturnType<typeof setTimeout> | undefined;
-  /**
-   * Whether the next batch is sent immediately after Python's answer. If false, the next batch may be sent up to
-   * PERIOD_MS after the answer.
-   */
+  /** Whether the next batch is sent immediately after Python's answer. If false, a stream sends it later. */
   let isUrgent = false;
   /** Whether this page has ever had a kernel. If not, the page may belong to a saved notebook without a kernel. */
   let hasHeard = isLive(model);
@@ -82,9 +90,10 @@ export function createMessages(
     waitingSince.value =
       hasHeard && isConnected ? unanswered().find(({ since }) => since !== undefined)?.since : undefined;
   }
-  function lastBatch(): Batch {
+  /** Returns the batch for new changes or, if `isQuestion`, for new names to ask for. */
+  function lastBatch(isQuestion = false): Batch {
     const last = outbox.at(-1);
-    if (last && last.asked.size === 0) return last;
+    if (last && last.asked.size > 0 === isQuestion) return last;
     const batch = emptyBatch();
     outbox.push(batch);
     return batch;
@@ -103,18 +112,24 @@ export function createMessages(
     const own = asked.size > 0 ? { ask: [...asked] } : { ...part("values", values), ...part("changes", changes) };
     return { kind: "roofwidget", page, number, ...own };
   }
-  /** Sends the next batch, unless a message is unanswered. Returns whether a batch was sent. */
-  function transmit(): boolean {
-    if (sent || !isConnected) return false;
+  /** Sends the next batch, unless a message is unanswered. */
+  function transmit() {
+    if (sent || !isConnected) return;
     outbox = outbox.filter((one) => sizeOf(one) > 0);
     const batch = outbox.shift();
     isUrgent = outbox.length > 0;
-    if (!batch) return false;
+    if (!batch) return;
+    clearTimeout(timer);
+    timer = undefined;
+    start = performance.now();
     const content = contentOf(batch);
     sent = { batch, number, content };
     repeat(FIRST_RETRY_MS);
     deliver(content);
-    return true;
+  }
+  function flush() {
+    isUrgent = true;
+    transmit();
   }
   function repeat(ms: number) {
     retry = setTimeout(() => {
@@ -122,17 +137,6 @@ export function createMessages(
       repeat(Math.min(2 * ms, MAX_RETRY_MS));
       deliver(sent.content);
     }, ms);
-  }
-  function tick() {
-    period = transmit() ? setTimeout(tick, PERIOD_MS) : undefined;
-  }
-  function finish(names: ReadonlySet<string>) {
-    sent = undefined;
-    clearTimeout(retry);
-    onAnswer(names);
-    updateWaiting();
-    if (isUrgent) transmit();
-    else if (period === undefined) tick();
   }
 
   /** Reads the stamp of the latest update. Returns who caused the update. */
@@ -154,25 +158,38 @@ export function createMessages(
     if (hasMissed) ask(shared, { later: true });
     if (origin === "this page" && sent?.number === answered) {
       const { values, changes, asked } = sent.batch;
-      finish(new Set([...values.keys(), ...changes.keys(), ...asked]));
-    } else updateWaiting();
+      sent = undefined;
+      clearTimeout(retry);
+      onAnswer(new Set([...values.keys(), ...changes.keys(), ...asked]));
+    }
+    updateWaiting();
+    if (isUrgent) transmit();
     return origin;
   }
   /** Sends the collected changes. If a message is unanswered, the changes are sent after the answer. */
   function send({ stream = false, later = false }: SendOptions = {}) {
-    if (later) period ??= setTimeout(tick);
-    else if (!stream) {
-      isUrgent = true;
-      transmit();
-    } else if (period === undefined) tick();
+    if (!stream && !later) return flush();
+    let wait = 0;
+    if (stream) {
+      const now = performance.now();
+      if (timer === undefined && now - start > PERIOD_MS) start = now;
+      wait = Math.min(REST_MS, start + PERIOD_MS - now);
+    }
+    clearTimeout(timer);
+    timer = setTimeout(() => whenIdle(flush, MAX_WAIT_MS), wait);
   }
   /** Asks Python for the values of traits. */
   function ask(names: Iterable<string>, how?: SendOptions) {
-    const last = outbox.at(-1);
-    const batch = last && last.asked.size > 0 ? last : emptyBatch();
-    if (batch !== last) outbox.push(batch);
-    for (const name of names) batch.asked.add(name);
+    const { asked } = lastBatch(true);
+    for (const name of names) asked.add(name);
     send(how);
+  }
+  /** Stops sending messages for good. Called, for example, if the kernel of this model is gone. */
+  function disconnect() {
+    isConnected = false;
+    clearTimeout(timer);
+    clearTimeout(retry);
+    updateWaiting();
   }
 
   return {
@@ -227,13 +244,7 @@ export function createMessages(
     separate() {
       if (outbox.length > 0) outbox.push(emptyBatch());
     },
-    /** Stops sending messages for good, because the kernel of this model is gone. */
-    disconnect() {
-      isConnected = false;
-      clearTimeout(period);
-      clearTimeout(retry);
-      updateWaiting();
-    },
+    disconnect,
     /** Listens to the model until `abort`. Then sends the collected changes. */
     follow(abort: AbortSignal) {
       const event = `change:${STAMP}`;
@@ -241,10 +252,8 @@ export function createMessages(
       ask(shared);
       abort.addEventListener("abort", () => {
         model.off(event, read);
-        clearTimeout(period);
-        clearTimeout(retry);
         if (isConnected) for (const batch of outbox.filter((one) => sizeOf(one) > 0)) deliver(contentOf(batch));
-        outbox = [];
+        disconnect();
       });
     },
   };

@@ -2,15 +2,12 @@
 // throttled signals. Then a person can read the numbers during a drag, and no frame of the drag waits for the panels.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
+import { whenIdle } from "./idle.ts";
 
 /** The time between two updates of throttled signals during a drag, ms. */
 const PACE_MS = 125;
 /** If the page is not idle for this time after the pace, the signals are updated in any case, ms. */
 const MAX_WAIT_MS = 100;
-
-/** Calls `act` while the page is idle. Safari cannot tell when a page is idle. */
-const whenIdle = (act: () => void) =>
-  typeof requestIdleCallback === "function" ? requestIdleCallback(act, { timeout: MAX_WAIT_MS }) : act();
 
 /**
  * Returns the same signals, throttled. While `dragging` is true, all returned signals are updated together every
@@ -45,7 +42,7 @@ export function throttled<T extends Readonly<Record<string, ReadonlySignal<unkno
         whenIdle(() => {
           timer = undefined;
           beat.value += 1;
-        }),
+        }, MAX_WAIT_MS),
       PACE_MS,
     );
   });

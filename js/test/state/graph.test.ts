@@ -32,7 +32,7 @@ describe("a graph", () => {
     store.setDim("n", 20, { stream: true });
     vi.advanceTimersByTime(1000);
     store.setDim("n", 100);
-    expect(model.sent).toEqual([{ dims: { n: 10 } }, { dims: { n: 20 } }, { dims: {} }]);
+    expect(model.sent).toEqual([{ dims: { n: 20 } }, { dims: {} }]);
   });
   it("is counted by another convention and as if of another dtype; its own ones are told as none", () => {
     const { model, store, bytes } = make();

@@ -1,6 +1,6 @@
 // Per-kernel what-ifs: their arithmetic, tested with the golden file that Python uses too, and their history.
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import golden from "../../../tests/golden/moves.json";
 import { changedBy, type KernelTarget, moveAt, moveBy } from "../../src/chart/gestures/kernel_target.ts";
 import { scaleLog } from "../../src/chart/scales.ts";
@@ -214,6 +214,7 @@ describe("what is asked of kernels", () => {
   it("is told to Python, a factor of 1 as none", () => {
     const { model, store } = start();
     store.setMove(0, { bytes: 0.5, time: 1 });
+    vi.advanceTimersByTime(1000);
     expect(model.sent).toEqual([{ moves: { 0: { bytes: 0.5 } } }]);
     store.resetMoves(0);
     expect(model.state["moves"]).toEqual({});

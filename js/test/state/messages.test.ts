@@ -126,19 +126,23 @@ describe("a message", () => {
   it("of a drag follows the answer to the one before at the pace of a stream", () => {
     const { model, store } = make();
     const drag = store.dragRates({ quantity: "bandwidth" });
-    for (const rate of [11, 12, 13]) {
-      drag.move([rate]);
-      vi.advanceTimersByTime(20);
-    }
+    const moves = (from: number, to: number) => {
+      for (let rate = from; rate <= to; rate++) {
+        drag.move([rate]);
+        vi.advanceTimersByTime(25);
+      }
+    };
+    moves(11, 19);
+    expect(model.messages).toMatchObject([{ changes: { what_if: bandwidth(19) } }]);
+    moves(20, 22);
     model.answer();
     expect(model.messages).toHaveLength(1);
-    vi.advanceTimersByTime(65);
-    expect(model.messages[1]).toMatchObject({ changes: { what_if: bandwidth(13) } });
-    drag.move([14]);
-    vi.advanceTimersByTime(500);
+    moves(23, 28);
+    expect(model.messages[1]).toMatchObject({ changes: { what_if: bandwidth(28) } });
+    moves(29, 45);
     expect(model.messages).toHaveLength(2);
     model.answer();
-    expect(model.messages[2]).toMatchObject({ changes: { what_if: bandwidth(14) } });
+    expect(model.messages[2]).toMatchObject({ changes: { what_if: bandwidth(45) } });
   });
   it("of a phase is not joined with what was changed in the phase before", () => {
     const { model, store } = make(stateOf(GRAPHS));
@@ -184,6 +188,7 @@ describe("a late answer", () => {
     const { model, store } = make();
     const drag = store.dragRates({ quantity: "bandwidth" });
     drag.move([11]);
+    vi.advanceTimersByTime(100);
     drag.move([12]);
     model.answer();
     model.hear({ what_if: bandwidth(99) });
@@ -217,6 +222,7 @@ describe("a refused value", () => {
     const { model, store } = make();
     const drag = store.dragRates({ quantity: "bandwidth" });
     drag.move([12]);
+    vi.advanceTimersByTime(100);
     model.refuse({ what_if: {} });
     expect(store.focusRoof.value?.bandwidth).toBe(12);
     drag.end();

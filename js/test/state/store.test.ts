@@ -107,39 +107,52 @@ describe("the state", () => {
 });
 
 describe("a stream of changes", () => {
-  it("tells Python at once, then eight times a second, and always of the last value", () => {
+  it("tells Python four times a second, and of the last value 100 ms after it", () => {
     const { model, store } = make();
     store.dragRates({ quantity: "peak_flops" });
-    for (let step = 1; step <= 50; step++) {
+    for (let step = 1; step <= 100; step++) {
       store.setRate("peak_flops", 100 + step, { stream: true });
       vi.advanceTimersByTime(10);
     }
-    expect(store.focusRoof.value?.peak).toBe(150);
-    // 500 ms: the first at once, then one every 125 ms.
-    expect(peaks(model)).toEqual([101, 113, 125, 138, 150]);
+    expect(store.focusRoof.value?.peak).toBe(200);
+    // 1000 ms: one every 225 ms.
+    expect(peaks(model)).toEqual([123, 145, 168, 190]);
+    vi.advanceTimersByTime(89);
+    expect(peaks(model)).toHaveLength(4);
+    vi.advanceTimersByTime(1);
+    expect(peaks(model)).toEqual([123, 145, 168, 190, 200]);
     vi.advanceTimersByTime(1000);
-    expect(peaks(model).at(-1)).toBe(150);
     expect(peaks(model)).toHaveLength(5);
   });
-  it("sends the last value by itself when the stream ends between two messages", () => {
+  it("tells Python four times a second also in steps that are far apart", () => {
     const { model, store } = make();
-    store.setRate("peak_flops", 110, { stream: true });
-    store.setRate("peak_flops", 120, { stream: true });
-    store.setRate("peak_flops", 130, { stream: true });
-    expect(peaks(model)).toEqual([110]);
-    vi.advanceTimersByTime(124);
-    expect(peaks(model)).toEqual([110]);
-    vi.advanceTimersByTime(1);
-    expect(peaks(model)).toEqual([110, 130]);
-    vi.advanceTimersByTime(1000);
-    expect(peaks(model)).toEqual([110, 130]);
+    for (let step = 1; step <= 25; step++) {
+      store.setRate("peak_flops", 100 + step, { stream: true });
+      vi.advanceTimersByTime(80);
+    }
+    // 2000 ms: one every 225 ms.
+    expect(peaks(model)).toEqual([103, 106, 109, 112, 115, 117, 120, 123]);
   });
-  it("tells Python at once again after a pause", () => {
+  it("tells Python nothing in the frame of a change, also after a pause", () => {
     const { model, store } = make();
-    store.setRate("peak_flops", 110, { stream: true });
+    for (const rate of [110, 120]) {
+      store.setRate("peak_flops", rate, { stream: true });
+      vi.advanceTimersByTime(99);
+      expect(peaks(model)).not.toContain(rate);
+      vi.advanceTimersByTime(1000);
+      expect(peaks(model).at(-1)).toBe(rate);
+    }
+  });
+  it("tells Python while the page is idle, at the latest after 50 ms", () => {
+    const idle = vi.fn();
+    vi.stubGlobal("requestIdleCallback", idle);
+    const { model, store } = make();
+    store.setSearch("gemm", { stream: true });
     vi.advanceTimersByTime(1000);
-    store.setRate("peak_flops", 120, { stream: true });
-    expect(peaks(model)).toEqual([110, 120]);
+    expect([model.sent, idle.mock.calls]).toEqual([[], [[expect.any(Function), { timeout: 50 }]]]);
+    idle.mock.calls[0]?.[0]();
+    expect(model.sent).toEqual([{ search: "gemm" }]);
+    vi.unstubAllGlobals();
   });
   it("is told in full when the control is let go", () => {
     const { model, store } = make();
@@ -147,9 +160,9 @@ describe("a stream of changes", () => {
     store.setRate("peak_flops", 110, { stream: true });
     store.setRate("peak_flops", 120, { stream: true });
     gesture.end();
-    expect(peaks(model)).toEqual([110, 120]);
+    expect(peaks(model)).toEqual([120]);
     vi.advanceTimersByTime(1000);
-    expect(peaks(model)).toHaveLength(2);
+    expect(peaks(model)).toHaveLength(1);
   });
   it("of hovered rows says nothing twice", () => {
     const { model, store } = make();
@@ -157,6 +170,7 @@ describe("a stream of changes", () => {
     store.hover(0);
     vi.advanceTimersByTime(1000);
     store.hover(null);
+    vi.advanceTimersByTime(1000);
     expect(model.sent).toEqual([{ hovered: 0 }, { hovered: null }]);
   });
 });
@@ -176,7 +190,8 @@ describe("a single change", () => {
     store.setRate("peak_flops", 110, { stream: true });
     store.setRate("peak_flops", 120, { stream: true });
     store.select([0]);
-    expect(model.sent[1]).toEqual({ what_if: { a: { peak_flops: { bf16: 120 } } }, selected: [0] });
+    expect(model.sent).toEqual([{ what_if: { a: { peak_flops: { bf16: 120 } } }, selected: [0] }]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 
@@ -370,7 +385,7 @@ describe("the end", () => {
     store.setRate("peak_flops", 110, { stream: true });
     store.setRate("peak_flops", 120, { stream: true });
     abort().abort();
-    expect(peaks(model)).toEqual([110, 120]);
+    expect(peaks(model)).toEqual([120]);
     expect(vi.getTimerCount()).toBe(0);
   });
 });
@@ -411,7 +426,7 @@ describe("ceilings and exposed communication", () => {
     store.setExposedRoofs([0.2], { stream: true });
     store.setExposedRoofs([0.4], { stream: true });
     vi.advanceTimersByTime(1000);
-    expect(model.sent).toEqual([{ exposed_roofs: [0.2] }, { exposed_roofs: [0.4] }]);
+    expect(model.sent).toEqual([{ exposed_roofs: [0.4] }]);
     expect(store.subRoofs.value.map(({ peak }) => peak)).toEqual([60]);
   });
   it("are drawn as ticked: another precision's peak comes and goes", () => {

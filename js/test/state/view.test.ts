@@ -109,9 +109,9 @@ describe("Python", () => {
     const { model, told, zoom, setZoom, dragZoom } = made();
     const gesture = dragZoom();
     setZoom(NEAR as Zoom, { stream: true });
+    vi.runAllTimers();
     told({ zoom: null });
     expect(zoom.value).toEqual(NEAR);
-    vi.runAllTimers();
     gesture.end();
     expect(model.sent).toEqual([{ zoom: NEAR }, { zoom: NEAR }]);
     told({ zoom: null });
@@ -129,6 +129,7 @@ describe("Python", () => {
     const { model, told, view, zoom, setZoom, dragZoom } = made();
     const gesture = dragZoom();
     setZoom(NEAR as Zoom, { stream: true });
+    vi.runAllTimers();
     setZoom(NEARER as Zoom, { stream: true });
     told({ view: "time" });
     expect(zoom.value).toBeNull();
