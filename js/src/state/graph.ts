@@ -171,7 +171,7 @@ export function createWorkload(sync: Sync, history: History) {
   function setDim(name: string, value: number, how: ChangeOptions = {}) {
     const normal = graph.value?.dims.find((dim) => dim.name === name)?.default;
     const next = withSize(dims.value, name, value === normal ? undefined : value);
-    sync.set({ dims: next }, { ...how, mergeKey: how.stream ? name : undefined });
+    sync.set({ dims: next }, { ...how, series: name });
   }
   /** Returns a function that restores the size that a dimension has now. */
   function keptSize(name: string) {

@@ -30,7 +30,7 @@ export function createKernelWhatIfs(
   function setMove(row: number, { bytes = 1, time = 1 }: Move, stream = true) {
     const move = { ...(bytes === 1 ? {} : { bytes }), ...(time === 1 ? {} : { time }) };
     const next = withMove(moves.value, row, move);
-    if (!isEqual(next, moves.value)) sync.set({ moves: next }, { stream });
+    if (!isEqual(next, moves.value)) sync.set({ moves: next }, { stream, series: "moves" });
   }
   return {
     /**
@@ -69,7 +69,7 @@ export function createKernelWhatIfs(
           move: (move) => setMove(row, move),
           merge: (fromPython) => withMove(fromPython, row, moves.value[row]),
           restore: () => ({ moves: withMove(moves.value, row, start) }),
-          // A drag by keys leaves `dragging` false, so that screen readers speak each step.
+          // Screen readers speak after each series of steps.
           isQuiet: byKeys,
           onEnd: () => {
             kernelDrag.value = undefined;

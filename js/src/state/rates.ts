@@ -47,11 +47,8 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
     const rates = wanted.flatMap((one) => rateOf(one, Math.max(MIN_RATE, Math.min(MAX_RATE, one.rate))) ?? []);
     if (rates.length === 0) return;
     dragged = rates;
-    const mergeKey = rates.map(({ chip, quantity, key }) => `${chip} ${quantity} ${key}`).join();
-    sync.set(
-      { whatIf: withRates(whatIf.value, rates) },
-      { stream, isStep: stream, mergeKey: stream ? mergeKey : undefined },
-    );
+    const series = rates.map(({ chip, quantity, key }) => `${chip} ${quantity} ${key}`).join();
+    sync.set({ whatIf: withRates(whatIf.value, rates) }, { stream, series });
   }
   return {
     /** Undo must not restore the what-if of a chip that the model no longer has. */

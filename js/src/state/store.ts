@@ -167,7 +167,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...filterActions(sync),
     dragTimeShare: () => sync.dragOf("timeShare"),
     setExposedRoofs: (exposedRoofs: readonly number[], { stream = false }: ChangeOptions = {}) =>
-      sync.set({ exposedRoofs }, { stream, isStep: stream, mergeKey: stream ? "exposedRoofs" : undefined }),
+      sync.set({ exposedRoofs }, { stream, series: "exposedRoofs" }),
     dragExposedRoofs: () => sync.dragOf("exposedRoofs"),
     toggleCeiling,
     setAllLevels: sync.setter("allLevels"),

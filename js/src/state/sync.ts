@@ -140,8 +140,11 @@ const REST_MS = 150;
 
 /** Options of a change. */
 export interface ChangeOptions extends SendOptions {
-  /** Whether the change is a step by a key. A series of steps is like a drag: slow updates wait until the last step. */
-  readonly isStep?: boolean;
+  /**
+   * The name of a series of steps by keys. Used only if `stream` is true. A series is like a drag: slow updates wait
+   * until the last step, and successive steps of the same series make one undo entry.
+   */
+  readonly series?: string;
   /** If successive changes have the same key, they make one undo entry. */
   readonly mergeKey?: string | undefined;
 }
@@ -181,7 +184,7 @@ interface GestureOptions<N extends Writable, V> {
    * of the gesture.
    */
   restore?(): Changes;
-  /** If true, `dragging` stays false during the gesture. */
+  /** If true, `dragging` stays false during the gesture, except during a series of steps by keys. */
   readonly isQuiet?: boolean;
   onEnd?(): void;
 }
@@ -272,12 +275,13 @@ export function createSync(model: Model, history: History) {
   }
   /** Changes traits and sends them. Makes an undo entry if the traits are undoable. */
   function set(changes: Changes, how: ChangeOptions = {}) {
-    if (how.isStep && !active.peek()) {
+    const series = how.stream ? how.series : undefined;
+    if (series && !isHeld.peek()) {
       clearTimeout(rest);
       rest = setTimeout(endSteps, REST_MS);
       stepping.value = true;
     } else endSteps();
-    if (namesOf(changes).some(isUndoable)) history.change(() => queue(changes), how.mergeKey);
+    if (namesOf(changes).some(isUndoable)) history.change(() => queue(changes), how.mergeKey ?? series);
     else queue(changes);
     messages.send(how);
   }
@@ -361,7 +365,6 @@ export function createSync(model: Model, history: History) {
     function end() {
       if (!isActive()) return;
       stop();
-      messages.send();
       for (const [name, origin] of gesture.deferred) {
         // The last move is still unanswered. After the answer, the page takes Python's value.
         if (gesture.hasMoved && isUnanswered(name)) continue;

@@ -34,6 +34,24 @@ describe("a graph", () => {
     store.setDim("n", 100);
     expect(model.sent).toEqual([{ dims: { n: 20 } }, { dims: {} }]);
   });
+  it("changes its sizes by keys in a series of steps, which is one undo entry and like a drag until the keys rest", () => {
+    const { store } = make();
+    for (const size of [90, 80]) store.setDim("n", size, { stream: true });
+    expect([store.dragging.value, store.isHeld.value]).toEqual([true, false]);
+    vi.advanceTimersByTime(149);
+    store.setDim("n", 70, { stream: true });
+    vi.advanceTimersByTime(149);
+    expect(store.dragging.value).toBe(true);
+    vi.advanceTimersByTime(1);
+    expect(store.dragging.value).toBe(false);
+    store.undo();
+    expect([store.dims.value, store.canUndo.value]).toEqual([{}, false]);
+  });
+  it("changes a typed size at once, and that is no step", () => {
+    const { store } = make();
+    store.setDim("n", 90);
+    expect(store.dragging.value).toBe(false);
+  });
   it("is counted by another convention and as if of another dtype; its own ones are told as none", () => {
     const { model, store, bytes } = make();
     store.setConvention("mac");

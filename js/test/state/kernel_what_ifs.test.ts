@@ -240,6 +240,21 @@ describe("what is asked of kernels", () => {
     drag.cancel();
     expect([store.moves.value, store.dragging.value, store.canUndo.value]).toEqual([{ 0: { time: 2 } }, false, false]);
   });
+  it("by keys is a series of steps, like a drag until the keys rest", () => {
+    const { store } = start();
+    const drag = store.dragKernel(0, true);
+    expect(store.dragging.value).toBe(false);
+    for (const bytes of [0.9, 0.8]) {
+      drag.move({ bytes });
+      vi.advanceTimersByTime(149);
+      expect([store.dragging.value, store.isHeld.value]).toEqual([true, false]);
+    }
+    vi.advanceTimersByTime(1);
+    expect([store.dragging.value, store.kernelDrag.value?.row]).toEqual([false, 0]);
+    drag.end();
+    store.undo();
+    expect([store.moves.value, store.canUndo.value]).toEqual([{}, false]);
+  });
   it("while it is held takes Python's word on other kernels alone, and after it on its own too", () => {
     const { model, store } = start();
     const drag = store.dragKernel(0, true);

@@ -132,7 +132,7 @@ function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
               note.value = "";
               gesture.cancel();
             };
-            return { end: gesture.end, cancel };
+            return { ...gesture, cancel };
           }}
           slide={(position, isDragged) => {
             const next = valueAt(dim, position, isDragged);
