@@ -16,6 +16,7 @@ from typing import Any, Final
 from weakref import WeakSet
 
 import ipywidgets
+from anywidget import AnyWidget
 from traitlets import Dict, Unicode
 
 from roofwidget.support import languages
@@ -24,11 +25,15 @@ from roofwidget.support.languages import ENGLISH
 # In these hosts (programs that show widgets), a page cannot use a shared `FrontEnd`. Each of these hosts has one of two
 # reasons: one process serves many pages, or a page cannot find a model by its id.
 _HOSTS_WITHOUT_SHARED_MODELS: Final = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
+_ANYWIDGET_VERSION: Final = AnyWidget.class_traits()["_model_module_version"].default_value
 _INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"
 
 
 class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
     """An ipywidgets model that sends the code of the front end to a page. All widgets of a process share this model.
+
+    In the page, the model is an anywidget without a view. Its script is the loader, which inflates and imports the code
+    at once, while Python still makes the first widget.
 
     Each file is compressed with gzip, and sent as base64 text: JupyterLab saves the state of such a model in a notebook
     as JSON, which would drop bytes.
@@ -44,6 +49,11 @@ class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
         A hash of the code and of the texts in all languages. A page imports the code once per digest and language.
     """
 
+    _model_name = Unicode("AnyModel").tag(sync=True)
+    _model_module = Unicode("anywidget").tag(sync=True)
+    _model_module_version = Unicode(_ANYWIDGET_VERSION).tag(sync=True)
+    _anywidget_id = Unicode("roofwidget.bundle.FrontEnd").tag(sync=True)
+    _esm = Unicode().tag(sync=True)
     script = Unicode().tag(sync=True)
     style = Unicode().tag(sync=True)
     words = Dict().tag(sync=True)
@@ -106,7 +116,7 @@ def first_script(language: str = ENGLISH) -> str:
         If the front end is not built.
     """
     if is_shared():
-        return _built(f"loader.{language}.js").decode()
+        return _loader(language)
     return f"{_text(_words(language))}\n{_text('widget.js')}"
 
 
@@ -130,9 +140,14 @@ def _make(language: str) -> FrontEnd:
     # but different texts. The digests of these two builds must differ.
     files = (script, style, *(_compressed(_words(name)) for name in languages.languages()))
     digest = hashlib.sha256("\0".join(files).encode()).hexdigest()
-    made = FrontEnd(script=script, style=style, words={language: _compressed(_words(language))}, digest=digest)
+    words = {language: _compressed(_words(language))}
+    made = FrontEnd(_esm=_loader(language), script=script, style=style, words=words, digest=digest)
     _FRONT_ENDS.add(made)
     return made
+
+
+def _loader(language: str) -> str:
+    return _built(f"loader.{language}.js").decode()
 
 
 def _words(language: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import anywidget
@@ -15,7 +16,8 @@ from roofwidget.model import ROW_TRAITS, RooflineModel
 from roofwidget.state.filter_traits import has_column
 from roofwidget.state.graph import has_same_groups
 from roofwidget.state.messages import STAMP, Messages, applied, check_sizes, page_message
-from roofwidget.state.trait_types import owned
+from roofwidget.state.trait_types import language_of, owned
+from roofwidget.support.languages import ENGLISH
 
 _SET_FIRST: Final = ("phase", "partition")
 # Traits of ipywidgets that a page sets.
@@ -54,6 +56,13 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     _messages = Instance(Messages, ())
     _former_columns: frozenset[str] = frozenset()
+
+    def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
+        # The code is sent first: the page inflates and imports it while Python computes the state of the widget. The
+        # model refuses a locale without texts.
+        with suppress(TypeError, ValueError):
+            bundle.front_end(language_of(traits.get("locale", ENGLISH)))
+        super().__init__(chips, kernels, **traits)
 
     @default("_esm")
     def _default_esm(self) -> str:

@@ -110,6 +110,31 @@ def test_many_widgets_send_the_code_once_and_before_the_first_of_them(opened: li
     assert len({widget._code for widget in widgets}) == 1
 
 
+@pytest.mark.usefixtures("built")
+def test_the_code_brings_its_loader_and_is_sent_before_python_reads_the_kernels(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before: list[list[str]] = []
+    check = RooflineModel._check_keywords
+
+    def record(*arguments: Any, **more: Any) -> None:
+        before.append([state["_esm"] for state in opened])
+        check(*arguments, **more)
+
+    monkeypatch.setattr(RooflineModel, "_check_keywords", record)
+    RooflineWidget([SMALL], locale="de")
+    assert before == [[TEXTS["loader.de.js"]]]
+    assert {name: opened[0][name] for name in ("_model_module_version", "_view_name")} == {
+        "_model_module_version": opened[-1]["_model_module_version"],
+        "_view_name": None,
+    }
+
+
+def test_a_locale_without_a_catalogue_is_refused_as_before() -> None:
+    with pytest.raises(TraitError, match="there is no catalogue for 'tlh'"):
+        RooflineWidget([SMALL], locale="tlh")
+
+
 def test_the_model_needs_no_code(opened: list[dict[str, Any]]) -> None:
     RooflineModel([SMALL])
     assert opened == []
@@ -157,7 +182,7 @@ def test_the_state_of_one_widget_for_a_page_without_a_kernel_includes_the_code(b
     RooflineWidget([SMALL])
     state = dependency_state([widget])
     code = state[state[widget.model_id]["state"]["_code"].removeprefix("IPY_MODEL_")]
-    assert (code["model_module"], code["model_name"]) == ("@jupyter-widgets/base", "WidgetModel")
+    assert (code["model_module"], code["model_name"]) == ("anywidget", "AnyModel")
     assert code["state"]["script"] == COMPRESSED["widget.js"]
     embed_minimal_html(str(built / "page.html"), [widget], state=state)
     assert (built / "page.html").read_text(encoding="utf-8").count(code["state"]["digest"]) == 1

@@ -107,7 +107,7 @@ def test_only_the_text_of_the_front_end_is_left_out_and_is_found_again(path: Pat
     sizes = [sum(len(text) for text in model["state"].values() if isinstance(text, str)) for model in whole.values()]
     assert 100_000 < max(sizes) < 1_000_000
     for key, model in bare.items():
-        names = saved.TEXTS.get(model["model_name"], ())
+        names = saved.texts(model)
         # 0.1.0 sent no words apart: they were in the script.
         assert {model["state"].pop(name, "") for name in names} <= {""}
         for name in names:

@@ -29,7 +29,7 @@ interface FrontEnd {
   readonly digest: string;
 }
 
-/** A text that Python has compressed with gzip, in base64. */
+/** A file that Python has compressed with gzip, in base64. */
 type Compressed = string;
 
 const REGISTRY = Symbol.for("roofwidget");
@@ -67,8 +67,15 @@ interface Loaded {
   readonly widget: Widget;
 }
 
-/** Loads the code. Then starts the widget, unless its model was closed during loading. */
-async function loaded(context: LoaderContext, language: string): Promise<Loaded> {
+/**
+ * Loads the code. Then starts the widget, unless its model was closed during loading. The shared model has this loader
+ * too, and no view: it only loads the code, before the page has the first widget.
+ */
+async function loaded(context: LoaderContext, language: string): Promise<Loaded | undefined> {
+  if (context.model.get("digest")) {
+    await codeIn(context.model, language);
+    return undefined;
+  }
   const code = await codeOf(context.model, language);
   const widget = code.make();
   if (!context.signal.aborted) widget.initialize(context);
@@ -78,14 +85,18 @@ async function loaded(context: LoaderContext, language: string): Promise<Loaded>
 async function codeOf(model: LoaderContext["model"], language: string): Promise<FrontEnd> {
   const reference = model.get("_code");
   if (typeof reference !== "string") throw new Error("roofwidget: the model of its code was closed");
-  const shared = await model.widget_manager.get_model(reference.slice(MODEL_PREFIX.length));
+  return codeIn(await model.widget_manager.get_model(reference.slice(MODEL_PREFIX.length)), language);
+}
+
+function codeIn(shared: WidgetModel, language: string): Promise<FrontEnd> {
   const digest = String(shared.get("digest"));
   const words = (shared.get("words") as Record<string, Compressed>)[language];
   if (words === undefined) throw new Error(`roofwidget: the model of its code has no words in '${language}'`);
   const [script, style] = ["script", "style"].map((name) => shared.get(name) as Compressed);
   return once(`${digest} ${language}`, async () => {
-    const texts = await Promise.all([words, script, style].map((part) => inflated(part as Compressed)));
-    return { make: await imported(`${texts[0]}\n${texts[1]}`), style: texts[2] as string, digest };
+    const [first, second, css] = await Promise.all([words, script as Compressed, style as Compressed].map(inflated));
+    const make = await imported([first as ArrayBuffer, "\n", second as ArrayBuffer]);
+    return { make, style: new TextDecoder().decode(css), digest };
   });
 }
 
@@ -106,8 +117,8 @@ function once(key: string, load: () => Promise<FrontEnd>): Promise<FrontEnd> {
   return loading;
 }
 
-async function imported(script: string): Promise<FrontEnd["make"]> {
-  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+async function imported(script: BlobPart[]): Promise<FrontEnd["make"]> {
+  const url = URL.createObjectURL(new Blob(script, { type: "text/javascript" }));
   try {
     return (await import(/* @vite-ignore */ url)).default;
   } finally {
@@ -119,8 +130,14 @@ async function imported(script: string): Promise<FrontEnd["make"]> {
 const { fromBase64 } = Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> };
 const bytesOf = (text: string) =>
   fromBase64?.(text) ?? Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-const inflated = (part: Compressed): Promise<string> =>
-  new Response(new Response(bytesOf(part)).body?.pipeThrough(new DecompressionStream("gzip"))).text();
+/** The bytes are never text in between: making a text of them and bytes again takes as long as inflating them. */
+function inflated(part: Compressed): Promise<ArrayBuffer> {
+  const { writable, readable } = new DecompressionStream("gzip");
+  const writer = writable.getWriter();
+  // If the bytes are broken, reading fails too.
+  Promise.all([writer.write(bytesOf(part)), writer.close()]).catch(() => {});
+  return new Response(readable).arrayBuffer();
+}
 
 /**
  * Adds the style before the view is drawn. If the view is not in the page yet, the view's shadow root is unknown. In

@@ -32,8 +32,12 @@ interface Shared {
   digest: string;
 }
 
+/** Stands for bytes that nobody has compressed. */
+const BROKEN = "broken";
+
 /** A text as Python sends it. */
 async function compressed(text: string): Promise<string> {
+  if (text === BROKEN) return btoa(text);
   const packed = new Response(new Response(text).body?.pipeThrough(new CompressionStream("gzip")));
   return btoa(String.fromCharCode(...new Uint8Array(await packed.arrayBuffer())));
 }
@@ -141,8 +145,8 @@ beforeEach(() => {
     "Blob",
     class {
       readonly text: string;
-      constructor([text]: string[]) {
-        this.text = text ?? "";
+      constructor(parts: (string | ArrayBuffer)[]) {
+        this.text = parts.map((part) => (typeof part === "string" ? part : new TextDecoder().decode(part))).join("");
       }
     },
   );
@@ -197,6 +201,15 @@ describe("the code", () => {
     const widget = make({ 1: ONE });
     await widget.initialize();
     expect(((await widget.render(new FakeElement())) as () => string)()).toBe("render is over");
+  });
+  it("is imported by the shared model before there is a widget, and not again for the widgets", async () => {
+    const state = await onTheWire(ONE);
+    const shared = { get: (name: string) => state[name], widget_manager: manager({}) };
+    loaderOf(english)().initialize({ model: shared, signal: new AbortController().signal });
+    await vi.waitFor(() => expect(done).toEqual(["import one"]));
+    await make({ 1: ONE }).initialize();
+    expect(done).toEqual(["import one", "initialize one A"]);
+    expect(made).toHaveLength(1);
   });
   it("is inflated once for all widgets of a page", async () => {
     const inflated: string[] = [];
@@ -280,6 +293,7 @@ describe("without the code", () => {
     ["no model is found", {}, "IPY_MODEL_1", /^widget model not found$/],
     ["there is no reference", { 1: ONE }, null, /^roofwidget: the model of its code was closed$/],
     ["its words are missing", { 1: { ...ONE, words: {} } }, "IPY_MODEL_1", /has no words in 'en'$/],
+    ["the bytes are broken", { 1: { ...ONE, script: BROKEN } }, "IPY_MODEL_1", /./],
     ["the text is no code", { 1: { ...ONE, script: "export default (" } }, "IPY_MODEL_1", /./],
   ])("a view says so where %s, the console why, and nothing is thrown", async (_, models, reference, why) => {
     const told = vi.spyOn(console, "error").mockImplementation(() => {});

@@ -13,7 +13,6 @@ import { type Kernels, textAt } from "../src/wire/columns.ts";
 import { eachWithClock, FakeModel } from "./helpers.ts";
 
 interface Saved {
-  readonly model_name: string;
   readonly state: Record<string, unknown>;
   readonly buffers?: readonly { readonly data: string; readonly path: readonly (string | number)[] }[];
 }
@@ -27,7 +26,7 @@ const abort = eachWithClock();
 /** The states of the widgets of a notebook, their buffers in place as JupyterLab puts them there. */
 function statesOf(notebook: unknown): Record<string, unknown>[] {
   const models = Object.values((notebook as { state: Record<string, Saved> }).state);
-  return models.filter(({ model_name }) => model_name === "AnyModel").map(withBuffers);
+  return models.filter(({ state }) => "chips" in state).map(withBuffers);
 }
 
 function withBuffers({ state, buffers = [] }: Saved): Record<string, unknown> {

@@ -257,7 +257,7 @@ class Notebook:
     @staticmethod
     def _content(cells: Sequence[str], saved: Mapping[str, Any] | None) -> dict[str, Any]:
         models = {} if saved is None else saved["state"]
-        views = [key for key, model in models.items() if model["model_name"] == "AnyModel"]
+        views = [key for key, model in models.items() if model["state"].get("_view_name") == "AnyView"]
         return {
             "cells": [
                 {

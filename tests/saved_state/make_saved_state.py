@@ -22,7 +22,7 @@ from playwright.sync_api import sync_playwright
 from tests.browser import chromium, lab
 from tests.browser.drawn import Drawn
 from tests.saved_state.cases import CASES, INLINE
-from tests.saved_state.saved import TEXTS
+from tests.saved_state.saved import texts
 
 TOGGLE_SAVING: Final = "() => window.jupyterapp.commands.execute('@jupyter-widgets/jupyterlab-manager:saveWidgetState')"
 SAVE: Final = "() => window.jupyterapp.commands.execute('docmanager:save')"
@@ -45,7 +45,7 @@ def _saved(book: lab.Notebook, path: Path) -> dict[str, Any]:
 
 def _without_texts(document: dict[str, Any]) -> dict[str, Any]:
     for model in document["state"].values():
-        for name in TEXTS.get(model["model_name"], ()):
+        for name in texts(model):
             assert model["state"][name] or name == "_css", f"{name} was empty"
             model["state"][name] = ""
     return document

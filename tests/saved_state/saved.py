@@ -12,12 +12,24 @@ import pytest
 import roofwidget as rw
 from tests.saved_state.cases import INLINE, LOCALES
 
-__all__ = ["PATHS", "TEXTS", "read", "title", "whole", "widgets"]
+__all__ = ["PATHS", "is_widget", "read", "texts", "title", "whole", "widgets"]
 
 PATHS: Final = sorted(Path(__file__).parent.glob("*/*.json"))
 """One file a notebook, in a folder of the version that wrote it."""
-TEXTS: Final = {"AnyModel": ("_esm", "_css"), "WidgetModel": ("script", "style", "words")}
-"""What is left empty in the files, by the model's class in the page: the text of the front end."""
+
+
+def is_widget(model: dict[str, Any]) -> bool:
+    """Return whether a saved model is a roofline, and not its layout or the shared code."""
+    return "chips" in model["state"]
+
+
+def texts(model: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of what is left empty in the files: the text of the front end."""
+    if is_widget(model):
+        return ("_esm", "_css")
+    # In 0.1.0 the shared code had no loader.
+    loader = ("_esm",) if "_esm" in model["state"] else ()
+    return (*loader, "script", "style", "words") if "digest" in model["state"] else ()
 
 
 def title(path: Path) -> str:
@@ -34,7 +46,7 @@ def read(path: Path) -> dict[str, Any]:
 def widgets(path: Path) -> dict[str, dict[str, Any]]:
     """Return the states of the widgets in a file by their ids, their buffers in place."""
     models = read(path)["state"]
-    return {key: _with_buffers(model) for key, model in models.items() if model["model_name"] == "AnyModel"}
+    return {key: _with_buffers(model) for key, model in models.items() if is_widget(model)}
 
 
 def whole(path: Path) -> dict[str, Any]:
@@ -43,11 +55,11 @@ def whole(path: Path) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ROOFWIDGET_INLINE", "1" if path.stem == INLINE else "0")
         made = rw.RooflineWidget([], [], locale=LOCALES.get(path.stem, "en"))
-        sent = made.get_state() | ({} if made._code is None else made._code.get_state())
+        widget, code = made.get_state(), {} if made._code is None else made._code.get_state()
         made.close()
     for model in document["state"].values():
-        for name in TEXTS.get(model["model_name"], ()):
-            model["state"][name] = sent[name]
+        for name in texts(model):
+            model["state"][name] = (widget if is_widget(model) else code)[name]
     return document
 
 
