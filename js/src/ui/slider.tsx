@@ -20,12 +20,14 @@ const SHORTCUTS = keyShortcuts(SLIDER_KEYS);
 
 interface SliderProps {
   readonly label: string;
-  /** The value with its unit, for screen readers. */
-  readonly text: string;
   readonly min: number;
   readonly max: number;
   readonly step: number | "any";
-  readonly position: number;
+  /**
+   * Returns the position, and the value with its unit for screen readers. The slider itself follows the signals that
+   * this function reads: its panel need not be drawn again for each step.
+   */
+  shown(): readonly [position: number, text: string];
   /** Starts a drag that changes the value in the store. */
   start(): Omit<Drag, "move">;
   slide(position: number, isDragged: boolean): void;
@@ -33,8 +35,9 @@ interface SliderProps {
   keyed?(key: string): (() => void) | undefined;
 }
 
-export function Slider({ label, text, min, max, step, position, start, slide, keyed }: SliderProps) {
+export function Slider({ label, min, max, step, shown, start, slide, keyed }: SliderProps) {
   const gesture = useGesture();
+  const [position, text] = shown();
   const end = () => gesture.end();
   function onKeyDown(event: KeyboardEvent & { currentTarget: HTMLInputElement }) {
     if (isModified(event)) return;

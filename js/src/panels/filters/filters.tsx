@@ -151,11 +151,10 @@ function TimeShare({ store }: { store: Store }) {
       <span class="roofwidget-muted">{words.timeShare}</span>
       <Slider
         label={words.longest(text)}
-        text={text}
         min={1}
         max={100}
         step={1}
-        position={share * 100}
+        shown={() => [share * 100, text]}
         start={store.dragTimeShare}
         slide={(position, isDragged) => store.setTimeShare(position / 100, { stream: isDragged })}
       />

@@ -46,11 +46,10 @@ export function Exposed({ store }: { store: Store }) {
       </div>
       <Slider
         label={words.exposed}
-        text={fractions.length > 0 ? fractions.map(said).join("; ") : words.noneExposed}
         min={0}
         max={MAX_PERCENT}
         step={1}
-        position={percent}
+        shown={() => [percent, fractions.length > 0 ? fractions.map(said).join("; ") : words.noneExposed]}
         start={store.dragExposedRoofs}
         slide={slide}
         keyed={keyed}

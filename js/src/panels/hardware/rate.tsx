@@ -54,10 +54,20 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
   };
   const entry = useTypedValue((typed) => parseRate(typed, unit, value), set);
   const clamp = (exponent: number) => Math.max(low, Math.min(high, exponent));
+  /**
+   * Each key steps from the present rate, so the slider follows it at once. During a drag the slider is drawn again only
+   * at the pace of `value`, but with the present rate: `value` would move the thumb back.
+   */
+  const present = () => store.rateNow({ quantity, level }) ?? value;
 
   function slide(position: number, isDragged: boolean) {
     const near = (rate: number) => Math.abs(Math.log10(rate) - position) < SNAP * (high - low);
     set((isDragged ? all.find(near) : undefined) ?? 10 ** position, isDragged);
+  }
+  function keyed(key: string) {
+    const step = KEY_STEPS[key];
+    const to = () => clamp(Math.log10(present()) + (step as number) * DECADES_PER_STEP);
+    return step === undefined ? undefined : () => set(10 ** to(), true);
   }
   const ticks = useMemo(
     () => (
@@ -96,43 +106,21 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
       </div>
       <div class="roofwidget-track">
         {ticks}
-        <Thumb {...{ store, quantity, level, unit, spoken, value, low, high, clamp, set, slide }} />
+        <Slider
+          label={spoken}
+          min={low}
+          max={high}
+          step={0.001}
+          shown={() => {
+            const rate = store.isHeld.value ? untracked(present) : present();
+            return [clamp(Math.log10(rate)), spokenRate(rate, unit)];
+          }}
+          start={() => store.dragRates({ quantity, level })}
+          slide={slide}
+          keyed={keyed}
+        />
       </div>
       <Fault entry={entry} />
     </div>
-  );
-}
-
-interface ThumbProps extends Pick<RateProps, "store" | "quantity" | "level" | "unit" | "spoken" | "value"> {
-  readonly low: number;
-  readonly high: number;
-  clamp(exponent: number): number;
-  set(rate: number, stream: boolean): void;
-  slide(position: number, isDragged: boolean): void;
-}
-
-/**
- * The slider itself. Without a drag, it follows the rate at once, because each key steps from the present value. During
- * a drag, it is drawn again only at the pace of `value`, but with the present rate: `value` would move the thumb back.
- */
-function Thumb({ store, quantity, level, unit, spoken, value, low, high, clamp, set, slide }: ThumbProps) {
-  const present = () => store.rateNow({ quantity, level });
-  const now = (store.isHeld.value ? untracked(present) : present()) ?? value;
-  function keyed(key: string) {
-    const step = KEY_STEPS[key];
-    return step === undefined ? undefined : () => set(10 ** clamp(Math.log10(now) + step * DECADES_PER_STEP), true);
-  }
-  return (
-    <Slider
-      label={spoken}
-      text={spokenRate(now, unit)}
-      min={low}
-      max={high}
-      step={0.001}
-      position={clamp(Math.log10(now))}
-      start={() => store.dragRates({ quantity, level })}
-      slide={slide}
-      keyed={keyed}
-    />
   );
 }

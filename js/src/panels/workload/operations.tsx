@@ -18,7 +18,7 @@ export function Operations({ store }: { store: Store }) {
   const first = useSignal(0);
   const pointed = useSignal<number | null>(null);
   const active = useSignal<number | null>(null);
-  const workload = store.workload.value;
+  const workload = store.throttled.fused.value;
   if (!workload) return null;
   const { graph, partition, values, env } = workload;
   const count = graph.ops.length;

@@ -15,7 +15,7 @@ import { isLog, keyed, parseSize, positionOf, shareOf, valueAt } from "./dims.ts
 import { Operations } from "./operations.tsx";
 
 export function Workload({ store }: { store: Store }) {
-  const workload = store.workload.value;
+  const workload = store.throttled.fused.value;
   if (!workload) return null;
   const { graph, env, convention, dtype } = workload;
   const phases = store.phases.value;
@@ -73,8 +73,11 @@ interface SizeProps {
   readonly value: number;
 }
 
-function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
+function Size({ store, workload: shown, dim, value }: SizeProps) {
   const { name } = dim;
+  const now = () => store.workload.value ?? shown;
+  /** Each key steps from the present size, so the slider follows it at once. */
+  const present = () => store.dims.value[name] ?? dim.default;
   /** Says why the graph has another size than the user asked for. */
   const note = useSignal("");
   function set(size: number, stream = false) {
@@ -87,14 +90,16 @@ function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
    * direction of the key.
    */
   function move(size: number, stream: boolean, toward: -1 | 0 | 1 = 0) {
+    const { graph, env } = now();
     const broken = brokenAt(graph, env, dim, size);
     const legal = broken === null ? size : nearestSize(graph, env, dim, size, toward);
-    if (legal !== undefined && legal !== value) set(legal, stream);
+    if (legal !== undefined && legal !== present()) set(legal, stream);
     note.value = broken === null ? "" : words.wouldDo(sizeReasonOf(broken), name, legal);
   }
   function parse(typed: string): number | string {
     const size = parseSize(typed, dim, value);
     if (typeof size !== "number") return size;
+    const { graph, env } = now();
     const broken = brokenAt(graph, env, dim, size);
     return broken === null ? size : words.wouldDo(sizeReasonOf(broken), name, nearestSize(graph, env, dim, size));
   }
@@ -121,11 +126,10 @@ function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
         </div>
         <Slider
           label={name}
-          text={String(value)}
           min={positionOf(dim, dim.low)}
           max={positionOf(dim, dim.high)}
           step={isLog(dim) ? "any" : 1}
-          position={positionOf(dim, value)}
+          shown={() => [positionOf(dim, present()), String(present())]}
           start={() => {
             const gesture = store.dragDim(name);
             const cancel = () => {
@@ -136,11 +140,11 @@ function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
           }}
           slide={(position, isDragged) => {
             const next = valueAt(dim, position, isDragged);
-            if (next !== value) move(next, isDragged);
+            if (next !== present()) move(next, isDragged);
           }}
           keyed={(key) => {
-            const next = keyed(dim, value, key);
-            return next === undefined ? undefined : () => move(next, true, next < value ? -1 : 1);
+            const next = keyed(dim, present(), key);
+            return next === undefined ? undefined : () => move(next, true, next < present() ? -1 : 1);
           }}
         />
       </div>
