@@ -55,7 +55,7 @@ export function pictureOf(store: Store, size: Size, theme: Theme, pointedChip?: 
       </g>
       <Rings scene={scene} pointed={scene.points.home[store.pointed.value ?? -1] ?? -1} />
       {over}
-      <Labels labels={labels} theme={theme} />
+      <Labels labels={labels} scene={scene} />
     </svg>,
   );
   y += size.height + LINE_PX / 2;

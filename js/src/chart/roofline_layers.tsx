@@ -24,7 +24,7 @@ import { glided, TrailMarks, trailLines } from "./layers/trails.tsx";
 import { lengthOf } from "./paths.ts";
 import { sceneOf } from "./roofline_scene.ts";
 import type { Scales, Size } from "./scales.ts";
-import { heaviestRows, joinsOf, pointColours, type Scene, tiesOf } from "./scene.ts";
+import { geometryOf, heaviestRows, joinsOf, pointColours, type Scene, tiesOf } from "./scene.ts";
 import type { Theme } from "./theme.ts";
 
 export type RooflineData = ReturnType<typeof rooflineData>;
@@ -76,25 +76,51 @@ export function rooflineMarks(
   ghosts: readonly Ghost[],
   share = 1,
 ) {
-  const { theme } = scene;
+  const sources = [
+    ghosts,
+    share,
+    store.ranking.value.rows,
+    store.drawnRows.value,
+    store.trails.value,
+    parts.value,
+    earlier.value,
+  ] as const;
+  const of = [...geometryOf(scene), ...sources, store.snapshots.value, store.showsTotals.value];
+  const marks = knownMarks(scene.points, of, () => findMarks(store, scene, ...sources));
+  return { ...marks, looks: hollowGhosts(pointColours(scene), ghosts) };
+}
+
+// Memoized: a change of the theme moves no mark and no label.
+const [knownMarks, knownLabels] = [memoize<ReturnType<typeof findMarks>>(), memoize<PlacedLabel[]>()];
+
+function findMarks(
+  store: Store,
+  scene: Scene,
+  ghosts: readonly Ghost[],
+  share: number,
+  first: readonly number[],
+  rows: Int32Array,
+  trails: Store["trails"]["value"],
+  parts: Points | undefined,
+  earlier: RooflineData["earlier"]["value"],
+) {
   // A moved kernel has a note instead of a gap arrow.
-  const gaps = gapsOf(scene, store.ranking.value.rows).filter(({ row }) => !ghosts.some((one) => one.row === row));
-  const lines = trailLines(scene, store.trails.value, parts.value);
-  const arrows = runArrows(scene, earlier.value);
+  const gaps = gapsOf(scene, first).filter(({ row }) => !ghosts.some((one) => one.row === row));
+  const lines = trailLines(scene, trails, parts);
+  const arrows = runArrows(scene, earlier);
   const snapshots = shownSnapshots(store);
-  const changes = changesSince(scene, snapshots.at(-1)?.snapshot, store.drawnRows.value);
+  const changes = changesSince(scene, snapshots.at(-1)?.snapshot, rows);
   const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);
   const labels = [
     ...noteLabels(store, scene, ghosts),
     // A merged kernel has several trails. The text with its speedup is written only once, at the longest trail with
     // room for the text.
-    ...arrowLabels("trail", share < 1 ? [] : [...lines].sort((a, b) => lengthOf(b) - lengthOf(a)), theme),
-    ...arrowLabels("run", arrows, theme),
+    ...arrowLabels("trail", share < 1 ? [] : [...lines].sort((a, b) => lengthOf(b) - lengthOf(a))),
+    ...arrowLabels("run", arrows),
     ...snapshotLabels(scene, snapshots, changes),
   ];
   return {
     ...{ ghosts, gaps, lines, arrows, snapshots, changes, bends, labels },
-    looks: hollowGhosts(pointColours(scene), ghosts),
     /** The boxes of all arrows. Rulers avoid these boxes. */
     boxes: [...gaps.map(gapBox), ...bends],
   };
@@ -104,8 +130,11 @@ export function rooflineMarks(
 export const placedLabels = (
   scene: Scene,
   { gaps, ghosts, bends, labels }: RooflineMarks,
-  context: Pick<LabelContext, "before" | "isMoving"> = {},
-): PlacedLabel[] => rooflineLabels(scene, gaps, { ...context, others: labels, ghosts, arrows: bends });
+  { before, isMoving = false }: Pick<LabelContext, "before" | "isMoving"> = {},
+): PlacedLabel[] =>
+  knownLabels(labels, [before, isMoving], () =>
+    rooflineLabels(scene, gaps, { before, isMoving, others: labels, ghosts, arrows: bends }),
+  );
 
 // Memoized: while a roof is dragged, the axes do not change.
 const axes = memoize<VNode>();

@@ -1,6 +1,6 @@
 // Builds the scene of the roofline plane from the state.
 
-import { flatsOf } from "../roofline/ceilings.ts";
+import { flatsOf, type SubRoof } from "../roofline/ceilings.ts";
 import type { Points } from "../roofline/points.ts";
 import type { Store } from "../state/store.ts";
 import { shortNames } from "../text/names.ts";
@@ -12,6 +12,8 @@ import { chipColours, type Theme } from "./theme.ts";
 import { zoomed } from "./zoom.ts";
 
 const coloursOf = memoize<ReadonlyMap<string, string>>();
+const [linesOf, namedOf] = [memoize<readonly SubRoof[]>(), memoize<readonly number[]>()];
+const NOTHING: readonly never[] = [];
 
 /**
  * Builds the scene, with room for the `parts` of merged kernels. If the new scales equal the scales of the `last`
@@ -31,7 +33,10 @@ export function sceneOf(
   const focus = roofs.find((roof) => roof === store.focusRoof.value);
   const names = shortNames(store.chips.value);
   const drawn = store.subRoofs.value;
-  const subRoofs = focus ? [...drawn, ...flatsOf(store.drawn.value, focus, drawn)] : [];
+  const kernels = store.drawn.value;
+  const subRoofs = focus
+    ? linesOf(drawn, [kernels, focus], () => [...drawn, ...flatsOf(kernels, focus, drawn)])
+    : NOTHING;
   const units = unitsIn(store, focus);
   const gutter = (y: Scale) => gutterOf({ roofs, focus, subRoofs, names, units }, size.width, y);
   // During a drag the axes never shrink. If the axes shrank, the roof would move away from the pointer.
@@ -41,12 +46,12 @@ export function sceneOf(
   const next = zoomed(whole, store.zoom.value);
   const scales = axes ?? stableScales(last?.scales, next);
   return {
-    kernels: store.drawn.value,
+    kernels,
     points,
     at: project(points, scales),
     roofs,
     focus,
-    levels: focus && focus.levels.length > 1 ? store.shownLevels.value : [],
+    levels: focus && focus.levels.length > 1 ? store.shownLevels.value : NOTHING,
     subRoofs,
     colours: coloursOf(store.chips.value, [theme, store.shown.value], () =>
       chipColours(store.chips.value, theme, store.shown.value),
@@ -55,7 +60,7 @@ export function sceneOf(
     scales,
     units,
     theme,
-    named: [...rowsAbove(points), ...heaviest],
+    named: namedOf(points, [heaviest], () => [...rowsAbove(points), ...heaviest]),
     ...selectionOf(store),
   };
 }

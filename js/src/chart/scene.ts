@@ -38,6 +38,12 @@ export interface Scene {
   readonly selected: ReadonlySet<number>;
 }
 
+/**
+ * Returns everything in a scene that labels and arrows depend on. Colours are left out, so that a change of the theme
+ * moves no label.
+ */
+export const geometryOf = ({ colours, theme, ...geometry }: Scene): readonly unknown[] => Object.values(geometry);
+
 /** The maximum number of kernels that are named. */
 export const MAX_NAMED_KERNELS = 40;
 /** If more kernels than this are selected, the selected kernels are not marked. All other kernels are still faded. */
@@ -69,13 +75,13 @@ export function unitsIn({ axes }: Store, focus: Roof | undefined): Units {
   return memoUnits(axes, [...Object.values(counted), clock], () => unitsOf(counted, clock));
 }
 
-const sets = memoize<ReadonlySet<number>>();
+const [sets, marks] = [memoize<ReadonlySet<number>>(), memoize<readonly number[]>()];
 
 /** The hovered and selected rows. */
 export function selectionOf(store: Store): Pick<Scene, "marked" | "selected"> {
   const [pointed, rows] = [store.pointed.value, store.selected.value];
   const few = rows.length > MAX_MARKED_KERNELS ? [] : rows;
-  const marked = [...new Set(pointed === null ? few : [pointed, ...few])];
+  const marked = marks(rows, [pointed], () => [...new Set(pointed === null ? few : [pointed, ...few])]);
   return { marked, selected: sets(rows, [], () => new Set(rows)) };
 }
 

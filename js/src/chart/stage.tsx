@@ -96,7 +96,7 @@ export function Stage({
         <svg class="roofwidget-labels" {...size} aria-hidden="true">
           <Rings scene={scene} pointed={pointing.index} />
           {over}
-          <Labels labels={labels} theme={theme} />
+          <Labels labels={labels} scene={scene} />
           <Marquee box={pointing.marquee} />
         </svg>
         {children}

@@ -1,7 +1,14 @@
 // Labels keep clear of ridge points, follow their importance, and stay near what they name.
 
 import { describe, expect, it } from "vitest";
-import { boxesOf, type Label, leaderOf, type PlacedLabel, placeLabels } from "../../src/chart/labels/engine.ts";
+import {
+  boxesOf,
+  type Label,
+  labelColour,
+  leaderOf,
+  type PlacedLabel,
+  placeLabels,
+} from "../../src/chart/labels/engine.ts";
 import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import { rulerAt, rulerOver } from "../../src/chart/layers/rulers.tsx";
@@ -162,7 +169,7 @@ describe("what belongs to another text or mark", () => {
       const labels = placeLabels(snapshotLabels(one, [], changes), {
         bounds: { left: 0, top: 0, right: 760, bottom: 420 },
       });
-      expect(labels.map((label) => [label.text, label.colour])).toEqual([[text, "#0060a0"]]);
+      expect(labels.map((label) => [label.text, labelColour(label, one)])).toEqual([[text, "#0060a0"]]);
       expect(labels[0]?.x).toBe(changes[0]?.to[0]);
       expect(Math.sign((labels[0]?.y ?? 0) - one.scales.y(1e14))).toBe(side);
     }

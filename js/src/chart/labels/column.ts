@@ -6,7 +6,7 @@ import { formatPercent } from "../../text/numbers.ts";
 import { clamp, type Scale } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { hasFlatInSight } from "./candidates.ts";
-import type { Choices, PlacedLabel } from "./engine.ts";
+import { type Choices, labelColour, type PlacedLabel } from "./engine.ts";
 import { ceilingText } from "./roof_labels.ts";
 import { shorten, shortenToWords, textWidth } from "./text_fitting.ts";
 
@@ -64,7 +64,7 @@ export function gutterOf(lines: Lines, width: number, y: Scale): number {
  * roof change their rows.
  */
 export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
-  const { colours, scales, theme } = scene;
+  const { scales } = scene;
   const { plot, gutter, y } = scales;
   if (gutter === 0) return [];
   const max = gutter - LEADER_PX;
@@ -77,8 +77,7 @@ export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
       const text = textOf(entry, max) + (index < row.length - 1 ? "," : "");
       const x = right;
       right += textWidth(text, bold) + NAME_GAP_PX;
-      const colour = colours.get(chip) ?? theme.text;
-      return { kind: "roof", key, text, bold, colour, x, y: at + 4, anchor: "start", choice: at };
+      return { kind: "roof", key, text, bold, colour: chip, x, y: at + 4, anchor: "start", choice: at };
     });
   });
   if (!before || placed.every(({ key, choice }) => (before.get(key) ?? choice) === choice)) return placed;
@@ -110,10 +109,11 @@ export function columnLeaders(
   const { plot, gutter, y } = scene.scales;
   if (gutter === 0) return [];
   const flats = new Map(entriesOf(scene).map(({ key, peak }) => [key, clamp(y(peak), plot.top, plot.bottom)]));
-  return labels.flatMap(({ key, y: line, colour }) => {
+  return labels.flatMap((label) => {
+    const { key, y: line } = label;
     const flat = flats.get(key);
     const d = `M${plot.right},${flat}L${plot.right + LEADER_PX - 4},${line - 4}`;
-    return flat === undefined ? [] : [{ key, d, colour }];
+    return flat === undefined ? [] : [{ key, d, colour: labelColour(label, scene) }];
   });
 }
 

@@ -2,6 +2,7 @@
 // labels and of marks.
 
 import { type Box, clamp } from "../scales.ts";
+import type { Scene } from "../scene.ts";
 import { addBoxes, areClear, type BoxIndex, coveredPx, indexBoxes } from "./box_index.ts";
 import type { Mark, Position } from "./candidates.ts";
 import {
@@ -23,6 +24,7 @@ export interface Label {
   /** Shorter texts for narrow places, the longest first. */
   readonly shorter?: readonly string[];
   readonly bold?: boolean;
+  /** Does not depend on the theme: `TEXT`, `MUTED`, or the id of a chip. `labelColour` returns the drawn colour. */
   readonly colour: string;
   readonly positions: readonly Position[];
   /** The mark that the label names. A leader from the label ends at this mark. */
@@ -43,6 +45,13 @@ export interface PlacedLabel extends Position, Pick<Label, "kind" | "key" | "tex
   /** The index of the chosen candidate. */
   readonly choice: number;
 }
+
+/** The theme's colours of labels. No chip has one of these ids. */
+export const TEXT = "";
+export const MUTED = " ";
+
+export const labelColour = ({ colour }: Pick<Label, "colour">, { colours, theme }: Pick<Scene, "colours" | "theme">) =>
+  colours.get(colour) ?? (colour === MUTED ? theme.muted : theme.text);
 
 /** The index of the chosen candidate for each label key. */
 export type Choices = ReadonlyMap<string, number>;

@@ -4,7 +4,7 @@ import { shortNameOf } from "../../text/describe.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { joinsOf, type Scene } from "../scene.ts";
-import type { Choices, Label } from "./engine.ts";
+import { type Choices, type Label, MUTED, TEXT } from "./engine.ts";
 import { MAX_POINTS_TO_AVOID, pointBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
 import { shorten } from "./text_fitting.ts";
@@ -22,7 +22,7 @@ const OWN_MARGIN_PX = 8;
  * marked kernels and kernels that already have a label get labels.
  */
 export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITIVE_INFINITY): Label[] {
-  const { kernels, points, at, scales, theme, marked, named, levels, selected } = scene;
+  const { kernels, points, at, scales, marked, named, levels, selected } = scene;
   const isRoofline = !("outer" in scales);
   const joins = new Map(joinsOf(scene).map((join) => [join.row, join]));
   const boxes = pointBoxes(scene);
@@ -46,7 +46,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
     const text = shorten(shortNameOf(kernels, row), MAX_NAME_LETTERS);
     const label: Label = {
       ...{ kind: "kernel", key, text, bold: isMarked },
-      colour: selected.size === 0 || isMarked ? theme.text : theme.muted,
+      colour: selected.size === 0 || isMarked ? TEXT : MUTED,
       positions: RULES.kernel.positions(mark, join, isTied ? mark.x : undefined, far, scales),
     };
     // A name beside the line that joins the kernel's points needs no leader.

@@ -9,7 +9,7 @@ import { isNarrow } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { overlap } from "./box_index.ts";
 import { hasFlatInSight, isInPlot } from "./candidates.ts";
-import { CLEARLY_PX, type Label, squareAround } from "./engine.ts";
+import { CLEARLY_PX, type Label, squareAround, TEXT } from "./engine.ts";
 import { RIDGE_PX, ridgeBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
 import { shortenToWords } from "./text_fitting.ts";
@@ -29,7 +29,7 @@ export function roofLabels(scene: Scene): Label[] {
   ];
 }
 
-function nameLabel(roof: Roof, { roofs, focus, colours, names, scales, theme }: Scene): Label {
+function nameLabel(roof: Roof, { roofs, focus, names, scales }: Scene): Label {
   const name = names.get(roof.chip.id) ?? roof.chip.name;
   return {
     kind: "roof",
@@ -39,14 +39,14 @@ function nameLabel(roof: Roof, { roofs, focus, colours, names, scales, theme }: 
     text: shortenToWords(name, (text) => text.length <= MAX_ROOF_LETTERS),
     shorter: [briefNamesOf(roofs, names).get(roof.chip.id) ?? roof.chip.name],
     bold: roof === focus,
-    colour: colours.get(roof.chip.id) ?? theme.text,
+    colour: roof.chip.id,
     positions: RULES.roof.positions(roof, scales),
   };
 }
 
 /** The label with the number of a ridge point. */
 function ridgeLabels(roof: Roof, scene: Scene): Label[] {
-  const { focus, colours, scales, units, theme } = scene;
+  const { focus, scales, units } = scene;
   const ai = ridgePoint(roof);
   const isFocus = roof === focus;
   const [x, y] = [scales.x(ai), scales.y(roof.peak)];
@@ -56,7 +56,7 @@ function ridgeLabels(roof: Roof, scene: Scene): Label[] {
     key: `ridge ${roof.chip.id}`,
     text: number,
     bold: isFocus,
-    colour: colours.get(roof.chip.id) ?? theme.text,
+    colour: roof.chip.id,
     near: nearRidge(scene, x, y),
     positions: isInPlot(scales, x, y) ? RULES.ridge.positions([x, y], isFocus) : [],
   };
@@ -74,9 +74,9 @@ function ridgeLabels(roof: Roof, scene: Scene): Label[] {
  * points.
  */
 function levelLabels(scene: Scene): Label[] {
-  const { focus, levels, colours, scales, units, theme } = scene;
+  const { focus, levels, scales, units } = scene;
   if (!focus) return [];
-  const colour = colours.get(focus.chip.id) ?? theme.text;
+  const colour = focus.chip.id;
   return levels.flatMap(({ name, bandwidth }): Label[] => {
     const rates = { peak: focus.peak, bandwidth };
     const ridge = ridgePoint(rates);
@@ -95,8 +95,8 @@ function levelLabels(scene: Scene): Label[] {
   });
 }
 
-function ceilingLabels({ focus, levels, subRoofs, colours, scales, units, theme }: Scene): Label[] {
-  const colour = (focus && colours.get(focus.chip.id)) ?? theme.text;
+function ceilingLabels({ focus, levels, subRoofs, scales, units }: Scene): Label[] {
+  const colour = focus?.chip.id ?? TEXT;
   const kind = levels.length > 0 ? "levelCeiling" : "ceiling";
   // If the chart has a column of names, the column contains the names of ceilings with a flat.
   const outside = subRoofs.filter((sub) => sub.kind === "bandwidth" || scales.gutter === 0);

@@ -7,9 +7,8 @@ import { type Ghost, ghostBox } from "../layers/moved_kernels.tsx";
 import type { Gap, LabelledArrow } from "../paths.ts";
 import { type Box, clamp, isNarrow } from "../scales.ts";
 import type { Scene } from "../scene.ts";
-import type { Theme } from "../theme.ts";
 import { columnNames } from "./column.ts";
-import { type Choices, type Label, type PlacedLabel, placeLabels } from "./engine.ts";
+import { type Choices, type Label, MUTED, type PlacedLabel, placeLabels, TEXT } from "./engine.ts";
 import { kernelLabels } from "./kernel_labels.ts";
 import { gapBox, type KernelBox, lineBoxes, pointBoxes, ridgeBoxes, stripBoxes } from "./obstacles.ts";
 import { roofLabels } from "./roof_labels.ts";
@@ -65,7 +64,7 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
  * because comparing each label with all points would be too slow.
  */
 function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label[] {
-  const { kernels, points, focus, scales, theme } = scene;
+  const { kernels, points, focus, scales } = scene;
   const shown = points.n > MAX_POINTS_BESIDE_GAPS ? gaps.filter(({ isMarked }) => isMarked) : gaps;
   if (!focus || shown.length === 0) return [];
   const boxes: readonly KernelBox[] = [
@@ -87,7 +86,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
     return [
       {
         ...{ kind: "gap", key: `gap ${row}`, text, shorter: [brief], bold: isMarked },
-        colour: theme.text,
+        colour: TEXT,
         // A narrow chart names few kernels. If the kernel's name is missing, the number would seem to belong to a
         // neighbouring kernel.
         needs: narrow && !isMarked && `kernel ${row}`,
@@ -101,23 +100,19 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
 }
 
 /** Returns the labels of arrows from other layers. The labels are at the middles of the arrows. */
-export const arrowLabels = (
-  kind: "trail" | "run",
-  arrows: readonly LabelledArrow[],
-  { text: colour }: Theme,
-): Label[] =>
+export const arrowLabels = (kind: "trail" | "run", arrows: readonly LabelledArrow[]): Label[] =>
   arrows.map((arrow) => ({
-    ...{ kind, key: arrow.key, text: arrow.text, bold: arrow.isMarked, colour },
+    ...{ kind, key: arrow.key, text: arrow.text, bold: arrow.isMarked, colour: TEXT },
     positions: RULES[kind].positions(arrow),
   }));
 
-function regionLabels({ focus, levels, points, scales, theme }: Scene): Label[] {
+function regionLabels({ focus, levels, points, scales }: Scene): Label[] {
   if (!focus || (isNarrow(scales) && points.n > 0)) return [];
   const { plot, x } = scales;
   const ridges = [focus, ...levels].map(({ bandwidth }) => x(focus.peak / bandwidth));
   const inPlot = (px: number) => clamp(px, plot.left, plot.right);
   const region = (key: string, text: string, left: number, right: number): Label => ({
-    ...{ kind: "region", key, text, colour: theme.muted, positions: RULES.region.positions(left, right, scales) },
+    ...{ kind: "region", key, text, colour: MUTED, positions: RULES.region.positions(left, right, scales) },
   });
   const memory = strings.memoryRegion;
   // Memory bounds the kernels left of all ridge points. If there are several memory levels, no single region contains

@@ -2,13 +2,12 @@
 
 import { Component } from "preact";
 import { columnLeaders } from "../labels/column.ts";
-import { leaderOf, type PlacedLabel } from "../labels/engine.ts";
+import { labelColour, leaderOf, type PlacedLabel } from "../labels/engine.ts";
 import { FONT_PX } from "../labels/text_fitting.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import type { Box } from "../scales.ts";
 import { indicesOf, type Scene } from "../scene.ts";
-import type { Theme } from "../theme.ts";
 
 export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
   return (
@@ -69,29 +68,31 @@ function spansOf({ text, x }: PlacedLabel) {
   ));
 }
 
-export const Labels = ({ labels, theme }: { labels: readonly PlacedLabel[]; theme: Theme }) => (
+export const Labels = ({ labels, scene }: { labels: readonly PlacedLabel[]; scene: Scene }) => (
   <>
     {labels.map((label) => (
-      <Text key={label.key} label={label} theme={theme} />
+      <Text key={label.key} label={label} colour={labelColour(label, scene)} outline={scene.theme.background} />
     ))}
   </>
 );
 
 /** The properties of a label that change its drawing. */
-const DRAWN_PARTS = ["text", "x", "y", "anchor", "angle", "bold", "colour"] as const;
+const DRAWN_PARTS = ["text", "x", "y", "anchor", "angle", "bold"] as const;
 
 interface TextProps {
   readonly label: PlacedLabel;
-  readonly theme: Theme;
+  readonly colour: string;
+  readonly outline: string;
 }
 
 // A class component can skip drawing. Most labels do not change during a drag.
 class Text extends Component<TextProps> {
-  override shouldComponentUpdate({ label, theme }: TextProps): boolean {
+  override shouldComponentUpdate({ label, colour, outline }: TextProps): boolean {
     const before = this.props;
-    return theme !== before.theme || DRAWN_PARTS.some((part) => label[part] !== before.label[part]);
+    if (colour !== before.colour || outline !== before.outline) return true;
+    return DRAWN_PARTS.some((part) => label[part] !== before.label[part]);
   }
-  render({ label, theme }: TextProps) {
+  render({ label, colour, outline }: TextProps) {
     return (
       <text
         data-label={label.key}
@@ -101,8 +102,8 @@ class Text extends Component<TextProps> {
         transform={label.angle ? `rotate(${label.angle} ${label.x} ${label.y})` : undefined}
         font-size={FONT_PX}
         font-weight={label.bold ? 700 : 400}
-        fill={label.colour}
-        stroke={theme.background}
+        fill={colour}
+        stroke={outline}
         stroke-width={3}
         stroke-linejoin="round"
         paint-order="stroke"

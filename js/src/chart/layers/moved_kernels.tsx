@@ -11,7 +11,7 @@ import { stepOf } from "../../ui/keys.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { moveWords } from "../../words/words.ts";
 import { NOTE_EDGE_PX } from "../labels/candidates.ts";
-import { boxOf, type Label, type PlacedLabel, squareAround } from "../labels/engine.ts";
+import { boxOf, type Label, type PlacedLabel, squareAround, TEXT } from "../labels/engine.ts";
 import { RULES } from "../labels/rules.ts";
 import { textWidth } from "../labels/text_fitting.ts";
 import { arrowPath, type Spot } from "../paths.ts";
@@ -34,6 +34,8 @@ export interface Ghost {
   readonly side: number;
 }
 
+const NO_GHOSTS: readonly Ghost[] = [];
+
 /**
  * Returns the marks of moved kernels, limited to the `frame`. If a kernel has several marks, the mark of its home point
  * is last, so that it is drawn on top.
@@ -44,9 +46,9 @@ export function ghostsOf(
   points: Points | undefined,
   places = points && project(points, scene.scales),
   frame = scene.scales.plot,
-): Ghost[] {
+): readonly Ghost[] {
   const moved = store.moved.value;
-  if (!moved || !points || !places) return [];
+  if (!moved || !points || !places) return NO_GHOSTS;
   const { at, scales } = scene;
   return Array.from({ length: points.n }, (_, mark) => mark).flatMap((mark): Ghost[] => {
     const row = moved.rows[points.row[mark] as number] as number;
@@ -142,7 +144,7 @@ export function noteLabels(store: Store, scene: Scene, ghosts: readonly Ghost[])
     const mark = { x, y, radius };
     const size = { width: textWidth(text, true) + BUTTON_PX, down: (lines.length - 1) * LINE_PX, button: BUTTON_PX };
     const positions = RULES.note.positions(mark, size, scene.scales);
-    return [{ kind: "note", key: `move ${row}`, text, bold: true, colour: scene.theme.text, positions, mark }];
+    return [{ kind: "note", key: `move ${row}`, text, bold: true, colour: TEXT, positions, mark }];
   });
 }
 

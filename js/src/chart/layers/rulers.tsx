@@ -9,7 +9,15 @@ import type { Store } from "../../state/store.ts";
 import { shortNames } from "../../text/names.ts";
 import { formatFactor } from "../../text/numbers.ts";
 import { rulerWords as words } from "../../words/words.ts";
-import { coveredBy, type Label, leaderOf, type PlacedLabel, placeLabels } from "../labels/engine.ts";
+import {
+  coveredBy,
+  type Label,
+  labelColour,
+  leaderOf,
+  MUTED,
+  type PlacedLabel,
+  placeLabels,
+} from "../labels/engine.ts";
 import { lineBoxes, pointBoxes, ridgeBoxes, stripBoxes } from "../labels/obstacles.ts";
 import { RULES } from "../labels/rules.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
@@ -140,7 +148,7 @@ export function rulerAt(scene: Scene, { x, y }: PointerPosition, names: Names, a
     return { ...crossing, text, brief: [alone] };
   });
   const foot: Label = {
-    ...{ kind: "foot", key: "ruler foot", text: scene.units.intensity(ai), colour: scene.theme.muted },
+    ...{ kind: "foot", key: "ruler foot", text: scene.units.intensity(ai), colour: MUTED },
     positions: RULES.foot.positions(x, scene.scales),
   };
   return rulerOf(scene, limits, { x, y: plot.bottom }, names, [], arrows, foot);
@@ -155,9 +163,8 @@ function rulerOf(
   arrows: Boxes,
   foot?: Label,
 ): Ruler {
-  const { scales, colours, theme } = scene;
+  const { scales } = scene;
   const { plot, strip } = scales;
-  const colourOf = ({ chip }: Crossing) => colours.get(chip) ?? theme.text;
   const spots = limits.map((limit) => ({
     limit,
     x: limit.ai > 0 && Number.isFinite(limit.ai) ? scales.x(limit.ai) : from.x,
@@ -175,7 +182,7 @@ function rulerOf(
   const named = narrow ? seen.filter((spot) => rank(spot) < 2) : seen;
   const labels = named.map(
     ({ limit, x, y }): Label => ({
-      ...{ kind: narrow && !foot ? "narrowLimit" : "limit", key: `ruler ${limit.key}`, colour: colourOf(limit) },
+      ...{ kind: narrow && !foot ? "narrowLimit" : "limit", key: `ruler ${limit.key}`, colour: limit.chip },
       ...{ text: limit.text, shorter: limit.brief, mark: { x, y, radius: 2 } },
       positions: RULES.limit.positions(x, y, limit.ai === 0 ? plot.left : undefined),
     }),
@@ -206,7 +213,7 @@ function rulerOf(
       from,
       plot.top,
     ),
-    ticks: seen.map(({ limit, x, y }) => ({ x, y, colour: colourOf(limit) })),
+    ticks: seen.map(({ limit, x, y }) => ({ x, y, colour: labelColour({ colour: limit.chip }, scene) })),
     labels: falling.length > ranked.length ? falling : ranked,
     isLight: foot !== undefined,
   };
@@ -250,7 +257,7 @@ export function Rulers({ scene, names, arrows, ruler, spot }: RulersProps): VNod
       {shown.ticks.map(({ x, y, colour }) => (
         <circle key={`${x} ${y}`} cx={x} cy={y} r={2.5} fill={colour} stroke={theme.background} />
       ))}
-      <Labels labels={shown.labels} theme={theme} />
+      <Labels labels={shown.labels} scene={scene} />
     </g>
   );
 }

@@ -6,7 +6,7 @@ import type { Store } from "../../state/store.ts";
 import { formatFactor } from "../../text/numbers.ts";
 import type { Snapshot } from "../../wire/types.ts";
 import { snapshotWords as words } from "../../words/words.ts";
-import type { Label } from "../labels/engine.ts";
+import { type Label, MUTED, TEXT } from "../labels/engine.ts";
 import { RULES } from "../labels/rules.ts";
 import { arrowPath, bendOf, circlePath, type LabelledArrow, roofPath, type Spot } from "../paths.ts";
 import { radiusAt, radiusOf } from "../points/painter.ts";
@@ -108,11 +108,11 @@ export function snapshotLabels(
   shown: readonly ShownSnapshot[],
   changes: readonly LabelledArrow[],
 ): Label[] {
-  const { theme, colours, scales } = scene;
+  const { colours, scales } = scene;
   const names = shown.map(
     ({ snapshot, place }): Label => ({
       ...{ kind: "snapshot", key: `snapshot ${place}`, text: snapshot.name },
-      colour: colours.get(snapshot.chip) ?? theme.muted,
+      colour: colours.has(snapshot.chip) ? snapshot.chip : MUTED,
       positions: RULES.snapshot.positions(snapshot, scales),
     }),
   );
@@ -120,7 +120,7 @@ export function snapshotLabels(
     const { key, text, from, bend, isMarked } = change;
     // The label of a roof's change has the roof's colour. Otherwise the label could seem to belong to the flat of
     // another roof.
-    const colour = (from === bend && colours.get(scene.focus?.chip.id ?? "")) || theme.text;
+    const colour = (from === bend && scene.focus?.chip.id) || TEXT;
     return { kind: "change", key, text, bold: isMarked, colour, positions: RULES.change.positions(change) };
   });
   return [...ratios, ...names];

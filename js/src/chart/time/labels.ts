@@ -5,7 +5,7 @@ import { gapText } from "../../text/describe.ts";
 import { briefNamesOf } from "../../text/names.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { strings } from "../../words/words.ts";
-import { type Label, type PlacedLabel, placeLabels, squareAround } from "../labels/engine.ts";
+import { type Label, MUTED, type PlacedLabel, placeLabels, squareAround, TEXT } from "../labels/engine.ts";
 import { kernelLabels } from "../labels/kernel_labels.ts";
 import { pointBoxes } from "../labels/obstacles.ts";
 import { MAX_ROOF_LETTERS } from "../labels/roof_labels.ts";
@@ -45,39 +45,39 @@ export function timeLabels(scene: TimeScene, gaps: readonly TimeGap[], context: 
 }
 
 /** The label that says why the plane is empty. */
-function emptyLabel({ focus, points, scales, theme }: TimeScene): Label[] {
+function emptyLabel({ focus, points, scales }: TimeScene): Label[] {
   if (points.n > 0) return [];
   const text = focus ? strings.time.empty : strings.noChip;
-  return [{ kind: "empty", key: "empty", text, colour: theme.text, positions: RULES.empty.positions(scales) }];
+  return [{ kind: "empty", key: "empty", text, colour: TEXT, positions: RULES.empty.positions(scales) }];
 }
 
 /** The labels of the square of launch overhead and of the diagonal. */
-function lineLabels({ focus, overhead, names, colours, scales, theme }: TimeScene): Label[] {
+function lineLabels({ focus, overhead, names, scales }: TimeScene): Label[] {
   if (!focus) return [];
   const { x, y, outer } = scales;
   const [right, top] = [Math.min(x(overhead), outer.right), Math.max(y(overhead), outer.top)];
   const launches: Label = {
     ...{ kind: "overhead", key: "overhead", text: strings.time.overhead(formatQuantity(overhead, "s")) },
-    ...{ colour: theme.text, positions: RULES.overhead.positions(right, top, outer.left, outer.bottom) },
+    ...{ colour: TEXT, positions: RULES.overhead.positions(right, top, outer.left, outer.bottom) },
   };
   const chip = shortenToWords(names.get(focus.chip.id) ?? focus.chip.name, (text) => text.length <= MAX_ROOF_LETTERS);
   const [from, to] = [diagonalStart(scales), diagonalEnd(scales)];
   const diagonal: Label = {
     ...{ kind: "diagonal", key: "diagonal", text: strings.time.diagonal(chip), bold: true },
     shorter: [chip, briefNamesOf([focus], names).get(focus.chip.id) ?? chip],
-    colour: colours.get(focus.chip.id) ?? theme.text,
+    colour: focus.chip.id,
     positions: from < to ? RULES.diagonal.positions([x(from), y(from)], [x(to), y(to)]) : [],
   };
   const hasSquare = overhead > 0 && x(overhead) > outer.left && y(overhead) < outer.bottom;
   return hasSquare ? [launches, diagonal] : [diagonal];
 }
 
-function regionLabels({ focus, scales, theme }: TimeScene): Label[] {
+function regionLabels({ focus, scales }: TimeScene): Label[] {
   if (!focus) return [];
   const { left, top, right, bottom } = scales.plot;
   const memory = focus.levels.length > 1 ? "" : ` (${focus.level})`;
   const region = (key: string, text: string, corner: "upper left" | "lower right"): Label => ({
-    ...{ kind: "timeRegion", key, text, colour: theme.muted, positions: RULES.timeRegion.positions(corner, scales) },
+    ...{ kind: "timeRegion", key, text, colour: MUTED, positions: RULES.timeRegion.positions(corner, scales) },
   });
   // Under a zoom, a corner of the plot may be on the other side of the diagonal.
   const isAbove = (x: number, y: number) => scales.y.invert(y) > scales.x.invert(x);
@@ -87,19 +87,19 @@ function regionLabels({ focus, scales, theme }: TimeScene): Label[] {
   ];
 }
 
-const isochroneLabels = ({ isochrones, scales: { x, y, plot }, theme }: TimeScene) =>
+const isochroneLabels = ({ isochrones, scales: { x, y, plot } }: TimeScene) =>
   isochrones.map((seconds): Label => {
     const text = tickText(seconds);
     const maxStart = plot.right - textWidth(text);
     // If the corner of the isochrone is out of sight, the label is at the end of the isochrone's visible part.
     const positions = RULES.isochrone.positions(Math.min(x(seconds), plot.right), Math.max(y(seconds), plot.top));
     return {
-      ...{ kind: "isochrone", key: `isochrone ${seconds}`, text, colour: theme.muted },
+      ...{ kind: "isochrone", key: `isochrone ${seconds}`, text, colour: MUTED },
       positions: positions.filter((position) => position.anchor === "end" || position.x <= maxStart),
     };
   });
 
-function gapLabels({ kernels, focus, marked, theme }: TimeScene, gaps: readonly TimeGap[]): Label[] {
+function gapLabels({ kernels, focus, marked }: TimeScene, gaps: readonly TimeGap[]): Label[] {
   if (!focus) return [];
   const boundOf = judge(kernels, focus);
   const shown = gaps.length <= MAX_KERNELS_WITH_GAPS ? gaps : gaps.filter(({ row }) => marked.includes(row));
@@ -107,7 +107,7 @@ function gapLabels({ kernels, focus, marked, theme }: TimeScene, gaps: readonly 
     const bold = marked.includes(row);
     return {
       ...{ kind: "timeGap", key: `gap ${row}`, text: gapText(boundOf(row)), bold },
-      colour: theme.text,
+      colour: TEXT,
       positions: RULES.timeGap.positions([(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]),
     };
   });
