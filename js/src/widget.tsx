@@ -96,7 +96,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   });
   resized.observe(root);
   followTheme(el, abort, () => {
-    theme.value = themeOf(el);
+    theme.value = themeOf(el, theme.value);
   });
   root.addEventListener("keydown", (event) => undoByKey(event, store), { signal: abort });
 

@@ -21,10 +21,15 @@ export function followTheme(
   abort.addEventListener("abort", () => attributes.disconnect());
 }
 
-export function themeOf({ ownerDocument }: HTMLElement): Theme {
+/**
+ * Returns the theme of the page. If its colours equal the colours of `last`, returns `last`, so that nothing is redrawn.
+ */
+export function themeOf({ ownerDocument }: HTMLElement, last?: Theme): Theme {
   const matches = (query: string) => ownerDocument.defaultView?.matchMedia(query).matches;
-  if (matches(QUERIES.forced))
-    return forcedTheme(systemColour(ownerDocument, "Canvas"), systemColour(ownerDocument, "CanvasText"));
+  if (matches(QUERIES.forced)) {
+    const theme = forcedTheme(systemColour(ownerDocument, "Canvas"), systemColour(ownerDocument, "CanvasText"));
+    return last && JSON.stringify(last) === JSON.stringify(theme) ? last : theme;
+  }
   const light = ownerDocument.body.dataset["jpThemeLight"];
   return (light === undefined ? matches(QUERIES.dark) : light === "false") ? DARK : LIGHT;
 }

@@ -1,6 +1,7 @@
 // Colours that the user forces on every page: the theme follows them and stays legible.
 
 import { describe, expect, it } from "vitest";
+import { themeOf } from "../../src/chart/host.ts";
 import { DARK, forcedTheme, LIGHT } from "../../src/chart/theme.ts";
 import { placeIn } from "../../src/ui/pointer_position.ts";
 
@@ -32,6 +33,25 @@ describe("forced colours", () => {
   });
   it("leave a hue as it is where it can be read", () => {
     expect(forcedTheme("#ffffff", "#000000").chips[0]).toBe("#0067a3");
+  });
+  it("stay the same theme until a colour changes", () => {
+    let canvas = "rgb(0, 0, 128)";
+    const colourOf = ({ style }: { style: { color: string } }) =>
+      style.color === "Canvas" ? canvas : "rgb(255, 255, 0)";
+    const ownerDocument = {
+      body: { dataset: {}, append: () => {} },
+      createElement: () => ({ style: {}, remove: () => {} }),
+      defaultView: {
+        matchMedia: (query: string) => ({ matches: query.includes("forced-colors") }),
+        getComputedStyle: (element: { style: { color: string } }) => ({ color: colourOf(element) }),
+      },
+    };
+    const element = { ownerDocument } as unknown as HTMLElement;
+    const first = themeOf(element);
+    expect(themeOf(element, first)).toBe(first);
+    canvas = "rgb(0, 0, 0)";
+    expect(themeOf(element, first)).toEqual(forcedTheme("#000000", "#ffff00"));
+    expect(themeOf(element, LIGHT)).not.toBe(LIGHT);
   });
 });
 
