@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from roofwidget.measure.profile import Profile, count_flops, profile
     from roofwidget.measure.record import record
     from roofwidget.measure.sweep import Sweep, sweep
-    from roofwidget.model import RooflineModel
+    from roofwidget.model import RooflineModel, save_page
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings import read_ceilings
     from roofwidget.widget import RooflineWidget, roofline
@@ -104,6 +104,7 @@ _LAZY = {
     "register_op": "roofwidget.workloads",
     "roofline": "roofwidget.widget",
     "roofline_analysis": "roofwidget.analysis.exercise",
+    "save_page": "roofwidget.model",
     "smallest_square_matmul": "roofwidget.analysis.sizing",
     "sweep": "roofwidget.measure.sweep",
 }
@@ -167,6 +168,7 @@ __all__ = [
     "ridge_point",
     "roofline",
     "roofline_analysis",
+    "save_page",
     "smallest_square_matmul",
     "sweep",
     "workloads",

@@ -8,7 +8,6 @@ sends the code itself.
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import os
 import sys
@@ -19,7 +18,8 @@ import ipywidgets
 from anywidget import AnyWidget
 from traitlets import Dict, Unicode
 
-from roofwidget.support import languages
+from roofwidget.support import built_files, languages
+from roofwidget.support.built_files import words_file
 from roofwidget.support.languages import ENGLISH
 
 # In these hosts (programs that show widgets), a page cannot use a shared `FrontEnd`. Each of these hosts has one of two
@@ -95,7 +95,7 @@ def front_end(language: str = ENGLISH) -> FrontEnd | None:
     if made is None:
         return _make(language)
     if language not in made.words:
-        made.words = {**made.words, language: _compressed(_words(language))}
+        made.words = {**made.words, language: _compressed(words_file(language))}
     return made
 
 
@@ -117,7 +117,7 @@ def first_script(language: str = ENGLISH) -> str:
     """
     if is_shared():
         return _loader(language)
-    return f"{_text(_words(language))}\n{_text('widget.js')}"
+    return f"{built_files.words(language)}\n{built_files.text('widget.js')}"
 
 
 def first_style() -> str:
@@ -131,41 +131,24 @@ def first_style() -> str:
     FileNotFoundError
         If the front end is not built.
     """
-    return "" if is_shared() else _text("widget.css")
+    return "" if is_shared() else built_files.text("widget.css")
 
 
 def _make(language: str) -> FrontEnd:
     script, style = _compressed("widget.js"), _compressed("widget.css")
     # The digest covers the texts of all languages. Two Jupyter kernels on one page may use builds with the same code
     # but different texts. The digests of these two builds must differ.
-    files = (script, style, *(_compressed(_words(name)) for name in languages.languages()))
+    files = (script, style, *(_compressed(words_file(name)) for name in languages.languages()))
     digest = hashlib.sha256("\0".join(files).encode()).hexdigest()
-    words = {language: _compressed(_words(language))}
+    words = {language: _compressed(words_file(language))}
     made = FrontEnd(_esm=_loader(language), script=script, style=style, words=words, digest=digest)
     _FRONT_ENDS.add(made)
     return made
 
 
 def _loader(language: str) -> str:
-    return _built(f"loader.{language}.js").decode()
-
-
-def _words(language: str) -> str:
-    return f"words.{language}.js"
-
-
-def _text(name: str) -> str:
-    return gzip.decompress(_built(f"{name}.gz")).decode()
+    return built_files.read(f"loader.{language}.js").decode()
 
 
 def _compressed(name: str) -> str:
-    return base64.b64encode(_built(f"{name}.gz")).decode("ascii")
-
-
-def _built(name: str) -> bytes:
-    path = languages.STATIC / name
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        msg = f"the front end is not built: {path.name} is missing; run 'make build', or 'npm run build' in js/"
-        raise FileNotFoundError(msg) from None
+    return base64.b64encode(built_files.read(f"{name}.gz")).decode("ascii")

@@ -7,10 +7,15 @@ the alphabetical order of their names.
 
 from __future__ import annotations
 
+import inspect
+import logging
 import math
+import os
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -29,12 +34,15 @@ from traitlets import (
 )
 
 from roofwidget import wire
+from roofwidget.analysis import report
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.projection import Projection, project
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import Chip, MissingFigureError
+from roofwidget.export import engine, fallback, page, pictures, table
+from roofwidget.export.engine import Picture, Theme
 from roofwidget.kernels.columns import Texts, folded
 from roofwidget.kernels.dataframes import is_frame
 from roofwidget.kernels.filters import Filters, share_above_zero, whole_from_one
@@ -113,7 +121,7 @@ from roofwidget.state.what_if_traits import (
     row_called,
 )
 from roofwidget.support import text_tables
-from roofwidget.support.did_you_mean import did_you_mean, unknown_keyword
+from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 from roofwidget.support.languages import ENGLISH
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
@@ -129,6 +137,10 @@ ROW_TRAITS: Final = ("selected", "hovered", "at_roof", "moves")
 """The traits that refer to rows of `shown_kernels`. They are reset when the rows become other kernels."""
 
 V = TypeVar("V")
+
+
+def _today() -> date:
+    return datetime.now().astimezone().date()
 
 
 class RooflineModel(HasTraits):
@@ -1183,3 +1195,254 @@ class RooflineModel(HasTraits):
         # If one message sets the view and the zoom, the zoom was already checked for the new view. So the zoom stays.
         if self._zoomed != plane_of(self.view, self.time_scale):
             self.zoom = None
+
+    # -- pictures ----------------------------------------------------------------------------------------------
+
+    def wire_state(self) -> dict[str, Any]:
+        """Return the values of all synced traits as a page receives them. Bulk numbers are binary."""
+        return self._wire_state()
+
+    def _wire_state(self, **instead: Any) -> dict[str, Any]:
+        """Return the same as `wire_state`, with the values of `instead`, whose traits are not read."""
+
+        def sent(name: str) -> Any:
+            if name in instead:
+                return instead[name]
+            value, to_wire = getattr(self, name), self.trait_metadata(name, "to_json")
+            return value if to_wire is None else to_wire(value, self)
+
+        synced = self.traits(sync=True, owner=lambda owner: owner is not None)
+        return {name: sent(name) for name in synced if not name.startswith("_")}
+
+    def _picture(self, width: int, height: int | None, theme: Theme) -> Picture:
+        return engine.draw(self.wire_state(), self.locale, width=width, height=height, theme=theme)
+
+    def to_svg(self, *, width: int = engine.DEFAULT_WIDTH, height: int | None = None, theme: Theme = "light") -> str:
+        """Return a picture of the chart, with its title, legend and sentence, as SVG text. No browser is needed.
+
+        The picture is the one that the widget shows and saves. The same state always gives the same text. The text is
+        valid XML, whatever the names of kernels and chips contain.
+
+        Parameters
+        ----------
+        width
+            Width in px; 96 px are an inch in print.
+        height
+            Height of the whole picture in px. By default the chart has the height that it has in a notebook.
+        theme
+            "light" or "dark".
+
+        Raises
+        ------
+        ImportError
+            If there is no JavaScript engine for this platform. The message says what to install.
+        TypeError, ValueError
+            If a size or the theme is impossible.
+
+        Examples
+        --------
+        >>> from roofwidget import RooflineModel
+        >>> RooflineModel(["v5p"], [("matmul", 4.3e9, 1.2e7)]).to_svg()[:57]
+        '<svg xmlns="http://www.w3.org/2000/svg" width="760" heigh'
+        """
+        return self._picture(width, height, theme).svg
+
+    def to_png(
+        self,
+        *,
+        width: int = engine.DEFAULT_WIDTH,
+        height: int | None = None,
+        theme: Theme = "light",
+        scale: float | None = None,
+        dpi: float | None = None,
+    ) -> bytes:
+        """Return the picture of `to_svg` as a PNG with `scale` (by default 2) pixels per px, or with `dpi` per inch.
+
+        See `roofwidget.export.pictures.png` for errors.
+        """
+        return pictures.png(self._picture(width, height, theme), scale=scale, dpi=dpi)
+
+    def to_pdf(self, *, width: int = engine.DEFAULT_WIDTH, height: int | None = None, theme: Theme = "light") -> bytes:
+        """Return the picture of `to_svg` as a PDF of one page; see `roofwidget.export.pictures.pdf`."""
+        return pictures.pdf(self._picture(width, height, theme))
+
+    def to_html(self, title: str = "") -> str:
+        """Return the widget as one HTML page that works without Python, network and other files.
+
+        Everything on the page is live: sliders, toggles, the roof, fusion, filters, the table and snapshots. The page
+        also has the sources of the chips' figures. `roofwidget.read` reads the kernels from a saved page.
+
+        Parameters
+        ----------
+        title
+            The title of the page; by default that of the model, or the names of its chips.
+        """
+        heading = title or self.title or self._names_of_chips()
+        return page.page([self._part_of_page(heading)], heading, _today())
+
+    def save(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Save the model as a file. The end of the file's name tells what it contains.
+
+        ======== ==================================================== =================================
+        end      contents                                             options
+        ======== ==================================================== =================================
+        ``.svg`` a picture of lines and text, see `to_svg`            width, height, theme
+        ``.png`` a picture of pixels, see `to_png`                    width, height, theme, scale, dpi
+        ``.pdf`` a picture for print, see `to_pdf`                    width, height, theme
+        ``.html`` a page on which everything is live, see `to_html`   title
+        ``.csv`` the kernels that pass all filters                    none
+        ======== ==================================================== =================================
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        ValueError
+            If the name has another end.
+        TypeError
+            If an option is not one of the end's. In both cases no file is written.
+        """
+        target = Path(path)
+        made: dict[str, Callable[..., str | bytes]] = {
+            ".svg": self.to_svg,
+            ".png": self.to_png,
+            ".pdf": self.to_pdf,
+            ".html": self.to_html,
+            ".csv": self._to_csv,
+        }
+        kind = target.suffix.lower()
+        if kind not in made:
+            raise ValueError(f"save: '{target.name}' must end in {listed(list(made))}{did_you_mean(kind, made)}")
+        known = inspect.signature(made[kind]).parameters
+        for word in options:
+            if word not in known:
+                raise unknown_keyword(f"save of a {kind} file", word, known)
+        contents = made[kind](**options)
+        target.write_bytes(contents.encode() if isinstance(contents, str) else contents)
+        return target
+
+    def _to_csv(self) -> str:
+        return table.csv_text(self.filtered)
+
+    def _part_of_page(self, heading: str = "") -> page.Part:
+        """Return the widget as a part of a page. A title that the page's heading already says is left out."""
+        # `roofwidget.read` takes the kernels of a graph from here: the page itself counts the graph.
+        kernels = wire.kernels_to_wire(self.shown_kernels, series=self.has_series)
+        state = self._wire_state(kernels=kernels, title="" if self.title == heading else wire.text_to_wire(self.title))
+        return page.part_of(state, self.locale, self.fallback_html())
+
+    def _names_of_chips(self) -> str:
+        return ", ".join(self.chip(key).name for key in self.shown) or "Roofline"
+
+    def snapshot(self) -> fallback.Still:
+        """Return the chart as it is now, as a picture with a table, to be the output of a cell.
+
+        It is shown wherever notebooks are shown, also without Python and without scripts: in previews, in untrusted
+        notebooks, and in documents made of a notebook. (`freeze` keeps a roof in the chart itself.)
+        """
+        return fallback.Still(self.fallback_html(), self.to_png(), repr(self))
+
+    def fallback_html(self) -> str:
+        """Return the chart as a picture, and its first kernels as a table, for places where no widget can run.
+
+        The HTML has at most 30 kB: the picture shows at most 100 kernels, those with the longest self times.
+        """
+        kernels, rows = self.shown_kernels, self.filtered_rows
+        longest = rows[np.argsort(-np.nan_to_num(kernels.self_time[rows]), kind="stable")]
+        table = self._bounds_table(longest)
+        for most in fallback.KERNELS:
+            drawn = np.sort(longest[:most])
+            try:
+                picture = self._picture_of_rows(drawn)
+            except (ImportError, FileNotFoundError):
+                break
+            except RuntimeError:
+                # The widget itself may still work.
+                logging.getLogger("roofwidget").exception("the picture beside the widget is missing")
+                break
+            whole = fallback.html(picture, table, len(drawn), len(rows))
+            if len(whole) <= fallback.MAX_BYTES:
+                return whole
+        return table
+
+    def _picture_of_rows(self, rows: Rows) -> Picture:
+        """Draw only these rows, as kernels that were given: of a large graph, this saves its counting."""
+        kernels = self.shown_kernels
+        place = {int(row): at for at, row in enumerate(rows)}
+        state = self._wire_state(
+            kernels=wire.kernels_to_wire(kernels[rows], series=self.has_series),
+            selected=[place[row] for row in self.selected if row in place],
+            moves=wire.moves_to_wire({place[row]: self.moves[row] for row in self.moves if row in place}),
+            graphs=[],
+            phase="",
+            partition=None,
+            baseline=None,
+            at_roof=[],
+            hovered=None,
+            search="",
+            categories=None,
+            bounds=None,
+            precisions=None,
+            time_share=1.0,
+            top=None,
+        )
+        return engine.draw(state, self.locale)
+
+    def _bounds_table(self, rows: Rows) -> str:
+        """Return an HTML table of the first rows with their bounds on the focus chip; "" without a chip or kernels."""
+        first = self.shown_kernels[rows[: fallback.MAX_ROWS]]
+        if not len(first) or not self.chips:
+            return ""
+        bound = bound_lenient(
+            first,
+            self.resolved_chip(),
+            precision=self._precision_of(self.chip()),
+            memory=self.memory,
+            exposed_comm=self.exposed_comm,
+            launch_overhead=self.launch_overhead,
+        )
+        return report.html(bound)
+
+
+def save_page(parts: Iterable[RooflineModel | str], path: str | os.PathLike[str], *, title: str) -> Path:
+    """Save several widgets as one HTML page, with texts between them. Return the path.
+
+    The page works without Python, network and other files; see `RooflineModel.to_html`.
+
+    Parameters
+    ----------
+    parts
+        Widgets, models and texts, in the page's order. A blank line ends a paragraph of a text. A paragraph that begins
+        with "## " is a heading. A text is never read as markup.
+    path
+        The file, such as "report.html".
+    title
+        The title of the page.
+
+    Raises
+    ------
+    TypeError
+        If a part is neither a model nor a text.
+    ValueError
+        If the models have different languages.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from roofwidget import RooflineModel
+    >>> before, after = (RooflineModel(["v5p"], [("gelu", 1e12, n, 0.4)]) for n in (2e11, 1e11))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_page(["Before:", before, "After:", after], f"{folder}/report.html", title="One fusion").name
+    'report.html'
+    """
+    made: list[page.Part | str] = []
+    for part in parts:
+        if not isinstance(part, (RooflineModel, str)):
+            raise TypeError(f"save_page takes widgets and texts, not {type(part).__name__}")
+        made.append(part if isinstance(part, str) else part._part_of_page())  # noqa: SLF001 - of this module
+    target = Path(path)
+    target.write_text(page.page(made, title, _today()), encoding="utf-8")
+    return target

@@ -11,6 +11,7 @@ from IPython.display import display
 from traitlets import HasTraits, Instance, TraitError, Unicode, default, observe
 
 from roofwidget import bundle
+from roofwidget.export import engine
 from roofwidget.kernels.table import Kernels
 from roofwidget.model import ROW_TRAITS, RooflineModel
 from roofwidget.state.filter_traits import has_column
@@ -74,6 +75,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     @default("_code")
     def _default_code(self) -> bundle.FrontEnd | None:
+        # For the picture beside the view, see `_repr_mimebundle_`.
+        engine.warm_up(self.locale)
         return bundle.front_end(self.locale)
 
     @observe("locale")
@@ -215,6 +218,13 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         return RooflineModel.__repr__(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return the widget's view and, for places where no widget can run, a picture with a table."""
+        shown: tuple[dict[str, Any], dict[str, Any]] | None = super()._repr_mimebundle_(**options)
+        if shown is not None:
+            shown[0]["text/html"] = self.fallback_html()
+        return shown
 
     def show(self) -> None:
         """Display the widget in the output of the current notebook cell."""

@@ -2,6 +2,7 @@
 // model that all widgets of a Jupyter kernel share. The loader gets the code and the texts from this model. A page
 // imports the code and the texts of a language only once, for all widgets of the page.
 
+import { inflated } from "./wire/packed.ts";
 import type { loadWords } from "./words/en.ts";
 import type { Like } from "./words/words.ts";
 
@@ -124,19 +125,6 @@ async function imported(script: BlobPart[]): Promise<FrontEnd["make"]> {
   } finally {
     URL.revokeObjectURL(url);
   }
-}
-
-/** Newer browsers decode base64 in native code. A loop in a script that has just started is slow. */
-const { fromBase64 } = Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> };
-const bytesOf = (text: string) =>
-  fromBase64?.(text) ?? Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-/** The bytes are never text in between: making a text of them and bytes again takes as long as inflating them. */
-function inflated(part: Compressed): Promise<ArrayBuffer> {
-  const { writable, readable } = new DecompressionStream("gzip");
-  const writer = writable.getWriter();
-  // If the bytes are broken, reading fails too.
-  Promise.all([writer.write(bytesOf(part)), writer.close()]).catch(() => {});
-  return new Response(readable).arrayBuffer();
 }
 
 /**

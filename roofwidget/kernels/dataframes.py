@@ -971,19 +971,23 @@ def bool_as_number(value: Any) -> Any:
     return float(value) if isinstance(value, (bool, np.bool_)) else value
 
 
+def to_columns(kernels: Kernels) -> dict[str, Any]:
+    """Return the columns of `Kernels.to_dataframe` by name, in order."""
+    columns: dict[str, Any] = {"name": kernels.names}
+    columns |= {f"flops:{p}" if p else "flops": column for p, column in kernels.flops_by_precision.items()}
+    columns |= {
+        "bytes" if level == MAIN_LEVEL else f"bytes:{level}": column for level, column in kernels.bytes_by_level.items()
+    }
+    columns |= {"time": kernels.time, "precision": kernels.precision, "category": kernels.category}
+    columns["count"] = kernels.count.astype(np.int64)
+    if kernels.has_self_time:
+        columns["self_time"] = kernels.self_time
+    columns |= dict(kernels.extra)
+    return columns | {f"origin:{key}": texts for key, texts in kernels.origin.items()}
+
+
 def to_frame(kernels: Kernels) -> Any:
     """Return a pandas DataFrame; see `Kernels.to_dataframe`."""
     import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
-    frame: dict[str, Any] = {"name": kernels.names}
-    frame |= {f"flops:{p}" if p else "flops": column for p, column in kernels.flops_by_precision.items()}
-    frame |= {
-        "bytes" if level == MAIN_LEVEL else f"bytes:{level}": column for level, column in kernels.bytes_by_level.items()
-    }
-    frame |= {"time": kernels.time, "precision": kernels.precision, "category": kernels.category}
-    frame["count"] = kernels.count.astype(np.int64)
-    if kernels.has_self_time:
-        frame["self_time"] = kernels.self_time
-    frame |= dict(kernels.extra)
-    frame |= {f"origin:{key}": texts for key, texts in kernels.origin.items()}
-    return pd.DataFrame(frame)
+    return pd.DataFrame(to_columns(kernels))

@@ -43,6 +43,7 @@ FORMATS: Final = (
     "roofwidget.readers.likwid",
     "roofwidget.readers.rocprof",
     "roofwidget.readers.ncu",
+    "roofwidget.readers.page",
     "roofwidget.readers.tables.records",
 )
 _LAZY: Final = dict.fromkeys(("Profiles", "read_many"), "roofwidget.readers.many")

@@ -1,7 +1,6 @@
 // The chart as a picture: SVG text, computed from the state, the size and the theme, without the DOM. The title is above
 // the layers of the chart, the legend and the sentence are below.
 
-import type { VNode } from "preact";
 import type { Store } from "../state/store.ts";
 import { withoutForbidden } from "../text/xml.ts";
 import { captionOf, hasLegend, legendOf } from "./caption.ts";
@@ -14,67 +13,64 @@ import { svgText } from "./svg_text.ts";
 import type { Theme } from "./theme.ts";
 import { timeDrawing } from "./time/layers.tsx";
 
-/** A picture as SVG text, and its size, px. */
+/** A picture as SVG text, its title or else the sentence under it, and its size, px. */
 export interface Picture extends Size {
   readonly svg: string;
+  readonly title: string;
 }
 
-/** The fonts of JupyterLab's user interface. */
-const FONTS = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif";
+/** The fonts of JupyterLab's user interface, then two with letters of about the same width, for other machines. */
+const FONTS = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, 'Liberation Sans', 'Hanken Grotesk', sans-serif";
 const [LINE_PX, EDGE_PX] = [18, 12];
 
-/** Draws the chart. `pointedChip`: see `captionOf`. */
-export function pictureOf(store: Store, size: Size, theme: Theme, pointedChip?: string): Picture {
-  const { width } = size;
-  const parts: VNode[] = [];
-  const write = (text: string, x: number, top: number, isTitle = false) =>
-    parts.push(
-      <text
-        x={x}
-        y={top + FONT_PX}
-        font-weight={isTitle ? 600 : undefined}
-        font-size={isTitle ? FONT_PX + 2 : undefined}
-        fill={theme.text}
-        unicode-bidi="isolate"
-      >
-        {text}
-      </text>,
-    );
-  let y = EDGE_PX;
-  if (store.title.value) {
-    write(store.title.value, EDGE_PX, y, true);
-    y += LINE_PX + EDGE_PX / 2;
-  }
-  const draw = store.view.value === "time" ? timeDrawing : rooflineDrawing;
-  const { scene, looks, labels, under, over } = draw(store, size, theme);
-  parts.push(
-    <svg {...{ y, ...size }} aria-hidden="true">
-      {under}
-      <g data-layer="points">
-        <PointShapes scene={scene} looks={looks} />
-      </g>
-      <Rings scene={scene} pointed={scene.points.home[store.pointed.value ?? -1] ?? -1} />
-      {over}
-      <Labels labels={labels} scene={scene} />
-    </svg>,
-  );
-  y += size.height + LINE_PX / 2;
-  let x = EDGE_PX;
+/** A line of text around the chart, with the colour of the dot before it. `y` is the line's top, px. */
+interface Line {
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+  readonly dot?: string | undefined;
+}
+
+/** What stands under the chart, and its height. The lines' `y` begins at the chart's bottom. */
+function caption(store: Store, width: number, theme: Theme, pointedChip: string | undefined) {
+  const lines: Line[] = [];
+  let [x, y] = [EDGE_PX, LINE_PX / 2];
   for (const { name, colour } of hasLegend(store) ? legendOf(store.kernels.value, theme) : []) {
     const room = textWidth(name) + 2 * EDGE_PX;
     if (x > EDGE_PX && x + room > width) [x, y] = [EDGE_PX, y + LINE_PX];
-    if (colour) parts.push(<circle cx={x + 4} cy={y + 8} r={4} fill={colour} />);
-    write(name, x + EDGE_PX, y);
+    lines.push({ text: name, x: x + EDGE_PX, y, dot: colour });
     x += room + EDGE_PX;
   }
   if (x > EDGE_PX) y += LINE_PX;
   // Each of the two texts begins on a new line.
   const { text, note } = captionOf(store, pointedChip);
   for (const line of [text, note].flatMap((part) => linesOf(part, width - 2 * EDGE_PX))) {
-    write(line, EDGE_PX, y);
+    lines.push({ text: line, x: EDGE_PX, y });
     y += LINE_PX;
   }
-  const height = Math.ceil(y + EDGE_PX / 2);
+  return { lines, text, height: y + EDGE_PX / 2 };
+}
+
+/**
+ * Draws the chart. `heightOf` returns the height of the chart for the height of what stands around it, px. For
+ * `pointedChip`, see `captionOf`.
+ */
+export function pictureOf(
+  store: Store,
+  width: number,
+  heightOf: (around: number) => number,
+  theme: Theme,
+  pointedChip?: string,
+): Picture {
+  const title = store.title.value;
+  const under = caption(store, width, theme, pointedChip);
+  const said = title || under.text;
+  const top = EDGE_PX + (title ? LINE_PX + EDGE_PX / 2 : 0);
+  const size = { width, height: heightOf(Math.ceil(top + under.height)) };
+  const bottom = top + size.height;
+  const height = Math.ceil(bottom + under.height);
+  const draw = store.view.value === "time" ? timeDrawing : rooflineDrawing;
+  const { scene, looks, labels, under: below, over } = draw(store, size, theme);
   const svg = svgText(
     <svg
       xmlns="http://www.w3.org/2000/svg"
@@ -84,10 +80,33 @@ export function pictureOf(store: Store, size: Size, theme: Theme, pointedChip?: 
       font-size={FONT_PX}
       style="font-variant-numeric: tabular-nums"
     >
-      <title>{store.title.value || text}</title>
+      <title>{said}</title>
       <rect width={width} height={height} fill={theme.background} />
-      {parts}
+      {title && (
+        <text x={EDGE_PX} y={EDGE_PX + FONT_PX} font-weight={600} font-size={FONT_PX + 2} {...textLooks(theme)}>
+          {title}
+        </text>
+      )}
+      <svg {...{ y: top, ...size }} aria-hidden="true">
+        {below}
+        <g data-layer="points">
+          <PointShapes scene={scene} looks={looks} />
+        </g>
+        <Rings scene={scene} pointed={scene.points.home[store.pointed.value ?? -1] ?? -1} />
+        {over}
+        <Labels labels={labels} scene={scene} />
+      </svg>
+      {under.lines.map(({ text, x, y, dot }) => (
+        <>
+          {dot && <circle cx={x - 8} cy={bottom + y + 8} r={4} fill={dot} />}
+          <text x={x} y={bottom + y + FONT_PX} {...textLooks(theme)}>
+            {text}
+          </text>
+        </>
+      ))}
     </svg>,
   );
-  return { svg: withoutForbidden(svg), width, height };
+  return { svg: withoutForbidden(svg), title: said, width, height };
 }
+
+const textLooks = ({ text }: Theme) => ({ fill: text, "unicode-bidi": "isolate" });

@@ -193,7 +193,7 @@ function buttonsOf(
     act: async ({ currentTarget }) => {
       failure.value = "";
       const { width, height } = scene.scales;
-      const picture = pictureOf(store, { width, height }, scene.theme, pointedChip.value);
+      const picture = pictureOf(store, width, () => height, scene.theme, pointedChip.value);
       const name = store.title.value || store.kernels.value.source;
       const { ownerDocument } = currentTarget as Element;
       if (!(await savePicture(ownerDocument, picture, kind, name))) failure.value = words.noPng;

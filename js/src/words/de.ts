@@ -4,7 +4,7 @@ import type * as en from "./en.ts";
 import type { Like } from "./words.ts";
 
 /** Formats a count with separators between thousands. */
-const whole = (count: number) => count.toLocaleString("de");
+const whole = (count: number) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ".");
 const PREFIXES: Record<string, string> = { k: "Kilo", M: "Mega", G: "Giga", T: "Tera", P: "Peta", E: "Exa" };
 /** Translates Python's texts for the confidence in a source. */
 const CONFIDENCES: Readonly<Record<string, string>> = {

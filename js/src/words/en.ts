@@ -5,7 +5,7 @@ import type { Roof } from "../roofline/roofline.ts";
 import type { Share } from "../wire/types.ts";
 
 /** Formats a count with separators between thousands. */
-const whole = (count: number) => count.toLocaleString("en");
+const whole = (count: number) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 const PREFIXES: Record<string, string> = { k: "kilo", M: "mega", G: "giga", T: "tera", P: "peta", E: "exa" };
 const kernels = (count: number, written = String(count)) => (count === 1 ? "1 kernel" : `${written} kernels`);
 const rows = (count: number) => (count === 1 ? "1 row" : `${whole(count)} rows`);

@@ -68,7 +68,7 @@ const storeOf = (model: FakeModel): Store => createStore(model, new AbortControl
 function svgOf(store: Store, { theme = LIGHT, size = SIZE, draw = pictureOf } = {}): string {
   for (const name of OF_HOSTS) vi.stubGlobal(name, undefined);
   try {
-    return draw(store, size, theme).svg;
+    return draw(store, size.width, () => size.height, theme).svg;
   } finally {
     vi.unstubAllGlobals();
   }

@@ -1,0 +1,20 @@
+// The entry of an exported page: it starts each widget of the page, without Python.
+
+import { type SavedState, savedModel } from "./state/saved_model.ts";
+import makeWidget from "./widget.tsx";
+import { inflatedText } from "./wire/packed.ts";
+
+/** Starts a widget in the place of its picture. The element's script has the widget's state. */
+async function start(element: HTMLElement) {
+  const packed = element.querySelector("script")?.textContent ?? "";
+  const model = savedModel(JSON.parse(await inflatedText(packed)) as SavedState);
+  const el = document.createElement("div");
+  const { signal } = new AbortController();
+  const widget = makeWidget();
+  widget.initialize({ model, el, signal });
+  element.prepend(el);
+  await widget.render({ el, model, signal });
+  for (const other of [...element.children]) if (other !== el && other.localName !== "script") other.remove();
+}
+
+for (const element of document.querySelectorAll<HTMLElement>("[data-roofwidget]")) void start(element);

@@ -1,0 +1,109 @@
+"""Turns an executed notebook into one HTML page on which its widgets are alive, without Python and without a network.
+
+nbconvert's own pages load the code of widgets from the network, and stay blank without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any, Final
+
+from roofwidget.export import page
+from roofwidget.export.saved_state import saved_parts
+from roofwidget.support import built_files, languages
+from roofwidget.support.languages import ENGLISH
+from roofwidget.support.text_tables import one_line
+
+VIEW: Final = "application/vnd.jupyter.widget-view+json"
+STATE: Final = "application/vnd.jupyter.widget-state+json"
+_OURS: Final = "roofwidget.RooflineWidget"
+_MISSING: Final = "pages of notebooks need nbconvert: pip install 'roofwidget[notebooks]'"
+_MAX_LETTERS: Final = 200
+_STYLE: Final = """\
+pre { overflow-x: auto; padding: 8px; background: #8881; font-size: 13px; }
+.prompt, .anchor-link { display: none; }
+.output_area { overflow-x: auto; }
+"""
+
+
+def notebook_page(path: Path, day: date) -> str:
+    """Return the HTML of a notebook: its texts, code and outputs, with its widgets.
+
+    Parameters
+    ----------
+    path
+        The notebook. It must have been executed, and saved with the state of its widgets, as ``jupyter nbconvert
+        --execute --to notebook --inplace`` does.
+    day
+        When the page was made.
+
+    Raises
+    ------
+    ImportError
+        If nbconvert is not installed.
+    ValueError
+        If the file is no notebook, or shows a widget whose state it does not have.
+    """
+    try:
+        import nbconvert  # noqa: PLC0415  # optional
+        import nbformat  # noqa: PLC0415  # comes with nbconvert
+    except ImportError:
+        raise ImportError(_MISSING) from None
+    try:
+        read: Any = nbformat.reads
+        notebook = read(path.read_text(encoding="utf-8"), as_version=4)
+    except (AttributeError, LookupError, TypeError, ValueError, nbformat.ValidationError) as error:
+        raise ValueError(f"{path.name} is not a notebook ({one_line(str(error), _MAX_LETTERS)})") from None
+    states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+    parts: list[page.Part] = []
+    for output in _outputs(notebook):
+        model = states.get(output["data"][VIEW].get("model_id"))
+        if model is not None and model["state"].get("_anywidget_id") != _OURS:
+            continue
+        if model is None:
+            raise ValueError(
+                f"{path.name} shows a widget whose state is not saved: run it with "
+                "'jupyter nbconvert --to notebook --execute --inplace', or save it in JupyterLab with "
+                "Settings > Save Widget State Automatically"
+            )
+        output["data"] = {"text/html": _place(len(parts))}
+        parts.append(_part(model))
+    exporter: Any = nbconvert.HTMLExporter
+    body, _ = exporter(template_name="basic").from_notebook_node(notebook)
+    for at, part in enumerate(parts):
+        body = body.replace(_place(at), part.html)
+    return page.document(parts, body, _title(notebook) or path.stem, day, _STYLE)
+
+
+def _outputs(notebook: Any) -> Iterator[Any]:
+    """Yield the outputs that show a widget."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if VIEW in output.get("data", {}):
+                yield output
+
+
+def _place(at: int) -> str:
+    return f"<p>widget {at} of roofwidget</p>"
+
+
+def _part(model: Mapping[str, Any]) -> page.Part:
+    state = {name: value for name, value in model["state"].items() if not name.startswith("_")}
+    buffers = [(buffer["path"], buffer["data"]) for buffer in model.get("buffers", [])]
+    shown = [chip for chip in state["chips"] if chip["id"] in state["shown"]]
+    return page.Part(saved_parts(state, buffers), shown, _language(model["state"]["_esm"]), "")
+
+
+def _language(script: str) -> str:
+    """Return the language of a saved widget: its script is that of the language."""
+    scripts = {name: built_files.read(f"loader.{name}.js").decode() for name in languages.languages()}
+    return next((name for name, text in scripts.items() if text == script), ENGLISH)
+
+
+def _title(notebook: Any) -> str:
+    """Return the first heading of a notebook, or ""."""
+    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    lines = (line for text in texts for line in text.splitlines())
+    return next((line[2:].strip() for line in lines if line.startswith("# ")), "")

@@ -1,0 +1,185 @@
+"""Writes widgets as one HTML page that needs no Python, no network and no other file.
+
+The page forbids itself all requests: its policy allows only the scripts and styles with the hashes of its own. So what
+the names of kernels contain cannot run, and a page that is opened tells nobody. The code is compressed, which makes the
+page half as large; a small script adds it as an element.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from roofwidget.export.saved_state import State, saved
+from roofwidget.readers.page import MARK
+from roofwidget.support import built_files
+from roofwidget.support.languages import ENGLISH
+from roofwidget.support.text_tables import escaped
+
+_STYLE: Final = """\
+:root { color-scheme: light dark; }
+body { max-width: 1280px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.5em; }
+section { margin: 24px 0; }
+img { max-width: 100%; height: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: 2px 12px 2px 0; text-align: left; }
+footer, details { margin-top: 32px; font-size: 13px; }
+a { overflow-wrap: anywhere; }
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A widget on a page.
+
+    Attributes
+    ----------
+    text
+        The JSON text of its state, see `saved_state.saved`.
+    chips
+        The chips that it shows, as `roofwidget.wire.chips_to_wire` describes them.
+    language
+        The code of the language of its texts.
+    fallback
+        HTML that is shown until the widget has started, and where no script runs.
+    """
+
+    text: str
+    chips: Sequence[Mapping[str, Any]]
+    language: str
+    fallback: str
+
+    @property
+    def html(self) -> str:
+        """The element in which the widget starts. It contains the state."""
+        state = f'<script type="text/plain">{_compressed(self.text)}</script>'
+        return f"<section {MARK}>{state}{self.fallback}</section>"
+
+
+def part_of(state: State, language: str, fallback: str) -> Part:
+    """Return a model's state as a part of a page."""
+    chips = [chip for chip in state["chips"] if chip["id"] in state["shown"]]
+    return Part(saved(state), chips, language, fallback)
+
+
+def page(parts: Iterable[Part | str], title: str, day: date) -> str:
+    """Return the HTML of a page.
+
+    Parameters
+    ----------
+    parts
+        Widgets, and texts between them. A blank line ends a paragraph. Lines that begin with "## " are headings.
+    title
+        The title of the document and the heading of the page.
+    day
+        When the page was made.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the front end is not built.
+    ValueError
+        If the widgets are in several languages: a page has one.
+    """
+    parts = list(parts)
+    body = "\n".join(part.html if isinstance(part, Part) else _text(part) for part in parts)
+    return document(
+        [part for part in parts if isinstance(part, Part)], f"<h1>{escaped(title)}</h1>\n{body}", title, day
+    )
+
+
+def document(widgets: Sequence[Part], body: str, title: str, day: date, style: str = "") -> str:
+    """Return the HTML of a page whose body is made. `style` is added to the page's own.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As `page`.
+    """
+    languages = sorted({part.language for part in widgets})
+    if len(languages) > 1:
+        raise ValueError(f"a page has one language, and these widgets have {' and '.join(languages)}: set their locale")
+    language = languages[0] if languages else ENGLISH
+    code = f"{built_files.words(language)}\n{built_files.text('page.js')}"
+    look, unpack = built_files.text("widget.css"), built_files.text("unpack.js")
+    own = f"{_STYLE}{style}"
+    policy = (
+        f"default-src 'none'; script-src {_hash(unpack)} {_hash(code)}; style-src {_hash(look)} {_hash(own)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    return f"""<!doctype html>
+<html lang="{language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="roofwidget">
+<title>{escaped(title)}</title>
+<style>{own}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+{_sources([chip for part in widgets for chip in part.chips])}
+<footer>{day.isoformat()}</footer>
+{_packed("style", look)}
+{_packed("script", code)}
+<script>{unpack}</script>
+</body>
+</html>
+"""
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _packed(kind: str, text: str) -> str:
+    return f'<script type="text/plain" data-unpack="{kind}">{_compressed(text)}</script>'
+
+
+def _compressed(text: str) -> str:
+    # Without the time, the same text always gives the same page.
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
+
+
+def _text(text: str) -> str:
+    paragraphs = (part.strip() for part in re.split(r"\n\s*\n", text))
+    return "\n".join(
+        f"<h2>{escaped(part[3:])}</h2>" if part.startswith("## ") else f"<p>{escaped(part)}</p>"
+        for part in paragraphs
+        if part
+    )
+
+
+def _sources(chips: Iterable[Mapping[str, Any]]) -> str:
+    """Return a list of the sources, each with the figures that it gives; "" if there are none."""
+    figures: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for chip in {chip["id"]: chip for chip in chips}.values():
+        for figure in chip["figures"]:
+            if figure["source"]:
+                known = figures.setdefault((figure["source"], figure["url"]), {})
+                known.setdefault(chip["name"], []).append(figure["label"])
+
+    def item(source: tuple[str, str]) -> str:
+        whose = "; ".join(f"{name}: {', '.join(labels)}" for name, labels in figures[source].items())
+        return f"<li>{_link(*source)}: {escaped(whose)}</li>"
+
+    items = [item(source) for source in figures]
+    listed = "\n".join(items)
+    return f"<details><summary>Sources of the figures</summary><ul>\n{listed}\n</ul></details>" if items else ""
+
+
+def _link(title: str, url: str) -> str:
+    if urlsplit(url).scheme not in {"http", "https"}:
+        return escaped(title)
+    return f'<a href="{escaped(url)}" rel="noreferrer">{escaped(title)}</a>'

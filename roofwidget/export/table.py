@@ -1,0 +1,38 @@
+"""Writes kernels as a CSV file that spreadsheets and `roofwidget.read` understand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import Any, Final
+
+from roofwidget.kernels.dataframes import to_columns
+from roofwidget.kernels.table import Kernels
+from roofwidget.support.text_tables import without_surrogates
+
+# A spreadsheet reads such a text as a formula. An apostrophe before it prevents this; `roofwidget.read` removes it.
+_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+
+
+def csv_text(kernels: Kernels) -> str:
+    """Return the columns of `Kernels.to_dataframe` as CSV. Unknown values are empty; numbers have all their digits."""
+    columns = to_columns(kernels)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([_cell(name) for name in columns])
+    writer.writerows(zip(*([_cell(value) for value in _plain(column)] for column in columns.values()), strict=True))
+    return text.getvalue()
+
+
+def _plain(column: Any) -> list[Any]:
+    return column.tolist() if hasattr(column, "tolist") else list(column)
+
+
+def _cell(value: Any) -> str:
+    if value is None or value != value:  # noqa: PLR0124 - NaN differs from itself
+        return ""
+    if not isinstance(value, str):
+        return repr(value)
+    text = without_surrogates(value)
+    return f"'{text}" if _FORMULA.match(text) else text

@@ -1,0 +1,141 @@
+"""Exported pages: everything is live without Python, from a file, and no page asks the network for anything."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from playwright.sync_api import expect
+
+import roofwidget as rw
+from tests.browser.drawn import Drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    from tests.browser.lab import Notebook
+
+CHIPS = [
+    rw.Chip("One", {"bf16": "100 TFLOP/s", "fp8": "200 TFLOP/s"}, {"HBM": "1 TB/s", "L2": "10 TB/s"}),
+    rw.Chip("Two", {"bf16": "400 TFLOP/s"}, {"HBM": "2 TB/s"}),
+]
+KERNELS = [
+    rw.Kernel("matmul", 4e12, 1e10, time=0.08, category="gemm"),
+    rw.Kernel("layer norm", 5e9, 1.6e9, time=3e-3, category="norm"),
+    rw.Kernel("copy", 0, 1e9, time=2e-3),
+]
+HOSTILE = "</script><script>window.PWNED=1</script><svg onload=window.PWNED=1>\u202e\x07 {{7*7}}"
+
+
+class Exported:
+    """A page opened from its file, without a network, and what went wrong on it."""
+
+    def __init__(self, browser: Browser, folder: Path, html: str, **options: Any) -> None:
+        path = folder / "page.html"
+        path.write_text(html, encoding="utf-8")
+        self.context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900}, **options)
+        self.page: Page = self.context.new_page()
+        self.requests: list[str] = []
+        self.faults: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", lambda message: self.faults.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.goto(path.as_uri())
+
+    @property
+    def drawn(self) -> Drawn:
+        """The first widget of the page."""
+        return Drawn(cast("Notebook", SimpleNamespace(page=self.page)))
+
+    def close(self) -> None:
+        """Close it. Nothing was asked for but the file, and the browser had nothing to complain about."""
+        assert [url for url in self.requests if url != "about:srcdoc"] == [self.page.url]
+        assert self.faults == []
+        assert self.page.evaluate("window.PWNED") is None
+        self.context.close()
+
+
+@pytest.fixture
+def exported(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Exported]]:
+    opened: list[Exported] = []
+
+    def open_page(html: str, **options: Any) -> Exported:
+        opened.append(Exported(browser, tmp_path, html, **options))
+        return opened[-1]
+
+    yield open_page
+    for one in opened:
+        one.close()
+
+
+def test_sliders_toggles_undo_and_typed_values_work_on_a_page(exported: Callable[..., Exported]) -> None:
+    drawn = exported(rw.roofline(CHIPS, KERNELS, title="Two chips").to_html()).drawn
+    assert drawn.page.title() == "Two chips"
+    before = drawn.roof("one")
+    drawn.drag("bandwidth", 0.2)
+    assert drawn.roof("one") != before
+    drawn.tool("undo").click()
+    drawn.eventually(lambda: drawn.roof("one") == before)
+    drawn.box("peak").fill("200 TFLOP/s")
+    drawn.box("peak").press("Enter")
+    drawn.eventually(lambda: drawn.label("ridge one") == "ridge 200 FLOP/B")
+    drawn.toggle("Two").click()
+    drawn.eventually(lambda: not drawn.has_roof("two"))
+
+
+def test_the_roof_is_grabbed_and_a_kernel_hovered_on_a_page(exported: Callable[..., Exported]) -> None:
+    drawn = exported(rw.roofline(CHIPS[:1], KERNELS).to_html()).drawn
+    drawn.page.mouse.move(*drawn.place(400, 5e13))
+    assert "matmul" in drawn.tooltip()
+    before = drawn.label("ridge one")
+    x, y = drawn.place(600, 1e14)
+    drawn.page.mouse.move(x, y)
+    drawn.page.mouse.down()
+    drawn.page.mouse.move(x, y - 40, steps=5)
+    drawn.page.mouse.up()
+    drawn.eventually(lambda: drawn.label("ridge one") != before)
+
+
+def test_filters_table_and_snapshots_work_on_a_page(exported: Callable[..., Exported]) -> None:
+    kernels = [rw.Kernel(f"kernel {row}", 4e12, 1e10 * (row + 1), time=0.08 * (row + 1)) for row in range(12)]
+    drawn = exported(rw.roofline(CHIPS[:1], kernels).to_html()).drawn
+    drawn.root.get_by_role("searchbox").fill("kernel 11")
+    expect(drawn.root).to_contain_text("1 of 12 kernels")
+    drawn.tool("freeze").click()
+    expect(drawn.root.locator(".roofwidget-hardware")).to_contain_text("snapshot 1")
+
+
+def test_operations_are_merged_on_a_page(exported: Callable[..., Exported]) -> None:
+    chain = rw.chain([("LayerNorm", 10), ("GELU", 8), ("Add", 1)], elements=1_000_000)
+    drawn = exported(rw.roofline(CHIPS[:1], graph=chain).to_html()).drawn
+    fusion = drawn.root.locator(".roofwidget-fusion")
+    fusion.get_by_role("button", name=re.compile("best", re.IGNORECASE)).first.click()
+    expect(drawn.root.locator("[data-label^='kernel']")).to_have_count(1)
+
+
+def test_hostile_names_stay_text_on_a_page(exported: Callable[..., Exported]) -> None:
+    chip = rw.Chip(HOSTILE, {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+    widget = rw.roofline([chip], [rw.Kernel(HOSTILE, 4e12, 1e10, time=0.08, category=HOSTILE)], title=HOSTILE)
+    opened = exported(widget.to_html())
+    assert opened.page.locator("h1").inner_text().startswith("</script><script>window.PWNED=1</script>")
+    assert "</script>" in opened.drawn.sentence()
+
+
+def test_a_page_follows_the_dark_theme_and_narrow_screens(exported: Callable[..., Exported]) -> None:
+    opened = exported(rw.roofline(CHIPS, KERNELS).to_html(), color_scheme="dark")
+    expect(opened.page.locator(".roofwidget-dark")).to_have_count(1)
+    opened.page.set_viewport_size({"width": 480, "height": 800})
+    expect(opened.page.locator(".roofwidget-narrow")).to_have_count(1)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 480
+
+
+def test_a_page_works_inside_another_pages_frame(exported: Callable[..., Exported]) -> None:
+    html = rw.roofline(CHIPS, KERNELS).to_html()
+    opened = exported(f'<iframe srcdoc="{escape(html)}" width="1200" height="800"></iframe>')
+    expect(opened.page.frame_locator("iframe").locator(".roofwidget-chart")).to_be_visible()

@@ -1,0 +1,129 @@
+"""The HTML beside a widget's view, for places where no widget can run."""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import roofwidget as rw
+from roofwidget.export import engine
+
+CHIP = rw.Chip("One", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+KERNELS = [("matmul", 4e12, 1e10, 0.08), ("copy", 0, 1e9, 2e-3)]
+
+
+def fallback(widget: rw.RooflineWidget) -> str:
+    bundle = widget._repr_mimebundle_()
+    assert bundle is not None
+    assert "application/vnd.jupyter.widget-view+json" in bundle[0]
+    assert bundle[0]["text/plain"] == repr(widget)
+    return str(bundle[0]["text/html"])
+
+
+class Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.image: dict[str, str | None] = {}
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag == "img":
+            self.image = dict(attrs)
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(html)
+    return reader
+
+
+def svg_of(reader: Reader) -> str:
+    source = reader.image["src"] or ""
+    assert source.startswith("data:image/svg+xml;base64,")
+    return base64.b64decode(source.partition(",")[2]).decode()
+
+
+def measured(n: int, name: str = "kernel {}") -> dict[str, Any]:
+    chance = np.random.default_rng(1)
+    flops, moved = 10 ** chance.uniform(9, 13, n), 10 ** chance.uniform(8, 11, n)
+    time = np.maximum(flops / 1e14, moved / 1e12) * chance.uniform(1, 4, n)
+    return {"name": [name.format(row) for row in range(n)], "flops": flops, "bytes": moved, "time": time}
+
+
+def test_a_widget_brings_its_picture_and_a_table_of_its_kernels() -> None:
+    widget = rw.roofline([CHIP], KERNELS, title="Before fusion")
+    reader = read(fallback(widget))
+    assert reader.image["alt"] == "Before fusion"
+    assert svg_of(reader) == widget.to_svg()
+    assert {"Bounds on One · bf16 · HBM", "matmul", "copy"} <= set(reader.words)
+
+
+def test_the_alternative_text_is_the_sentence_without_a_title() -> None:
+    words = read(fallback(rw.roofline([CHIP], KERNELS))).image["alt"] or ""
+    assert words.startswith("One · 100 TFLOP/s at bf16, 1 TB/s from HBM · ridge point 100 FLOP/B")
+
+
+@pytest.mark.parametrize("n", [1_000, 10_000])
+def test_of_many_kernels_the_longest_are_drawn_and_it_says_so(n: int) -> None:
+    table = measured(n)
+    html = fallback(rw.roofline([CHIP], table))
+    assert len(html) <= 30_000
+    reader = read(html)
+    # The filter `top` leaves 1,000.
+    assert f"The picture shows the 100 kernels with the longest times, of {min(n, 1000):,}." in reader.words
+    longest = table["name"][int(np.argmax(table["time"]))]
+    assert longest in reader.words
+    assert longest in svg_of(reader)
+
+
+def test_long_names_leave_it_small() -> None:
+    html = fallback(rw.roofline([CHIP], measured(200, "a kernel with a name " + "of many letters " * 200 + "{}")))
+    assert len(html) <= 30_000
+    assert "<img" in html
+
+
+def test_hostile_names_are_text() -> None:
+    name = '"><script>alert(1)</script>'
+    chip = rw.Chip(name, {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+    reader = read(fallback(rw.roofline([chip], [(name, 4e12, 1e10, 0.08)], title=name)))
+    assert set(reader.tags) <= {"div", "img", "p", "table", "caption", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+    assert reader.image["alt"] == name
+    assert name in reader.words
+
+
+def test_a_selected_kernel_and_a_moved_one_keep_their_marks() -> None:
+    table = measured(300)
+    row = int(np.argmax(table["time"]))
+    widget = rw.roofline([CHIP], table)
+    plain = svg_of(read(fallback(widget)))
+    widget.selected = [row]
+    selected = svg_of(read(fallback(widget)))
+    assert selected != plain
+    widget.selected = []
+    assert svg_of(read(fallback(widget))) == plain
+    widget.move(row, bytes=0.5)
+    assert svg_of(read(fallback(widget))) != plain
+
+
+def test_without_chips_or_kernels_there_is_a_picture_and_no_table() -> None:
+    assert read(fallback(rw.roofline([CHIP]))).tags == ["div", "img"]
+    assert read(fallback(rw.roofline([], KERNELS))).tags == ["div", "img"]
+
+
+def test_without_the_engine_there_is_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "quickjs", None)
+    monkeypatch.setattr(engine._ENGINES, "drawing", {})
+    html = fallback(rw.roofline([CHIP], KERNELS))
+    assert "<img" not in html
+    assert re.search("<td>[^<]*compute</td>", html)

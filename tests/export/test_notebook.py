@@ -1,0 +1,119 @@
+"""Executed notebooks as pages, by the command `roofwidget bundle-html`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import pytest
+
+import roofwidget as rw
+from roofwidget.cli import main
+from roofwidget.export.notebook import STATE, VIEW
+
+CHIP = rw.Chip("One", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+
+
+def written(folder: Path, *widgets: ipywidgets.Widget, name: str = "lesson", has_state: bool = True) -> Path:
+    """Write a notebook that shows the widgets, with their state, as JupyterLab saves it."""
+    outputs = [
+        {
+            "output_type": "display_data",
+            "metadata": {},
+            "data": {VIEW: {"model_id": widget.model_id}, "text/plain": "w"},
+        }
+        for widget in widgets
+    ]
+    state = ipywidgets.Widget.get_manager_state(drop_defaults=False) if has_state else {"state": {}}
+    cells: list[dict[str, Any]] = [
+        {
+            "cell_type": "markdown",
+            "id": "a",
+            "metadata": {},
+            "source": "# A lesson\n\n<script>window.PWNED = 1</script>",
+        },
+        {
+            "cell_type": "code",
+            "id": "b",
+            "metadata": {},
+            "execution_count": 1,
+            "source": "print(1)",
+            "outputs": outputs,
+        },
+    ]
+    notebook = {"cells": cells, "metadata": {"widgets": {STATE: state}}, "nbformat": 4, "nbformat_minor": 5}
+    path = folder / f"{name}.ipynb"
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    return path
+
+
+def test_a_notebook_becomes_a_page_with_its_texts_and_its_widgets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    widgets = [rw.roofline([CHIP], [(name, 4e12, 1e10, 0.08)]) for name in ("first", "second")]
+    path = written(tmp_path, *widgets)
+    assert main(["bundle-html", str(path)]) == 0
+    page = tmp_path / "lesson.html"
+    assert capsys.readouterr().out.split() == [str(page)]
+    html = page.read_text(encoding="utf-8")
+    assert "<title>A lesson</title>" in html
+    assert '<span class="nb">print</span>' in html
+    assert [rw.read(page, widget=number).names.tolist() for number in (1, 2)] == [["first"], ["second"]]
+    # The script of the text is there, and the page's policy does not run it.
+    assert "default-src 'none'; script-src 'sha256-" in html
+
+
+def test_a_folder_of_notebooks_becomes_pages_in_another_folder(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        written(tmp_path, rw.roofline([CHIP]), name=name)
+    assert main(["bundle-html", str(tmp_path), "--out", str(tmp_path / "pages" / "new")]) == 0
+    assert sorted(path.name for path in (tmp_path / "pages" / "new").iterdir()) == ["one.html", "two.html"]
+
+
+def test_a_german_widget_has_its_words_on_the_page(tmp_path: Path) -> None:
+    main(["bundle-html", str(written(tmp_path, rw.roofline([CHIP], locale="de")))])
+    assert '<html lang="de">' in (tmp_path / "lesson.html").read_text(encoding="utf-8")
+
+
+def test_other_widgets_show_what_stands_beside_them(tmp_path: Path) -> None:
+    main(["bundle-html", str(written(tmp_path, ipywidgets.IntSlider(), rw.roofline([CHIP])))])
+    assert (tmp_path / "lesson.html").read_text(encoding="utf-8").count("data-roofwidget>") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("no JSON", "lesson.ipynb is not a notebook"),
+        ('{"cells": 1}', "lesson.ipynb is not a notebook"),
+        (None, "lesson.ipynb shows a widget whose state is not saved: run it with 'jupyter nbconvert"),
+    ],
+)
+def test_what_cannot_be_a_page_is_refused_in_one_line(
+    content: str | None, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, rw.roofline([CHIP]), has_state=False)
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    assert main(["bundle-html", str(path)]) == 1
+    message = capsys.readouterr().err
+    assert message.startswith(f"roofwidget: {words}")
+    assert message.count("\n") == 1
+    assert not (tmp_path / "lesson.html").exists()
+
+
+def test_a_missing_notebook_and_an_empty_folder_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bundle-html", str(tmp_path / "none.ipynb")]) == 1
+    assert "none.ipynb" in capsys.readouterr().err
+    assert main(["bundle-html", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"roofwidget: there is no notebook (.ipynb) in {tmp_path}\n"
+
+
+def test_the_command_explains_itself() -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", "roofwidget.cli", "bundle-html", "--help"], check=True, capture_output=True, text=True
+    )
+    assert "jupyter nbconvert --to notebook --execute --inplace lesson.ipynb" in said.stdout

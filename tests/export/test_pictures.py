@@ -1,0 +1,179 @@
+"""Pictures of a model as SVG, PNG and PDF, made by Python alone."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import re
+import subprocess
+import sys
+import threading
+from xml.etree import ElementTree as ET
+
+import pytest
+from PIL import Image
+
+import roofwidget as rw
+from roofwidget import RooflineModel
+from roofwidget.export import engine, pictures
+
+CHIP = rw.Chip("One", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s", "L2": "10 TB/s"})
+KERNELS = [
+    {"name": "matmul", "flops": 4e12, "bytes": 1e10, "time": 0.08, "category": "gemm"},
+    {"name": "copy", "flops": 0, "bytes": 1e9, "time": 2e-3},
+    {"name": "norm", "flops": 5e9, "bytes": 1.6e9, "category": "norm"},
+]
+HOSTILE = [
+    "</text><script>alert(1)</script>",
+    '"><svg onload=alert(1)>',
+    "a\x00b\x0bc\ud800d\uffff",
+    "\u202eright to left",
+    "&lt;&#0;]]>",
+    "x" * 1_000_000,
+]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def model(**traits: object) -> RooflineModel:
+    return RooflineModel([CHIP], KERNELS, **traits)
+
+
+def texts(svg: str) -> list[str]:
+    return [element.text or "" for element in ET.fromstring(svg).iter(f"{SVG}text")]  # noqa: S314 - our own
+
+
+def test_the_svg_has_title_names_legend_and_sentence() -> None:
+    found = texts(model(title="Before fusion").to_svg())
+    assert found[0] == "Before fusion"
+    assert {"matmul", "copy", "gemm", "norm", "One", "ridge 100 FLOP/B"} <= set(found)
+    assert "compute-bound" in " ".join(found[-2:])
+
+
+def test_a_picture_of_a_german_model_is_german() -> None:
+    assert "speichergebunden" in " ".join(texts(model(locale="de").to_svg()))
+
+
+def test_the_same_state_always_gives_the_same_text() -> None:
+    code = (
+        "import roofwidget as rw\n"
+        "print(rw.RooflineModel(['v5p'], [('matmul', 4e12, 1e10, 0.08), ('copy', 0, 1e9, 2e-3)]).to_svg())"
+    )
+    runs = {subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout for _ in range(2)}
+    assert len(runs) == 1
+
+
+def test_a_what_if_and_a_filter_are_in_the_picture() -> None:
+    changed = model()
+    plain = changed.to_svg()
+    changed.peak_flops = "200 TFLOP/s"
+    assert "ridge 200 FLOP/B" in texts(changed.to_svg())
+    changed.reset()
+    assert changed.to_svg() == plain
+    changed.search = "matmul"
+    assert "copy" not in texts(changed.to_svg())
+
+
+def test_a_graph_is_drawn_by_its_partition() -> None:
+    graph = rw.chain([("LayerNorm", 10), ("GELU", 8), ("Add", 1)], elements=1_000_000)
+    shown = RooflineModel([CHIP], graph=graph)
+    unfused = shown.to_svg()
+    shown.partition = [[graph.ops[0].name, graph.ops[1].name], *[[op.name] for op in graph.ops[2:]]]
+    assert shown.to_svg() != unfused
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_names_stay_text_in_valid_xml(name: str) -> None:
+    chip = rw.Chip(name[:200], {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+    shown = RooflineModel([chip], [{**KERNELS[0], "name": name, "category": name}], title=name[:200])
+    root = ET.fromstring(shown.to_svg())  # noqa: S314 - our own
+    tags = {element.tag.removeprefix(SVG) for element in root.iter()}
+    assert tags <= {"svg", "title", "rect", "g", "path", "text", "tspan", "circle", "line", "clipPath", "defs"}
+    assert not any(key.startswith("on") for element in root.iter() for key in element.keys())  # noqa: SIM118
+
+
+def test_width_and_height_are_those_of_the_whole_picture() -> None:
+    root = ET.fromstring(model(title="A title").to_svg(width=336, height=400))  # noqa: S314 - our own
+    assert (root.get("width"), root.get("height"), root.get("viewBox")) == ("336", "400", "0 0 336 400")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"width": 100}, "width is 100 px; it must be from 200 to 10,000 px"),
+        ({"height": 20_000}, "height is 20000 px; it must be from 200 to 10,000 px"),
+        ({"theme": "drak"}, "theme is 'light' or 'dark', not 'drak'; did you mean 'dark'?"),
+    ],
+)
+def test_an_impossible_picture_is_refused(options: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+        model().to_svg(**options)  # type: ignore[arg-type]
+
+
+def test_a_png_has_its_scale_or_its_dots_per_inch() -> None:
+    shown = model()
+    plain = Image.open(io.BytesIO(shown.to_png(width=400, height=300)))
+    assert (plain.size, "dpi" in plain.info) == ((800, 600), False)
+    printed = Image.open(io.BytesIO(shown.to_png(width=336, height=300, dpi=300)))
+    assert printed.size == (1050, 938)
+    assert printed.info["dpi"] == pytest.approx((300, 300), abs=0.01)
+    assert Image.open(io.BytesIO(shown.to_png(width=400, height=300, scale=1))).size == (400, 300)
+    with pytest.raises(TypeError, match="scale or dpi, not both"):
+        shown.to_png(scale=1, dpi=300)
+    with pytest.raises(ValueError, match="dpi is -1; it must be above 0"):
+        shown.to_png(dpi=-1)
+    with pytest.raises(ValueError, match=r"a PNG of [\d,]+ pixels is too large"):
+        shown.to_png(scale=100)
+
+
+def test_a_dark_png_is_dark() -> None:
+    dark = Image.open(io.BytesIO(model().to_png(theme="dark"))).convert("RGB")
+    assert dark.getpixel((0, 0)) == (17, 17, 17)
+
+
+def test_a_png_has_letters_on_a_machine_without_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resvg_py  # noqa: PLC0415  # only here
+
+    drawn = resvg_py.svg_to_bytes
+    monkeypatch.setattr(resvg_py, "svg_to_bytes", lambda **options: drawn(skip_system_fonts=True, **options))
+    with_letters = Image.open(io.BytesIO(model().to_png(width=400, height=300)))
+    monkeypatch.setattr(pictures, "_fonts", list)
+    without = Image.open(io.BytesIO(model().to_png(width=400, height=300)))
+
+    def dark(image: Image.Image) -> int:
+        return sum(image.convert("L").histogram()[:100])
+
+    assert dark(with_letters) > dark(without) + 500
+
+
+def test_a_pdf_has_the_size_and_the_title_and_always_the_same_bytes() -> None:
+    shown = model(title="Before fusion")
+    pdf = shown.to_pdf(width=400, height=320)
+    assert pdf.startswith(b"%PDF-")
+    assert b"/MediaBox[0 0 300 240]" in pdf
+    assert b"Before fusion" in pdf
+    assert pdf == shown.to_pdf(width=400, height=320)
+
+
+def test_threads_and_forked_processes_draw_the_same_picture() -> None:
+    shown, svgs = model(), []
+    expected = shown.to_svg()
+    threads = [threading.Thread(target=lambda: svgs.append(shown.to_svg())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert svgs == [expected] * 4
+    if sys.platform == "linux":
+        receiver, sender = multiprocessing.Pipe(duplex=False)
+        child = multiprocessing.get_context("fork").Process(target=lambda: sender.send(shown.to_svg()))
+        child.start()
+        assert receiver.poll(60)
+        assert receiver.recv() == expected
+        child.join()
+
+
+def test_without_the_engine_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "quickjs", None)
+    monkeypatch.setattr(engine._ENGINES, "drawing", {})
+    with pytest.raises(ImportError, match="pip install quickjs-ng"):
+        model().to_svg()
