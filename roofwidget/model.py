@@ -430,8 +430,8 @@ class RooflineModel(HasTraits):
         Checked(
             language_of,
             ENGLISH,
-            help="The language of the front end: 'en', 'de', or a locale such as 'de-AT'. What Python writes stays "
-            "English: messages, reports, exported pages and the companions.",
+            help="The language of the front end, of pictures and of pages: 'en', 'de', or a locale such as 'de-AT'. "
+            "What Python itself writes stays English: messages, reports, tables and the companions.",
         ),
         sync=False,
     )
