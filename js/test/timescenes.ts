@@ -57,7 +57,7 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
     pointed: signal(hovered),
     selected: signal([]),
     zoom: signal(zoom),
-    dragging: signal(last !== undefined),
+    isInDrag: () => last !== undefined,
     axes: {
       rateUnit: signal("FLOP/s"),
       word: signal(0),

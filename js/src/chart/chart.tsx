@@ -43,7 +43,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const kernelDrag = useKernelDrag(store, scene, ghosts, gesture);
   const pointing = usePointing({ store, scene, gesture, pointedChip, kernelDrag });
   const { index } = pointing;
-  const isMoving = store.dragging.value || pointing.navigation.isMoving;
+  const isMoving = store.isInDrag() || pointing.navigation.isMoving;
   useLayoutEffect(() => {
     last.current = scene;
   });
@@ -53,7 +53,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const labels = useStableLabels(isMoving || index >= 0, (before) => placedLabels(scene, marks, { before, isMoving }));
   // While a slider or a key moves the roof, nobody can press the roof. Its handles then stay behind until the end.
   const handles = useRef<VNode>(undefined);
-  if (!handles.current || !store.dragging.value || gesture.drag) {
+  if (!handles.current || !store.isInDrag() || gesture.drag) {
     handles.current = (
       <Clip box={frameOf(scales)}>
         <RoofHandles {...scene} />

@@ -40,7 +40,7 @@ export function sceneOf(
   const units = unitsIn(store, focus);
   const gutter = (y: Scale) => gutterOf({ roofs, focus, subRoofs, names, units }, size.width, y);
   // During a drag the axes never shrink. If the axes shrank, the roof would move away from the pointer.
-  const before = last?.scales.width === size.width && store.dragging.value ? last.scales : undefined;
+  const before = last?.scales.width === size.width && store.isInDrag() ? last.scales : undefined;
   const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
   const whole = scalesOf(size, roofs, points, focus, gutter, parts, before?.whole ?? before, ghosts);
   const next = zoomed(whole, store.zoom.value);

@@ -42,7 +42,7 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
   return (
     <LiveText
       class="roofwidget-sentence"
-      dragging={store.dragging.value}
+      dragging={store.isInDrag()}
       text={text}
       note={note}
       lines={room.current.lines}

@@ -28,12 +28,13 @@ interface Sources {
   readonly workload: ReadonlySignal<Workload | undefined>;
   /** Whether a control is being dragged. */
   readonly dragging: ReadonlySignal<boolean>;
+  isInDrag(): boolean;
 }
 
 const MAX_KERNELS_LIVE = 5000;
 const NO_CEILINGS: ReturnType<typeof possibleCeilings> = [];
 
-export function derive({ signals: state, kernels, workload, dragging }: Sources) {
+export function derive({ signals: state, kernels, workload, dragging, isInDrag }: Sources) {
   const { chips, precision, memory, whatIf } = state;
   const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
   const conditions = computed(() => ({
@@ -104,7 +105,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   const shownLevels = computed(() => {
     const roof = focusRoof.value;
     if (!roof) return [];
-    const binding = new Set([...points.value.binding, ...(dragging.value ? lastLevels : [])]);
+    const binding = new Set([...points.value.binding, ...(isInDrag() ? lastLevels : [])]);
     const levels = levelsDrawn(roof, binding, state.allLevels.value || points.value.n === 0);
     lastLevels = new Set(levels.map(({ name }) => name));
     return levels;

@@ -24,13 +24,13 @@ export type Store = ReturnType<typeof createStore>;
 export function createStore(model: Model, abort: AbortSignal) {
   const history = createHistory();
   const sync = createSync(model, history);
-  const { signals, dragging, set } = sync;
+  const { signals, dragging, isInDrag, set } = sync;
   const { chips, shown, focusChip, ceilings } = signals;
   const workload = createWorkload(sync, history);
   const { kernels } = workload;
   const viewing = createViewing(sync);
   const selection = createSelection(sync, kernels);
-  const derived = derive({ signals, kernels, workload: workload.state.workload, dragging });
+  const derived = derive({ signals, kernels, workload: workload.state.workload, dragging, isInDrag });
   const { shownRoofs, focusRoof } = derived;
   const snapshots = createSnapshots(sync, derived);
   const rates = createRates(sync, focusRoof);
@@ -152,6 +152,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       viewing.actions.setView(next);
     },
     dragging,
+    isInDrag,
     isHeld: sync.isHeld,
     connection,
     waitingSince: sync.waitingSince,

@@ -238,6 +238,7 @@ export function createSync(model: Model, history: History) {
   const active = signal<ActiveGesture | undefined>(undefined);
   const isHeld = computed(() => active.value?.isQuiet === false);
   const stepping = signal(false);
+  const dragging = computed(() => stepping.value || isHeld.value);
   let rest: ReturnType<typeof setTimeout> | undefined;
   const parts = new Map<TraitName, HistoryPart<unknown>>();
   let receivers: Receivers = {};
@@ -434,7 +435,12 @@ export function createSync(model: Model, history: History) {
      * Whether a control is being dragged, or moved by a series of steps. Slow updates and screen readers wait until the
      * end.
      */
-    dragging: computed(() => stepping.value || isHeld.value),
+    dragging,
+    /**
+     * Returns `dragging`. A component that calls this function is drawn again at the end of a drag, but not at its
+     * start: a press alone changes nothing that the component shows.
+     */
+    isInDrag: () => dragging.peek() && dragging.value,
     /** Whether a control is being dragged. */
     isHeld,
     isDragged,

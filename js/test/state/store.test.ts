@@ -1,5 +1,6 @@
 // The store: what is sent to Python and when, which values from Python are taken, and what each action does.
 
+import { effect } from "@preact/signals";
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
 import { eachWithClock, FakeModel, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
@@ -337,6 +338,34 @@ describe("a choice of precision or memory", () => {
     const { store } = make({ shown: ["b"], focus_chip: "b" });
     store.choosePrecision("fp8");
     expect([store.focusChip.value, store.focusRoof.value]).toEqual(["b", undefined]);
+  });
+});
+
+describe("what is drawn differently during a drag", () => {
+  it("is drawn again at the end of the drag, but not at the press", () => {
+    const { store } = make();
+    const drawn: unknown[] = [];
+    const stop = effect(() => {
+      drawn.push([store.focusRoof.value?.peak, store.isInDrag()]);
+    });
+    const rest = store.focusRoof.value?.peak;
+    store.dragRates({ quantity: "peak_flops" }).end();
+    expect(drawn).toEqual([[rest, false]]);
+    const gesture = store.dragRates({ quantity: "peak_flops" });
+    gesture.move([120]);
+    gesture.end();
+    expect(drawn.slice(1)).toEqual([
+      [120, true],
+      [120, false],
+    ]);
+    stop();
+  });
+  it("keeps its memory levels at the press", () => {
+    const { store } = make();
+    const levels = store.shownLevels.value;
+    const gesture = store.dragRates({ quantity: "peak_flops" });
+    expect(store.shownLevels.value).toBe(levels);
+    gesture.end();
   });
 });
 

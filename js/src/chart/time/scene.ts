@@ -83,7 +83,7 @@ export function timeSceneOf(
   const kernels = store.drawn.value;
   const focus = judgeOf(store);
   const isLinear = store.axes.timeScale.value === "linear";
-  const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.dragging.value;
+  const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.isInDrag();
   const before = isHeld ? last.scales : undefined;
   const around = (all: PlacedKernels, room: TimeScales | undefined) =>
     isLinear

@@ -22,7 +22,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: PlaneProps
   const gesture = useGesture<ChartDrag>();
   const pointing = usePointing({ store, scene, gesture, pointedChip });
   const { index } = pointing;
-  const isMoving = store.dragging.value || pointing.navigation.isMoving;
+  const isMoving = store.isInDrag() || pointing.navigation.isMoving;
   useLayoutEffect(() => {
     last.current = scene;
   });

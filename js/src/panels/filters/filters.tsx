@@ -38,7 +38,7 @@ export function Filters({ store, theme, width }: FiltersProps) {
   return (
     <Section name="filters" class="roofwidget-filters" title={words.title} note={counted(store)}>
       <div class="roofwidget-filter-row">
-        <LiveText class="roofwidget-counted" text={counted(store)} dragging={store.dragging.value} />
+        <LiveText class="roofwidget-counted" text={counted(store)} dragging={store.isInDrag()} />
         {isOfKernels && <Controls store={store} />}
         {program && (
           <Select

@@ -89,7 +89,7 @@ export function Projected({ store }: { store: Store }) {
               result && (
                 <>
                   <p>{words.ranFor(before, old.chip.name, old.precision)}</p>
-                  <p class="roofwidget-projected" role="status" aria-live={store.dragging.value ? "off" : "polite"}>
+                  <p class="roofwidget-projected" role="status" aria-live={store.isInDrag() ? "off" : "polite"}>
                     {words.goesFor(time, to.chip.name, to.precision, formatFactor(result.before / result.time))}
                   </p>
                   <p class="roofwidget-muted">

@@ -103,7 +103,7 @@ function useOrder(store: Store, sorting: Sorting | undefined): Int32Array {
   const { n } = store.kernels.value;
   const kept = useRef<Sorting>(undefined);
   const isSame = kept.current?.column.key === sorting?.column.key;
-  const column = store.dragging.value && isSame ? kept.current?.column : sorting?.column;
+  const column = store.isInDrag() && isSame ? kept.current?.column : sorting?.column;
   const falling = sorting?.falling ?? true;
   kept.current = column && { column, falling };
   // Filters do not change the order, so all rows are sorted once.

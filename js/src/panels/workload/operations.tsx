@@ -87,7 +87,7 @@ export function Operations({ store }: { store: Store }) {
           ))}
         </div>
       </div>
-      <div class="roofwidget-derivation" aria-live={pointed.value === null && !store.dragging.value ? "polite" : "off"}>
+      <div class="roofwidget-derivation" aria-live={pointed.value === null && !store.isInDrag() ? "polite" : "off"}>
         {shown === null ? (
           <p class="roofwidget-muted">{words.pointAtOne}</p>
         ) : (
