@@ -1,12 +1,13 @@
-// A change of the theme changes colours only: no mark and no label is placed anew.
+// What a change of the theme, the selection or the filter computes anew: a theme changes colours only.
 
 import { expect, it } from "vitest";
 import { labelColour } from "../../src/chart/labels/engine.ts";
+import { lineBoxes, pointBoxes } from "../../src/chart/labels/obstacles.ts";
 import { placedLabels, rooflineData, rooflineMarks, rooflineScene } from "../../src/chart/roofline_layers.tsx";
 import type { Scene } from "../../src/chart/scene.ts";
 import { DARK, LIGHT } from "../../src/chart/theme.ts";
 import { createStore } from "../../src/state/store.ts";
-import { seeded, wireChip } from "../helpers.ts";
+import { seeded, wireChip, wireKernels } from "../helpers.ts";
 import { onOneChip } from "../scenes.ts";
 
 const SIZE = { width: 760, height: 420 };
@@ -63,4 +64,32 @@ it("a change of the selection or of the filter places labels anew", () => {
   store.selected.value = [];
   store.search.value = "12";
   expect(keys().filter((key) => key.startsWith("kernel "))).toEqual(["kernel 12"]);
+});
+
+it("a change of the selection moves no point and no roof, so the boxes that labels avoid stay", () => {
+  const { store, draw } = chart();
+  const boxes = () => {
+    const { scene } = draw();
+    return { lines: lineBoxes(scene), points: pointBoxes(scene) };
+  };
+  const first = boxes();
+  expect(first.points.length).toBe(KERNELS.length);
+  store.selected.value = [7];
+  expect(boxes().lines).toBe(first.lines);
+  expect(boxes().points).toBe(first.points);
+  store.zoom.value = [1, 1000, 1e11, 1e14];
+  expect(boxes().lines).not.toEqual(first.lines);
+  expect(boxes().points).not.toEqual(first.points);
+});
+
+it("in hierarchical mode the boxes of the lines that join the points of a kernel follow the marked kernel", () => {
+  const onTwoLevels = KERNELS.map((kernel) => ({ ...kernel, bytes: { HBM: kernel.bytes, L2: 3 * kernel.bytes } }));
+  const many = Array.from({ length: 15 }, () => onTwoLevels).flat();
+  const { store, draw } = chart({ kernels: wireKernels(many), memory: "all", all_levels: true, selected: [] });
+  const lines = () => lineBoxes(draw().scene);
+  const first = lines();
+  store.selected.value = [7];
+  expect(lines().length).toBe(first.length + 1);
+  store.selected.value = [8];
+  expect(lines()).not.toEqual(first);
 });

@@ -25,7 +25,7 @@ export const stripBoxes = ({ scales: { strip } }: Scene): Box[] =>
 
 /** The boxes of all points. Empty if there are more points than `max`. */
 export const pointBoxes = (scene: Scene, max = MAX_POINTS_TO_AVOID): readonly KernelBox[] =>
-  scene.points.n > max ? [] : knownPoints(scene, [], () => findPoints(scene));
+  scene.points.n > max ? [] : knownPoints(scene.at, [scene.points], () => findPoints(scene));
 
 function findPoints({ points, at }: Scene): KernelBox[] {
   return Array.from({ length: points.n }, (_, index) => ({
@@ -61,11 +61,15 @@ export function bentLineBoxes({ from, bend, to }: BentLine): Box[] {
   });
 }
 
-// Memoized: the labels of names, gaps and rulers in a scene use the same boxes.
+// Memoized: the labels of names, gaps and rulers use the same boxes, until a point or a line moves.
 const [knownLines, knownPoints] = [memoize<readonly Box[]>(), memoize<readonly KernelBox[]>()];
 
 /** The boxes of all roof lines, and the boxes of the lines that join the points of a kernel. */
-export const lineBoxes = (scene: Scene): readonly Box[] => knownLines(scene, [], () => findLines(scene));
+export function lineBoxes(scene: Scene): readonly Box[] {
+  const { roofs, focus, levels, subRoofs, scales } = scene;
+  // Only in hierarchical mode do lines join points.
+  return knownLines(scales, [roofs, focus, subRoofs, levels.length > 0 && scene], () => findLines(scene));
+}
 
 function findLines(scene: Scene): Box[] {
   const { roofs, focus, levels, subRoofs, scales } = scene;
