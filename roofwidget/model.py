@@ -1389,7 +1389,7 @@ class RooflineModel(HasTraits):
             time_share=1.0,
             top=None,
         )
-        return engine.draw(state, self.locale)
+        return engine.draw(state, self.locale, width=fallback.WIDTH)
 
     def _bounds_table(self, rows: Rows) -> str:
         """Return an HTML table of the first rows with their bounds on the focus chip; "" without a chip or kernels."""

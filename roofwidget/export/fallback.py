@@ -15,6 +15,9 @@ from roofwidget.support.text_tables import escaped, one_line
 
 MAX_BYTES: Final = 30_000
 """The most bytes of the HTML. A notebook stores it once for each output."""
+WIDTH: Final = 510
+"""The width of the picture, px. A narrow chart names only five kernels, so it is drawn in a third of the time: a person
+waits for it when a cell shows its widget."""
 KERNELS: Final = (100, 40, 15)
 """The most kernels in the picture. If their names are long, the next smaller number."""
 MAX_ROWS: Final = 10

@@ -28,6 +28,6 @@ def test_an_untrusted_notebook_shows_the_picture_and_the_table(server: lab.Serve
     book = lab.Notebook(browser, server, path.name, None, width=1200, height=900)
     image = book.page.get_by_role("img", name="Not mine")
     expect(image).to_be_visible()
-    assert image.evaluate("(image) => image.naturalWidth") == 760
+    assert image.evaluate("(image) => image.naturalWidth") == 510
     expect(book.page.get_by_role("table")).to_contain_text("matmul")
     book.tab.close()

@@ -65,7 +65,7 @@ def test_a_widget_brings_its_picture_and_a_table_of_its_kernels() -> None:
     widget = rw.roofline([CHIP], KERNELS, title="Before fusion")
     reader = read(fallback(widget))
     assert reader.image["alt"] == "Before fusion"
-    assert svg_of(reader) == widget.to_svg()
+    assert svg_of(reader) == widget.to_svg(width=510)
     assert {"Bounds on One · bf16 · HBM", "matmul", "copy"} <= set(reader.words)
 
 
