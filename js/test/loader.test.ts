@@ -293,7 +293,12 @@ describe("without the code", () => {
     ["no model is found", {}, "IPY_MODEL_1", /^widget model not found$/],
     ["there is no reference", { 1: ONE }, null, /^roofwidget: the model of its code was closed$/],
     ["its words are missing", { 1: { ...ONE, words: {} } }, "IPY_MODEL_1", /has no words in 'en'$/],
-    ["the bytes are broken", { 1: { ...ONE, script: BROKEN } }, "IPY_MODEL_1", /./],
+    [
+      "the bytes are broken",
+      { 1: { ...ONE, script: BROKEN } },
+      "IPY_MODEL_1",
+      /^roofwidget: compressed data is damaged$/,
+    ],
     ["the text is no code", { 1: { ...ONE, script: "export default (" } }, "IPY_MODEL_1", /./],
   ])("a view says so where %s, the console why, and nothing is thrown", async (_, models, reference, why) => {
     const told = vi.spyOn(console, "error").mockImplementation(() => {});

@@ -11,12 +11,17 @@ export const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
  * Returns the bytes that Python compressed with gzip. They are never text in between: making a text of them and bytes
  * again takes as long as inflating them.
  */
-export function inflated(packed: string): Promise<ArrayBuffer> {
+export async function inflated(packed: string): Promise<ArrayBuffer> {
   const { writable, readable } = new DecompressionStream("gzip");
-  const writer = writable.getWriter();
-  // If the bytes are broken, reading fails too.
-  Promise.all([writer.write(bytesOf(packed)), writer.close()]).catch(() => {});
-  return new Response(readable).arrayBuffer();
+  try {
+    const writer = writable.getWriter();
+    // If the bytes are broken, reading fails too.
+    Promise.all([writer.write(bytesOf(packed)), writer.close()]).catch(() => {});
+    return await new Response(readable).arrayBuffer();
+  } catch (cause) {
+    // Some errors of a stream have no message.
+    throw new Error("roofwidget: compressed data is damaged", { cause });
+  }
 }
 
 /** Returns the text that Python compressed with gzip. */
