@@ -57,6 +57,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     _messages = Instance(Messages, ())
     _former_columns: frozenset[str] = frozenset()
+    _is_made = False
 
     def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
         # The code is sent first: the page inflates and imports it while Python computes the state of the widget. The
@@ -64,6 +65,17 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         with suppress(TypeError, ValueError):
             bundle.front_end(language_of(traits.get("locale", ENGLISH)))
         super().__init__(chips, kernels, **traits)
+        self._is_made = True
+        self.open()
+
+    def open(self) -> None:
+        """Send the widget to the page, when all of its traits have their values.
+
+        The constructor of ipywidgets calls this method before `RooflineModel` sets the last traits. The page would take
+        these values for changes: it would offer to undo them.
+        """
+        if self._is_made:
+            super().open()
 
     @default("_esm")
     def _default_esm(self) -> str:

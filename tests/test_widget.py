@@ -342,3 +342,30 @@ def test_making_a_widget_where_every_warning_is_an_error_works() -> None:
     asked = "import roofwidget as rw; rw.roofline().show()"
     environment = os.environ | {"JUPYTER_PLATFORM_DIRS": "1"}
     subprocess.run([sys.executable, "-W", "error", "-c", asked], check=True, env=environment, capture_output=True)
+
+
+def test_a_page_gets_a_new_widget_with_all_of_its_values_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[dict[str, Any]] = []
+    opened: list[dict[str, Any]] = []
+    monkeypatch.setattr(RooflineWidget, "_send", lambda _, message, **_options: sent.append(message))
+    open_really = ipywidgets.Widget.open
+
+    def remember(widget: ipywidgets.Widget) -> None:
+        open_really(widget)
+        if isinstance(widget, RooflineWidget):
+            opened.append(widget.get_state())
+
+    monkeypatch.setattr(ipywidgets.Widget, "open", remember)
+    graph = rw.chain([("LayerNorm", 10), ("GELU", 8)], elements=8)
+    RooflineWidget([LARGE], graph=graph, partition=[[0, 1]], peak_flops="1 PFLOP/s", selected=[0])
+    assert {name for message in sent for name in message["state"]} <= {"_anywidget_id"}
+    assert [(state["partition"], list(state["selected"])) for state in opened] == [([[0, 1]], [0])]
+    assert opened[0]["what_if"]["large"]["peak_flops"] == {"bf16": 1e15}
+
+
+def test_a_widget_that_is_refused_never_reaches_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[ipywidgets.Widget] = []
+    monkeypatch.setattr(ipywidgets.Widget, "open", opened.append)
+    with pytest.raises(TraitError):
+        RooflineWidget([LARGE], selected=[7])
+    assert not any(isinstance(widget, RooflineWidget) for widget in opened)
