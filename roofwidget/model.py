@@ -8,7 +8,6 @@ the alphabetical order of their names.
 from __future__ import annotations
 
 import inspect
-import logging
 import math
 import os
 import threading
@@ -1359,10 +1358,6 @@ class RooflineModel(HasTraits):
                 picture = self._picture_of_rows(drawn)
             except (ImportError, FileNotFoundError):
                 break
-            except RuntimeError:
-                # The widget itself may still work.
-                logging.getLogger("roofwidget").exception("the picture beside the widget is missing")
-                break
             whole = fallback.html(picture, table, len(drawn), len(rows))
             if len(whole) <= fallback.MAX_BYTES:
                 return whole
@@ -1392,18 +1387,22 @@ class RooflineModel(HasTraits):
         return engine.draw(state, self.locale, width=fallback.WIDTH)
 
     def _bounds_table(self, rows: Rows) -> str:
-        """Return an HTML table of the first rows with their bounds on the focus chip; "" without a chip or kernels."""
+        """Return an HTML table of the first rows with their bounds on the focus chip; "" without a roof or kernels."""
         first = self.shown_kernels[rows[: fallback.MAX_ROWS]]
         if not len(first) or not self.chips:
             return ""
-        bound = bound_lenient(
-            first,
-            self.resolved_chip(),
-            precision=self._precision_of(self.chip()),
-            memory=self.memory,
-            exposed_comm=self.exposed_comm,
-            launch_overhead=self.launch_overhead,
-        )
+        try:
+            bound = bound_lenient(
+                first,
+                self.resolved_chip(),
+                precision=self._precision_of(self.chip()),
+                memory=self.memory,
+                exposed_comm=self.exposed_comm,
+                launch_overhead=self.launch_overhead,
+            )
+        except MissingFigureError:
+            # The focus chip has no roof: it lacks the selected precision or memory.
+            return ""
         return report.html(bound)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -235,7 +236,11 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         """Return the widget's view and, for places where no widget can run, a picture with a table."""
         shown: tuple[dict[str, Any], dict[str, Any]] | None = super()._repr_mimebundle_(**options)
         if shown is not None:
-            shown[0]["text/html"] = self.fallback_html()
+            try:
+                shown[0]["text/html"] = self.fallback_html()
+            except Exception:
+                # Whatever is wrong with the picture, the widget is shown.
+                logging.getLogger("roofwidget").exception("the picture beside the widget is missing")
         return shown
 
     def show(self) -> None:

@@ -121,6 +121,22 @@ def test_without_chips_or_kernels_there_is_a_picture_and_no_table() -> None:
     assert read(fallback(rw.roofline([], KERNELS))).tags == ["div", "img"]
 
 
+def test_a_focus_chip_without_the_precision_leaves_the_picture() -> None:
+    other = rw.Chip("Two", {"fp8": "200 TFLOP/s"}, {"HBM": "1 TB/s"})
+    widget = rw.roofline([CHIP, other], KERNELS, precision="fp8", focus_chip="one")
+    assert read(fallback(widget)).tags == ["div", "img"]
+
+
+def test_a_fault_in_the_picture_leaves_the_widget(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(engine._ENGINES.drawing, "en", lambda order: order[:10])
+    bundle = rw.roofline([CHIP], KERNELS)._repr_mimebundle_()
+    assert bundle is not None
+    assert "application/vnd.jupyter.widget-view+json" in bundle[0]
+    assert "the picture beside the widget is missing" in caplog.text
+
+
 def test_without_the_engine_there_is_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "quickjs", None)
     monkeypatch.setattr(engine._ENGINES, "drawing", {})
