@@ -4,8 +4,9 @@ All contestants do the same job in one JupyterLab; docs/benchmarks.md describes 
 take a second per step are measured once, with fewer points, and only in the gentle job. Then the widget alone is
 measured: dragging its roof and a kernel on the chart, full redraws, incremental drawing compared with a fresh view, a
 Jupyter kernel that is busy or rounds values, where a frame goes, and what closed widgets leave in memory. Exits with an
-error if something is broken; a missed target is only reported. `--points 1000 --cycles 50` is a short run that only
-prints.
+error if something is broken; a missed target is only reported. `--runs` repeats all of it with a fresh JupyterLab
+each time, except for slow peers and memory, and gives medians over the runs. `--points 1000 --cycles 50 --runs 1` is
+short and only prints.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ from tests.browser import chromium, lab
 PAGE = ROOT / "docs" / "benchmarks.md"
 
 
-def contend(browser: Browser, server: lab.Server, found: verdict.Findings) -> None:
-    """Measure all contestants, round by round."""
-    for turn in range(max(one.rounds for one in contestants.ALL)):
+def contend(browser: Browser, server: lab.Server, found: verdict.Findings, *, is_first: bool) -> None:
+    """Measure all contestants, or those of several rounds, round by round."""
+    chosen = [one for one in contestants.ALL if is_first or one.rounds > 1]
+    for turn in range(max(one.rounds for one in chosen)):
         for name, count in product(job.NAMES, found.counts):
-            for one in contestants.ALL:
+            for one in chosen:
                 if turn >= one.rounds or count not in one.counts or name not in one.jobs:
                     continue
                 seen = measure(browser, server, one, job.Job(count, name))
@@ -45,15 +47,22 @@ def contend(browser: Browser, server: lab.Server, found: verdict.Findings) -> No
 def examine(browser: Browser, server: lab.Server, found: verdict.Findings) -> None:
     """Measure this widget alone."""
     for name, count in product(job.NAMES, found.counts):
-        found.own.append(own.examine(browser, server, job.Job(count, name)))
-        found.faults += found.own[-1].faults
+        seen = own.examine(browser, server, job.Job(count, name))
+        found.own.setdefault((name, count), []).append(seen)
+        found.faults += seen.faults
     framed = [count for count in verdict.FRAMED if count in found.counts]
     for count, one in product(framed, (contestants.OURS, contestants.BARE)):
-        seen = frames.measure(browser, server, one, job.Job(count, job.SWEEP), "slider", rounds=3)
-        found.frames[one.name, count] = seen
-    found.busy_states, missed = own.while_busy(browser, server)
-    found.jumps, jumped = own.while_coerced(browser, server)
+        drags = frames.measure(browser, server, one, job.Job(count, job.SWEEP), "slider", rounds=3)
+        found.frames.setdefault((one.name, count), []).append(drags)
+    states, missed = own.while_busy(browser, server)
+    jumps, jumped = own.while_coerced(browser, server)
+    found.busy_states.append(states)
+    found.jumps += jumps
     found.faults += missed + jumped
+
+
+def close(browser: Browser, server: lab.Server, found: verdict.Findings) -> None:
+    """Measure what closed widgets leave behind."""
     found.left = lifetime.cycles(browser, server, "roofwidget", lifetime.OURS, found.cycles)
     found.left_by_bare = lifetime.cycles(browser, server, "bare", lifetime.BARE, found.cycles)
     found.alive = lifetime.alive()
@@ -64,19 +73,24 @@ def examine(browser: Browser, server: lab.Server, found: verdict.Findings) -> No
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, nargs="+", choices=verdict.COUNTS, default=verdict.COUNTS)
+    parser.add_argument("--runs", type=int, default=verdict.RUNS, help="repetitions of all")
     parser.add_argument("--cycles", type=int, default=lifetime.CYCLES, help="widgets made and closed in a page")
     options = parser.parse_args()
     contestants.require()
     begun = time.monotonic()
-    found = verdict.Findings(tuple(options.points), options.cycles, load=os.getloadavg()[0])
-    with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright, lab.jupyterlab(Path(home)) as server:
-        browser = playwright.chromium.launch(executable_path=chromium.find(), args=lab.BROWSER_ARGUMENTS)
-        found.browser = browser.version
-        contend(browser, server, found)
-        examine(browser, server, found)
-        browser.close()
+    found = verdict.Findings(tuple(options.points), options.cycles, options.runs, load=os.getloadavg()[0])
+    with sync_playwright() as playwright:
+        for run in range(options.runs):
+            with tempfile.TemporaryDirectory() as home, lab.jupyterlab(Path(home)) as server:
+                browser = playwright.chromium.launch(executable_path=chromium.find(), args=lab.BROWSER_ARGUMENTS)
+                found.browser = browser.version
+                contend(browser, server, found, is_first=run == 0)
+                examine(browser, server, found)
+                if run == 0:
+                    close(browser, server, found)
+                browser.close()
     text = verdict.page(found)
-    if (found.counts, found.cycles) == (verdict.COUNTS, lifetime.CYCLES):
+    if (found.counts, found.cycles, found.runs) == (verdict.COUNTS, lifetime.CYCLES, verdict.RUNS):
         PAGE.write_text(text, encoding="utf-8")
     print(f"\n{text}\n{time.monotonic() - begun:.0f} s")
     if found.faults:

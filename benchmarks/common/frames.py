@@ -96,6 +96,22 @@ class Frames:
         return "\n".join(lines)
 
 
+def together(runs: Iterable[Frames]) -> Frames:
+    """Return the drags of several runs as one."""
+    parts = {name: Part() for name in PARTS}
+    for run in runs:
+        for name, one in run.parts.items():
+            part = parts[name]
+            part.moves += one.moves
+            part.layouts += one.layouts
+            part.longest += one.longest
+            for kind, time in one.work.items():
+                part.work[kind] += time
+            for words, time in one.functions.items():
+                part.functions[words] += time
+    return Frames(parts)
+
+
 def measure(
     browser: Browser,
     server: lab.Server,

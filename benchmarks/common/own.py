@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,25 @@ class Own:
     redraws: dict[str, tuple[float, float]] = field(default_factory=dict)
     page: float = 0
     faults: list[str] = field(default_factory=list)
+
+
+def medians(runs: Sequence[Own]) -> Own:
+    """Return the medians over the runs of a job; of redraws the largest of all is kept, and all faults."""
+    drags = {
+        name: Drag(
+            statistics.median(one.drags[name].states for one in runs),
+            statistics.median(one.drags[name].gap for one in runs),
+            round(statistics.median(one.drags[name].long for one in runs)),
+            statistics.median(one.drags[name].busy for one in runs),
+        )
+        for name in runs[0].drags
+    }
+    redraws = {}
+    for name in runs[0].redraws:
+        times = [one.redraws[name] for one in runs if name in one.redraws]
+        redraws[name] = (statistics.median(middle for middle, _ in times), max(largest for _, largest in times))
+    page = statistics.median(one.page for one in runs)
+    return Own(runs[0].job, drags, redraws, page, [fault for one in runs for fault in one.faults])
 
 
 def started(browser: Browser, server: lab.Server, work: job.Job, *more: str) -> lab.Notebook:

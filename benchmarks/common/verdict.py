@@ -15,12 +15,13 @@ from typing import Any
 
 from benchmarks.common.contest import Round, middle, p95
 from benchmarks.common.contestants import ALL, BARE, OURS
-from benchmarks.common.frames import KINDS, Frames
+from benchmarks.common.frames import KINDS, Frames, together
 from benchmarks.common.job import GENTLE, NAMES, SWEEP
 from benchmarks.common.lifetime import CLOSED, CYCLES, Left
-from benchmarks.common.own import Own
+from benchmarks.common.own import Own, medians
 
 COUNTS = (1_000, 10_000, 100_000)
+RUNS = 3
 PACKAGES = ("anywidget", "ipywidgets", "jupyterlab", "altair", "bqplot", "plotly")
 PAINT_HEADS = ("cold, ms", "÷ bare canvas", "warm, ms", "received, kB", "messages/s", "bytes each")
 MOVE_HEADS = (
@@ -50,14 +51,15 @@ BEFORE = {
 
 @dataclass
 class Findings:
-    """All results: rounds by contestant, job and number of points, and measurements of this widget alone."""
+    """All results: rounds by contestant, job and number of points, and this widget alone by run."""
 
     counts: tuple[int, ...] = COUNTS
     cycles: int = CYCLES
+    runs: int = RUNS
     rounds: dict[tuple[str, str, int], list[Round]] = field(default_factory=dict)
-    own: list[Own] = field(default_factory=list)
-    frames: dict[tuple[str, int], Frames] = field(default_factory=dict)
-    busy_states: float = 0
+    own: dict[tuple[str, int], list[Own]] = field(default_factory=dict)
+    frames: dict[tuple[str, int], list[Frames]] = field(default_factory=dict)
+    busy_states: list[float] = field(default_factory=list)
     jumps: int = 0
     left: Left = field(default_factory=Left)
     left_by_bare: Left = field(default_factory=Left)
@@ -65,6 +67,16 @@ class Findings:
     faults: list[str] = field(default_factory=list)
     browser: str = ""
     load: float = 0
+
+    @property
+    def alone(self) -> list[Own]:
+        """Medians over the runs of what this widget does alone, by job."""
+        return [medians(seen) for seen in self.own.values()]
+
+    @property
+    def busy(self) -> float:
+        """The states per second of a drag while the Jupyter kernel is busy: the median over the runs."""
+        return statistics.median(self.busy_states)
 
     def of(self, name: str, job: str, count: int) -> list[Round]:
         return self.rounds.get((name, job, count), [])
@@ -129,14 +141,14 @@ def targets(found: Findings) -> Iterator[Target]:
     if found.of(*smallest):
         received = found.figure(*smallest, "received") / 1000
         yield Target(f"kB that the first widget brings to the page at {COUNTS[0]:,} points", received, RECEIVED_KB)
-    for own in found.own:
+    for own in found.alone:
         at = f"at {own.job.count:,} points, {own.job.name}"
         yield Target(f"states/s of a drag of the roof {at}", own.drags["roof"].states, 55, is_least=True)
         yield Target(f"tasks > 50 ms of a drag of the roof {at}", own.drags["roof"].long, 0)
         for name, limit in REDRAW_MS.get(own.job.count, {}).items():
             if name in own.redraws:
                 yield Target(f"full redraw by {name}, ms {at}", own.redraws[name][0], limit)
-    yield Target("states/s while the kernel is busy", found.busy_states, 55, is_least=True)
+    yield Target("states/s while the kernel is busy", found.busy, 55, is_least=True)
     more = {name: getattr(found.left, name) - getattr(found.left_by_bare, name) for name in ("nodes", "listeners")}
     for name, count_left in more.items():
         yield Target(f"{name} left by a closed widget beyond a bare one", count_left, 1)
@@ -215,17 +227,17 @@ def alone(found: Findings) -> str:
             *(f"{own.job.count:,}", own.job.name, name, f"{drag.states:.1f}", f"{drag.gap:.0f}", f"{drag.long}"),
             f"{drag.busy:,.0f}",
         ]
-        for own in found.own
+        for own in found.alone
         for name, drag in own.drags.items()
     ]
-    gestures = list(dict.fromkeys(name for own in found.own for name in own.redraws))
+    gestures = list(dict.fromkeys(name for own in found.alone for name in own.redraws))
     redraws = [
         [
             *(f"{own.job.count:,}", own.job.name),
             *("{:.1f} ({:.1f})".format(*own.redraws[name]) if name in own.redraws else "–" for name in gestures),
             f"{own.page:.1f}",
         ]
-        for own in found.own
+        for own in found.alone
     ]
     drag_heads = ("points", "job", "dragged", "states/s", "longest gap, ms", "tasks > 50 ms", "thread, ms/s")
     heads = ("points", "job", *(f"{name}, ms" for name in gestures), "page's theme, ms")
@@ -247,7 +259,7 @@ def frame_parts(found: Findings) -> str:
         if count in found.counts
     ]
     for (name, count), seen in found.frames.items():
-        for words, part in seen.parts.items():
+        for words, part in together(seen).parts.items():
             works = [part.whole, *map(part.per_move, KINDS)]
             ends = (part.layouts / part.moves, statistics.median(part.longest))
             row = [f"{name}, {count:,} points, {words}", *(f"{time:.2f}" for time in works)]
@@ -257,7 +269,7 @@ def frame_parts(found: Findings) -> str:
 
 def disturbed(found: Findings) -> str:
     return (
-        f"While the kernel is busy for 10 s a drag shows {found.busy_states:.1f} states/s. While Python rounds every "
+        f"While the kernel is busy for 10 s a drag shows {found.busy:.1f} states/s. While Python rounds every "
         f"value that it receives, the thumb jumps {found.jumps} times during the drag."
     )
 
@@ -292,9 +304,10 @@ the *gentle* job every point stays below the moving roof; one point in 250 chang
 In the *sweeping* job the roof also moves down through a tenth of the points and up again: in each step one point in 500
 comes to be above its roof or is no longer, and shows this by a sign.
 
-Each figure comes from a fresh page and kernel of one JupyterLab. Rounds are interleaved, and ratios compare pages of
-the same round. *bare canvas* is `benchmarks/common/canvas.js`, a small anywidget that only does these jobs and sends
-nothing to Python: a practical lower limit. The other widgets do the gentle job only.
+Each figure comes from a fresh page and kernel, and is the median over runs with a fresh JupyterLab each. Rounds are
+interleaved, and ratios compare pages of the same round. *bare canvas* is `benchmarks/common/canvas.js`, a small
+anywidget that only does these jobs and sends nothing to Python: a practical lower limit. The other widgets do the
+gentle job only.
 
 - *cold*, *warm*: from running the cell to the frame with the complete chart, for the first and the second time in a
   page. *received*: what the kernel sends to the page until then, the first time.
@@ -329,7 +342,7 @@ def page(found: Findings) -> str:
     parts = [
         "# Benchmarks",
         "Written by `python benchmarks/peers.py`; not by hand.",
-        f"{datetime.now(timezone.utc):%Y-%m-%d}: {machine(found)}.",
+        f"{datetime.now(timezone.utc):%Y-%m-%d}, {found.runs} runs: {machine(found)}.",
         METHOD.rstrip(),
         *(f"## {count:,} points\n\n{contests(found, count)}" for count in found.counts),
         "## Where a frame goes",
