@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 import anywidget
+from IPython.core.getipython import get_ipython
 from IPython.display import display
 from traitlets import HasTraits, Instance, TraitError, Unicode, default, observe
 
@@ -31,6 +32,16 @@ _OF_GRAPH: Final = frozenset({*_SET_FIRST, "dims", "convention", "dtype"})
 def _place(name: str) -> int:
     """Return the sort key of a trait in a message: first the phase, then the partition, then all other traits."""
     return _SET_FIRST.index(name) if name in _SET_FIRST else len(_SET_FIRST)
+
+
+def _prepare(language: str) -> None:
+    """Send the page the code that all widgets share, and start the engine of the picture beside a widget.
+
+    The page inflates and compiles the code while Python makes a widget, and the engine starts meanwhile too. Without
+    this, a person would wait for both.
+    """
+    bundle.front_end(language)
+    engine.warm_up(language)
 
 
 class RooflineWidget(RooflineModel, anywidget.AnyWidget):
@@ -61,10 +72,9 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     _is_made = False
 
     def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
-        # The code is sent first: the page inflates and imports it while Python computes the state of the widget. The
-        # model refuses a locale without texts.
+        # The code is sent before the state, see `_prepare`. The model refuses a locale without texts.
         with suppress(TypeError, ValueError):
-            bundle.front_end(language_of(traits.get("locale", ENGLISH)))
+            _prepare(language_of(traits.get("locale", ENGLISH)))
         super().__init__(chips, kernels, **traits)
         self._is_made = True
         self.open()
@@ -88,8 +98,6 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     @default("_code")
     def _default_code(self) -> bundle.FrontEnd | None:
-        # For the picture beside the view, see `_repr_mimebundle_`.
-        engine.warm_up(self.locale)
         return bundle.front_end(self.locale)
 
     @observe("locale")
@@ -267,3 +275,9 @@ def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineW
     RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernel)
     """
     return RooflineWidget(chips, kernels, **traits)
+
+
+# Whoever loads this module will soon show a widget. Elsewhere than in a Jupyter kernel there is no page.
+if getattr(get_ipython(), "kernel", None) is not None:
+    with suppress(FileNotFoundError):
+        _prepare(ENGLISH)

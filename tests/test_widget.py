@@ -369,3 +369,8 @@ def test_a_widget_that_is_refused_never_reaches_a_page(monkeypatch: pytest.Monke
     with pytest.raises(TraitError):
         RooflineWidget([LARGE], selected=[7])
     assert not any(isinstance(widget, RooflineWidget) for widget in opened)
+
+
+def test_outside_a_jupyter_kernel_no_code_is_sent_before_there_is_a_widget() -> None:
+    asked = "import roofwidget.widget, roofwidget.bundle as b, sys; sys.exit(len(b._FRONT_ENDS))"
+    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0

@@ -114,6 +114,16 @@ def works(book: Notebook) -> None:
     expect(drawn.root.locator("h2")).to_have_text("From Python")
 
 
+def test_a_page_has_the_code_before_the_first_widget_is_made(notebook: OpenNotebook) -> None:
+    book = notebook(["from roofwidget import RooflineWidget", "w = RooflineWidget()\nw"])
+    book.page.evaluate(COUNT_IMPORTS)
+    book.run(0)
+    book.page.wait_for_function("() => globalThis[Symbol.for('roofwidget')]?.size === 1")
+    book.run(1)
+    book.page.locator(".roofwidget-chart").wait_for()
+    assert book.page.evaluate(BUNDLES) == 1
+
+
 def test_ten_widgets_import_the_code_once_and_send_it_once(notebook: OpenNotebook) -> None:
     book = notebook([GUIDE, "w2 = rw.RooflineWidget()\nw2", TEN])
     book.page.evaluate(COUNT_IMPORTS)
