@@ -132,6 +132,21 @@ def test_a_drag_is_undone_as_one_and_a_merge_stays(notebook: OpenNotebook) -> No
     drawn.eventually(lambda: book.python("dict(w.dims)") == {"batch": dragged})
 
 
+# Each frame comes later than the movement of merged points takes. The global name keeps the page from being handed on.
+LATE_FRAMES = """() => {
+  window.framesAreLate = true;
+  const original = window.requestAnimationFrame;
+  window.requestAnimationFrame = (call) => setTimeout(() => original.call(window, call), 400);
+}"""
+
+
+def test_a_merge_has_its_trail_also_where_the_first_frame_is_late(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, TWO_PEAKS)
+    book.page.evaluate(LATE_FRAMES)
+    click_edge(drawn, "gelu", "dropout")
+    expect(drawn.root.locator("text[data-label^='trail']")).to_have_text(re.compile("^this merge 2.0×"))
+
+
 def test_another_dtype_leaves_the_merge_its_trail_and_what_is_selected(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TWO_PEAKS)
     click_edge(drawn, "gelu", "dropout")

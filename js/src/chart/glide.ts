@@ -19,6 +19,9 @@ export function useGlide(merges: readonly Merge[] | undefined): number {
   useEffect(() => {
     before.current = merges;
     if (!leaves) return;
+    // Without this, a first frame that comes after the end of the movement would not change the share, so that nothing
+    // would draw the points at their new place.
+    share.value = 0;
     const start = performance.now();
     let frame = requestAnimationFrame(function step(now) {
       const passed = Math.min(1, Math.max(0, now - start) / GLIDE_MS);

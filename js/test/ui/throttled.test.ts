@@ -19,7 +19,7 @@ function make() {
   return { one, held, calm, seen, move };
 }
 
-describe("calm signals", () => {
+describe("throttled signals", () => {
   it("are what they follow while nothing is held", () => {
     const { calm, move } = make();
     move(2);
