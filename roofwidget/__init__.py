@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from roofwidget.model import RooflineModel, save_page
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings import read_ceilings
-    from roofwidget.widget import RooflineWidget, roofline
+    from roofwidget.widget import RooflineWidget, load, roofline
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.partition import Partition
 
@@ -92,6 +92,7 @@ _LAZY = {
     "dim": "roofwidget.workloads",
     "from_hlo_text": "roofwidget.measure.hlo.program",
     "from_jax": "roofwidget.measure.jax.programs",
+    "load": "roofwidget.widget",
     "load_ipython_extension": "roofwidget.measure.magic",
     "measure_peaks": "roofwidget.measure.peaks",
     "measured": "roofwidget.measure.measured",
@@ -152,6 +153,7 @@ __all__ = [
     "dim",
     "from_hlo_text",
     "from_jax",
+    "load",
     "load_chips",
     "measure_peaks",
     "measured",

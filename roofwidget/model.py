@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 from traitlets import (
@@ -40,7 +40,7 @@ from roofwidget.analysis.result import Bound
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import Chip, MissingFigureError
-from roofwidget.export import engine, fallback, page, pictures, table
+from roofwidget.export import engine, fallback, page, pictures, session, table
 from roofwidget.export.engine import Picture, Theme
 from roofwidget.kernels.columns import Texts, folded
 from roofwidget.kernels.dataframes import is_frame
@@ -125,6 +125,9 @@ from roofwidget.support.languages import ENGLISH
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 # The constructor sets these traits last and in this order, because they depend on other traits. For example,
 # `partition` depends on `convention`, and `selected` contains rows of `kernels`.
 _SET_LAST: Final = (
@@ -134,6 +137,11 @@ _SET_LAST: Final = (
 
 ROW_TRAITS: Final = ("selected", "hovered", "at_roof", "moves")
 """The traits that refer to rows of `shown_kernels`. They are reset when the rows become other kernels."""
+
+# A session has these in parts of their own, or they follow from others, or belong to a moment.
+_NOT_TRAITS_OF_SESSION: Final = frozenset(
+    {"chips", "kernels", "baseline", "graph", "graphs", "partition", "what_if", "snapshots", "hovered"}
+)
 
 V = TypeVar("V")
 
@@ -492,7 +500,14 @@ class RooflineModel(HasTraits):
     _with_series: Kernels | None = None
     _extended: Kernels | None = None
 
-    def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
+    def __init__(
+        self,
+        chips: Any = None,
+        kernels: Any = None,
+        *,
+        _restore: Callable[[RooflineModel], None] | None = None,
+        **traits: Any,
+    ) -> None:
         self._lock = threading.Lock()
         self._phases = PhaseMemory()
         self._check_keywords(traits, has_kernels=kernels is not None)
@@ -517,6 +532,8 @@ class RooflineModel(HasTraits):
         self._refresh_rates()
         for name, value in last.items():
             setattr(self, name, value)
+        if _restore is not None:
+            _restore(self)
 
     def _check_keywords(self, traits: Mapping[str, Any], *, has_kernels: bool) -> None:
         kind = type(self).__name__
@@ -1290,6 +1307,7 @@ class RooflineModel(HasTraits):
         ``.pdf`` a picture for print, see `to_pdf`                    width, height, theme
         ``.html`` a page on which everything is live, see `to_html`   title
         ``.csv`` the kernels that pass all filters                    none
+        ``.json`` a session, from which `load` makes the model again  none
         ======== ==================================================== =================================
 
         Returns
@@ -1311,6 +1329,7 @@ class RooflineModel(HasTraits):
             ".pdf": self.to_pdf,
             ".html": self.to_html,
             ".csv": self._to_csv,
+            ".json": self._to_session,
         }
         kind = target.suffix.lower()
         if kind not in made:
@@ -1325,6 +1344,89 @@ class RooflineModel(HasTraits):
 
     def _to_csv(self) -> str:
         return table.csv_text(self.filtered)
+
+    def _to_session(self) -> str:
+        given = type(self).kernels.given(self)
+        groups = {phase: self._phases.groups_left(phase, graph) or () for phase, graph in self.graphs.items()}
+        names = {phase: [op.name for op in graph.ops] for phase, graph in self.graphs.items()}
+        partitions = {
+            phase: [[names[phase][op] for op in group] for group in found] for phase, found in groups.items() if found
+        }
+        state = self._wire_state(**dict.fromkeys(_NOT_TRAITS_OF_SESSION))
+        plain = {name: value for name, value in state.items() if name not in _NOT_TRAITS_OF_SESSION}
+        return session.text(
+            session.Session(
+                chips=self.chips,
+                kernels=Kernels() if given is None else given,
+                series=self.has_series,
+                baseline=self.baseline,
+                graphs=self.graphs,
+                partitions=partitions,
+                what_if=self.what_if,
+                snapshots=self.snapshots,
+                traits={**plain, "locale": self.locale},
+            )
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return a new model from a session, a file that ``save("….json")`` wrote.
+
+        The model has the chips, kernels, graphs with their partitions, what-ifs, filters, selection, snapshots and view
+        of the saved one.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        ValueError
+            If the file is no session, a newer roofwidget wrote it, or a value is refused. The message names the file
+            and the part. Then no model is created.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from roofwidget import RooflineModel
+        >>> model = RooflineModel(["v5p"], [("matmul", 4.3e9, 1.2e7)], search="mat")
+        >>> model.peak_flops = "1 PFLOP/s"
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = RooflineModel.load(model.save(f"{folder}/x.json"))
+        >>> again.peak_flops, again.search
+        (1000000000000000.0, 'mat')
+        """
+        try:
+            found = session.read(Path(path))
+            traits = {**found.traits, "moves": wire.moves_from_wire(found.traits.get("moves", {}))}
+            if found.graphs:
+                partition = found.partitions.get(found.traits.get("phase", ""))
+                traits |= {"graphs": found.graphs} | ({} if partition is None else {"partition": partition})
+            else:
+                traits["kernels"] = found.kernels
+            return cls(
+                found.chips,
+                _restore=lambda model: model._restore_session(found),  # noqa: SLF001 - a model of this class
+                **traits,
+                baseline=found.baseline,
+                snapshots=found.snapshots,
+            )
+        except (AttributeError, LookupError, TraitError, TypeError, ValueError) as error:
+            raise ValueError(f"{Path(path).name}: {error}") from None
+
+    def _restore_session(self, found: session.Session) -> None:
+        """Set what the constructor has no argument for."""
+        for chip, quantities in found.what_if.items():
+            for precision, rate in quantities.get("peak_flops", {}).items():
+                self.set_what_if(chip, peak_flops=rate, precision=precision)
+            for memory, rate in quantities.get("bandwidth", {}).items():
+                self.set_what_if(chip, bandwidth=rate, memory=memory)
+        if found.graphs and len(found.kernels):
+            self.kernels = found.kernels
+        if found.series:
+            self._with_series = type(self).kernels.given(self)
+        for phase, groups in found.partitions.items():
+            if phase != self.phase:
+                graph = self.graphs[phase]
+                self._phases.left[phase] = (graph, as_partition(groups, graph))
 
     def _part_of_page(self, heading: str = "") -> page.Part:
         """Return the widget as a part of a page. A title that the page's heading already says is left out."""

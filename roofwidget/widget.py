@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -10,7 +11,7 @@ from typing import Any, Final
 import anywidget
 from IPython.core.getipython import get_ipython
 from IPython.display import display
-from traitlets import HasTraits, Instance, TraitError, Unicode, default, observe
+from traitlets import HasTraits, Instance, Int, TraitError, Unicode, default, observe
 
 from roofwidget import bundle
 from roofwidget.export import engine
@@ -66,6 +67,10 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     _css = owned("python", Unicode())
     # The shared model that contains the code of the front end, or None if this widget sends the code itself.
     _code = owned("python", Instance(bundle.FrontEnd, allow_none=True), to_wire=bundle.reference)
+
+    # The version of the form of the state, for whoever opens a notebook that was saved long ago. It rises when a page
+    # could not read the state of the release before.
+    _state_version = owned("python", Int(1))
 
     _messages = Instance(Messages, ())
     _former_columns: frozenset[str] = frozenset()
@@ -275,6 +280,11 @@ def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineW
     RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernel)
     """
     return RooflineWidget(chips, kernels, **traits)
+
+
+def load(path: str | os.PathLike[str]) -> RooflineWidget:
+    """Return a new widget from a session, a file that ``widget.save("….json")`` wrote; see `RooflineModel.load`."""
+    return RooflineWidget.load(path)
 
 
 # Whoever loads this module will soon show a widget. Elsewhere than in a Jupyter kernel there is no page.

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import threading
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -34,7 +35,7 @@ HOSTILE = [
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def model(**traits: object) -> RooflineModel:
+def model(**traits: Any) -> RooflineModel:
     return RooflineModel([CHIP], KERNELS, **traits)
 
 
