@@ -14,7 +14,7 @@ import pytest
 from tests.browser.drawn import Drawn
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator
 
     from tests.browser.conftest import OpenNotebook
 
@@ -84,9 +84,9 @@ ELEMENTS = """(layers) => {
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
-def elements(where: Page, layers: str) -> list[tuple[list[str], list[float]]]:
-    """Return the texts and looks of each element in the layers, and the numbers of its geometry."""
-    found = where.evaluate(f"() => ({ELEMENTS})([...document.querySelectorAll({layers!r})])")
+def elements(chart: Locator) -> list[tuple[list[str], list[float]]]:
+    """Return the texts and looks of each element in a chart's layers, and the numbers of its geometry."""
+    found = chart.evaluate(f"(chart) => ({ELEMENTS})([...chart.querySelectorAll(':scope > svg')])")
     numbers = (NUMBER.findall(geometry) for _, _, geometry, *_ in found)
     texts = ([name, text, NUMBER.sub("#", geometry), *looks] for name, text, geometry, *looks in found)
     return [(said, [float(part) for part in parts]) for said, parts in zip(texts, numbers, strict=True)]
@@ -102,15 +102,72 @@ def test_the_picture_has_each_line_and_label_of_the_screen_at_its_place_with_its
             drawn.root.locator(".roofwidget-diagonal").wait_for(state="attached")
         drawn.page.mouse.move(0, 0)
         svg = saved(drawn, "svg")[1]
-        screen = elements(drawn.page, ".roofwidget-chart > svg")
+        screen = elements(drawn.chart)
         alone = drawn.page.context.new_page()
         alone.goto("data:image/svg+xml;base64," + base64.b64encode(svg).decode())
-        picture = elements(alone, ":root > svg")
+        picture = elements(alone.locator(":root"))
         alone.close()
         assert len(screen) > 30
         assert [texts for texts, _ in picture] == [texts for texts, _ in screen]
         for (texts, now), (_, then) in zip(picture, screen, strict=True):
             assert now == pytest.approx(then, abs=0.1), texts
+
+
+STATES = {
+    "plain": "w = rw.roofline(['v5p'], kernels)",
+    "measured, of two chips": "w = rw.roofline(['v5p', 'v6e', 'h100-sxm'], measured, shown=['v5p', 'h100-sxm'])",
+    "what-if, snapshot, selection, moved kernel": """w = rw.roofline(['v5p', 'v6e'], measured)
+w.freeze("before")
+w.peak_flops *= 0.7
+w.selected = [1]
+w.move(0, bytes=6e9)""",
+    "time": "w = rw.roofline(['v5p'], measured, view='time')",
+    "linear time": "w = rw.roofline(['v5p'], measured, view='time', time_scale='linear')",
+    "merged operations": """block = rw.workloads.transformer_block(rw.dim('batch', 1, 64, default=8), 2048, 4096, 32)
+w = rw.roofline(['v5p'], graph=block)
+w.partition = rw.Partition.best(block, 'v5p')""",
+    "all levels": "w = rw.roofline(['h100-sxm'], levels, memory='all', all_levels=True)",
+    "10,000 kernels": """chance = np.random.default_rng(1)
+flops, moved = 10 ** chance.uniform(9, 13, 10_000), 10 ** chance.uniform(8, 11, 10_000)
+many = rw.Kernels([f"kernel {i}" for i in range(10_000)], flops, moved, time=np.maximum(flops / 1e14, moved / 1e12) * 2)
+w = rw.roofline(['v5p'], many, top=None)""",
+    "German": "w = rw.roofline(['v5p', 'v6e'], measured, locale='de', title='Ein Lauf')",
+    "two runs": "w = rw.roofline(['v5p'], measured.replace(time=measured.time * 0.8), baseline=measured)",
+    "balance, per cycle, words": """w = rw.roofline(['h100-sxm'], measured, x_axis='balance', rate_unit='FLOP/cycle',
+    word=4, tick_base=2)""",
+    "filters, zoom, ceilings": """w = rw.roofline(['h100-sxm'], measured, search='m', exposed_roofs=[0.2],
+    ceilings=['fp8'], zoom=(1, 1e4, 1e12, 1e16))""",
+}
+"""Cells that make a widget, by what it shows."""
+BEFORE = """import numpy as np
+import roofwidget as rw
+kernels = [("matmul", 4.3e12, 1.2e10), ("layer norm", 5.4e9, 1.6e9), ("copy", 0, 8e9), ("unknown", None, None)]
+measured = rw.Kernels(["matmul", "layer norm", "copy", "softmax"], [4.3e12, 5.4e9, 0, 2e9], [1.2e10, 1.6e9, 8e9, 1e9],
+    time=[3e-2, 1.5e-3, 4e-3, 2e-3], category=["gemm", "norm", None, "norm"])
+levels = rw.Kernels(["a", "b"], [1e12, 1e10], {"HBM": [1e10, 1e9], "L2": [4e10, 2e9]}, time=[2e-2, 1e-3])"""
+
+
+def test_python_draws_each_line_point_and_label_of_the_screen(notebook: OpenNotebook) -> None:
+    book = notebook([BEFORE, *(f"{cell}\nw" for cell in STATES.values())], width=1280, height=1200)
+    book.run(0)
+    for index, name in enumerate(STATES):
+        book.run(index + 1)
+        book.cell(index + 1)
+        drawn = Drawn(book, index)
+        drawn.page.mouse.move(0, 0)
+        box = drawn.chart.bounding_box()
+        assert box is not None
+        svg: str = book.python(f"w.to_svg(width={round(box['width'])})")
+        # The points of the screen are pixels; the button saves them as lines.
+        assert saved(drawn, "svg")[1].decode() == svg, name
+        screen = elements(drawn.chart)
+        alone = drawn.page.context.new_page()
+        alone.goto("data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode())
+        picture = elements(alone.locator(":root"))
+        alone.close()
+        assert [texts for texts, _ in picture] == [texts for texts, _ in screen], name
+        for (texts, here), (_, there) in zip(picture, screen, strict=True):
+            assert here == pytest.approx(there, abs=0.1), (name, texts)
 
 
 CONTROL = """import roofwidget as rw
