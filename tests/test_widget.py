@@ -268,7 +268,7 @@ def test_nothing_the_model_defines_shadows_an_attribute_of_any_widget() -> None:
 
 def test_the_widget_syncs_what_the_model_syncs_and_where_its_code_is() -> None:
     own = set(RooflineWidget.class_trait_names(sync=True)) - set(anywidget.AnyWidget.class_trait_names(sync=True))
-    assert own == set(RooflineModel.class_trait_names(sync=True)) | {"_code", "_css", "_esm"}
+    assert own == set(RooflineModel.class_trait_names(sync=True)) | {"_code", "_css", "_esm", "_state_version"}
 
 
 def test_the_repr_is_short_stable_and_without_an_address(widget: RooflineWidget) -> None:
