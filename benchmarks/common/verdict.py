@@ -341,30 +341,30 @@ part of the widget's *theme*.
 REACHED = """\
 ## How it was reached
 
-- One pure step makes a tree of lines, labels and points of state, size and theme, without the DOM. On the screen Preact
-  changes only the SVG elements that differ, and the painter repaints only the canvas around points that differ. A saved
-  picture, a page and Python write the same tree as SVG text.
+- One pure step makes a tree of lines, labels and points of state, size and theme, without the DOM. On the screen
+  Preact changes only the SVG elements that differ, and the painter repaints only the canvas around points that
+  differ. A saved picture, a page and Python write the same tree as SVG text.
 - Roofs, labels and gaps stay SVG on the screen. Without its SVG the chart cost 8.3 ms a move instead of 8.2 (1,000
   points, 2026-11-22), so a second canvas has nothing to win, and SVG is sharp at any pixel ratio.
-- An index says at which height of the roof each point comes to be above it. Of dense points, only the tiles around those
-  that change are painted anew. The sign of a point above its roof is a part of its stamp.
-- During a drag labels keep their places, and numbers stand in boxes that do not follow them. Panels, sentence, table and
-  ranking follow in idle time. A press draws nothing. Python gets four values a second, in idle time: what JupyterLab does
-  for each message takes longer than a frame of ours.
+- An index says at which height of the roof each point comes to be above it. Of dense points, only the tiles around
+  those that change are painted anew. The sign of a point above its roof is a part of its stamp.
+- During a drag labels keep their places, and numbers stand in boxes that do not follow them. Panels, sentence, table
+  and ranking follow in idle time. A press draws nothing. Python gets four values a second, in idle time: what
+  JupyterLab does for each message takes longer than a frame of ours.
 - Labels and marks are kept until something moves, so a change of the theme places none.
-- The code is compressed, shared by all widgets, sent when the class is imported, and compiled in another thread. A widget
-  reaches the page in one message.
+- The code is compressed, shared by all widgets, sent when the class is imported, and compiled in another thread. A
+  widget reaches the page in one message.
 
 What stays above its target, and why, for 1,000 points:
 
 - *Step, main thread*: of 7.4 ms a move 2.4 are our script, without a culprit: labels 1.0, painter 0.8, event to store
   0.8. Without any script a move would still cost 1.3 times the bare canvas: the browser paints more lines and texts.
-- *Longest gap*: the first frame of a drag also lays the points out for the index, and the frame after the release places
-  the labels anew.
-- *Cold*: the page draws panels, sliders and texts beside the chart, and Python draws the picture that a notebook keeps
-  beside the widget (20 to 30 ms).
-- *Theme, filter*: the page itself takes 9 ms for a theme; ours is each point and line in another colour. A filter places
-  the labels anew among other points. An index of cells for labels was tried twice and saved 3 %.
+- *Longest gap*: the first frame of a drag also lays the points out for the index, and the frame after the release
+  places the labels anew.
+- *Cold*: the page draws panels, sliders and texts beside the chart, and Python draws the picture that a notebook
+  keeps beside the widget (20 to 30 ms).
+- *Theme, filter*: the page itself takes 9 ms for a theme; ours is each point and line in another colour. A filter
+  places the labels anew among other points. An index of cells for labels was tried twice and saved 3 %.
 - *Heap of a closed widget*: the browser keeps each module that a page has imported, and a host imports the loader of
   2.2 kB once for each widget.
 """
