@@ -4,13 +4,14 @@
 #   make test     every check; a part of it: lint types js unit notebooks browser
 #   make build    sdist and wheel in dist/
 #   make bench    every script in benchmarks/
+#   make hosts    the widget in every host of docs/hosts.md, each in an environment of its own (minutes)
 #   make clean    remove what was built; distclean also removes .venv and node_modules
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types js unit notebooks browser build bench bundle clean distclean
+.PHONY: help demo test lint types js unit notebooks browser hosts build bench bundle clean distclean
 
 PYTHON ?= python3
 PORT ?= 8888
@@ -44,7 +45,7 @@ js: bundle
 	npm --prefix js test
 
 unit: .venv/.dev bundle
-	pytest -n 2 --ignore=tests/browser
+	pytest -n 2 --ignore=tests/browser --ignore=tests/hosts
 
 notebooks: .venv/.dev bundle
 	pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env notebooks
@@ -52,7 +53,12 @@ notebooks: .venv/.dev bundle
 browser: .venv/.dev bundle
 	python tests/browser/chromium.py --install
 	# A JupyterLab and a Chromium each: most of the time is waiting.
-	pytest -n 3 tests/browser
+	pytest -n 3 tests/browser tests/hosts
+
+hosts: .venv/.dev bundle
+	python tests/browser/chromium.py --install
+	python -m tests.hosts.hosts
+	ROOFWIDGET_HOSTS=all pytest tests/hosts
 
 build: .venv/.dev
 	rm -rf dist
@@ -70,7 +76,7 @@ clean:
 	find roofwidget tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv js/node_modules
+	rm -rf .venv .hosts js/node_modules
 
 # The files named .demo, .dev and .peers record an installation; npm writes .package-lock.json itself.
 # The build hook is told to leave npm alone: "bundle" runs it, where its messages can be seen.

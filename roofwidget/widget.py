@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -20,6 +22,7 @@ from roofwidget.model import ROW_TRAITS, RooflineModel
 from roofwidget.state.filter_traits import has_column
 from roofwidget.state.graph import has_same_groups
 from roofwidget.state.messages import STAMP, Messages, applied, check_sizes, page_message
+from roofwidget.state.rates import QUANTITIES
 from roofwidget.state.trait_types import language_of, owned
 from roofwidget.support.languages import ENGLISH
 
@@ -200,7 +203,18 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     def get_state(self, key: str | Iterable[str] | None = None, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Return the values of some traits for the front end, or the whole state with its stamp."""
         state: dict[str, Any] = super().get_state(key, *args, **kwargs)
-        return state if key is not None else {**state, STAMP: self._messages.state}
+        if key is not None:
+            return state
+        return {**state, STAMP: self._messages.state, **(self._for_marimo() if "marimo" in sys.modules else {})}
+
+    def _for_marimo(self) -> dict[str, Any]:
+        """Return what only marimo needs of the state.
+
+        There the whole state is the value of an element. Cells read the two rates, and no page does. `_runs_cells` asks
+        pages to tell marimo of each change, so that it runs these cells again.
+        """
+        rates = {name: getattr(self, name) for name in QUANTITIES}
+        return {name: None if math.isnan(rate) else rate for name, rate in rates.items()} | {"_runs_cells": True}
 
     @property
     def _sync(self) -> list[object]:

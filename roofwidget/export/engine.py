@@ -107,8 +107,8 @@ def warm_up(language: str) -> None:
 
 
 def _warm_up(language: str) -> None:
-    # Without an engine, `draw` says why. At the end of the process, no thread can be started.
-    with contextlib.suppress(ImportError, FileNotFoundError, RuntimeError):
+    # Whatever is wrong with the engine, `draw` says it to whoever wants a picture.
+    with contextlib.suppress(Exception):
         _ENGINES.of(language)
 
 

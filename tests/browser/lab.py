@@ -123,14 +123,14 @@ class Server:
     data: Path
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
         return port
 
 
-def _environment(home: Path) -> dict[str, str]:
+def environment(home: Path) -> dict[str, str]:
     """Return an environment in which Jupyter finds this interpreter's files, none of the user's."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "IPYTHON"))}
     # JupyterLab asks whether it may fetch news; the question would lie over the page.
@@ -149,7 +149,7 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
     """End the server and the kernels it started, which share its process group."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
@@ -164,7 +164,7 @@ def jupyterlab(home: Path) -> Iterator[Server]:
     """Run this interpreter's JupyterLab on a free port; all that it writes goes below `home`."""
     root = home / "notebooks"
     root.mkdir()
-    port = _free_port()
+    port = free_port()
     server = Server(f"http://127.0.0.1:{port}", root, home / "data")
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
@@ -182,7 +182,7 @@ def jupyterlab(home: Path) -> Iterator[Server]:
         process = subprocess.Popen(
             command,
             cwd=home,
-            env=_environment(home),
+            env=environment(home),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -192,7 +192,7 @@ def jupyterlab(home: Path) -> Iterator[Server]:
         _await_server(process, server.url, record)
         yield server
     finally:
-        _end(process)
+        end(process)
 
 
 def _await_server(process: subprocess.Popen[bytes], url: str, record: Path) -> None:

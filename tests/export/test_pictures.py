@@ -178,3 +178,16 @@ def test_without_the_engine_the_error_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setattr(engine._ENGINES, "drawing", {})
     with pytest.raises(ImportError, match="pip install quickjs-ng"):
         model().to_svg()
+
+
+def test_an_engine_that_cannot_start_is_told_by_a_picture_and_not_in_the_background(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(_language: str) -> Any:
+        raise ArithmeticError("broken")
+
+    monkeypatch.setattr(engine, "_started", broken)
+    engine._ENGINES.forget()
+    engine._warm_up("en")
+    with pytest.raises(ArithmeticError):
+        model().to_svg()

@@ -34,6 +34,8 @@ interface Batch {
 
 /** The key of the stamp in each update from Python. The stamp says what caused the update. */
 export const STAMP = "_sync";
+/** Python sets this in hosts that run the cells which read a widget again when it changes. */
+const RUNS_CELLS = "_runs_cells";
 /** If Python sends its whole state, the stamp has this value in place of a message number. */
 const WHOLE_STATE = -1;
 type Stamp = readonly [clock: number, page: string, number: number];
@@ -139,6 +141,16 @@ export function createMessages(
     }, ms);
   }
 
+  /**
+   * Tells a host such as marimo that Python has applied a change. It runs the cells that read the widget when a page
+   * saves changes in ipywidgets' own way, and does not notice custom messages.
+   */
+  function tellHost(answered: number) {
+    if (!model.get(RUNS_CELLS)) return;
+    model.set?.("_answered", answered);
+    model.save_changes?.();
+  }
+
   /** Reads the stamp of the latest update. Returns who caused the update. */
   function read(): Origin {
     const now = model.get(STAMP) as Stamp | undefined;
@@ -161,6 +173,7 @@ export function createMessages(
       sent = undefined;
       clearTimeout(retry);
       onAnswer(new Set([...values.keys(), ...changes.keys(), ...asked]));
+      if (asked.size === 0) tellHost(answered);
     }
     updateWaiting();
     if (isUrgent) transmit();

@@ -5,6 +5,9 @@ export interface Model {
   get(name: string): unknown;
   /** Sends a custom message. `callbacks` get the text that Python prints while it handles the message. */
   send(content: unknown, callbacks?: unknown): void;
+  /** Sets a value, which `save_changes` sends to Python. Models that are not a host's lack both. */
+  set?(name: string, value: unknown): void;
+  save_changes?(): void;
   on(event: string, callback: () => void): void;
   off(event: string, callback: () => void): void;
   /** The host's manager of widgets. With the manager's callbacks, JupyterLab shows in its log what Python prints. */

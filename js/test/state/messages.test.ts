@@ -160,6 +160,33 @@ describe("a message", () => {
   });
 });
 
+describe("a host that runs the cells which read a widget", () => {
+  it("is told of each change that Python has applied, and of no question", () => {
+    const saved: unknown[] = [];
+    const { model, store } = make({ _runs_cells: true });
+    Object.assign(model, {
+      set: (name: string, value: unknown) => saved.push([name, value]),
+      save_changes: () => saved.push("saved"),
+    });
+    store.setSearch("a");
+    expect(saved).toEqual([]);
+    model.answer();
+    expect(saved).toEqual([["_answered", 2], "saved"]);
+    model.miss();
+    model.receive("title", "later");
+    vi.advanceTimersByTime(500);
+    model.answer();
+    expect(saved).toHaveLength(2);
+  });
+  it("of another kind is told nothing", () => {
+    const { model, store } = make();
+    Object.assign(model, { set: vi.fn(), save_changes: vi.fn() });
+    store.setSearch("a");
+    model.answer();
+    expect((model as unknown as { set: unknown }).set).not.toHaveBeenCalled();
+  });
+});
+
 describe("a merge that waits while Python changes the phase", () => {
   it("is not made in the other phase", () => {
     const { model, store } = make(stateOf(GRAPHS));

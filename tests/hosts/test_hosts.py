@@ -1,0 +1,132 @@
+"""Hosts: the same widget, drawn, changed and heard by Python in each, and pages made of a notebook without a kernel.
+
+`make test` tries the hosts of the development environment, `make hosts` all of `docs/hosts.md`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+from tests.hosts import hosts
+from tests.hosts.conftest import OpenPage
+from tests.hosts.hosts import DEV, HOSTS, Host
+
+ALL: Final = os.environ.get("ROOFWIDGET_HOSTS", "") == "all"
+ATTEMPTS: Final = 12
+RUN_ALL: Final = """async () => {
+  const { jupyterapp } = window;
+  await jupyterapp.commands.execute('notebook:run-all-cells');
+}"""
+IS_READY: Final = """() => {
+  const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
+  return context?.isReady && context.session?.kernel?.status === 'idle';
+}"""
+
+
+def of(environment: str) -> pytest.MarkDecorator:
+    """Mark a test that needs an environment which only `make hosts` makes."""
+    return pytest.mark.skipif(environment != DEV and not ALL, reason=f"make hosts installs '{environment}'")
+
+
+def run_cells(page: Page, host: Host) -> None:
+    """Run all cells of the page."""
+    if host.cells == "jupyter":
+        page.wait_for_function(IS_READY)
+        page.evaluate(RUN_ALL)
+    elif host.cells == "marimo":
+        # Pressed too early, the button does nothing.
+        for _ in range(ATTEMPTS):
+            page.get_by_test_id("run-button").last.click()
+            with contextlib.suppress(PlaywrightTimeout):
+                page.locator(".roofwidget-chart").wait_for(timeout=5000)
+                return
+
+
+def changes_what_python_hears(page: Page) -> None:
+    """Move the slider of the peak by keys, and wait until Python says the value that the page shows."""
+    expect(page.locator(".roofwidget-chart").first).to_be_visible()
+    slider = page.get_by_role("slider", name=re.compile("^Peak")).first
+    box = page.get_by_role("textbox", name=re.compile("^Peak.*typed")).first
+    before = box.input_value()
+    slider.focus()
+    for _ in range(3):
+        slider.press("ArrowRight")
+    expect(box).not_to_have_value(before)
+    expect(page.get_by_text(f"Python heard {box.input_value()}").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    "host", [pytest.param(one, id=one.name.replace(" ", "-"), marks=of(one.environment)) for one in HOSTS]
+)
+def test_a_widget_is_drawn_and_heard(host: Host, open_page: OpenPage, tmp_path: Path) -> None:
+    with hosts.serving(host, tmp_path) as address:
+        folder = hosts.python_of(host.environment).parents[1]
+        guarded = open_page(address, {begin: folder / file for begin, file in host.brought.items()})
+        if host.cells:
+            guarded.page.wait_for_function(IS_READY)
+            guarded.page.evaluate(RUN_ALL)
+        changes_what_python_hears(guarded.page)
+        asked = [url for url in guarded.external if not url.startswith((*host.own, *host.brought))]
+        assert asked == []
+
+
+def test_a_page_that_is_reloaded_has_the_value_of_python(open_page: OpenPage, tmp_path: Path) -> None:
+    (notebook,) = (host for host in HOSTS if host.name == "Notebook 7")
+    with hosts.serving(notebook, tmp_path) as address:
+        page = open_page(address).page
+        run_cells(page, notebook)
+        changes_what_python_hears(page)
+        value = page.get_by_role("textbox", name=re.compile("^Peak.*typed")).input_value()
+        page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        page.reload()
+        expect(page.get_by_role("textbox", name=re.compile("^Peak.*typed"))).to_have_value(value)
+
+
+def run(environment: str, folder: Path, home: Path, program: str, *arguments: str) -> None:
+    """Run a program of an environment in a folder."""
+    home.mkdir()
+    subprocess.run(
+        [str(hosts.python_of(environment).parent / program), *arguments],
+        cwd=folder,
+        env=hosts.environment_of(environment, home),
+        check=True,
+        capture_output=True,
+    )
+
+
+@of("documents")
+def test_a_notebook_that_papermill_has_run_becomes_a_page(open_page: OpenPage, tmp_path: Path) -> None:
+    (tmp_path / "lesson.ipynb").write_text(hosts.notebook(hosts.LESSON), encoding="utf-8")
+    run("documents", tmp_path, tmp_path / "1", "papermill", "lesson.ipynb", "run.ipynb")
+    run("documents", tmp_path, tmp_path / "2", "roofwidget", "bundle-html", "run.ipynb")
+    guarded = open_page((tmp_path / "run.html").as_uri())
+    box = guarded.page.get_by_role("textbox", name=re.compile("^Peak.*typed"))
+    before = box.input_value()
+    guarded.page.get_by_role("slider", name=re.compile("^Peak")).press("ArrowRight")
+    expect(box).not_to_have_value(before)
+    assert (guarded.external, guarded.errors) == ([], [])
+
+
+@of("documents")
+def test_myst_nb_shows_the_picture_where_html_comes_first(open_page: OpenPage, tmp_path: Path) -> None:
+    (tmp_path / "conf.py").write_text(
+        'extensions = ["myst_nb"]\nnb_mime_priority_overrides = [("html", "text/html", 1)]\n'
+        "nb_ipywidgets_js = {}\nhtml_theme = 'basic'\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "index.ipynb").write_text(hosts.notebook(hosts.LESSON), encoding="utf-8")
+    run("documents", tmp_path, tmp_path / "1", "sphinx-build", "-b", "html", ".", "built")
+    guarded = open_page((tmp_path / "built" / "index.html").as_uri())
+    picture = guarded.page.locator("img[src^='data:image/svg+xml']")
+    expect(picture).to_be_visible()
+    expect(guarded.page.get_by_role("table").get_by_text("matmul")).to_be_visible()
+    assert guarded.external == []
