@@ -71,9 +71,7 @@ def test_a_widget_is_drawn_and_heard(host: Host, open_page: OpenPage, tmp_path: 
     with hosts.serving(host, tmp_path) as address:
         folder = hosts.python_of(host.environment).parents[1]
         guarded = open_page(address, {begin: folder / file for begin, file in host.brought.items()})
-        if host.cells:
-            guarded.page.wait_for_function(IS_READY)
-            guarded.page.evaluate(RUN_ALL)
+        run_cells(guarded.page, host)
         changes_what_python_hears(guarded.page)
         asked = [url for url in guarded.external if not url.startswith((*host.own, *host.brought))]
         assert asked == []
