@@ -74,6 +74,16 @@ def test_a_folder_of_notebooks_becomes_pages_in_another_folder(tmp_path: Path) -
     assert sorted(path.name for path in (tmp_path / "pages" / "new").iterdir()) == ["one.html", "two.html"]
 
 
+def test_a_widget_of_another_package_stays_as_its_text_and_brings_no_script(tmp_path: Path) -> None:
+    main(["bundle-html", str(written(tmp_path, ipywidgets.Label("elsewhere"), rw.roofline([CHIP])))])
+    html = (tmp_path / "lesson.html").read_text(encoding="utf-8")
+    assert "<pre>w</pre>" in html
+    assert html.count("data-roofwidget") == 1
+    assert "widget-state+json" not in html
+    assert "widget-view+json" not in html
+    assert "requirejs" not in html
+
+
 def test_a_german_widget_has_its_words_on_the_page(tmp_path: Path) -> None:
     main(["bundle-html", str(written(tmp_path, rw.roofline([CHIP], locale="de")))])
     assert '<html lang="de">' in (tmp_path / "lesson.html").read_text(encoding="utf-8")

@@ -26,7 +26,11 @@ DEV: Final = "dev"
 ENVIRONMENTS: Final = {
     "marimo": ("marimo",),
     "collaboration": ("jupyterlab", "jupyter-collaboration"),
-    "apps": ("panel", "ipywidgets_bokeh", "solara", "solara-assets"),
+    # Solara's server fetches its front end from a network, but for the version of its assets.
+    "apps": (
+        *("panel", "ipywidgets_bokeh", "solara==1.58.2", "solara-ui==1.58.2", "solara-server[starlette]==1.58.2"),
+        "solara-assets==1.58.2",
+    ),
     "documents": ("myst-nb", "papermill", "ipykernel", "nbconvert"),
 }
 """What to install besides roofwidget, by the name of an environment; see `python_of`."""
@@ -158,6 +162,18 @@ HOSTS: Final = (
             *("--JupyterNotebookApp.expose_app_in_browser=True",),
         ),
         "/notebooks/lesson.ipynb",
+        cells="jupyter",
+    ),
+    Host(
+        "Two people",
+        "collaboration",
+        "lesson.ipynb",
+        notebook(LESSON),
+        (
+            *("-m", "jupyterlab", *_LOCAL, *_ROOT, "--IdentityProvider.token="),
+            *("--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly"),
+        ),
+        "/doc/tree/lesson.ipynb",
         cells="jupyter",
     ),
     Host(

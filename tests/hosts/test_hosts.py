@@ -89,6 +89,22 @@ def test_a_page_that_is_reloaded_has_the_value_of_python(open_page: OpenPage, tm
         expect(page.get_by_role("textbox", name=re.compile("^Peak.*typed"))).to_have_value(value)
 
 
+@of("collaboration")
+def test_a_second_person_sees_the_picture_and_after_a_reload_the_widget(open_page: OpenPage, tmp_path: Path) -> None:
+    (together,) = (host for host in HOSTS if host.name == "Two people")
+    with hosts.serving(together, tmp_path) as address:
+        first = open_page(address).page
+        second = open_page(address).page
+        second.wait_for_function(IS_READY)
+        run_cells(first, together)
+        changes_what_python_hears(first)
+        value = first.get_by_role("textbox", name=re.compile("^Peak.*typed")).input_value()
+        picture = second.locator("img[src^='data:image/svg+xml']")
+        expect(picture).to_be_visible()
+        second.reload()
+        expect(second.get_by_role("textbox", name=re.compile("^Peak.*typed"))).to_have_value(value)
+
+
 def run(environment: str, folder: Path, home: Path, program: str, *arguments: str) -> None:
     """Run a program of an environment in a folder."""
     home.mkdir()
@@ -111,7 +127,8 @@ def test_a_notebook_that_papermill_has_run_becomes_a_page(open_page: OpenPage, t
     before = box.input_value()
     guarded.page.get_by_role("slider", name=re.compile("^Peak")).press("ArrowRight")
     expect(box).not_to_have_value(before)
-    assert (guarded.external, guarded.errors) == ([], [])
+    assert guarded.external == []
+    assert guarded.errors == []
 
 
 @of("documents")
