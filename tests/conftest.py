@@ -1,4 +1,4 @@
-"""Collects the doctests of public classes from the files that define them.
+"""The browser of all tests that need one, and doctests of public classes, from the files that define them.
 
 A public class names its package as its module (``roofwidget``, ``roofwidget.workloads``), so that its pickles do not
 depend on the file. doctest would take it for an import from elsewhere and skip its examples.
@@ -9,7 +9,14 @@ from __future__ import annotations
 import doctest
 import inspect
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
 
 _from_module: Any = doctest.DocTestFinder._from_module  # type: ignore[attr-defined]  # doctest has no hook
 
@@ -21,3 +28,21 @@ def _is_defined_in(self: doctest.DocTestFinder, module: Any, object: Any) -> boo
 
 
 doctest.DocTestFinder._from_module = _is_defined_in  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Run a Chromium for the session; its absence is a failure, never a skip."""
+    # Only tests in a browser need these.
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415
+
+    from tests.browser import chromium, lab  # noqa: PLC0415
+
+    try:
+        path = chromium.find()
+    except FileNotFoundError as error:
+        pytest.fail(str(error), pytrace=False)
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=lab.BROWSER_ARGUMENTS)
+        yield running
+        running.close()

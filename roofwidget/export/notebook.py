@@ -5,7 +5,7 @@ nbconvert's own pages load the code of widgets from the network, and stay blank 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
@@ -95,9 +95,27 @@ def _place(at: int) -> str:
 
 def _part(model: Mapping[str, Any]) -> page.Part:
     state = {name: value for name, value in model["state"].items() if not name.startswith("_")}
-    buffers = [(buffer["path"], buffer["data"]) for buffer in model.get("buffers", [])]
+    buffers = [(one["path"], one["data"]) for one in model.get("buffers", []) if _is_current(state, one["path"])]
     shown = [chip for chip in state["chips"] if chip["id"] in state["shown"]]
     return page.Part(saved_parts(state, buffers), shown, _language(model["state"]["_esm"]), "")
+
+
+def _is_current(state: Any, path: Sequence[str | int]) -> bool:
+    """Return whether a binary value belongs to a state.
+
+    The keys of binary values are taken out of a state, and places in lists are None. nbclient, which executes notebooks
+    for nbconvert and papermill, keeps the binary values of earlier states too.
+    """
+    place = state
+    for key in path[:-1]:
+        is_there = key in place if isinstance(place, Mapping) else isinstance(place, list) and int(key) < len(place)
+        if not is_there:
+            return False
+        place = place[key]
+    last = path[-1]
+    if isinstance(place, Mapping):
+        return last not in place
+    return isinstance(place, list) and int(last) < len(place) and place[int(last)] is None
 
 
 def _language(script: str) -> str:

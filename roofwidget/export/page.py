@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from html.parser import HTMLParser
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -23,6 +24,8 @@ from roofwidget.support import built_files
 from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped
 
+# Without this word, a policy's hashes do not count for attributes.
+_FOR_ATTRIBUTES: Final = "'unsafe-hashes'"
 _STYLE: Final = """\
 :root { color-scheme: light dark; }
 body { max-width: 1280px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }
@@ -111,8 +114,11 @@ def document(widgets: Sequence[Part], body: str, title: str, day: date, style: s
     code = f"{built_files.words(language)}\n{built_files.text('page.js')}"
     look, unpack = built_files.text("widget.css"), built_files.text("unpack.js")
     own = f"{_STYLE}{style}"
+    given = _Styles.of(body)
+    styles = " ".join(dict.fromkeys(map(_hash, (look, own, *given.sheets, *given.attributes))))
     policy = (
-        f"default-src 'none'; script-src {_hash(unpack)} {_hash(code)}; style-src {_hash(look)} {_hash(own)}; "
+        f"default-src 'none'; script-src {_hash(unpack)} {_hash(code)}; "
+        f"style-src {styles}{' ' + _FOR_ATTRIBUTES if given.attributes else ''}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     return f"""<!doctype html>
@@ -137,6 +143,38 @@ def document(widgets: Sequence[Part], body: str, title: str, day: date, style: s
 </body>
 </html>
 """
+
+
+class _Styles(HTMLParser):
+    """The styles within a body, such as those of tables in a notebook. The policy allows them by their hashes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sheets: list[str] = []
+        self.attributes: list[str] = []
+        self._is_inside = False
+
+    @classmethod
+    def of(cls, body: str) -> _Styles:
+        """Return the styles of a body."""
+        found = cls()
+        found.feed(body)
+        found.close()
+        return found
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += [value for name, value in attrs if name == "style" and value]
+        if tag == "style":
+            self._is_inside = True
+            self.sheets.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self._is_inside:
+            self.sheets[-1] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "style":
+            self._is_inside = False
 
 
 def _hash(text: str) -> str:

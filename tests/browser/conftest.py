@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
-from tests.browser import chromium, lab
+from tests.browser import lab
 from tests.browser.drawn import EVENTUALLY_SECONDS
 from tests.browser.tabs import Tab, Tabs
 
@@ -40,19 +40,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Server]:
     """Run a JupyterLab of its own for the session."""
     with lab.jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as running:
         yield running
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Run a Chromium for the session; its absence is a failure, never a skip."""
-    try:
-        path = chromium.find()
-    except FileNotFoundError as error:
-        pytest.fail(str(error), pytrace=False)
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=lab.BROWSER_ARGUMENTS)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Protocol
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from tests.browser import chromium, lab
+from tests.browser import lab
 from tests.browser.drawn import EVENTUALLY_SECONDS
 
 expect.set_options(timeout=1000 * EVENTUALLY_SECONDS)
@@ -31,15 +31,6 @@ class OpenPage(Protocol):
 
     def __call__(self, address: str, answers: Mapping[str, Path] = ...) -> Guarded:
         """Open an address in a context of its own."""
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Run a Chromium for the session."""
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium.find(), args=lab.BROWSER_ARGUMENTS)
-        yield running
-        running.close()
 
 
 @pytest.fixture

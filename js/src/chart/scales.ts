@@ -163,6 +163,8 @@ function extents(
     }
   }
   for (const roof of roofs) yLow = Math.min(yLow, roof.sheetBandwidth * xLow);
+  // Without roofs and points, the snapshots alone say where the axis begins.
+  if (yLow > yHigh) for (const { bandwidth } of ghosts) yLow = Math.min(yLow, bandwidth * xLow);
   return yHigh > 0
     ? [
         [xLow, xHigh],

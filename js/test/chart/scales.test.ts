@@ -79,6 +79,15 @@ describe("the extents of the chart", () => {
     expect(holds(scales.y.domain, 9.895e17)).toBe(true);
     expect(holds(scales.x.domain, 9.895e17 / 3.35e12)).toBe(true);
   });
+  it("are finite and rising with nothing but a snapshot without kernels", () => {
+    const [name, chip, precision, memory] = ["frozen", "fast", "bf16", "HBM"];
+    const snapshot = { name, chip, precision, memory, peak: 1e15, bandwidth: 1e12, hidden: false, kernels: [] };
+    const nothing = pointsOf(makeKernels([]), [], undefined);
+    const { x, y } = scalesOf(SIZE, [], nothing, undefined, undefined, undefined, undefined, [snapshot]);
+    expect(holds(x.domain, 1000)).toBe(true);
+    expect(holds(y.domain, 1e15)).toBe(true);
+    for (const [low, high] of [x.domain, y.domain]) expect(low < high && Number.isFinite(high)).toBe(true);
+  });
   it("are finite with nothing to show", () => {
     for (const domain of domains(draw([], {}, []).scales)) {
       expect(domain[0]).toBeGreaterThan(0);
