@@ -16,6 +16,7 @@ from roofwidget.support.did_you_mean import listed
 
 _SEE: Final = "docs/readers.md lists the formats"
 _NO_PROFILE: Final = "which is not a profile of a known tool"
+_SESSION: Final = b'"format": "roofwidget session"'
 _LEADING: Final = "\ufeff \t\r\n"
 _MAX_SHOWN_MEMBERS: Final = 4
 _MAX_SHOWN_COLUMNS: Final = 12
@@ -38,6 +39,8 @@ def of_unknown(source: Source) -> ProfileError:
     The error says what the input looks like and what to do.
     """
     place = None
+    if not source.is_folder and _SESSION in source.head:
+        return ProfileError(source.name, "the file is a session of roofwidget: rw.load opens it")
     if source.is_folder:
         held = listed(list(source.members())[:_MAX_SHOWN_MEMBERS])
         what = (

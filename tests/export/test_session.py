@@ -239,6 +239,12 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
         RooflineModel.load(path)
 
 
+def test_the_reader_of_profiles_says_who_opens_a_session(tmp_path: Path) -> None:
+    path = RooflineModel([CHIP], KERNELS).save(tmp_path / "session.json")
+    with pytest.raises(rw.ProfileError, match=r"session.json: the file is a session of roofwidget: rw.load opens it"):
+        rw.read(path)
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"none\.json"):
         RooflineModel.load(tmp_path / "none.json")
