@@ -124,8 +124,7 @@ w.move(0, bytes=6e9)""",
     "time": "w = rw.roofline(['v5p'], measured, view='time')",
     "linear time": "w = rw.roofline(['v5p'], measured, view='time', time_scale='linear')",
     "merged operations": """block = rw.workloads.transformer_block(rw.dim('batch', 1, 64, default=8), 2048, 4096, 32)
-w = rw.roofline(['v5p'], graph=block)
-w.partition = rw.Partition.best(block, 'v5p')""",
+w = rw.roofline(['v5p'], graph=block, partition=rw.Partition.best(block, 'v5p'))""",
     "all levels": "w = rw.roofline(['h100-sxm'], levels, memory='all', all_levels=True)",
     "10,000 kernels": """chance = np.random.default_rng(1)
 flops, moved = 10 ** chance.uniform(9, 13, 10_000), 10 ** chance.uniform(8, 11, 10_000)
