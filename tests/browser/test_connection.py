@@ -87,6 +87,17 @@ def moved(drawn: Drawn) -> str:
     return after
 
 
+def moved_without_a_mouse(drawn: Drawn) -> str:
+    """Move the bandwidth's slider and return what its box then shows.
+
+    JupyterLab's dialog about a lost kernel or server can cover the slider at any moment, so no mouse is used.
+    """
+    before = drawn.box("bandwidth").input_value()
+    drawn.slider("bandwidth").evaluate(SLIDE)
+    drawn.eventually(lambda: drawn.box("bandwidth").input_value() != before)
+    return drawn.box("bandwidth").input_value()
+
+
 def fresh_after_running_again(book: Notebook) -> None:
     """Run the cell again and see a widget that follows Python, and that Python follows."""
     book.run(0)
@@ -169,7 +180,7 @@ def test_after_a_kill_the_page_keeps_its_state_and_says_so(notebook: OpenNoteboo
     drawn = Drawn(book)
     os.kill(book.python("__import__('os').getpid()"), signal.SIGKILL)
     book.forgive_a_lost_kernel()
-    last = moved(drawn)
+    last = moved_without_a_mouse(drawn)
     expect(note(book)).to_have_text(RESTARTED["en"])
     assert drawn.box("bandwidth").input_value() == last
     book.page.wait_for_function(READY)
@@ -183,47 +194,46 @@ def test_after_the_server_has_ended_the_page_keeps_its_state_and_says_so(browser
         book = Notebook(browser, server, "gone.ipynb", [ENGLISH], width=1200, height=900)
         book.run(0)
         drawn = Drawn(book)
-        before = drawn.box("bandwidth").input_value()
         running.close()
-        # JupyterLab's dialog about the server can cover the slider at any moment, so no mouse is used.
-        drawn.slider("bandwidth").evaluate(SLIDE)
-        drawn.eventually(lambda: drawn.box("bandwidth").input_value() != before)
-        last = drawn.box("bandwidth").input_value()
+        last = moved_without_a_mouse(drawn)
         expect(note(book)).to_have_text(WAITING["en"])
         assert drawn.box("bandwidth").input_value() == last
         book.tab.close()
 
 
 @pytest.mark.parametrize(
-    ("language", "size", "theme"),
+    ("language", "looks"),
     [
-        ("en", (1280, 900), "light"),
-        ("de", (1280, 900), "dark"),
-        ("en", (480, 900), "dark"),
-        ("de", (480, 900), "light"),
-        ("en", (1024, 768), "light"),
-        ("de", (1024, 768), "dark"),
+        ("en", [(1280, 900, "light"), (480, 900, "dark")]),
+        ("de", [(1280, 900, "dark"), (480, 900, "light")]),
+        # A projector's size is that of a presentation.
+        ("en", [(1024, 768, "light")]),
+        ("de", [(1024, 768, "dark")]),
     ],
 )
 def test_both_notes_lie_over_nothing(
-    notebook: OpenNotebook, language: str, size: tuple[int, int], theme: lab.Theme
+    notebook: OpenNotebook, language: str, looks: list[tuple[int, int, lab.Theme]]
 ) -> None:
-    width, height = size
-    # A projector's size is that of a presentation.
-    cell = GUIDE.replace("LOCALE", f"{language!r}, presentation={width == 1024}")
-    book = notebook([cell], width=width, height=height, theme=theme)
+    cell = GUIDE.replace("LOCALE", f"{language!r}, presentation={looks[0][0] == 1024}")
+    book = notebook([cell])
     book.run(0)
     drawn = Drawn(book)
+
+    def lies_over_nothing(state: str) -> None:
+        for width, height, theme in looks:
+            book.page.set_viewport_size({"width": width, "height": height})
+            book.theme(theme)
+            drawn.eventually(lambda: drawn.root.evaluate(OVERLAPS) == [])
+            _picture(drawn, f"{state}-{language}-{width}-{theme}")
+
     with stopped(book):
         drawn.root.get_by_role("button", name=re.compile("^(Show|.* zeigen)")).first.click()
         expect(note(book)).to_have_text(WAITING[language])
-        _picture(drawn, f"waiting-{language}-{width}-{theme}")
-        assert drawn.root.evaluate(OVERLAPS) == []
+        lies_over_nothing("waiting")
     expect(note(book)).to_have_text("")
     book.page.evaluate(RESTART)
     expect(note(book)).to_have_text(RESTARTED[language])
-    _picture(drawn, f"restarted-{language}-{width}-{theme}")
-    assert drawn.root.evaluate(OVERLAPS) == []
+    lies_over_nothing("restarted")
 
 
 def _picture(drawn: Drawn, name: str) -> None:
