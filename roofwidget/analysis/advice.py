@@ -15,26 +15,27 @@ from roofwidget.kernels.non_kernels import FEED, IDLE, LINK, NON_KERNELS
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, and_more, counted, html_table, one_line
-from roofwidget.units import format_percent, format_quantity
+from roofwidget.units import format_factor, format_percent, format_quantity
 
 COLLECTIVE: Final = "collective, link unknown"
 """The situation of a collective whose bytes over the link are unknown."""
+_BELOW: Final = "below its roof"
 SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "memory-bound, far": "Get more of the bandwidth: tile for reuse, lay data out for long contiguous accesses, "
-        "and look for bytes that are read twice.",
+        f"memory-bound, {_BELOW}": "Get more of the bandwidth: tile for reuse, lay data out for long contiguous "
+        "accesses, and look for bytes that are read twice.",
         "memory-bound, close": "Bandwidth is used up, so move fewer bytes: fuse with the neighbours, store narrower "
         "numbers, or enlarge the batch so that more work shares each byte.",
-        "compute-bound, far": "Keep the matrix and vector units busy: check that they are used at all, that shapes "
-        "fill their tiles, and where the pipeline stalls.",
+        f"compute-bound, {_BELOW}": "Keep the matrix and vector units busy: check that they are used at all, that "
+        "shapes fill their tiles, and where the pipeline stalls.",
         "compute-bound, close": "The units are busy, so do less work or cheaper work: another algorithm, a lower "
         "precision, or more chips.",
-        "network-bound, far": "Find what delays the link: small messages, waiting ranks, hops that could run in "
+        f"network-bound, {_BELOW}": "Find what delays the link: small messages, waiting ranks, hops that could run in "
         "parallel.",
         "network-bound, close": "The link is full, so send less or hide it: overlap with computing, split the work so "
         "that less crosses the link, or send narrower numbers.",
-        "overhead-bound, far": "Launches explain only a part: look for synchronisation and work on the host between "
-        "them.",
+        f"overhead-bound, {_BELOW}": "Launches explain only a part: look for synchronisation and work on the host "
+        "between them.",
         "overhead-bound, close": "Launches take the time: fuse small kernels, batch them, or record them to be "
         "replayed at once.",
         "way below both": "Neither compute nor memory explains the time, so a roofline cannot: profile for launches, "
@@ -78,6 +79,9 @@ class Advice:
         What to try.
     done
         Whether tuning this kernel can stop, because its utilization has reached the threshold ``stop`` of `advise`.
+    times
+        How many times as fast the kernel would be at its roof, as text such as "1.3". Empty unless the situation ends
+        with "below its roof".
     """
 
     __module__ = "roofwidget"
@@ -87,6 +91,7 @@ class Advice:
     evidence: str
     suggestion: str
     done: bool
+    times: str = ""
 
 
 class Advices(tuple[Advice, ...]):
@@ -113,8 +118,8 @@ class Advices(tuple[Advice, ...]):
 def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: float = 0.1) -> Advices:
     """Return advice for each kernel: what limits it, the numbers, what to try, and whether to stop tuning.
 
-    Advice compares the utilization (bound time over measured time) with the thresholds. So "close" and "far" refer to
-    the roof, not to the peak.
+    Advice compares the utilization (bound time over measured time) with the thresholds. So the words refer to the
+    roof, not to the peak.
 
     Parameters
     ----------
@@ -141,12 +146,12 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
     --------
     >>> import roofwidget as rw
     >>> chip = rw.Chip("My chip", {"bf16": "989 TFLOP/s"}, {"HBM": "3.35 TB/s"})
-    >>> advise(rw.bound([("gelu", 1.3e8, 6.7e7, 2.2e-5), ("matmul", 1.4e11, 1.0e8, 4e-4), ("add", 1, 12)], chip))
+    >>> advise(rw.bound([("gelu", 0, 6.7e7, 2.2e-5), ("matmul", 1.4e11, 1.0e8, 4e-4), ("add", 1, 12)], chip))
     Advice: 3 kernels, 0 done
-    kernel  situation            evidence
-    gelu    memory-bound, close  91 % of roof (close from 80 %, stop from 95 %), 0.6 % of peak; at most 2 µs left (HBM)
-    matmul  compute-bound, far   35 % of roof (close from 80 %), 35 % of peak; at most 258 µs left
-    add     unmeasured           at least 3.58 ps (HBM), at most 0.028 % of peak
+    kernel  situation                           evidence
+    gelu    memory-bound, close                 91 % of roof (close from 80 %, stop from 95 %); at most 2 µs left (HBM)
+    matmul  compute-bound, 2.8× below its roof  35 % of roof (close from 80 %), 35 % of peak; at most 258 µs left
+    add     unmeasured                          at least 3.58 ps (HBM), at most 0.028 % of peak
     """
     if not isinstance(bound, Bound):
         raise TypeError(f"advise needs a Bound, as from advise(bound(kernels, chip)), got {type(bound).__name__}")
@@ -163,7 +168,7 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
 
 def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float) -> Advice:
     regime, utilization = str(bound.regime[row]), float(bound.utilization[row])
-    done = False
+    done, times = False, ""
     what = None if bound.non_kernels is None else bound.non_kernels[row]
     # A copy over the link has a roof if the chip lists the link as a memory level. Then the copy gets the advice that
     # kernels get.
@@ -181,7 +186,7 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
         situation = "way below both"
         evidence = _shares(bound, row, f"way below it under {_threshold(way_below)}", (way_below,))
     elif utilization < close:
-        situation = f"{regime}-bound, far"
+        situation, times = f"{regime}-bound, {_BELOW}", format_factor(1 / utilization)
         evidence = _shares(bound, row, f"close from {_threshold(close)}", (way_below, close))
     else:
         situation, done = f"{regime}-bound, close", utilization >= stop
@@ -190,7 +195,7 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
     suggestion = SUGGESTIONS[situation]
     if done:
         suggestion = f"Stop tuning this kernel; only its roof is left to be moved. {suggestion}"
-    return Advice(str(bound.names[row]), situation, evidence, suggestion, done)
+    return Advice(str(bound.names[row]), situation, evidence, suggestion, done, times)
 
 
 def _shares(bound: Bound, row: int, words: str, thresholds: tuple[float, ...], *, left: bool = True) -> str:
@@ -252,4 +257,5 @@ def _what_is_unknown(bound: Bound, row: int) -> str:
 
 
 def _row(one: Advice) -> tuple[str, ...]:
-    return one_line(one.name), one.situation + (" (done)" if one.done else ""), one.evidence, one.suggestion
+    situation = one.situation.replace(_BELOW, f"{one.times}× {_BELOW}") if one.times else one.situation
+    return one_line(one.name), situation + (" (done)" if one.done else ""), one.evidence, one.suggestion

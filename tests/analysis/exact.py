@@ -200,7 +200,7 @@ class Exact:
                     continue
                 for open_ in exceeds(CLOSE, share):
                     done = {False} if open_ else {not below for below in exceeds(STOP, share)}
-                    word = "far" if open_ else "close"
+                    word = "below its roof" if open_ else "close"
                     found |= {(f"{regime}-bound, {word}", end) for regime in self.regimes for end in done}
         return found
 

@@ -58,8 +58,8 @@ def one(kernel: rw.Kernel, *, thresholds: dict[str, float] | None = None, **opti
         (0.96, "close", True),
         (0.94, "close", False),
         (0.81, "close", False),
-        (0.79, "far", False),
-        (0.11, "far", False),
+        (0.79, "below its roof", False),
+        (0.11, "below its roof", False),
         (0.09, "way below both", False),
     ],
 )
@@ -101,7 +101,7 @@ def test_each_threshold_belongs_to_the_better_side() -> None:
     assert [(found.situation, found.done) for found in by_time.values()] == [
         ("memory-bound, close", True),
         ("memory-bound, close", False),
-        ("memory-bound, far", False),
+        ("memory-bound, below its roof", False),
     ]
 
 
@@ -117,8 +117,26 @@ def test_a_well_tuned_kernel_at_half_a_percent_of_the_peak_is_done() -> None:
 
 def test_a_kernel_at_25_percent_of_a_compute_roof_is_not_done_though_its_rate_is_higher() -> None:
     found = one(compute_bound(0.25))
-    assert (found.situation, found.done) == ("compute-bound, far", False)
+    assert (found.situation, found.done) == ("compute-bound, below its roof", False)
     assert found.evidence == "25 % of roof (close from 80 %), 25 % of peak; at most 30 s left"
+
+
+@pytest.mark.parametrize(
+    ("utilization", "situation"),
+    [
+        (0.77, "memory-bound, 1.3× below its roof"),
+        (0.5, "memory-bound, 2× below its roof"),
+        (0.11, "memory-bound, 9.1× below its roof"),
+        (0.79999, "memory-bound, 1.3× below its roof"),
+        (0.81, "memory-bound, close"),
+    ],
+)
+def test_between_the_two_thresholds_the_words_say_how_far_the_kernel_is_below_its_roof(
+    utilization: float, situation: str
+) -> None:
+    found = advise(rw.bound(memory_bound(utilization), CHIP))
+    assert repr(found).splitlines()[2].startswith(f"gelu    {situation}  ")
+    assert f"<td>{situation}</td>" in found._repr_html_()
 
 
 def test_way_below_both_is_below_that_share_of_the_peak_and_of_the_bandwidth() -> None:
@@ -190,7 +208,7 @@ def test_of_rows_that_are_no_kernels_it_says_what_they_are() -> None:
         ("outfeed.1", "waiting for the host", "no kernel; 6 s"),
         ("peer copy", "copy over a link", "no kernel; not measured"),
     ]
-    assert [one.situation for one in (found[0], found[6])] == ["memory-bound, far"] * 2
+    assert [one.situation for one in (found[0], found[6])] == ["memory-bound, below its roof"] * 2
     assert [one.suggestion for one in found] == [SUGGESTIONS[one.situation] for one in found]
     assert repr(found).startswith("Advice: 2 kernels, 0 done; 5 of the rows no kernel\n")
 
@@ -202,7 +220,7 @@ def test_what_moves_no_byte_over_a_link_is_no_copy() -> None:
 
 def test_a_copy_has_a_roof_on_a_chip_that_tells_of_the_link_as_of_a_memory() -> None:
     chip = rw.Chip("chip", {"bf16": 100}, {"HBM": 10, "host": 32})
-    assert advise(rw.bound(PROFILE, chip, memory="host"))[1].situation == "memory-bound, far"
+    assert advise(rw.bound(PROFILE, chip, memory="host"))[1].situation == "memory-bound, below its roof"
 
 
 def test_the_level_that_binds_is_named() -> None:
@@ -260,9 +278,9 @@ def test_it_shows_a_line_for_each_kernel() -> None:
     found = advise(rw.bound([memory_bound(1.0), compute_bound(0.5)], CHIP))
     assert repr(found).splitlines() == [
         "Advice: 2 kernels, 1 done",
-        "kernel  situation                   evidence",
-        "gelu    memory-bound, close (done)  100 % of roof (close from 80 %, stop from 95 %), 10 % of peak; at most 0 s left (HBM)",  # noqa: E501 - as it is shown
-        "matmul  compute-bound, far          50 % of roof (close from 80 %), 50 % of peak; at most 10 s left",
+        "kernel  situation                         evidence",
+        "gelu    memory-bound, close (done)        100 % of roof (close from 80 %, stop from 95 %), 10 % of peak; at most 0 s left (HBM)",  # noqa: E501 - as it is shown
+        "matmul  compute-bound, 2× below its roof  50 % of roof (close from 80 %), 50 % of peak; at most 10 s left",
     ]
 
 
