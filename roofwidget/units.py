@@ -33,7 +33,7 @@ _SHOWN: Final = {
 
 # For each unit, a pattern of its accepted spellings without prefix. The key is the spelling that is shown.
 _SPELLINGS: Final = {
-    "FLOP/s": r"(?:FLOPs?/s(?:ec)?|FLOPS|flops?/s|flops|Flops?/s|Flops|OPs?/s|OPS|ops/s)",
+    "FLOP/s": r"(?:[Ff][Ll][Oo][Pp][Ss]?|[Oo][Pp][Ss]?)(?:/[Ss](?:ec)?)?",
     "B/s": r"(?:B/s(?:ec)?|bytes?/s(?:ec)?|Bytes?/s|Bps)",
     "FLOP": r"(?:FLOPs?|flops?|Flops?|OPs?)",
     "B": r"(?:B|[Bb]ytes?)",
@@ -72,6 +72,10 @@ than a person with an abacus to more than all computers on Earth together. `MIN_
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # Units whose values are usually below one. Only these units take the prefixes milli to pico.
 _BELOW_ONE: Final = frozenset({"s", "J/FLOP", "J/B"})
+# People type rates in a hurry: "2 tflops" or "2t". Small letters are prefixes of a rate, except m and e: m means milli,
+# and e begins an exponent.
+_RATES: Final = frozenset({"FLOP/s", "B/s"})
+_SMALL_LETTERS: Final = frozenset("gtpzy")
 _EXAMPLES: Final = {
     "FLOP/s": "989.5 TFLOP/s",
     "B/s": "3.35 TB/s",
@@ -155,6 +159,8 @@ def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
     """
     if not suffix:
         return 0, 1.0
+    if unit in _RATES and suffix[0] in _SMALL_LETTERS:
+        suffix = suffix[0].upper() + suffix[1:]
     if re.fullmatch("[kKMGTPEZY]", suffix) and unit not in _BELOW_ONE:
         return _DECIMAL[suffix], 1.0
     spelled = re.fullmatch(r"(?P<prefix>[KMGTPE]i|[kKMGTPEZYmuµnp])?" + _SPELLINGS[unit], suffix)

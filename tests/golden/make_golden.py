@@ -66,26 +66,27 @@ PARSED: Final = {
     "|4.3 Gflop/s|4.3 Gflops|4.3 GFlops|197 TOPS|197 TOP/s|1e3 kOPs/s|1.1 EFLOP/s|1.102 EFLOPS|2 ZFLOP/s|2 YFLOPS"
     "|.5 PFLOP/s|5. PFLOP/s|+5 PFLOP/s|  7 TFLOP/s\n|7\u00a0TFLOP/s|2E15|2e+15 FLOP/s|2e-3 PFLOP/s|0.1 TFLOP/s|0.3 T"
     "|1.1e-1 PFLOP/s|8.1 T|1e308|1e293 PFLOP/s|9007199254740993|123456789012345678901234567890|4.35 kFLOP/s"
-    "|9007199254740993.0000000000000000001 FLOP/s",
+    "|9007199254740993.0000000000000000001 FLOP/s|2 tflops|2 TFLOP|989.5 TFLOPs|2 tflop/s|2T|2 t|2 p|2 gFlops|197 tops",
     "B/s": "3.35 TB/s|820 GiB/s|819 GB/s|204.8 GB/s|204.8GB/s|1 B/s|1 byte/s|12 bytes/s|12 Mbytes/sec|7.2e12|7.2 T"
     "|900 GBps|1.5 TiB/s|1 KiB/s|3.7 MiB/s|2 PiB/s|1 EiB/s|0.1 GiB/s|1e3 GiB/s|64 kB/s|64 KB/s|1.8 TBytes/s"
-    "|2.765e3 GB/s|\t2 TB/s ",
+    "|2.765e3 GB/s|\t2 TB/s |3.35 tB/s|3.35 t",
 }
 # Texts that are refused, by what is wrong with them.
 REFUSED: Final = {
     "FLOP/s": {
         "number": "| |fast|nan|inf|-inf|TFLOP/s|e15|.|+|∞ FLOP/s|unknown|\u0661\u0662 T",
-        "unit": "2 TB/s|989.5 TFLOPs|2 TFLOP|2 PFLOP / s|2 P FLOP/s|2 TiFLOP/s|2 Ti|2 mFLOP/s|1,000|1_000|0x10|1.2.3|2e"
-        "|2 e15|2 t|2 p|5 furlongs|2 TFLOP/s 3|10 %|1 2 T|2 tflop/s|2 constructor",
+        "unit": "2 TB/s|2 PFLOP / s|2 P FLOP/s|2 TiFLOP/s|2 Ti|2 mFLOP/s|1,000|1_000|0x10|1.2.3|2e"
+        "|2 e15|2 m|2 mflops|2 eflops|2 flap|5 furlongs|2 TFLOP/s 3|10 %|1 2 T|2 constructor",
         "size": "1e309|1e300 PFLOP/s|1.8e308|1e1000000|1e99999999999999999999",
     },
     "B/s": {
         "number": "|TB/s|x",
-        "unit": "3.35 TFLOP/s|3.35 TB|3.35 Tb/s|900 Gbps|1 mB/s|1 µB/s|1 GiBs|1 kiB/s|1 Gi|5 s",
+        "unit": "3.35 TFLOP/s|3.35 TB|3.35 Tb/s|3.35 tb/s|900 Gbps|1 mB/s|1 µB/s|1 GiBs|1 kiB/s|1 Gi|5 s",
         "size": "1e309|1e300 TB/s|1e300 TiB/s",
     },
 }
-POWERS: Final[dict[str, int]] = {prefix: 3 * (index - 4) for index, prefix in enumerate(PREFIXES)} | {"K": 3}
+POWERS: Final[dict[str, int]] = {prefix: 3 * (index - 4) for index, prefix in enumerate(PREFIXES)}
+POWERS.update(K=3, g=9, t=12, p=15)
 BINARY: Final[dict[str, int]] = {f"{prefix}i": 10 * (index + 1) for index, prefix in enumerate("KMGTPE")}
 
 

@@ -9,7 +9,7 @@ const PREFIXES = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y
 const EXPONENTS: Record<string, number> = { "": 0, k: 3, K: 3, M: 6, G: 9, T: 12, P: 15, E: 18, Z: 21, Y: 24 };
 const BINARY: Record<string, number> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 };
 const SPELLINGS: Partial<Record<Unit, string>> = {
-  "FLOP/s": "(?:FLOPs?/s(?:ec)?|FLOPS|flops?/s|flops|Flops?/s|Flops|OPs?/s|OPS|ops/s)",
+  "FLOP/s": "(?:[Ff][Ll][Oo][Pp][Ss]?|[Oo][Pp][Ss]?)(?:/[Ss](?:ec)?)?",
   "B/s": "(?:B/s(?:ec)?|bytes?/s(?:ec)?|Bytes?/s|Bps)",
 };
 const NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/;
@@ -150,7 +150,9 @@ function possible(value: number, unit: "FLOP/s" | "B/s", example: string): numbe
   return strings.noHardware(formatQuantity(MIN_RATE, unit), formatQuantity(MAX_RATE, unit), example);
 }
 
-function scaleOf(suffix: string, unit: "FLOP/s" | "B/s"): [exponent: number, multiple: number] | undefined {
+function scaleOf(typed: string, unit: "FLOP/s" | "B/s"): [exponent: number, multiple: number] | undefined {
+  // Small letters are prefixes too, except m and e: m means milli, and e begins an exponent.
+  const suffix = typed.replace(/^[gtpzy]/, (letter) => letter.toUpperCase());
   if (Object.hasOwn(EXPONENTS, suffix)) return [EXPONENTS[suffix] as number, 1];
   const spelled = new RegExp(`^([KMGTPE]i|[kKMGTPEZY])?${SPELLINGS[unit]}$`).exec(suffix);
   if (!spelled) return undefined;

@@ -2,14 +2,17 @@
 
 import { useSignal } from "@preact/signals";
 import { Button } from "./button.tsx";
+import { useUid } from "./uid.ts";
 
 type TypedValue = ReturnType<typeof useTypedValue>;
 
 /**
  * Returns the state of a text box while a person types. `parse` converts the text to a value. If the text is not valid,
- * `parse` returns a sentence that says why. `accept` gets each valid value.
+ * `parse` returns a sentence that says why. `accept` gets each valid value. If `empty` is given, it is called when the box
+ * is left empty.
  */
-export function useTypedValue<T>(parse: (typed: string) => T | string, accept: (value: T) => void) {
+export function useTypedValue<T>(parse: (typed: string) => T | string, accept: (value: T) => void, empty?: () => void) {
+  const faultId = useUid();
   const draft = useSignal<string | null>(null);
   const fault = useSignal("");
   function clear() {
@@ -18,6 +21,7 @@ export function useTypedValue<T>(parse: (typed: string) => T | string, accept: (
   }
   function commit() {
     if (draft.value === null) return;
+    if (empty && draft.value.trim() === "") return empty();
     const value = parse(draft.value);
     if (typeof value === "string") fault.value = value;
     else accept(value);
@@ -34,7 +38,12 @@ export function useTypedValue<T>(parse: (typed: string) => T | string, accept: (
       event.stopPropagation();
     },
   };
-  return { draft, fault, clear, commit, typing };
+  /** Props of the input. They tie the message to the input. */
+  const invalid = () => ({
+    "aria-invalid": fault.value !== "",
+    "aria-describedby": fault.value === "" ? undefined : faultId,
+  });
+  return { draft, fault, faultId, clear, commit, typing, invalid };
 }
 
 interface BoxProps {
@@ -45,7 +54,7 @@ interface BoxProps {
   readonly reset: { readonly label: string; readonly title?: string; readonly done: boolean; act(): void };
 }
 
-export function TypedBox({ entry: { draft, fault, typing }, label, shown, hint, reset }: BoxProps) {
+export function TypedBox({ entry: { draft, typing, invalid }, label, shown, hint, reset }: BoxProps) {
   return (
     <span class="roofwidget-entry">
       <input
@@ -53,7 +62,7 @@ export function TypedBox({ entry: { draft, fault, typing }, label, shown, hint, 
         class="roofwidget-box"
         data-lm-suppress-shortcuts="true"
         aria-label={label}
-        aria-invalid={fault.value !== ""}
+        {...invalid()}
         placeholder={hint}
         value={draft.value ?? shown}
         {...typing}
@@ -71,10 +80,10 @@ export function TypedBox({ entry: { draft, fault, typing }, label, shown, hint, 
   );
 }
 
-export function Fault({ entry: { fault } }: { entry: TypedValue }) {
+export function Fault({ entry: { fault, faultId } }: { entry: TypedValue }) {
   if (!fault.value) return null;
   return (
-    <p class="roofwidget-fault" role="alert">
+    <p id={faultId} class="roofwidget-fault" role="alert">
       {fault.value}
     </p>
   );

@@ -52,7 +52,11 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
     entry.clear();
     store.setRate(quantity, rate, level === undefined ? { stream } : { stream, level });
   };
-  const entry = useTypedValue((typed) => parseRate(typed, unit, value), set);
+  const entry = useTypedValue(
+    (typed) => parseRate(typed, unit, value),
+    set,
+    () => set(sheet),
+  );
   const clamp = (exponent: number) => Math.max(low, Math.min(high, exponent));
   /**
    * Each key steps from the present rate, so the slider follows it at once. During a drag the slider is drawn again only

@@ -58,7 +58,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
           class="roofwidget-box"
           data-lm-suppress-shortcuts="true"
           aria-label={words.nameOf(name)}
-          aria-invalid={entry.fault.value !== ""}
+          {...entry.invalid()}
           maxLength={MAX_SNAPSHOT_NAME}
           value={entry.draft.value ?? name}
           {...entry.typing}

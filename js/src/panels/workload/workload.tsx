@@ -103,7 +103,11 @@ function Size({ store, workload: shown, dim, value }: SizeProps) {
     const broken = brokenAt(graph, env, dim, size);
     return broken === null ? size : words.wouldDo(sizeReasonOf(broken), name, nearestSize(graph, env, dim, size));
   }
-  const entry = useTypedValue(parse, set);
+  function reset() {
+    entry.clear();
+    move(dim.default, false);
+  }
+  const entry = useTypedValue(parse, set, reset);
 
   return (
     <div class="roofwidget-size" data-dim={name}>
@@ -116,7 +120,7 @@ function Size({ store, workload: shown, dim, value }: SizeProps) {
           reset={{
             label: words.reset(name, dim.default),
             done: value === dim.default,
-            act: () => move(dim.default, false),
+            act: reset,
           }}
         />
       </div>
