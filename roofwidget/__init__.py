@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from roofwidget.model import RooflineModel, save_page
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings import read_ceilings
-    from roofwidget.widget import RooflineWidget, load, roofline
+    from roofwidget.widget import RooflineWidget, explore, load, roofline
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.partition import Partition
 
@@ -90,6 +90,7 @@ _LAZY = {
     "critical_batch": "roofwidget.analysis.sizing",
     "critical_batch_per_chip": "roofwidget.analysis.sizing",
     "dim": "roofwidget.workloads",
+    "explore": "roofwidget.widget",
     "from_hlo_text": "roofwidget.measure.hlo.program",
     "from_jax": "roofwidget.measure.jax.programs",
     "load": "roofwidget.widget",
@@ -151,6 +152,7 @@ __all__ = [
     "critical_batch",
     "critical_batch_per_chip",
     "dim",
+    "explore",
     "from_hlo_text",
     "from_jax",
     "load",

@@ -40,6 +40,7 @@ from roofwidget.analysis.result import Bound
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import Chip, MissingFigureError
+from roofwidget.chips import chip as catalogue_chip
 from roofwidget.export import engine, fallback, page, pictures, session, table
 from roofwidget.export.engine import Picture, Theme
 from roofwidget.kernels.columns import Texts, folded
@@ -93,6 +94,7 @@ from roofwidget.state.trait_types import (
     KernelsTrait,
     PartitionTrait,
     RateTrait,
+    catalogue_ids,
     distinct_chips,
     graphs_by_name,
     language_of,
@@ -135,6 +137,7 @@ _SET_LAST: Final = (
     *("selected", "hovered", "at_roof", "moves", "zoom"),
 )
 
+_CHIP_TRAITS: Final = ("chips", "added_chips")
 ROW_TRAITS: Final = ("selected", "hovered", "at_roof", "moves")
 """The traits that refer to rows of `shown_kernels`. They are reset when the rows become other kernels."""
 
@@ -192,7 +195,15 @@ class RooflineModel(HasTraits):
 
     # -- chips and rates ---------------------------------------------------------------------------------------
 
-    chips = owned("python", Checked(distinct_chips, help="The chips that can be shown."), to_wire=wire.chips_to_wire)
+    chips = owned(
+        "python",
+        Checked(distinct_chips, help="The chips that can be shown."),
+        to_wire=lambda _, model: wire.chips_to_wire(model.chips, added=model.all_chips[len(model.chips) :]),
+    )
+    added_chips = owned(
+        "shared",
+        Checked(catalogue_ids, (), help="Ids of further chips of the catalogue, which a person has added to `chips`."),
+    )
     shown = owned("shared", Checked(names, help="Ids of the chips that are shown, in the order of `chips`."))
     focus_chip = owned(
         "shared", Unicode(help="Id of the chip whose rates the sliders change and whose gaps the arrows show.")
@@ -491,6 +502,15 @@ class RooflineModel(HasTraits):
             help="The axes of the time view. Linear axes begin at 0 and have equal scales.",
         ),
     )
+    open_files = owned(
+        "python",
+        Enum(
+            ("folder", "uploads", "nothing"),
+            default_value="folder",
+            help="Which profiles a person may open in the page: files that the page sends and, with 'folder', files in "
+            "the working directory of Python by their path; 'nothing' hides the button.",
+        ),
+    )
     presentation = owned("shared", Bool(default_value=False, help="Everything 1.6 times as big, for a projector."))
     rulers = owned("shared", Bool(default_value=True, help="A line at the pointer shows what each roof allows there."))
 
@@ -551,11 +571,18 @@ class RooflineModel(HasTraits):
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:
-        names = ", ".join(self.chip(key).name for key in self.shown) if self.chips else "no chips"
+        names = ", ".join(self.chip(key).name for key in self.shown) if self.all_chips else "no chips"
         convention = "" if self.partition is None else f" counted by {self.told_convention()}"
         return f"{type(self).__name__}({names}; {text_tables.counted(len(self.shown_kernels), 'kernel')}{convention})"
 
     # -- chips and rates ---------------------------------------------------------------------------------------
+
+    @property
+    def all_chips(self) -> tuple[Chip, ...]:
+        """The chips of `chips`, followed by those of `added_chips` that are not among them."""
+        own = self.chips
+        ids = {chip.id for chip in own}
+        return (*own, *(catalogue_chip(name) for name in self.added_chips if name not in ids))
 
     def chip(self, name: str | None = None) -> Chip:
         """Return the model's chip with the id, name or alias `name`. Without `name`, return the focus chip.
@@ -567,7 +594,7 @@ class RooflineModel(HasTraits):
         traitlets.TraitError
             If the model has no such chip. The message names the nearest ids.
         """
-        return chip_called(self.focus_chip if name is None else name, self.chips)
+        return chip_called(self.focus_chip if name is None else name, self.all_chips)
 
     def resolved_chip(self, name: str | None = None) -> Chip:
         """Return a chip of the model (by default the focus chip). Its what-if rates replace its data-sheet rates."""
@@ -626,7 +653,7 @@ class RooflineModel(HasTraits):
         traitlets.TraitError
             If there is no such chip.
         """
-        others = [] if chip is None else [entry for entry in self.chips if entry.id != self.chip(chip).id]
+        others = [] if chip is None else [entry for entry in self.all_chips if entry.id != self.chip(chip).id]
         self._swap("what_if", lambda old: with_known_figures(old, others))
 
     def bound(self, chip: str | None = None) -> Bound:
@@ -656,11 +683,11 @@ class RooflineModel(HasTraits):
 
     @default("shown")
     def _default_shown(self) -> tuple[str, ...]:
-        return tuple(chip.id for chip in self.chips[:MAX_CHIPS_SHOWN_AT_FIRST])
+        return tuple(chip.id for chip in self.all_chips[:MAX_CHIPS_SHOWN_AT_FIRST])
 
     @default("focus_chip")
     def _default_focus_chip(self) -> str:
-        return self.shown[0] if self.shown else self.chips[0].id if self.chips else ""
+        return self.shown[0] if self.shown else self.all_chips[0].id if self.all_chips else ""
 
     @default("what_if")
     def _default_what_if(self) -> WhatIf:
@@ -669,24 +696,24 @@ class RooflineModel(HasTraits):
     @validate("shown")
     def _check_shown(self, proposal: Bunch) -> tuple[str, ...]:
         wanted = {self.chip(name).id for name in proposal["value"]}
-        return tuple(chip.id for chip in self.chips if chip.id in wanted)
+        return tuple(chip.id for chip in self.all_chips if chip.id in wanted)
 
     @validate("focus_chip")
     def _check_focus_chip(self, proposal: Bunch) -> str:
-        return self.chip(proposal["value"]).id if self.chips else ""
+        return self.chip(proposal["value"]).id if self.all_chips else ""
 
     @validate("precision")
     def _check_precision(self, proposal: Bunch) -> str:
-        return check_precision(proposal["value"], self.chips)
+        return check_precision(proposal["value"], self.all_chips)
 
     @validate("memory")
     def _check_memory(self, proposal: Bunch) -> str:
-        return check_memory(proposal["value"], self.chips)
+        return check_memory(proposal["value"], self.all_chips)
 
     @validate("ceilings")
     def _check_ceilings(self, proposal: Bunch) -> tuple[str, ...] | None:
         names = proposal["value"]
-        return None if names is None else check_ceilings(names, self.chips, self.focus_chip)
+        return None if names is None else check_ceilings(names, self.all_chips, self.focus_chip)
 
     @validate("exposed_comm", "kernels")
     def _check_communication(self, proposal: Bunch) -> Any:
@@ -705,21 +732,23 @@ class RooflineModel(HasTraits):
 
     @validate("what_if")
     def _check_what_if(self, proposal: Bunch) -> WhatIf:
-        return with_known_figures(proposal["value"], self.chips)
+        return with_known_figures(proposal["value"], self.all_chips)
 
-    @observe("chips")
+    @observe("chips", "added_chips")
     def _follow_chips(self, change: Bunch) -> None:
+        own, added = (change["old"] if change["name"] == name else getattr(self, name) for name in _CHIP_TRAITS)
+        before = [*(own or ()), *map(catalogue_chip, added or ())]
         with self.hold_trait_notifications():
             # Read `_trait_values`: if `shown` has no value yet, `self.shown` would compute one from the new chips.
             shown, focus_chip = self._trait_values.get("shown", ()), self._trait_values.get("focus_chip")
-            self.shown = shown_after(change["old"] or (), self.chips, shown)
-            if focus_chip not in [chip.id for chip in self.chips]:
+            self.shown = shown_after(before, self.all_chips, shown)
+            if focus_chip not in [chip.id for chip in self.all_chips]:
                 self.focus_chip = self._default_focus_chip()
-            self._swap("what_if", lambda old: with_known_figures(old, self.chips))
-            self.precision = still_possible(check_precision, self.precision, self.chips, "auto")
-            self.memory = still_possible(check_memory, self.memory, self.chips, "main")
+            self._swap("what_if", lambda old: with_known_figures(old, self.all_chips))
+            self.precision = still_possible(check_precision, self.precision, self.all_chips, "auto")
+            self.memory = still_possible(check_memory, self.memory, self.all_chips, "main")
             if self.ceilings is not None:
-                known = known_ceilings(self.chips, self.focus_chip)
+                known = known_ceilings(self.all_chips, self.focus_chip)
                 self.ceilings = tuple(name for name in self.ceilings if name.casefold() in known)
         self._refresh_rates()
 
@@ -764,7 +793,7 @@ class RooflineModel(HasTraits):
 
         If the chip has no peak for the precision, or no bandwidth for the memory level, return NaN.
         """
-        if not self.chips:
+        if not self.all_chips:
             return math.nan
         chip = self.chip()
         try:
@@ -827,6 +856,38 @@ class RooflineModel(HasTraits):
             return new
 
         self._swap("kernels", changed)
+
+    def show_profile(self, kernels: Any, *, compare: bool = False) -> None:
+        """Show the kernels of a profile, as a person who opens a file in the page does.
+
+        If the profile names the chip that it ran on, this chip becomes the focus chip, and it is put before `chips` if
+        the model does not have it. A graph is removed. The kernels that were shown become `baseline`, or there is none.
+
+        Parameters
+        ----------
+        kernels
+            `Kernels`, a list of records, or a data frame.
+        compare
+            Whether to compare the kernels with those that are shown now.
+
+        Examples
+        --------
+        >>> from roofwidget import Kernels, RooflineModel, chip
+        >>> model = RooflineModel(["v5p"], [("matmul", 4.3e9, 1.2e7, 1e-4)])
+        >>> model.show_profile(Kernels.from_records([("matmul", 4.3e9, 0.6e7, 8e-5)]), compare=True)
+        >>> model.baseline.time.tolist(), model.kernels.time.tolist()
+        ([0.0001], [8e-05])
+        """
+        found, before = as_kernels(kernels), self.shown_kernels
+        with self.hold_trait_notifications():
+            if self.graphs:
+                self.graph = None
+            if found.chip is not None:
+                if found.chip.id not in {chip.id for chip in self.all_chips}:
+                    self.chips = (found.chip, *self.chips)
+                self.focus_chip = found.chip.id
+            self.baseline = before if compare else None
+            self.kernels = found
 
     @property
     def has_series(self) -> bool:
@@ -1178,7 +1239,7 @@ class RooflineModel(HasTraits):
     @validate("bounds")
     def _check_bounds(self, proposal: Bunch) -> tuple[str, ...] | None:
         names = proposal["value"]
-        return None if names is None else check_bounds(names, known_bounds(self.chips, self.focus_chip))
+        return None if names is None else check_bounds(names, known_bounds(self.all_chips, self.focus_chip))
 
     @validate("sort_by")
     def _check_sort_by(self, proposal: Bunch) -> str:
@@ -1194,7 +1255,7 @@ class RooflineModel(HasTraits):
     @observe("chips", "focus_chip")
     def _keep_known_bounds(self, _change: Bunch) -> None:
         if self.bounds is not None:
-            self.bounds = bounds_after(self.bounds, known_bounds(self.chips, self.focus_chip))
+            self.bounds = bounds_after(self.bounds, known_bounds(self.all_chips, self.focus_chip))
 
     # -- zoom and view -----------------------------------------------------------------------------------------
 
@@ -1491,7 +1552,7 @@ class RooflineModel(HasTraits):
     def _bounds_table(self, rows: Rows) -> str:
         """Return an HTML table of the first rows with their bounds on the focus chip; "" without a roof or kernels."""
         first = self.shown_kernels[rows[: fallback.MAX_ROWS]]
-        if not len(first) or not self.chips:
+        if not len(first) or not self.all_chips:
             return ""
         try:
             bound = bound_lenient(

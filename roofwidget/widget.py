@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 import anywidget
@@ -16,13 +17,16 @@ from IPython.display import display
 from traitlets import HasTraits, Instance, Int, TraitError, Unicode, default, observe
 
 from roofwidget import bundle
+from roofwidget.chips import AmbiguousChipError, UnknownChipError, chip
 from roofwidget.export import engine
 from roofwidget.kernels.table import Kernels
 from roofwidget.model import ROW_TRAITS, RooflineModel
+from roofwidget.readers import read
 from roofwidget.state.filter_traits import has_column
 from roofwidget.state.graph import has_same_groups
 from roofwidget.state.messages import STAMP, Messages, applied, check_sizes, page_message
 from roofwidget.state.rates import QUANTITIES
+from roofwidget.state.requests import REPLY, Request, Requests, catalogue, page_request, within
 from roofwidget.state.trait_types import language_of, owned
 from roofwidget.support.languages import ENGLISH
 
@@ -76,6 +80,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     _state_version = owned("python", Int(1))
 
     _messages = Instance(Messages, ())
+    _requests = Instance(Requests, ())
     _former_columns: frozenset[str] = frozenset()
     _is_made = False
 
@@ -172,6 +177,10 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
                 self._send({"method": "update", "state": state, "buffer_paths": []})
 
     def _handle_custom_msg(self, content: Any, buffers: Any) -> None:
+        request = page_request(content, buffers)
+        if request is not None:
+            self._reply(request)
+            return
         message = page_message(content)
         if message is None:
             super()._handle_custom_msg(content, buffers)
@@ -188,6 +197,34 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
                 self._apply_parts({**message.values, **merged})
             finally:
                 self._answer(message.named)
+
+    def _reply(self, request: Request) -> None:
+        """Do what a page asks for, once, and send it the reply."""
+        reply = self._requests.reply(request)
+        if reply is None:
+            try:
+                reply = self._done(request)
+            except Exception as error:
+                # Whatever is wrong with a file, the page that sent it says so.
+                logging.getLogger("roofwidget").info("a request of a page was refused", exc_info=True)
+                reply = {"refused": str(error) or type(error).__name__}
+            self._requests.remember(request, reply)
+        self.send({"kind": REPLY, "page": request.page, "number": request.number, **reply})
+
+    def _done(self, request: Request) -> dict[str, Any]:
+        if request.ask == "catalogue":
+            return {"catalogue": catalogue()}
+        if request.ask == "cancel":
+            self._requests.cancel(request)
+            return {}
+        if self.open_files == "nothing" or (request.path is not None and self.open_files != "folder"):
+            raise ValueError("this widget does not open files: read them in a cell with rw.read")
+        if request.ask == "part":
+            return {"received": self._requests.keep(request)}
+        given = self._requests.file(request) if request.path is None else within(Path.cwd(), request.path)
+        kernels = read(given)
+        self.show_profile(kernels, compare=request.compare)
+        return {"shown": len(kernels)}
 
     def _shared(self, names: Iterable[str]) -> set[str]:
         """Return those names whose traits are synced and may be changed by Python and by the pages."""
@@ -248,11 +285,14 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
         """Send one trait, several traits or, without `key`, all traits to the front end.
 
-        `baseline` is sent with a comparison with `kernels`. So `baseline` is sent whenever `kernels` is sent.
+        `baseline` is sent with a comparison with `kernels`. So `baseline` is sent whenever `kernels` is sent. The
+        figures of `added_chips` are sent with `chips`.
         """
         keys = None if key is None else {key} if isinstance(key, str) else set(key)
         if keys is not None and "kernels" in keys and self.baseline is not None:
             keys.add("baseline")
+        if keys is not None and "added_chips" in keys:
+            keys.add("chips")
         with self._messages.lock:
             super().send_state(keys)
 
@@ -281,11 +321,17 @@ def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineW
     Parameters
     ----------
     chips
-        A `Preset`, or a list of `Chip` objects and names of catalogue chips.
+        A `Preset`, or a list of `Chip` objects and names of catalogue chips. Or the path of a profile: its kernels are
+        shown on the chip that it names.
     kernels
-        `Kernels`, a list of `Kernel` objects, tuples or dicts, or a data frame.
+        `Kernels`, a list of `Kernel` objects, tuples or dicts, or a data frame. Or the path of a profile.
     **traits
-        Any trait of `RooflineModel`.
+        Any trait of `RooflineModel`. `baseline` may be the path of a profile.
+
+    Raises
+    ------
+    FileNotFoundError, ProfileError
+        As `roofwidget.read`, which reads the profiles.
 
     Examples
     --------
@@ -293,7 +339,45 @@ def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineW
     >>> rw.roofline(chips=["v5p", "v6e"], kernels=[("matmul", 4.3e9, 1.2e7)])
     RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernel)
     """
+    if kernels is None and _names_a_file(chips):
+        chips, kernels = None, chips
+    if isinstance(traits.get("baseline"), (str, os.PathLike)):
+        traits["baseline"] = read(traits["baseline"])
+    if isinstance(kernels, (str, os.PathLike)):
+        kernels = read(kernels)
     return RooflineWidget(chips, kernels, **traits)
+
+
+def _names_a_file(given: object) -> bool:
+    """Return whether this is a path. A text that is the name of a catalogue chip is none."""
+    if not isinstance(given, str):
+        return isinstance(given, os.PathLike)
+    try:
+        chip(given)
+    except AmbiguousChipError:
+        return False
+    except UnknownChipError:
+        # A file that is missing is told from a misspelt chip by its ending or its folder.
+        folder, name = os.path.split(given)
+        return folder != "" or "." in name or os.path.lexists(given)
+    return False
+
+
+def explore(**traits: Any) -> RooflineWidget:
+    """Return a `RooflineWidget` with no chip and no kernel, into which a person opens a profile and adds chips.
+
+    Parameters
+    ----------
+    **traits
+        Any trait of `RooflineModel`.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> rw.explore()
+    RooflineWidget(no chips; 0 kernels)
+    """
+    return RooflineWidget([], [], **traits)
 
 
 def load(path: str | os.PathLike[str]) -> RooflineWidget:

@@ -7,8 +7,8 @@ because each column is one binary buffer: little-endian float64 for numbers, int
 ======== =========================================================================================
 trait    on the wire
 ======== =========================================================================================
-chips    ``[{id, name, vendor, family, generation, kind, year, status, precision, notes, link: bytes/s or null,
-         clock: Hz or null,
+chips    ``[{id, name, vendor, family, generation, kind, year, status, precision, notes,
+         added: true if a person has added it, link: bytes/s or null, clock: Hz or null,
          share: [level, bytes, units] or null, peaks: [[name, FLOP/s]],
          memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
@@ -73,9 +73,14 @@ from roofwidget.workloads.partition import Partition
 _MAX_SHORTENED_NAMES: Final = 1000
 
 
-def chips_to_wire(chips: Iterable[Chip], _widget: object = None) -> list[dict[str, Any]]:
-    """Return each chip as a dict that JSON can encode."""
-    return [_chip(chip) for chip in chips]
+def chips_to_wire(chips: Iterable[Chip], added: Iterable[Chip] = ()) -> list[dict[str, Any]]:
+    """Return each chip as a dict that JSON can encode. `added` are the chips that a person has added to `chips`."""
+    return [*map(_chip, chips), *(_chip(chip) | {"added": True} for chip in added)]
+
+
+def catalogue_to_wire(chips: Iterable[Chip]) -> list[dict[str, Any]]:
+    """Return the catalogue for a page: each chip as a dict without its figures' sources and notes."""
+    return [_chip(chip) | {"figures": [], "notes": []} for chip in chips]
 
 
 def _chip(chip: Chip) -> dict[str, Any]:

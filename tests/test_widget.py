@@ -230,7 +230,8 @@ def test_what_python_owns_cannot_be_changed_by_a_message(widget: RooflineWidget,
 @pytest.mark.parametrize("name", RooflineModel.class_trait_names(owner="python", sync=True))
 def test_a_value_of_its_own_kind_does_not_change_what_python_owns_either(widget: RooflineWidget, name: str) -> None:
     graph = rw.chain([("scale", 1)], elements=8)
-    other = RooflineWidget([LARGE], baseline=KERNELS, title="other", launch_overhead=1, exposed_comm=0.3, graph=graph)
+    given = {"title": "other", "launch_overhead": 1, "exposed_comm": 0.3, "open_files": "nothing"}
+    other = RooflineWidget([LARGE], baseline=KERNELS, graph=graph, **given)
     before = model_state(widget)
     assert getattr(other, name) != before[name]
     widget.set_state({name: getattr(other, name)})

@@ -1,13 +1,21 @@
 // The entry of an exported page: it starts each widget of the page, without Python.
 
+import type { Model } from "./state/model.ts";
 import { type SavedState, savedModel } from "./state/saved_model.ts";
 import makeWidget from "./widget.tsx";
 import { inflatedText } from "./wire/packed.ts";
 
+/** What the page itself has: the catalogue of chips. No file is opened, because no Python could read it. */
+const OWN: ReadonlyMap<string, unknown> = new Map([
+  ["open_files", "nothing"],
+  ["catalogue", document.querySelector("[data-catalogue]")?.textContent],
+]);
+
 /** Starts a widget in the place of its picture. The element's script has the widget's state. */
 async function start(element: HTMLElement) {
   const packed = element.querySelector("script")?.textContent ?? "";
-  const model = savedModel(JSON.parse(await inflatedText(packed)) as SavedState);
+  const saved = savedModel(JSON.parse(await inflatedText(packed)) as SavedState);
+  const model: Model = { ...saved, get: (name) => OWN.get(name) ?? saved.get(name) };
   const el = document.createElement("div");
   const { signal } = new AbortController();
   const widget = makeWidget();

@@ -16,6 +16,7 @@ import { Legend } from "./panels/filters/categories.tsx";
 import { Emptied, Filters } from "./panels/filters/filters.tsx";
 import { Fusion } from "./panels/fusion/fusion.tsx";
 import { Hardware } from "./panels/hardware/hardware.tsx";
+import { DropTarget } from "./panels/opening.tsx";
 import { Compare } from "./panels/profile/compare_runs.tsx";
 import { Outlook } from "./panels/profile/projected.tsx";
 import { Sentence } from "./panels/sentence.tsx";
@@ -148,7 +149,12 @@ function View({ store, box, theme }: ViewProps) {
   const looks = { narrow: !wide, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
   return (
-    <div lang={numerals.language} class={`roofwidget-frame${signs.join("")}`} style={{ zoom: `${scale}` }}>
+    <DropTarget
+      store={store}
+      lang={numerals.language}
+      class={`roofwidget-frame${signs.join("")}`}
+      style={{ zoom: `${scale}` }}
+    >
       <InUse.Provider value={isLarge ? inUse : undefined}>
         {store.title.value && <h2>{store.title.value}</h2>}
         <Chips store={store} theme={theme.value} />
@@ -179,7 +185,7 @@ function View({ store, box, theme }: ViewProps) {
           <Table store={panels} narrow={width < NARROW_PX} />
         </AfterChart>
       </InUse.Provider>
-    </div>
+    </DropTarget>
   );
 }
 

@@ -179,7 +179,7 @@ def colours(model: RooflineModel) -> dict[str, str]:
 
     If the model has more chips than `PALETTE` has colours, only shown chips have a colour. The other chips are grey.
     """
-    ids = [chip.id for chip in model.chips]
+    ids = [chip.id for chip in model.all_chips]
     pool = ids if len(ids) <= len(PALETTE) else list(model.shown)
     return {name: PALETTE[pool.index(name) % len(PALETTE)] if name in pool else GREY for name in ids}
 

@@ -137,7 +137,7 @@ def _measured(model: RooflineModel) -> _Points:
     """Return the intensities, the rates and the names of measured kernels. A rate is achieved FLOP/s."""
     kernels = model.shown_kernels
     moved = np.full(len(kernels), np.nan)
-    if model.chips:
+    if model.all_chips:
         chip = model.resolved_chip()
         with contextlib.suppress(MissingFigureError):
             moved = bytes_by_level(kernels, chip).get(chip.memory(one_level(model.memory)), moved)
@@ -150,7 +150,7 @@ def _expected(model: RooflineModel) -> _Points:
     """Return the intensities, the rates and the names of kernels without a time. A rate is attainable FLOP/s."""
     kernels = model.shown_kernels
     intensity = rate = np.full(len(kernels), np.nan)
-    if model.chips:
+    if model.all_chips:
         chip, level = model.resolved_chip(), one_level(model.memory)
         with contextlib.suppress(MissingFigureError), np.errstate(over="ignore", under="ignore"):
             bound = bound_lenient(

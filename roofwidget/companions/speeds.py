@@ -291,7 +291,7 @@ def _axes(graph: Graph, x_dim: Any, y_dim: Any) -> _Axes:
 
 def _map(model: RooflineModel, axes: _Axes, named: tuple[str, ...] | None) -> _Map:
     (x_name, x_sizes), (y_name, y_sizes) = axes
-    there = {chip.id for chip in model.chips}
+    there = {chip.id for chip in model.all_chips}
     ids = [name for name in (model.shown if named is None else named) if name in there][: len(_LETTERS)]
     hues = colours(model)
     chips = [model.resolved_chip(name) for name in ids]

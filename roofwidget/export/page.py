@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from roofwidget.export.saved_state import State, saved
 from roofwidget.readers.page import MARK
+from roofwidget.state.requests import catalogue
 from roofwidget.support import built_files
 from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped
@@ -137,6 +138,7 @@ def document(widgets: Sequence[Part], body: str, title: str, day: date, style: s
 </main>
 {_sources([chip for part in widgets for chip in part.chips])}
 <footer>{day.isoformat()}</footer>
+<script type="text/plain" data-catalogue>{catalogue()}</script>
 {_packed("style", look)}
 {_packed("script", code)}
 <script>{unpack}</script>

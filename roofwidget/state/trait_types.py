@@ -195,6 +195,11 @@ def distinct_chips(value: Any) -> tuple[Chip, ...]:
     return chips
 
 
+def catalogue_ids(value: Any) -> tuple[str, ...]:
+    """Return the ids of catalogue chips, each once, for a list of their names."""
+    return tuple(dict.fromkeys(chip(name).id for name in names(value)))
+
+
 def names(value: Any) -> tuple[str, ...]:
     """Return a list of texts as a tuple. A single text becomes a tuple of one text."""
     what = "a list of names"

@@ -6,7 +6,7 @@ import { sentenceOf, sentenceOfRoof } from "../text/describe.ts";
 import { reasonOf } from "../text/reasons.ts";
 import { withWhatIf } from "../text/what_if.ts";
 import type { Kernels } from "../wire/columns.ts";
-import { strings } from "../words/words.ts";
+import { openWords, strings } from "../words/words.ts";
 import type { Theme } from "./theme.ts";
 
 /** An entry of the legend. The last entry has no colour if there are more categories than colours. */
@@ -58,7 +58,7 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
  * memory.
  */
 function noRoof(store: Store): string {
-  if (store.chips.value.length === 0) return strings.noChips;
+  if (store.chips.value.length === 0) return store.drawn.value.n > 0 ? strings.noChips : openWords.invite;
   const shown = store.chips.value.filter(({ id }) => store.shown.value.includes(id));
   const reasons = shown.flatMap((chip) => {
     const missing = store.lacking.value.get(chip.id);

@@ -6,7 +6,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { type Points, pointsOf } from "../roofline/points.ts";
 import type { Store } from "../state/store.ts";
 import { memoize } from "../ui/memoize.ts";
-import { strings } from "../words/words.ts";
+import { openWords, strings } from "../words/words.ts";
 import type { Drawing } from "./drawing.ts";
 import type { PlacedLabel } from "./labels/engine.ts";
 import { bentLineBoxes, gapBox } from "./labels/obstacles.ts";
@@ -184,7 +184,7 @@ export function layersOver(
       {rulers}
       {roofs.length === 0 && points.n === 0 && (
         <text x={scales.width / 2} y={scales.height / 2} text-anchor="middle" font-size={14} fill={theme.muted}>
-          {strings.noChip}
+          {scene.names.size > 0 ? strings.noChip : openWords.invite}
         </text>
       )}
     </>

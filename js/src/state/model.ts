@@ -4,12 +4,13 @@
 export interface Model {
   get(name: string): unknown;
   /** Sends a custom message. `callbacks` get the text that Python prints while it handles the message. */
-  send(content: unknown, callbacks?: unknown): void;
+  send(content: unknown, callbacks?: unknown, buffers?: readonly ArrayBuffer[]): void;
   /** Sets a value, which `save_changes` sends to Python. Models that are not a host's lack both. */
   set?(name: string, value: unknown): void;
   save_changes?(): void;
-  on(event: string, callback: () => void): void;
-  off(event: string, callback: () => void): void;
+  /** The callback of a custom message, "msg:custom", gets its content. */
+  on(event: string, callback: (content?: unknown) => void): void;
+  off(event: string, callback: (content?: unknown) => void): void;
   /** The host's manager of widgets. With the manager's callbacks, JupyterLab shows in its log what Python prints. */
   readonly widget_manager?: HostManager | undefined;
 }

@@ -2,6 +2,7 @@
 
 import { batch } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
+import { createCatalogue } from "./catalogue.ts";
 import { followConnection } from "./connection.ts";
 import { derive } from "./derived.ts";
 import { filterActions } from "./filters.ts";
@@ -9,7 +10,9 @@ import { createWorkload } from "./graph.ts";
 import { createHistory } from "./history.ts";
 import { createKernelWhatIfs } from "./kernel_what_ifs.ts";
 import type { Model } from "./model.ts";
+import { createOpening } from "./opening.ts";
 import { createRates } from "./rates.ts";
+import { createRequests } from "./requests.ts";
 import { restorableChoices } from "./restorable.ts";
 import { createSelection } from "./selection.ts";
 import { createSnapshots } from "./snapshots.ts";
@@ -23,7 +26,10 @@ export type Store = ReturnType<typeof createStore>;
 
 export function createStore(model: Model, abort: AbortSignal) {
   const history = createHistory();
-  const sync = createSync(model, history);
+  const requests = createRequests(model, abort);
+  const received = createSync(model, history);
+  const catalogue = createCatalogue(model, requests, received.signals);
+  const sync = { ...received, signals: { ...received.signals, chips: catalogue.all } };
   const { signals, dragging, isInDrag, set } = sync;
   const { chips, shown, focusChip, ceilings } = signals;
   const workload = createWorkload(sync, history);
@@ -59,6 +65,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     batch(change);
     sync.send();
   }
+  const opening = createOpening(requests, () => kernels.value.totalTime > 0);
   const connection = followConnection(model, sync, abort);
   /** Changes several traits at once. All changes together make one undo entry and one message. */
   const act = (change: () => void) => apply(() => history.change(change));
@@ -105,6 +112,20 @@ export function createStore(model: Model, abort: AbortSignal) {
       show(on ? [...shown.value, id] : shown.value.filter((other) => other !== id));
       const next = shown.value[0];
       if (!shown.value.includes(focusChip.value) && next !== undefined) giveFocus(next);
+    });
+  }
+  /** Adds a chip of the catalogue, and shows it. */
+  function addChip(id: string, { focus: isFocus = false } = {}) {
+    act(() => {
+      sync.queue({ addedChips: [...signals.addedChips.value, id] });
+      if (!isFocus && focusRoof.value && shown.value.includes(focusChip.value)) show([...shown.value, id]);
+      else giveFocus(id);
+    });
+  }
+  function removeChip(id: string) {
+    act(() => {
+      if (shown.value.includes(id)) toggle(id);
+      sync.queue({ addedChips: signals.addedChips.value.filter((other) => other !== id) });
     });
   }
   /**
@@ -157,6 +178,12 @@ export function createStore(model: Model, abort: AbortSignal) {
     connection,
     waitingSince: sync.waitingSince,
     disconnect: sync.disconnect,
+    catalogue: catalogue.catalogue,
+    loadCatalogue: catalogue.load,
+    addChip,
+    removeChip,
+    ...opening.state,
+    ...opening.actions,
     focus,
     toggle,
     choosePrecision: (precision: string) => choose({ precision }),

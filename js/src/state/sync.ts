@@ -1,7 +1,7 @@
 // The table of the synced traits, and all code that uses this table: reading, sending, undo entries and gestures.
 // messages.ts sends the messages.
 
-import { batch, computed, type Signal, signal } from "@preact/signals";
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Moves } from "../roofline/what_if_arithmetic.ts";
 import { decodeBaseline, decodeChips, decodeKernels, decodeSnapshots } from "../wire/decode.ts";
 import { encodeSnapshots } from "../wire/encode.ts";
@@ -67,6 +67,7 @@ const [mapping, mappingOfGraph] = [kind("shared", "alone", true), kind("shared",
  */
 export const TRAITS = {
   title: python<string>(),
+  openFiles: python((wire) => (wire ?? "nothing") as "folder" | "uploads" | "nothing"),
   chips: python(decodeChips),
   kernels: python(decodeKernels),
   baseline: python(decodeBaseline),
@@ -96,6 +97,8 @@ export const TRAITS = {
   view: undoable<View>(),
   zoom: undoable<Zoom | null>(),
   timeScale: undoable<"log" | "linear">(),
+  // The last undoable trait, which undo restores first: the others need its chips. States of version 0.1.0 lack it.
+  addedChips: undoable((wire) => (wire ?? []) as readonly string[]),
   rateUnit: shared<"FLOP/s" | "FLOP/cycle">(),
   /** The number of bytes per word, if the intensity is shown in FLOP/word. 0 if the intensity is shown in FLOP/B. */
   word: shared<number>(),
@@ -123,7 +126,9 @@ export type TraitName = keyof typeof TRAITS;
 export type TraitValues = { readonly [N in TraitName]: ReturnType<(typeof TRAITS)[N]["decode"]> };
 /** The units and ticks of the axes. */
 export type Axes = Pick<TraitValues, "rateUnit" | "word" | "xAxis" | "tickBase" | "timeScale">;
-export type Signals = { readonly [N in TraitName]: Signal<TraitValues[N]> };
+export type Signals = {
+  readonly [N in TraitName]: N extends "chips" ? ReadonlySignal<TraitValues[N]> : Signal<TraitValues[N]>;
+};
 type Writable = { [N in TraitName]: (typeof TRAITS)[N]["owner"] extends "python" ? never : N }[TraitName];
 /** New values of traits that the page may change. */
 export type Changes = Partial<Pick<TraitValues, Writable>>;

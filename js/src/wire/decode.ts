@@ -12,7 +12,7 @@ import type {
   WireSnapshot,
 } from "./types.ts";
 
-export const decodeChips = (wire: unknown): Chip[] => (wire as WireChip[]).map(decodeChip);
+export const decodeChips = (wire: unknown): readonly Chip[] => (wire as WireChip[]).map(decodeChip);
 
 const decodeChip = (chip: WireChip): Chip => ({
   ...chip,

@@ -31,6 +31,8 @@ export interface Chip {
   readonly ceilings: readonly Ceiling[];
   readonly figures: readonly Figure[];
   readonly notes: readonly string[];
+  /** Whether a person has added the chip to those of Python. */
+  readonly added?: boolean;
 }
 
 /** The part of the nearest memory that one unit, such as an SM, may use. */

@@ -94,7 +94,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     memoryRegion: "speichergebunden",
     computeRegion: "rechengebunden",
     noChip: "Kein Chip wird gezeigt: einen einschalten.",
-    noChips: 'Kein Chip zum Vergleich mit diesen Kerneln: chips setzen, zum Beispiel w.chips = ["h100-sxm"].',
+    noChips: "Kein Chip zum Vergleich mit diesen Kerneln: mit „+ Chip“ einen hinzufügen.",
     ridge: (roof, ridge, peak, bandwidth) =>
       `${roof.chip.name} · ${peak} bei ${roof.precision}, ${bandwidth} aus ${roof.level} · Ridge Point ${ridge}`,
     ridges: (roof, peak) =>
@@ -187,6 +187,9 @@ export const catalogue: Like<typeof en.catalogue> = {
   // Texts of the chip picker, the chip card and the folded panels.
   words: {
     more: (count) => `+ ${count} weitere…`,
+    addChip: "+ Chip",
+    loadingCatalogue: "Der Katalog wird geladen…",
+    noCatalogue: "Weitere Chips kommen von Python: zuerst die Zelle ausführen.",
     picker: "Alle Chips",
     search: "Chips suchen",
     searchHint: "H200, AMD, 2023",
@@ -234,6 +237,26 @@ export const catalogue: Like<typeof en.catalogue> = {
     levels: "Ebenen",
     showAllLevels: "auch Ebenen zeigen, die keinen Kernel begrenzen",
     unknownLevels: "Bandbreite unbekannt, daher nicht gezeichnet:",
+  },
+
+  openWords: {
+    open: "Öffnen…",
+    title: "Ein Profil öffnen",
+    choose: "Datei wählen…",
+    hint: "Oder eine Datei irgendwo auf dieses Widget ziehen.",
+    drop: "Loslassen, um das Profil zu öffnen",
+    path: "Pfad im Ordner des Notebooks",
+    pathHint: "runs/step_7.json.gz",
+    openPath: "Pfad öffnen",
+    close: "Schließen",
+    both: (name) => `${name}: mit den gezeigten Kernels vergleichen oder allein zeigen?`,
+    compare: "Vergleichen",
+    replace: "Allein zeigen",
+    cancel: "Abbrechen",
+    sending: (name, sent, size) => `${name} wird gesendet: ${sent} von ${size}`,
+    reading: (name) => `Python liest ${name}…`,
+    opened: (name, count) => `${kernels(count, whole(count))} aus ${name}`,
+    invite: "Zum Anfang ein Profil öffnen oder einen Chip hinzufügen.",
   },
 
   // The filter bar.
@@ -404,6 +427,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     ranFor: (time, chip, precision) => `${time} auf ${chip} (${precision})`,
     goesFor: (time, chip, precision, ratio) =>
       `${time} auf ${chip} (${precision}): ${ratio === "1" ? "genauso" : `${ratio}× so`} schnell`,
+    sameChip: "Einen anderen Chip fokussieren oder hinzufügen, um die Laufzeit dort zu sehen.",
+    projectOnto: "Übertragen auf…",
     keeps: "Jeder Kernel behält seinen Anteil an der Roofline.",
     stays: (time) => `${time} von Kerneln mit unbekannter Grenze bleiben wie gemessen.`,
     far: (percent, limit) =>

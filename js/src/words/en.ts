@@ -68,7 +68,7 @@ export const catalogue = {
     memoryRegion: "memory-bound",
     computeRegion: "compute-bound",
     noChip: "No chip is shown: switch one on.",
-    noChips: 'No chip to compare these kernels with: set chips, for example w.chips = ["h100-sxm"].',
+    noChips: "No chip to compare these kernels with: add one with “+ chip”.",
     ridge: (roof: Roof, ridge: string, peak: string, bandwidth: string) =>
       `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}`,
     ridges: (roof: Roof, peak: string) =>
@@ -170,6 +170,9 @@ export const catalogue = {
   // Texts of the chip picker, the chip card and the folded panels.
   words: {
     more: (count: number) => `+ ${count} more…`,
+    addChip: "+ chip",
+    loadingCatalogue: "Loading the catalogue…",
+    noCatalogue: "Further chips come from Python: run the cell first.",
     picker: "All chips",
     search: "Search chips",
     searchHint: "H200, AMD, 2023",
@@ -221,6 +224,27 @@ export const catalogue = {
     levels: "Levels",
     showAllLevels: "show levels that bind no kernel",
     unknownLevels: "Bandwidth unknown, so not drawn:",
+  },
+
+  // Opening a profile.
+  openWords: {
+    open: "Open…",
+    title: "Open a profile",
+    choose: "Choose a file…",
+    hint: "Or drop a file anywhere on this widget.",
+    drop: "Drop the profile to open it",
+    path: "Path, in the notebook's folder",
+    pathHint: "runs/step_7.json.gz",
+    openPath: "Open path",
+    close: "Close",
+    both: (name: string) => `${name}: compare it with the kernels shown here, or show it alone?`,
+    compare: "Compare",
+    replace: "Show alone",
+    cancel: "Cancel",
+    sending: (name: string, sent: string, size: string) => `Sending ${name}: ${sent} of ${size}`,
+    reading: (name: string) => `Python reads ${name}…`,
+    opened: (name: string, count: number) => `${kernels(count, whole(count))} from ${name}`,
+    invite: "Open a profile, or add a chip, to begin.",
   },
 
   // The filter bar.
@@ -406,6 +430,8 @@ export const catalogue = {
     ranFor: (time: string, chip: string, precision: string) => `${time} on ${chip} (${precision})`,
     goesFor: (time: string, chip: string, precision: string, ratio: string) =>
       `${time} on ${chip} (${precision}): ${ratio === "1" ? "just" : `${ratio}×`} as fast`,
+    sameChip: "Focus or add another chip to see the projected time there.",
+    projectOnto: "Project onto…",
     keeps: "Each kernel keeps its share of the roof.",
     stays: (time: string) => `${time} of kernels with an unknown bound stay as measured.`,
     far: (percent: string, limit: string) =>

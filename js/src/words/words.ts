@@ -12,6 +12,7 @@ export const {
   fusionWords,
   moveWords,
   numerals,
+  openWords,
   rulerWords,
   runWords,
   snapshotWords,

@@ -6,6 +6,8 @@ import { createStore } from "../../src/state/store.ts";
 import { eachWithClock, FakeModel, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
 
 const STATE = {
+  added_chips: [] as readonly string[],
+  open_files: "folder",
   title: "A title",
   chips: [
     wireChip({ id: "a", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10, L2: 50 } }),

@@ -37,7 +37,7 @@ const SAME = new Set([
     "words.details",
   ],
   ...["filterWords.searchHint", "fusionWords.title", "fusionWords.flops", "fusionWords.bytes", "runWords.kernel"],
-  ...["snapshotWords.intensity", "tableWords.aiAt", "tableWords.csv"],
+  ...["openWords.pathHint", "snapshotWords.intensity", "tableWords.aiAt", "tableWords.csv"],
   ...["tableWords.heads.name", "tableWords.heads.flops", "tableWords.flopsOf", "tableWords.saved"],
   ...["workloadWords.phase", "workloadWords.bytes", "workloadWords.flops"],
 ]);

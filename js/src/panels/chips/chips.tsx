@@ -11,7 +11,8 @@ import { Button } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
 import { type Option, Select } from "../../ui/select.tsx";
 import type { Chip } from "../../wire/types.ts";
-import { strings, words } from "../../words/words.ts";
+import { openWords, strings, words } from "../../words/words.ts";
+import { Opening } from "../opening.tsx";
 import { Picker } from "./picker.tsx";
 import { byGeneration, groupBy, pillsOf } from "./picking.ts";
 
@@ -22,6 +23,7 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
   const pills = pillsOf(chips, shown, store.focusChip.value, before.current);
   before.current = pills.map(({ id }) => id);
   const picker = useDisclosure();
+  const opening = useDisclosure();
   const colours = chipColours(chips, theme, shown);
   const names = shortNames(chips);
   const hidden = chips.length - pills.length;
@@ -43,15 +45,21 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
               ))}
             </div>
           ))}
-          {hidden > 0 && (
-            <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...picker.button}>
-              {words.more(hidden)}
+          <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...picker.button}>
+            {hidden > 0 ? words.more(hidden) : words.addChip}
+          </button>
+        </fieldset>
+        <div class="roofwidget-choices">
+          <Choices store={store} />
+          {store.openFiles.value !== "nothing" && (
+            <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...opening.button}>
+              {openWords.open}
             </button>
           )}
-        </fieldset>
-        <Choices store={store} />
+        </div>
       </div>
-      {hidden > 0 && picker.isOpen && <Picker opened={picker.opened} store={store} close={picker.close} />}
+      {picker.isOpen && <Picker opened={picker.opened} store={store} close={picker.close} />}
+      <Opening store={store} opened={opening.opened} isOpen={opening.isOpen} close={opening.close} />
     </>
   );
 }
@@ -102,7 +110,7 @@ export function Choices({ store }: { store: Store }) {
   const own = (chip: Chip) => (common !== undefined && chip.peaks.has(common) ? common : chip.precision);
   const precisions = distinct(chips.flatMap((chip) => [...chip.peaks.keys()]));
   return (
-    <div class="roofwidget-choices">
+    <>
       <Select
         label={strings.precision}
         value={store.precision.value}
@@ -121,7 +129,7 @@ export function Choices({ store }: { store: Store }) {
         options={Object.entries(words.views)}
         choose={(view) => store.setView(view as View)}
       />
-    </div>
+    </>
   );
 }
 

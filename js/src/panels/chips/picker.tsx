@@ -29,8 +29,12 @@ export function Picker({ opened, store, close }: PickerProps) {
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => search.current?.focus({ preventScroll: true }), []);
+  useEffect(() => void store.loadCatalogue(), []);
 
-  const chips = store.chips.value;
+  const own = store.chips.value;
+  const catalogue = store.catalogue.value;
+  const others = typeof catalogue === "string" ? [] : catalogue;
+  const chips = [...own, ...others.filter(({ id }) => !own.some((chip) => chip.id === id))];
   const matches = found(chips, query.value);
   const names = shortNames(chips);
   const shownFirst = matches.filter((chip) => first.includes(chip.id));
@@ -82,6 +86,11 @@ export function Picker({ opened, store, close }: PickerProps) {
         </span>
         <Button onClick={close}>{words.close}</Button>
       </div>
+      {typeof catalogue === "string" && (
+        <p class="roofwidget-muted" role="status">
+          {catalogue === "waiting" ? words.loadingCatalogue : words.noCatalogue}
+        </p>
+      )}
       <div class="roofwidget-list" ref={list}>
         {order.length === 0 && <p class="roofwidget-muted">{words.noneFound(query.value)}</p>}
         {shownFirst.length > 0 && (
@@ -127,7 +136,7 @@ function Option({ chip, name, store, stop, onFocus }: OptionProps) {
         tabIndex={stop ? 0 : -1}
         checked={store.shown.value.includes(chip.id)}
         onFocus={onFocus}
-        onChange={() => store.toggle(chip.id)}
+        onChange={() => tick(store, chip.id)}
       />
       <span>
         {name}
@@ -135,6 +144,13 @@ function Option({ chip, name, store, stop, onFocus }: OptionProps) {
       </span>
     </label>
   );
+}
+
+/** Shows or hides a chip. A chip of the catalogue is added first, and taken away again. */
+function tick(store: Store, id: string) {
+  if (store.addedChips.value.includes(id)) store.removeChip(id);
+  else if (store.chips.value.some((chip) => chip.id === id)) store.toggle(id);
+  else store.addChip(id);
 }
 
 /** Moves the focus for an arrow key, Home or End. Returns false for other keys. */

@@ -1,17 +1,20 @@
 // The projected time of the program on the focus chip, and the panel that shows this time next to the ranking.
 
 import { useComputed, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { boundTimes, MIN_EXPLAINED_SHARE, type Projection, project, recast } from "../../roofline/projection.ts";
-import { isRoof, roofOf } from "../../roofline/roofline.ts";
+import { isRoof, type Roof, roofOf } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/describe.ts";
 import { ofChip } from "../../text/names.ts";
 import { formatFactor, formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { reasonOf } from "../../text/reasons.ts";
+import { Button } from "../../ui/button.tsx";
 import { Fold } from "../../ui/fold.tsx";
 import { Select } from "../../ui/select.tsx";
 import { runWords as words } from "../../words/words.ts";
 import { Tick } from "../hardware/limits.tsx";
+import { candidatesFor } from "./candidates.ts";
 import { Ranking } from "./ranking.tsx";
 
 /** At most this many kernels get a tick box. */
@@ -51,6 +54,8 @@ export function Projected({ store }: { store: Store }) {
   if (!to) return null;
   const seconds = (time: number) => formatQuantity(time, "s");
   const [before = "", time = ""] = result ? [seconds(result.before), seconds(result.time)] : [];
+  // On the chip that they ran on, kernels take the time that they took, which says nothing.
+  const isSame = ran?.id === to.chip.id && before === time;
   return (
     <Fold
       name="projected"
@@ -90,10 +95,12 @@ export function Projected({ store }: { store: Store }) {
                 <>
                   <p>{words.ranFor(before, old.chip.name, old.precision)}</p>
                   <p class="roofwidget-projected" role="status" aria-live={store.isInDrag() ? "off" : "polite"}>
-                    {words.goesFor(time, to.chip.name, to.precision, formatFactor(result.before / result.time))}
+                    {isSame
+                      ? words.sameChip
+                      : words.goesFor(time, to.chip.name, to.precision, formatFactor(result.before / result.time))}
                   </p>
                   <p class="roofwidget-muted">
-                    {words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
+                    {!isSame && words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
                     {result.far > 0 &&
                       words.far(formatPercent(result.far / result.before), formatPercent(MIN_EXPLAINED_SHARE))}{" "}
                     {result.above > 0 && words.above(formatPercent(result.above / result.before))}
@@ -148,12 +155,38 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
   );
 }
 
+/** Offers chips to project the kernels onto, if there is only the chip that they ran on. */
+function Offer({ store, roof }: { store: Store; roof: Roof }) {
+  const catalogue = store.catalogue.value;
+  const wasOpened = store.opening.value.step === "opened";
+  useEffect(() => {
+    if (wasOpened) void store.loadCatalogue();
+  }, [wasOpened]);
+  if (store.chips.value.length > 1 || store.openFiles.value === "nothing") return null;
+  if (typeof catalogue === "string")
+    return <Button onClick={() => void store.loadCatalogue()}>{words.projectOnto}</Button>;
+  const candidates = candidatesFor(roof.chip, roof.precision, catalogue);
+  if (candidates.length === 0) return null;
+  return (
+    <p class="roofwidget-offer">
+      {words.projectOnto}{" "}
+      {candidates.map(({ id, name }) => (
+        <Button key={id} onClick={() => store.addChip(id, { focus: true })}>
+          {name}
+        </Button>
+      ))}
+    </p>
+  );
+}
+
 export function Outlook({ store }: { store: Store }) {
-  if (!store.focusRoof.value || !(store.kernels.value.totalTime > 0)) return null;
+  const roof = store.focusRoof.value;
+  if (!roof || !(store.kernels.value.totalTime > 0)) return null;
   return (
     <div class="roofwidget-outlook">
       <Ranking store={store} />
       <Projected store={store} />
+      <Offer store={store} roof={roof} />
     </div>
   );
 }

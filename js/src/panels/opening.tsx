@@ -1,0 +1,187 @@
+// Opening a profile: the panel with the file and its path, what is dropped, and how far the opening has come.
+
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { nameOf, type Opening as State } from "../state/opening.ts";
+import type { Store } from "../state/store.ts";
+import { formatQuantity } from "../text/numbers.ts";
+import { Button } from "../ui/button.tsx";
+import type { Disclosed } from "../ui/disclosure.ts";
+import { words as panelWords, openWords as words } from "../words/words.ts";
+
+/** After this time without progress the panel says that Python is busy or gone, ms. */
+const PATIENCE_MS = 5000;
+
+interface OpeningProps {
+  readonly store: Store;
+  readonly opened: Disclosed;
+  readonly isOpen: boolean;
+  close(): void;
+}
+
+export function Opening({ store, opened, isOpen, close }: OpeningProps) {
+  const now = store.opening.value;
+  const isDone = now.step === "opened";
+  useEffect(() => {
+    if (isDone && isOpen) close();
+  }, [isDone]);
+  function dismiss() {
+    store.dismissOpening();
+    if (isOpen) close();
+  }
+  const isShown = now.step === "idle" || isDone ? isOpen : true;
+  return (
+    <>
+      <span class="roofwidget-spoken" role="status">
+        {isDone ? words.opened(now.name, now.kernels) : null}
+      </span>
+      {isShown && (
+        <section {...opened} class="roofwidget-opening" aria-label={words.title}>
+          <Step store={store} now={now} dismiss={dismiss} />
+        </section>
+      )}
+    </>
+  );
+}
+
+function Step({ store, now, dismiss }: { store: Store; now: State; dismiss(): void }) {
+  if (now.step === "choosing") {
+    return (
+      <Row text={words.both(nameOf(now.given))} alert={false}>
+        <Button onClick={() => store.proceed(true)}>{words.compare}</Button>
+        <Button onClick={() => store.proceed(false)}>{words.replace}</Button>
+        <Button onClick={dismiss}>{words.cancel}</Button>
+      </Row>
+    );
+  }
+  if (now.step === "sending" || now.step === "reading") return <Progress key={now.step} now={now} dismiss={dismiss} />;
+  if (now.step === "refused")
+    return (
+      <Row text={now.reason} alert>
+        <Button onClick={dismiss}>{words.close}</Button>
+      </Row>
+    );
+  return <Choose store={store} dismiss={dismiss} />;
+}
+
+function Row({ text, alert, children }: { text: string; alert: boolean; children: ComponentChildren }) {
+  return (
+    <div class="roofwidget-row">
+      <p class={alert ? "roofwidget-fault" : undefined} role={alert ? "alert" : "status"}>
+        {text}
+      </p>
+      <span class="roofwidget-buttons">{children}</span>
+    </div>
+  );
+}
+
+function Progress({ now, dismiss }: { now: State & { step: "sending" | "reading" }; dismiss(): void }) {
+  const isLate = useSignal(false);
+  useEffect(() => {
+    isLate.value = false;
+    const timer = setTimeout(() => {
+      isLate.value = now.step === "sending";
+    }, PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [now]);
+  const isSending = now.step === "sending";
+  const bytes = (count: number) => formatQuantity(count, "B");
+  const text = isSending ? words.sending(now.name, bytes(now.sent), bytes(now.size)) : words.reading(now.name);
+  return (
+    <Row text={isLate.value ? `${text}. ${panelWords.waiting}` : text} alert={false}>
+      <progress aria-label={words.title} value={isSending ? now.sent : undefined} max={isSending ? now.size || 1 : 1} />
+      {isSending && <Button onClick={dismiss}>{words.cancel}</Button>}
+    </Row>
+  );
+}
+
+function Choose({ store, dismiss }: { store: Store; dismiss(): void }) {
+  const input = useRef<HTMLInputElement>(null);
+  const path = useSignal("");
+  const hasPath = store.openFiles.value === "folder";
+  function openPath() {
+    if (path.value.trim()) store.openFile(path.value.trim());
+  }
+  return (
+    <div class="roofwidget-row">
+      <input
+        ref={input}
+        type="file"
+        hidden
+        aria-label={words.choose}
+        onChange={({ currentTarget }) => {
+          const file = currentTarget.files?.[0];
+          // So that the same file can be chosen again.
+          currentTarget.value = "";
+          if (file) store.openFile(file);
+        }}
+      />
+      <Button onClick={() => input.current?.click()}>{words.choose}</Button>
+      {hasPath && (
+        <span class="roofwidget-path">
+          <input
+            type="text"
+            class="roofwidget-box"
+            data-lm-suppress-shortcuts="true"
+            aria-label={words.path}
+            title={words.path}
+            placeholder={words.pathHint}
+            value={path.value}
+            onInput={(event) => {
+              path.value = event.currentTarget.value;
+            }}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter") return;
+              openPath();
+              event.stopPropagation();
+            }}
+          />
+          <Button aria-disabled={path.value.trim() === ""} onClick={openPath}>
+            {words.openPath}
+          </Button>
+        </span>
+      )}
+      <span class="roofwidget-muted">{words.hint}</span>
+      <Button onClick={dismiss}>{words.close}</Button>
+    </div>
+  );
+}
+
+/** Whether a drag carries files. */
+const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+
+/** Opens a file that is dropped on the children. */
+export function DropTarget({ store, children, ...rest }: { store: Store } & JSX.IntrinsicElements["div"]) {
+  const isOver = useSignal(false);
+  const canOpen = () => store.openFiles.value !== "nothing";
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button "Open…" does the same for the keyboard
+    <div
+      {...rest}
+      onDragEnter={(event) => {
+        if (canOpen() && hasFiles(event)) isOver.value = true;
+      }}
+    >
+      {children}
+      {isOver.value && (
+        // biome-ignore lint/a11y/noStaticElementInteractions: see above
+        <div
+          class="roofwidget-drop"
+          onDragOver={(event) => event.preventDefault()}
+          onDragLeave={() => {
+            isOver.value = false;
+          }}
+          onDrop={(event) => {
+            event.preventDefault();
+            isOver.value = false;
+            const file = event.dataTransfer?.files[0];
+            if (file) store.openFile(file);
+          }}
+        >
+          {words.drop}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+// Opening a profile in the page: Python reads the file and shows its kernels.
+
+import { type ReadonlySignal, signal } from "@preact/signals";
+import type { Requests } from "./requests.ts";
+
+/** A file of this computer, or the path of a file on the computer where Python runs. */
+export type Given = File | string;
+
+/** How far the opening of a file has come. */
+export type Opening =
+  | { readonly step: "idle" }
+  /** There are kernels to compare with: the person chooses. */
+  | { readonly step: "choosing"; readonly given: Given }
+  | { readonly step: "sending"; readonly name: string; readonly size: number; readonly sent: number }
+  | { readonly step: "reading"; readonly name: string }
+  | { readonly step: "opened"; readonly name: string; readonly kernels: number }
+  | { readonly step: "refused"; readonly name: string; readonly reason: string };
+
+/** The size of a part of a file, bytes. Jupyter's server closes the connection at a message above 10 MiB. */
+const PART_BYTES = 2 ** 20;
+
+export const nameOf = (given: Given) => (typeof given === "string" ? given : given.name);
+
+/** `canCompare`: whether the shown kernels have times to compare with. */
+export function createOpening(requests: Requests, canCompare: () => boolean) {
+  const opening = signal<Opening>({ step: "idle" });
+  /** Counts the files. A cancelled file takes no further part in `opening`. */
+  let current = 0;
+
+  async function start(given: Given, compare: boolean) {
+    current += 1;
+    const own = current;
+    const name = nameOf(given);
+    try {
+      if (typeof given === "string") {
+        opening.value = { step: "reading", name };
+        finish(await requests.ask({ ask: "show", path: given, compare }));
+        return;
+      }
+      const { size } = given;
+      for (let offset = 0; offset < size || offset === 0; offset += PART_BYTES) {
+        opening.value = { step: "sending", name, size, sent: offset };
+        const part = await given.slice(offset, offset + PART_BYTES).arrayBuffer();
+        const { refused } = await requests.ask({ ask: "part", name, size, offset }, part);
+        if (own !== current) return;
+        if (refused !== undefined) return finish({ refused });
+      }
+      opening.value = { step: "reading", name };
+      finish(await requests.ask({ ask: "show", compare }));
+    } catch (error) {
+      finish({ refused: error instanceof Error ? error.message : String(error) });
+    }
+    function finish({ refused, shown = 0 }: { refused?: string; shown?: number }) {
+      if (own !== current) return;
+      opening.value =
+        refused === undefined ? { step: "opened", name, kernels: shown } : { step: "refused", name, reason: refused };
+    }
+  }
+
+  return {
+    state: { opening: opening as ReadonlySignal<Opening> },
+    actions: {
+      /** Opens a file. If there are kernels to compare with, the person chooses first. */
+      openFile(given: Given) {
+        if (canCompare()) opening.value = { step: "choosing", given };
+        else void start(given, false);
+      },
+      /** Opens the file that the person has chosen what to do with. */
+      proceed(compare: boolean) {
+        const now = opening.value;
+        if (now.step === "choosing") void start(now.given, compare);
+      },
+      /** Ends the opening, or takes its result from the page. */
+      dismissOpening() {
+        if (opening.value.step === "sending") void requests.ask({ ask: "cancel" }).catch(() => {});
+        current += 1;
+        opening.value = { step: "idle" };
+      },
+    },
+  };
+}

@@ -1,0 +1,71 @@
+// Requests to Python, which it answers to this page alone. roofwidget/state/requests.py describes them.
+
+import type { Model } from "./model.ts";
+
+/** What Python replies. If the request failed, `refused` is the reason. */
+export interface Reply {
+  readonly catalogue?: string;
+  readonly received?: number;
+  readonly shown?: number;
+  readonly refused?: string;
+}
+
+type Request =
+  | { readonly ask: "catalogue" | "cancel" }
+  | { readonly ask: "part"; readonly name: string; readonly size: number; readonly offset: number }
+  | { readonly ask: "show"; readonly compare: boolean; readonly path?: string };
+
+/** A request without a reply is repeated after this time, ms. Each time, the time doubles, up to the maximum. */
+const [FIRST_RETRY_MS, MAX_RETRY_MS] = [4000, 60_000];
+
+export type Requests = ReturnType<typeof createRequests>;
+
+export function createRequests(model: Model, abort: AbortSignal) {
+  const page = Math.random().toString(36).slice(2);
+  const kind = "roofwidget-request";
+  let number = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  function once(request: Request, data?: ArrayBuffer): Promise<Reply> {
+    number += 1;
+    const content = { kind, page, number, ...request };
+    return new Promise((resolve, reject) => {
+      let timer: ReturnType<typeof setTimeout>;
+      function deliver(wait: number) {
+        timer = setTimeout(() => deliver(Math.min(2 * wait, MAX_RETRY_MS)), wait);
+        try {
+          model.send(content, model.widget_manager?.callbacks?.(), data && [data]);
+        } catch {
+          // The host has no connection to Python. The request is sent again later.
+        }
+      }
+      function stop() {
+        clearTimeout(timer);
+        model.off("msg:custom", read);
+        abort.removeEventListener("abort", close);
+      }
+      function close() {
+        stop();
+        reject(new Error("the widget was closed"));
+      }
+      function read(reply?: unknown) {
+        const { kind: word, page: to, number: of } = (reply ?? {}) as Record<string, unknown>;
+        if (word !== "roofwidget-reply" || to !== page || of !== content.number) return;
+        stop();
+        resolve(reply as Reply);
+      }
+      model.on("msg:custom", read);
+      abort.addEventListener("abort", close);
+      deliver(FIRST_RETRY_MS);
+    });
+  }
+
+  return {
+    /** Sends a request after those before it were answered. Rejects if the widget is closed first. */
+    ask(request: Request, data?: ArrayBuffer): Promise<Reply> {
+      const reply = last.then(() => once(request, data));
+      last = reply.catch(() => {});
+      return reply;
+    },
+  };
+}

@@ -1,0 +1,122 @@
+"""Opening profiles and adding chips in the page: chosen, dropped, by path, refused, compared; rates that are typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from tests.browser.drawn import Drawn
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+    from tests.browser.conftest import OpenNotebook
+
+TPU = Path(__file__).parents[1] / "fixtures" / "xprof_tpu.roofline_model.json"
+RUN = "name,flops,bytes,time (us)\n" + "\n".join(f"kernel {i},4.3e9,1.2e7,{100 + i}" for i in range(20))
+
+IN_A_FOLDER = f"""import os, pathlib, tempfile
+import roofwidget as rw
+os.chdir(tempfile.mkdtemp())
+pathlib.Path("run.csv").write_text({RUN!r})
+w = rw.roofline("v5p", [])
+w"""
+DROP = """(frame, [name, text]) => {
+  const files = new DataTransfer();
+  files.items.add(new File([text], name));
+  const event = (kind) => new DragEvent(kind, { dataTransfer: files, bubbles: true, cancelable: true });
+  frame.dispatchEvent(event("dragenter"));
+  return new Promise((resolve) => requestAnimationFrame(() => {
+    const target = frame.querySelector(".roofwidget-drop");
+    const taken = !target.dispatchEvent(event("dragover"));
+    target.dispatchEvent(event("drop"));
+    resolve(taken);
+  }));
+}"""
+
+
+def button(drawn: Drawn, name: str) -> Locator:
+    return drawn.root.get_by_role("button", name=name, exact=True)
+
+
+def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(notebook: OpenNotebook) -> None:
+    book = notebook(["import roofwidget as rw\nw = rw.explore()\nw"])
+    book.run(0)
+    drawn = Drawn(book)
+    expect(drawn.chart).to_contain_text("Open a profile, or add a chip, to begin.")
+
+    # A file that is chosen: its chip gets the focus, and newer ones are offered.
+    button(drawn, "Open…").click()
+    drawn.root.locator("input[type=file]").set_input_files(str(TPU))
+    offer = drawn.root.locator(".roofwidget-offer button")
+    offer.first.wait_for()
+    assert book.python("[chip.vendor for chip in w.chips]") == ["Google"]
+    expect(button(drawn, "Choose a file…")).to_have_count(0)
+    name = offer.first.text_content() or ""
+    offer.first.click()
+    drawn.eventually(lambda: book.python("(w.chip().name, len(w.added_chips))") == [name, 1])
+    expect(drawn.root.get_by_role("button", name="Projected time")).to_contain_text("→")
+
+    # Any chip of the catalogue, by a word of it; undo takes it away again.
+    button(drawn, "+ chip").click()
+    search = drawn.root.get_by_role("searchbox", name="Search chips")
+    search.fill("h100 sxm")
+    drawn.root.locator("input[data-chip='h100-sxm']").check()
+    drawn.eventually(lambda: drawn.has_roof("h100-sxm"))
+    drawn.eventually(lambda: book.python("'h100-sxm' in w.shown and w.chip('h100-sxm').peak() > 0"))
+    drawn.tool("undo").click()
+    drawn.eventually(lambda: not drawn.has_roof("h100-sxm"))
+    drawn.eventually(lambda: book.python("len(w.added_chips)") == 1)
+    search.press("Escape")
+
+    # A file that is dropped is compared.
+    frame = drawn.root.locator(".roofwidget-frame")
+    assert frame.evaluate(DROP, ["second.csv", RUN])
+    button(drawn, "Compare").click()
+    drawn.eventually(lambda: book.python("len(w.kernels) == 20 and len(w.baseline) > 0"))
+    expect(drawn.root.get_by_role("button", name="Two runs")).to_be_visible()
+
+
+def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_notebooks_folder(
+    notebook: OpenNotebook,
+) -> None:
+    book = notebook([IN_A_FOLDER])
+    book.run(0)
+    drawn = Drawn(book)
+    panel = drawn.root.get_by_role("region", name="Open a profile")
+    frame = drawn.root.locator(".roofwidget-frame")
+    frame.evaluate(DROP, ["broken.csv", RUN.replace("1.2e7", "lots")])
+    expect(panel.get_by_role("alert")).to_contain_text("broken.csv")
+    expect(panel.get_by_role("alert")).to_contain_text("'lots'")
+    button(drawn, "Close").click()
+    expect(panel).to_have_count(0)
+
+    button(drawn, "Open…").click()
+    path = panel.get_by_role("textbox", name="Path, in the notebook's folder")
+    path.fill("../elsewhere.csv")
+    path.press("Enter")
+    expect(panel.get_by_role("alert")).to_contain_text("not in the folder of the notebook")
+    button(drawn, "Close").click()
+    button(drawn, "Open…").click()
+    path.fill("run.csv")
+    button(drawn, "Open path").click()
+    drawn.eventually(lambda: book.python("len(w.kernels)") == 20)
+    expect(panel).to_have_count(0)
+
+    # Rates as people type them; an empty box after a mistake is the data sheet's rate again.
+    box = drawn.box("peak")
+    for typed, shown in (("2 tflops", "2 TFLOP/s"), ("3 TFLOP", "3 TFLOP/s"), ("4T", "4 TFLOP/s")):
+        box.fill(typed)
+        box.press("Enter")
+        expect(box).to_have_value(shown)
+    box.fill("fast")
+    box.press("Enter")
+    expect(box).to_have_attribute("aria-invalid", "true")
+    message = drawn.page.locator(f"[id='{box.get_attribute('aria-describedby')}']")
+    expect(message).to_contain_text("no number in “fast”")
+    box.fill("")
+    box.press("Enter")
+    expect(box).to_have_value("459 TFLOP/s")
+    assert box.get_attribute("aria-describedby") is None

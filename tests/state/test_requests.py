@@ -1,0 +1,190 @@
+"""Requests of pages: the catalogue, files in parts, paths, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import pytest
+
+import roofwidget as rw
+from roofwidget.state.requests import MAX_FILE_BYTES, page_request
+
+PROFILE = b"name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\ncopy,0,8e6,9\n"
+
+
+class Page:
+    """A page that asks, and hears the replies to its requests."""
+
+    def __init__(self, widget: rw.RooflineWidget, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.widget = widget
+        self.number = 0
+        self.replies: list[dict[str, Any]] = []
+        monkeypatch.setattr(widget.comm, "send", self._hear)
+
+    def _hear(self, data: dict[str, Any], **_: Any) -> None:
+        if data["method"] == "custom":
+            self.replies.append(data["content"])
+
+    def asks(self, data: bytes | None = None, *, page: str = "page", number: int | None = None, **asked: Any) -> Any:
+        """Send a request, and return what the reply says."""
+        self.number = self.number + 1 if number is None else number
+        content = {"kind": "roofwidget-request", "page": page, "number": self.number, **asked}
+        buffers = [] if data is None else [memoryview(data)]
+        self.widget._handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": buffers})
+        reply = dict(self.replies[-1])
+        assert [reply.pop(key) for key in ("kind", "page", "number")] == ["roofwidget-reply", page, self.number]
+        return reply
+
+    def sends(self, name: str, data: bytes, part: int = 32) -> None:
+        """Send a file in parts."""
+        for offset in range(0, len(data), part):
+            piece = data[offset : offset + part]
+            reply = self.asks(piece, ask="part", name=name, size=len(data), offset=offset)
+            assert reply == {"received": offset + len(piece)}
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    yield Page(rw.roofline("v5p", [("old", 1e9, 1e6, 1e-3)]), monkeypatch)
+    ipywidgets.Widget.close_all()
+
+
+def test_the_catalogue_has_every_chip_with_its_rates_and_travels_in_15_kb(page: Page) -> None:
+    packed = page.asks(ask="catalogue")["catalogue"]
+    assert len(packed) < 15_000
+    sent = json.loads(gzip.decompress(base64.b64decode(packed)))
+    assert [chip["id"] for chip in sent] == [chip.id for chip in rw.chips()]
+    assert [dict(chip["peaks"]) for chip in sent] == [dict(chip.peak_flops) for chip in rw.chips()]
+    assert [dict(chip["memories"]) for chip in sent] == [
+        {memory.name: memory.bandwidth for memory in chip.memories.values()} for chip in rw.chips()
+    ]
+
+
+def test_a_file_that_arrives_in_parts_is_shown(page: Page) -> None:
+    page.sends("run.csv", PROFILE)
+    assert page.asks(ask="show", compare=False) == {"shown": 2}
+    assert page.widget.kernels.names.tolist() == ["matmul", "copy"]
+    assert page.widget.baseline is None
+
+
+def test_a_second_file_is_compared_with_what_is_shown(page: Page) -> None:
+    page.sends("run.csv", PROFILE)
+    page.asks(ask="show", compare=True)
+    assert page.widget.baseline is not None
+    assert page.widget.baseline.names.tolist() == ["old"]
+
+
+def test_a_repeated_request_is_done_once_and_gets_the_same_reply(page: Page) -> None:
+    first: dict[str, Any] = {"ask": "part", "name": "run.csv", "size": len(PROFILE), "offset": 0}
+    assert page.asks(PROFILE, **first, number=1) == page.asks(PROFILE, **first, number=1) == {"received": len(PROFILE)}
+    assert page.asks(ask="show", compare=False, number=2) == {"shown": 2}
+    page.widget.kernels = rw.Kernels()
+    assert page.asks(ask="show", compare=False, number=2) == {"shown": 2}
+    assert len(page.widget.kernels) == 0
+
+
+def test_two_pages_send_their_files_at_the_same_time(page: Page) -> None:
+    halves = PROFILE[:40], PROFILE[40:]
+    for name in ("one", "two"):
+        page.asks(halves[0], page=name, ask="part", name=f"{name}.csv", size=len(PROFILE), offset=0)
+    for name in ("one", "two"):
+        page.asks(halves[1], page=name, ask="part", name=f"{name}.csv", size=len(PROFILE), offset=40)
+        assert page.asks(page=name, ask="show", compare=False) == {"shown": 2}
+        assert page.widget.kernels.source.startswith(f"{name}.csv")
+
+
+def test_a_refusal_has_the_readers_own_words_and_changes_nothing(page: Page) -> None:
+    page.sends("broken.csv", PROFILE.replace(b"1.2e7", b"lots"))
+    reason = page.asks(ask="show", compare=False)["refused"]
+    assert "broken.csv" in reason
+    assert "'lots'" in reason
+    assert page.widget.kernels.names.tolist() == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("request_of", "reason"),
+    [
+        ({"ask": "show", "compare": False}, "a part of the file is missing: open the file again"),
+        ({"ask": "part", "name": "x", "size": 10, "offset": 5}, "a part of x is missing: open the file again"),
+        ({"ask": "part", "name": "x", "size": MAX_FILE_BYTES + 1, "offset": 0}, "x has 200 MB, and a page sends at "),
+        ({"ask": "show", "path": "../x.csv"}, "../x.csv is not in the folder of the notebook: read it in a cell "),
+        ({"ask": "show", "path": "/etc/passwd"}, "/etc/passwd is not in the folder of the notebook: read it in a "),
+        ({"ask": "show", "path": "missing.csv"}, "missing.csv"),
+    ],
+)
+def test_what_cannot_be_opened_is_refused_with_the_reason(
+    page: Page, request_of: dict[str, Any], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert reason in page.asks(**request_of)["refused"]
+    assert page.widget.kernels.names.tolist() == ["old"]
+
+
+def test_a_part_that_is_longer_than_its_file_is_refused(page: Page) -> None:
+    assert "missing" in page.asks(b"12345", ask="part", name="x", size=3, offset=0)["refused"]
+
+
+def test_a_path_in_the_working_directory_is_opened(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "a.csv").write_bytes(PROFILE)
+    assert page.asks(ask="show", path="runs/a.csv", compare=False) == {"shown": 2}
+
+
+def test_a_link_does_not_lead_out_of_the_working_directory(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret.csv").write_bytes(PROFILE)
+    (inside := tmp_path / "inside").mkdir()
+    (inside / "link.csv").symlink_to(tmp_path / "secret.csv")
+    monkeypatch.chdir(inside)
+    assert "not in the folder" in page.asks(ask="show", path="link.csv")["refused"]
+
+
+@pytest.mark.parametrize(("open_files", "refused"), [("uploads", {"path"}), ("nothing", {"path", "part"})])
+def test_an_author_decides_what_a_page_may_open(page: Page, open_files: str, refused: set[str]) -> None:
+    page.widget.open_files = open_files
+    replies = {
+        "part": page.asks(PROFILE, ask="part", name="run.csv", size=len(PROFILE), offset=0),
+        "path": page.asks(ask="show", path="x.csv"),
+    }
+    does_not = {name for name, reply in replies.items() if "does not open files" in reply.get("refused", "")}
+    assert does_not == refused
+
+
+def test_a_cancelled_file_is_forgotten(page: Page) -> None:
+    page.sends("run.csv", PROFILE)
+    assert page.asks(ask="cancel") == {}
+    assert "missing" in page.asks(ask="show", compare=False)["refused"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"page": "p", "number": 1},
+        {"page": "p", "number": 0, "ask": "catalogue"},
+        {"page": "p", "number": True, "ask": "catalogue"},
+        {"page": "", "number": 1, "ask": "catalogue"},
+        {"page": "p" * 65, "number": 1, "ask": "catalogue"},
+        {"page": "p", "number": 1, "ask": "delete"},
+        {"page": "p", "number": 1, "ask": "show", "path": 5},
+        {"page": "p", "number": 1, "ask": "show", "compare": 1},
+        {"page": "p", "number": 1, "ask": "part", "size": 1.5},
+        {"page": "p", "number": 1, "ask": "part", "else": 1},
+    ],
+)
+def test_a_message_of_another_form_is_no_request(content: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="has not the form"):
+        page_request({"kind": "roofwidget-request", **content}, [])
+
+
+def test_other_messages_are_no_requests() -> None:
+    assert page_request({"kind": "roofwidget", "page": "p", "number": 1}, []) is None
+    assert page_request("text", []) is None
