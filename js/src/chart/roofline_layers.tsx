@@ -20,7 +20,7 @@ import { type Ghost, ghostsOf, hollowGhosts, MovedKernels, noteLabels } from "./
 import { Roofs } from "./layers/roofs.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { changesSince, Ghosts, shownSnapshots, snapshotLabels } from "./layers/snapshots.tsx";
-import { glided, TrailMarks, trailLines } from "./layers/trails.tsx";
+import { glided, type SpeedUps, speedUpsOf, TrailMarks, trailLines } from "./layers/trails.tsx";
 import { lengthOf } from "./paths.ts";
 import { sceneOf } from "./roofline_scene.ts";
 import type { Scales, Size } from "./scales.ts";
@@ -39,6 +39,10 @@ export function rooflineData(store: Store, points: ReadonlySignal<Points>) {
     heaviest: computed(() => heaviestRows(store.drawnRows.value, store.drawn.value)),
     /** The points of the parts of merged kernels. */
     parts: computed(() => store.trails.value && on(store.trails.value.parts)),
+    speedUps: computed((): SpeedUps => {
+      const [trails, roof] = [store.trails.value, store.focusRoof.value];
+      return trails && roof ? speedUpsOf(trails, store.kernels.value, roof) : new Map();
+    }),
     earlier: computed(() => {
       const runs = store.runs.value;
       return runs && earlierPoints(runs, points.value, store.shownRoofs.value, store.focusRoof.value);
@@ -71,7 +75,7 @@ export function rooflineScene(
 /** Returns the marks of a scene: gaps, arrows, snapshots, and the labels of these marks. */
 export function rooflineMarks(
   store: Store,
-  { parts, earlier }: RooflineData,
+  { parts, earlier, speedUps }: RooflineData,
   scene: Scene,
   ghosts: readonly Ghost[],
   share = 1,
@@ -84,6 +88,7 @@ export function rooflineMarks(
     store.trails.value,
     parts.value,
     earlier.value,
+    speedUps.value,
   ] as const;
   const of = [...geometryOf(scene), ...sources, store.snapshots.value, store.showsTotals.value];
   const marks = knownMarks(scene.points, of, () => findMarks(store, scene, ...sources));
@@ -103,10 +108,11 @@ function findMarks(
   trails: Store["trails"]["value"],
   parts: Points | undefined,
   earlier: RooflineData["earlier"]["value"],
+  speedUps: SpeedUps,
 ) {
   // A moved kernel has a note instead of a gap arrow.
   const gaps = gapsOf(scene, first).filter(({ row }) => !ghosts.some((one) => one.row === row));
-  const lines = trailLines(scene, trails, parts);
+  const lines = trailLines(scene, trails, parts, speedUps);
   const arrows = runArrows(scene, earlier);
   const snapshots = shownSnapshots(store);
   const changes = changesSince(scene, snapshots.at(-1)?.snapshot, rows);

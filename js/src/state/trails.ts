@@ -23,10 +23,7 @@ interface Trail {
   readonly row: number;
   /** The rows, in `parts`, of the kernels that were merged. */
   readonly from: readonly number[];
-  /**
-   * Bytes before the merge divided by bytes after the merge. The merge does not change the FLOPs, so the intensity
-   * rises by the same factor.
-   */
+  /** Bytes before the merge divided by bytes after the merge. */
   readonly ratio: number;
 }
 

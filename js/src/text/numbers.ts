@@ -78,6 +78,22 @@ export function formatFactor(factor: number): string {
   return factor > 0.9 && factor < 1.1 ? formatSignificant(factor) : formatRatio(factor);
 }
 
+/** The largest number of digits with which two times are told apart. */
+const MAX_TIME_DIGITS = 6;
+
+/**
+ * Formats two times and the factor between them, so that they agree. If the factor is "1", both times look like the
+ * second. Otherwise they have at least three digits, and as many more as they need to look different.
+ */
+export function formatSpeedUp(before: number, now: number): { before: string; now: string; factor: string } {
+  const factor = formatFactor(before / now);
+  let digits = 3;
+  const written = (time: number) => formatQuantity(time, "s", digits);
+  if (factor === "1") return { before: written(now), now: written(now), factor };
+  while (digits < MAX_TIME_DIGITS && written(before) === written(now)) digits += 1;
+  return { before: written(before), now: written(now), factor };
+}
+
 /**
  * Returns the smallest number with this many significant digits that is at least `value`. With three digits, 1.231
  * becomes 1.24.

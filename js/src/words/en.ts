@@ -354,11 +354,11 @@ export const catalogue = {
     least: (bytes: string, ratio: string) => `${bytes} · now ${ratio}×`,
     toBest: "Best",
     times: (ratio: string) => (ratio === "1" ? "as fast" : `${ratio}×`),
-    /**
-     * Label next to a merged kernel on the chart. `ratio` is the intensity after the merge divided by the intensity
-     * before the merge.
-     */
-    trail: (ratio: string) => `this merge ${ratio}× · same FLOPs`,
+    /** Labels next to a merged kernel on the chart. */
+    fewerBytes: (ratio: string) => `${ratio}× fewer bytes`,
+    fewerBytesSameTime: (ratio: string) => `${ratio}× fewer bytes · same time`,
+    mergeFaster: (ratio: string) => `${ratio}× faster`,
+    mergeSlower: (ratio: string) => `${ratio}× slower`,
     faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
     isBest: (how: string) => (how === "optimal" ? "this partition (optimal)" : "none better found (greedy)"),
     isNone: "this partition does not fit on chip",

@@ -110,6 +110,27 @@ const points = pointsAt([[30, 100]]);
 const scene = { points, at: { x: Float32Array.of(300), y: Float32Array.of(100) }, scales } as unknown as Scene;
 const trails = { merges: [], list: [{ row: 0, from: [0, 1], ratio: 2 }] } as unknown as Trails;
 
+const NO_TIMES = new Map<number, number>();
+
+describe("what a merge gains", () => {
+  const said = (ratio: number, speedUp?: number) => {
+    const list = [{ row: 0, from: [0], ratio }];
+    const times = new Map(speedUp === undefined ? [] : [[0, speedUp]]);
+    return trailLines(scene, { ...trails, list } as unknown as Trails, pointsAt([[10, 200]]), times)[0]?.text;
+  };
+  it.each([
+    [2, 2, "2× faster"],
+    [1.4, 1.08, "1.08× faster"],
+    [1.4, 1, "1.4× fewer bytes · same time"],
+    [1.4, 1.004, "1.4× fewer bytes · same time"],
+    [12.34, 1, "12× fewer bytes · same time"],
+    [1.4, 0.5, "2× slower"],
+    [1.4, undefined, "1.4× fewer bytes"],
+  ])("of %d times fewer bytes and a speedup of %s is said as %s", (ratio, speedUp, text) => {
+    expect(said(ratio, speedUp)).toBe(text);
+  });
+});
+
 describe("on the chart", () => {
   it("a merged point starts in the middle of its parts and ends at its place", () => {
     const parts = pointsAt([
@@ -129,7 +150,7 @@ describe("on the chart", () => {
       [10, 200],
       [10, 200],
     ]);
-    expect(trailLines(scene, trails, parts).map(({ from, to }) => [from, to])).toEqual([
+    expect(trailLines(scene, trails, parts, NO_TIMES).map(({ from, to }) => [from, to])).toEqual([
       [
         [100, 200],
         [300, 100],
@@ -137,18 +158,18 @@ describe("on the chart", () => {
     ]);
   });
   it("a line bends to the lower side of the roof", () => {
-    const [line] = trailLines(scene, trails, pointsAt([[10, 200]]));
+    const [line] = trailLines(scene, trails, pointsAt([[10, 200]]), NO_TIMES);
     // The middle of (100, 200) and (300, 100) is (200, 150).
     expect(line?.bend[0]).toBeGreaterThan(200);
     expect(line?.bend[1]).toBeGreaterThan(150);
   });
   it("a part without FLOPs has a line only while there is a strip for it", () => {
     const parts = pointsAt([[Number.NEGATIVE_INFINITY, 200]]);
-    expect(trailLines(scene, trails, parts)).toEqual([]);
+    expect(trailLines(scene, trails, parts, NO_TIMES)).toEqual([]);
     const y = Object.assign((value: number) => Math.log10(value), { domain: [1, 1e300] });
     const strip = { left: 0, right: 10, top: 0, bottom: 300, y };
     const drawn = { ...scene, scales: { ...scales, strip } } as unknown as Scene;
-    expect(trailLines(drawn, trails, parts)).toHaveLength(1);
+    expect(trailLines(drawn, trails, parts, NO_TIMES)).toHaveLength(1);
   });
   it("more than three merges at once leave no lines", () => {
     const many = pointsAt(Array.from({ length: 4 }, (_, at) => [30 + at, 100]));
@@ -156,7 +177,9 @@ describe("on the chart", () => {
     const list = Array.from({ length: 4 }, (_, row) => ({ row, from: [0], ratio: 2 }));
     const all = { ...trails, list } as Trails;
     const part = pointsAt([[10, 200]]);
-    expect(trailLines({ ...scene, points: many, at } as Scene, all, part)).toEqual([]);
-    expect(trailLines({ ...scene, points: many, at } as Scene, { ...all, list: list.slice(1) }, part)).toHaveLength(3);
+    expect(trailLines({ ...scene, points: many, at } as Scene, all, part, NO_TIMES)).toEqual([]);
+    expect(
+      trailLines({ ...scene, points: many, at } as Scene, { ...all, list: list.slice(1) }, part, NO_TIMES),
+    ).toHaveLength(3);
   });
 });

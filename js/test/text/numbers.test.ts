@@ -11,6 +11,7 @@ import {
   formatQuantity,
   formatRatio,
   formatSignificant,
+  formatSpeedUp,
   formatTenths,
   formatTick,
   MAX_RATE,
@@ -50,6 +51,16 @@ describe("numbers to text", () => {
     for (const { value, digits, text } of golden.intensity) {
       expect(formatIntensity(double(value), digits), `${value} at ${digits} digits`).toBe(text);
     }
+  });
+  it.each([
+    [1.09e-3, 1.0799e-3, "1.09 ms", "1.08 ms", "1.01"],
+    [1.0851e-3, 1.0849e-3, "1.08 ms", "1.08 ms", "1"],
+    [1.094e-3, 1.086e-3, "1.094 ms", "1.086 ms", "1.01"],
+    [2e-3, 1e-3, "2 ms", "1 ms", "2"],
+    [1e-3, 1e-3, "1 ms", "1 ms", "1"],
+    [1e-3, 1.000_000_01e-3, "1 ms", "1 ms", "1"],
+  ])("writes the times %d and %d and the factor between them so that they agree", (before, now, one, other, factor) => {
+    expect(formatSpeedUp(before, now)).toEqual({ before: one, now: other, factor });
   });
   it("takes three digits when none are asked for", () => {
     expect(formatQuantity(123456, "B")).toBe("123 kB");

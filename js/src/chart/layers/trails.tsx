@@ -1,9 +1,12 @@
 // Trails of merged kernels: lines from the places of the parts to the place of the merged kernel.
 
+import { probeOf } from "../../roofline/bound.ts";
 import { MEASURED, type Points } from "../../roofline/points.ts";
+import type { Roof } from "../../roofline/roofline.ts";
 import type { Trails } from "../../state/trails.ts";
-import { formatRatio, formatTenths } from "../../text/numbers.ts";
-import { fusionWords } from "../../words/words.ts";
+import { formatFactor, formatRatio, formatTenths } from "../../text/numbers.ts";
+import type { Kernels } from "../../wire/columns.ts";
+import { fusionWords as words } from "../../words/words.ts";
 import { arrowPath, bendOf, type LabelledArrow, type Spot } from "../paths.ts";
 import { radiusOf } from "../points/painter.ts";
 import { project } from "../scales.ts";
@@ -44,11 +47,37 @@ function marksOf({ n, row, roof }: Points, part: number, on: number): number[] {
 /** Whether a part has no place on the chart, because the part has no FLOPs and the scene has no strip. */
 const isLost = ({ scales }: Scene, parts: Points, mark: number) => parts.x[mark] === 0 && !scales.strip;
 
+/** How many times as fast each merged kernel is as its parts were, by row. */
+export type SpeedUps = ReadonlyMap<number, number>;
+
+export function speedUpsOf({ list, parts }: Trails, kernels: Kernels, roof: Roof): SpeedUps {
+  const [before, after] = [probeOf(parts, roof), probeOf(kernels, roof)];
+  return new Map(
+    list.map(({ row, from }) => [row, from.reduce((sum, part) => sum + before(part).time, 0) / after(row).time]),
+  );
+}
+
+/** A smaller change of the time is no gain and no loss. */
+const SAME_TIME = 0.005;
+
+/** Returns what a merge gains. Fewer bytes save no time where something else binds the kernels. */
+function gainOf(bytes: number, speedUp = Number.NaN): string {
+  const ratio = bytes < 10 ? formatTenths(bytes) : formatRatio(bytes);
+  if (Number.isNaN(speedUp)) return words.fewerBytes(ratio);
+  if (Math.abs(speedUp - 1) < SAME_TIME) return words.fewerBytesSameTime(ratio);
+  return speedUp > 1 ? words.mergeFaster(formatFactor(speedUp)) : words.mergeSlower(formatFactor(1 / speedUp));
+}
+
 /**
  * Returns a line from each part to its merged kernel. If several layers of a model have the same line, the line is
  * drawn once.
  */
-export function trailLines(scene: Scene, trails: Trails | undefined, parts: Points | undefined): LabelledArrow[] {
+export function trailLines(
+  scene: Scene,
+  trails: Trails | undefined,
+  parts: Points | undefined,
+  speedUps: SpeedUps,
+): LabelledArrow[] {
   if (!trails || !parts) return [];
   const { points, at, scales } = scene;
   const before = project(parts, scales);
@@ -58,7 +87,7 @@ export function trailLines(scene: Scene, trails: Trails | undefined, parts: Poin
     const home = points.home[row] ?? MEASURED;
     if (home < 0) continue;
     const to: Spot = [at.x[home] as number, at.y[home] as number];
-    const text = fusionWords.trail(ratio < 10 ? formatTenths(ratio) : formatRatio(ratio));
+    const text = gainOf(ratio, speedUps.get(row));
     for (const part of from) {
       const mark = parts.home[part] ?? MEASURED;
       if (mark < 0 || isLost(scene, parts, mark)) continue;

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { type Cost, compulsory, type Tally, tally, unfused } from "../../fusion/partition.ts";
 import type { BestPartition } from "../../fusion/search.ts";
 import type { Workload } from "../../state/graph.ts";
-import { formatFactor, formatIntensity, formatQuantity } from "../../text/numbers.ts";
+import { formatFactor, formatIntensity, formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
 import { strings, fusionWords as words } from "../../words/words.ts";
 
 interface FiguresProps {
@@ -49,14 +49,15 @@ type FigureRow = [name: string, value: string];
 function rowsOf(before: Tally, now: Tally, least: number, best: string | undefined): FigureRow[] {
   const from = (texts: [string, string]) => (texts[0] === texts[1] ? texts[0] : texts.join(" → "));
   const both = (text: (one: Tally) => string) => from([text(before), text(now)]);
+  const speed = formatSpeedUp(before.seconds, now.seconds);
   return [
     [words.kernels, both(({ kernels }) => `${kernels}`)],
     [words.flops, both(({ flops }) => formatQuantity(flops, "FLOP"))],
     [words.bytes, both(({ bytes }) => formatQuantity(bytes, "B"))],
     [words.intensity, both(({ flops, bytes }) => formatIntensity(flops / bytes))],
-    [words.time, both(({ seconds }) => formatQuantity(seconds, "s"))],
+    [words.time, from([speed.before, speed.now])],
     [words.compulsory, words.least(formatQuantity(least, "B"), formatFactor(now.bytes / least))],
-    [words.speedUp, times(before.seconds / now.seconds)],
+    [words.speedUp, Number.isNaN(before.seconds / now.seconds) ? strings.unknown : words.times(speed.factor)],
     ...(best === undefined ? [] : [[words.toBest, best] as FigureRow]),
   ];
 }
@@ -66,5 +67,3 @@ function distance(ratio: number, how: string, crowded: boolean): string {
   if (!(ratio >= 1.005)) return crowded ? words.isNone : words.isBest(how);
   return words.faster(formatFactor(ratio), how);
 }
-
-const times = (ratio: number) => (Number.isNaN(ratio) ? strings.unknown : words.times(formatFactor(ratio)));

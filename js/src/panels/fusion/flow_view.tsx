@@ -63,6 +63,8 @@ export function FlowView(props: FlowViewProps) {
   const gesture = useGesture<OpDrag>();
   /** The current position of the dragged op. */
   const draggedTo = useSignal<Point>({ x: 0, y: 0 });
+  /** Whether the pointer is over the visible part of the graph: what is scrolled out of sight takes no drop. */
+  const isOver = useSignal(true);
   const latest = useRef(props);
   latest.current = props;
   const svg = useRef<SVGSVGElement>(null);
@@ -88,7 +90,7 @@ export function FlowView(props: FlowViewProps) {
   const isInside = ({ from, to }: Edge) => groupOf[from] === groupOf[to];
   const bands = useMemo(() => bandsOf(flow, workload), [flow, partition]);
   const { drag } = gesture;
-  const target = drag && opAt(flow, draggedTo.value);
+  const target = drag && isOver.value ? opAt(flow, draggedTo.value) : undefined;
   const dragged = drag?.hasMoved() ? drag.op : undefined;
   const mover = dragged ?? marked;
   const partners = useMemo(
@@ -109,20 +111,24 @@ export function FlowView(props: FlowViewProps) {
     // While an op is dragged, the panel shows the op instead of the data of the op's kernel.
     props.point(null);
     draggedTo.value = from;
+    isOver.value = true;
     const hasMoved = () => Math.hypot(draggedTo.value.x - from.x, draggedTo.value.y - from.y) > CLICK_PX;
     const end = (up?: PointerEvent) => up && hasMoved() && drop(op, draggedTo.peek());
     gesture.start({ op, from, hasMoved, end, cancel: () => {} }, event);
   }
   function move(event: PointerEvent) {
-    if (gesture.drag) draggedTo.value = placeOf(event);
+    if (!gesture.drag) return;
+    draggedTo.value = placeOf(event);
+    const box = frame.current?.getBoundingClientRect();
+    isOver.value = box === undefined || isWithin(event, box);
   }
   function drop(op: number, place: Point) {
     const { flow, workload, merge, split } = latest.current;
     const { groups, groupOf } = workload.partition;
-    const onto = opAt(flow, place);
+    const onto = isOver.peek() ? opAt(flow, place) : undefined;
     const group = groups[groupOf[op] as number] as readonly number[];
     if (onto !== undefined && onto !== op) merge(op, onto);
-    else if (onto === undefined && isOut(flow, group, place)) split(op);
+    else if (onto === undefined && (!isOver.peek() || isOut(flow, group, place))) split(op);
   }
   function click({ target }: MouseEvent) {
     const { from, to } = (target as SVGElement).dataset;
@@ -226,6 +232,9 @@ export function FlowView(props: FlowViewProps) {
     </div>
   );
 }
+
+const isWithin = ({ clientX: x, clientY: y }: PointerEvent, { left, right, top, bottom }: DOMRect) =>
+  x >= left && x <= right && y >= top && y <= bottom;
 
 /** Scrolls until a box is visible. Horizontally, the box is centred. */
 function show(frame: HTMLElement | null, box: OpBox | undefined) {

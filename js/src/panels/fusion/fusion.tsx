@@ -50,7 +50,10 @@ export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
   // The marks and messages of a panel belong to one graph. If the graph changes, a new panel replaces the old panel.
   const turn = useRef(0);
   useMemo(() => turn.current++, [workload?.graph]);
-  return workload && isDue ? <Panel key={turn.current} store={store} theme={theme} workload={workload} /> : null;
+  // A single op has nothing to merge with.
+  return workload && isDue && workload.graph.ops.length > 1 ? (
+    <Panel key={turn.current} store={store} theme={theme} workload={workload} />
+  ) : null;
 }
 
 function Panel({ store, theme, workload }: { store: Store; theme: Theme; workload: Workload }) {

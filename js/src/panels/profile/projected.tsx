@@ -7,7 +7,7 @@ import { isRoof, type Roof, roofOf } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/describe.ts";
 import { ofChip } from "../../text/names.ts";
-import { formatFactor, formatPercent, formatQuantity } from "../../text/numbers.ts";
+import { formatPercent, formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
 import { reasonOf } from "../../text/reasons.ts";
 import { Button } from "../../ui/button.tsx";
 import { Fold } from "../../ui/fold.tsx";
@@ -53,7 +53,7 @@ export function Projected({ store }: { store: Store }) {
   const [ran, old, to, result] = [source.value, from.value, goal.value?.roof, found.value];
   if (!to) return null;
   const seconds = (time: number) => formatQuantity(time, "s");
-  const [before = "", time = ""] = result ? [seconds(result.before), seconds(result.time)] : [];
+  const { before, now: time, factor } = formatSpeedUp(result?.before ?? Number.NaN, result?.time ?? Number.NaN);
   // On the chip that they ran on, kernels take the time that they took, which says nothing.
   const isSame = ran?.id === to.chip.id && before === time;
   return (
@@ -95,9 +95,7 @@ export function Projected({ store }: { store: Store }) {
                 <>
                   <p>{words.ranFor(before, old.chip.name, old.precision)}</p>
                   <p class="roofwidget-projected" role="status" aria-live={store.isInDrag() ? "off" : "polite"}>
-                    {isSame
-                      ? words.sameChip
-                      : words.goesFor(time, to.chip.name, to.precision, formatFactor(result.before / result.time))}
+                    {isSame ? words.sameChip : words.goesFor(time, to.chip.name, to.precision, factor)}
                   </p>
                   <p class="roofwidget-muted">
                     {!isSame && words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
