@@ -15,7 +15,7 @@ import { ConnectionNote } from "./panels/connection.tsx";
 import { Legend } from "./panels/filters/categories.tsx";
 import { Emptied, Filters } from "./panels/filters/filters.tsx";
 import { Fusion } from "./panels/fusion/fusion.tsx";
-import { Hardware } from "./panels/hardware/hardware.tsx";
+import { Hardware, Rates } from "./panels/hardware/hardware.tsx";
 import { DropTarget } from "./panels/opening.tsx";
 import { Compare } from "./panels/profile/compare_runs.tsx";
 import { Outlook } from "./panels/profile/projected.tsx";
@@ -30,14 +30,16 @@ import { undoByKey } from "./ui/keys.ts";
 import { numerals, strings } from "./words/words.ts";
 
 /** If a view is narrower than this, in px, the panels are placed under the chart. */
+const STACKED_PX = 1000;
+/** If a view is narrower than this, in px, each panel has its own row, and the table is a list of cards. */
 const NARROW_PX = 640;
 const PANEL_PX = 256;
 /** Height of the sentence under the chart, px. */
 const SENTENCE_PX = 40;
 /** Height of the sliders under the chart, px. */
 const SLIDERS_PX = 230;
-/** In full screen: the height in px that is reserved for the chips and the sentence around the chart. */
-const AROUND_CHART_PX = 176;
+/** Space between the parts of a view, px. */
+const GAPS_PX = 24;
 /** The factor by which a presentation enlarges the widget. */
 const PRESENTATION_SCALE = 1.6;
 
@@ -82,20 +84,27 @@ export default () => {
 };
 
 function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
-  const box = signal<ViewSize>({ width: 0 });
+  const box = signal<ViewSize>({ width: 0, isFull: false, visible: 0 });
   const theme = signal(themeOf(el));
   const root = el.ownerDocument.createElement("div");
   root.className = "roofwidget";
   el.append(root);
 
+  function measure(width: number, height: number) {
+    const isFull = isFullscreen(root);
+    const now = { width: Math.floor(width), isFull, visible: isFull ? height : visibleHeight(root) };
+    // A hidden view, for example a view in another tab, has no size. Keep the last size, so that open panels stay open.
+    const { value: last } = box;
+    const isSame = now.width === last.width && now.isFull === last.isFull && now.visible === last.visible;
+    if (now.width > 0 && !isSame) box.value = now;
+  }
   const resized = new ResizeObserver(([entry]) => {
     const { width = 0, height = 0 } = entry?.contentRect ?? {};
-    const now = isFullscreen(root) ? { width: Math.floor(width), screen: height } : { width: Math.floor(width) };
-    // A hidden view, for example a view in another tab, has no size. Keep the last size, so that open panels stay open.
-    const isSame = now.width === box.value.width && now.screen === box.value.screen;
-    if (now.width > 0 && !isSame) box.value = now;
+    measure(width, height);
   });
   resized.observe(root);
+  const page = root.ownerDocument.defaultView;
+  page?.addEventListener("resize", () => measure(root.clientWidth, root.clientHeight), { signal: abort });
   followTheme(el, abort, () => {
     theme.value = themeOf(el, theme.value);
   });
@@ -111,8 +120,20 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
 
 interface ViewSize {
   readonly width: number;
-  /** The height of the screen in px. Missing if the view is not in full screen. */
-  readonly screen?: number;
+  /** Whether the view is in full screen. */
+  readonly isFull: boolean;
+  /** How much of the view's height is visible at once, px. */
+  readonly visible: number;
+}
+
+/** Returns the height of the part of the page that scrolls the view, px. */
+function visibleHeight(root: HTMLElement): number {
+  const page = root.ownerDocument.defaultView;
+  for (let one = root.parentElement; one && page; one = one.parentElement) {
+    const scrolls = one.scrollHeight > one.clientHeight && /auto|scroll/.test(page.getComputedStyle(one).overflowY);
+    if (scrolls && one.clientHeight > 0) return Math.min(one.clientHeight, page.innerHeight);
+  }
+  return page?.innerHeight ?? 0;
 }
 
 interface ViewProps {
@@ -125,15 +146,15 @@ function View({ store, box, theme }: ViewProps) {
   const isLarge = store.presentation.value;
   const scale = isLarge ? PRESENTATION_SCALE : 1;
   const width = Math.floor(box.value.width / scale);
-  const wide = width >= NARROW_PX && !isLarge;
+  const isStacked = isLarge || width < STACKED_PX;
   /** The name of the panel that is unfolded during a presentation. */
-  const inUse = useSignal("hardware");
+  const inUse = useSignal("");
   // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The sentence is about the roof of this
   // chip.
   const pointedChip = useSignal<string | undefined>(undefined);
   const isExplained = useComputed(() => hasLegend(store));
-  const chartWidth = wide ? width - PANEL_PX - 16 : width;
-  const below = wide || isLarge ? SENTENCE_PX : SENTENCE_PX + SLIDERS_PX;
+  const chartWidth = isStacked ? width : width - PANEL_PX - 16;
+  const below = isStacked ? SENTENCE_PX + SLIDERS_PX : SENTENCE_PX;
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
   // Whether the chart was drawn. The panels are rendered after the chart's first frame.
   const isSeen = useSignal(false);
@@ -141,12 +162,15 @@ function View({ store, box, theme }: ViewProps) {
   useEffect(() => {
     if (hasRoom) isSeen.value = true;
   }, [hasRoom]);
+  const [head, headHeight] = useHeight();
+  const [rates, ratesHeight] = useHeight();
   if (!hasRoom) return null;
-  const { screen } = box.value;
-  const room = screen === undefined ? undefined : screen / scale - AROUND_CHART_PX;
-  const size = { width: chartWidth, height: chartHeight(chartWidth, room) };
+  const { isFull, visible } = box.value;
+  const around = (headHeight.value + (isStacked ? ratesHeight.value : 0)) / scale + GAPS_PX;
+  const room = isFull || isLarge ? visible / scale - around - (isFull ? SENTENCE_PX : 0) : undefined;
+  const size = { width: chartWidth, height: chartHeight(chartWidth, room, isFull) };
   const chart = { store, size, theme: theme.value, below, pointedChip };
-  const looks = { narrow: !wide, large: isLarge, dark: theme.value.dark };
+  const looks = { stacked: isStacked, narrow: width < NARROW_PX, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
   return (
     <DropTarget
@@ -156,8 +180,10 @@ function View({ store, box, theme }: ViewProps) {
       style={{ zoom: `${scale}` }}
     >
       <InUse.Provider value={isLarge ? inUse : undefined}>
-        {store.title.value && <h2>{store.title.value}</h2>}
-        <Chips store={store} theme={theme.value} />
+        <div ref={head}>
+          {store.title.value && <h2>{store.title.value}</h2>}
+          <Chips store={store} theme={theme.value} />
+        </div>
         <div class="roofwidget-main">
           <div>
             <div class="roofwidget-drawn">
@@ -166,6 +192,11 @@ function View({ store, box, theme }: ViewProps) {
             </div>
             <ConnectionNote store={store} />
             <AfterChart isSeen={isSeen}>
+              {isStacked && (
+                <div ref={rates} class="roofwidget-rates">
+                  <Rates store={panels} />
+                </div>
+              )}
               {isExplained.value && <Legend kernels={store.kernels.value} theme={theme.value} />}
               <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />
               <Filters store={panels} theme={theme.value} width={chartWidth} />
@@ -174,7 +205,7 @@ function View({ store, box, theme }: ViewProps) {
           </div>
           <AfterChart isSeen={isSeen}>
             <div class="roofwidget-side">
-              <Hardware store={panels} />
+              <Hardware store={panels} hasRates={!isStacked} />
               <Outlook store={panels} />
               <Workload store={panels} />
             </div>
@@ -187,6 +218,23 @@ function View({ store, box, theme }: ViewProps) {
       </InUse.Provider>
     </DropTarget>
   );
+}
+
+/** Returns a ref of an element, and the element's height on the screen, px. The height is 0 without an element. */
+function useHeight() {
+  const height = useSignal(0);
+  const ref = useMemo(() => {
+    let resized: ResizeObserver | undefined;
+    return (element: HTMLElement | null) => {
+      resized?.disconnect();
+      if (!element) return;
+      resized = new ResizeObserver(() => {
+        height.value = element.getBoundingClientRect().height;
+      });
+      resized.observe(element);
+    };
+  }, []);
+  return [ref, height] as const;
 }
 
 /** Children that are rendered after the first frame of the chart. */

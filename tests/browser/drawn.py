@@ -88,10 +88,15 @@ class Drawn:
 
     def tool(self, name: str) -> Locator:
         """Return one of the buttons under the chart, in their menu where there is no room for it."""
-        tool = self.root.locator(f"[data-tool='{name}']")
+        tool = self.root.locator(f"button[data-tool='{name}']")
         if tool.count() == 0:
             self.root.locator("[data-tool=more]").click()
         return tool
+
+    def axes(self) -> Locator:
+        """Open the menu of the axes with the pointer, and return it."""
+        self.tool("axes").click()
+        return self.root.get_by_role("dialog", name="Axes")
 
     def place(self, ai: float, rate: float) -> tuple[float, float]:
         """Return where FLOP/B and FLOP/s are on the page, px, by the tick labels of the axes."""

@@ -62,7 +62,7 @@ def ticks(drawn: Drawn) -> dict[str, list[float]]:
 
 def tool(drawn: Drawn, name: str) -> Any:
     """Return one of the buttons under the chart."""
-    return drawn.root.locator(f".roofwidget-toolbar [data-tool='{name}']")
+    return drawn.tool(name)
 
 
 def span(drawn: Drawn) -> tuple[float, float]:
@@ -359,7 +359,10 @@ def by_menu(drawn: Drawn) -> None:
     # One stop of the Tab key leads to the tools, arrows walk along them, and the menu gives the focus back.
     page.mouse.move(2, 2)
     press("Tab")
-    expect(tool(drawn, "in")).to_be_focused()
+    expect(tool(drawn, "undo")).to_be_focused()
+    press("ArrowLeft")
+    expect(tool(drawn, "more")).to_be_focused()
+    tool(drawn, "in").focus()
     press("Enter")
     drawn.eventually(lambda: zoom(drawn) is not None)
     # The chart's keys work here, too.
@@ -367,6 +370,7 @@ def by_menu(drawn: Drawn) -> None:
     becomes(drawn, None)
     press("End")
     expect(tool(drawn, "more")).to_be_focused()
+    tool(drawn, "axes").focus()
     press("Enter")
     menu = drawn.root.get_by_role("dialog", name="Axes")
     menu.get_by_label("Data").select_option("8")
@@ -390,7 +394,7 @@ def by_menu(drawn: Drawn) -> None:
     becomes(drawn, None)
     press("Escape")
     expect(menu).to_have_count(0)
-    expect(tool(drawn, "more")).to_be_focused()
+    expect(tool(drawn, "axes")).to_be_focused()
     drawn.eventually(
         lambda: book.python("[w.word, w.rate_unit, w.tick_base, w.x_axis]") == [8, "FLOP/cycle", 2, "balance"]
     )

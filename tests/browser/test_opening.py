@@ -85,7 +85,7 @@ def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_noteboo
     book = notebook([IN_A_FOLDER])
     book.run(0)
     drawn = Drawn(book)
-    panel = drawn.root.get_by_role("region", name="Open a profile")
+    panel = drawn.root.get_by_role("group", name="Open a profile")
     frame = drawn.root.locator(".roofwidget-frame")
     frame.evaluate(DROP, ["broken.csv", RUN.replace("1.2e7", "lots")])
     expect(panel.get_by_role("alert")).to_contain_text("broken.csv")

@@ -203,7 +203,7 @@ def test_a_number_can_be_typed_and_a_bad_one_is_explained(notebook: OpenNotebook
         box.fill(text)
         box.press("Enter")
         drawn.eventually(lambda expected=expected: abs(book.python("w.peak_flops") / expected - 1) < 1e-12)  # type: ignore[misc]
-    for text in ("fast", "-3 TFLOP/s", "0", "3 TB/s", "", "500"):
+    for text in ("fast", "-3 TFLOP/s", "0", "3 TB/s", "500"):
         box.fill(text)
         box.press("Enter")
         expect(drawn.root.get_by_role("alert")).to_contain_text("for example")

@@ -1,58 +1,15 @@
 // The menu with the units of the axes: per second or per cycle, bytes or machine words, intensity or balance, powers of
 // ten or powers of two.
 
-import type { ComponentChildren, RefObject } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
 import type { Axes } from "../state/sync.ts";
 import { formatQuantity } from "../text/numbers.ts";
-import { stepOf } from "../ui/keys.ts";
 import { type Option, Select } from "../ui/select.tsx";
 import { axisWords as words } from "../words/words.ts";
 import type { Scene } from "./scene.ts";
 
-interface AxesMenuProps {
-  readonly store: Store;
-  readonly scene: Scene;
-  readonly opener: RefObject<HTMLElement | null>;
-  /**
-   * Closes the menu. If `isDone` is true, the focus returns to the menu's button. If `isDone` is false, another element
-   * already has the focus.
-   */
-  close(isDone: boolean): void;
-  /** The buttons that do not fit in the toolbar. */
-  readonly children: ComponentChildren;
-}
-
-export function AxesMenu({ store, scene, opener, close, children }: AxesMenuProps) {
-  const dialog = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => dialog.current?.focus({ preventScroll: true }), []);
-  return (
-    <div
-      ref={dialog}
-      class="roofwidget-axesmenu"
-      style={{ maxHeight: `${scene.scales.height - 32}px` }}
-      role="dialog"
-      aria-label={words.menu}
-      tabIndex={-1}
-      data-lm-suppress-shortcuts="true"
-      onKeyDown={(event) => {
-        if (!stepOf(event)) event.stopPropagation();
-        if (event.key === "Escape") close(true);
-      }}
-      onFocusOut={({ relatedTarget }) => {
-        const to = relatedTarget as Node | null;
-        if (!dialog.current?.contains(to) && !opener.current?.contains(to)) close(false);
-      }}
-    >
-      <div class="roofwidget-rest-of-tools">{children}</div>
-      <h4>{words.menu}</h4>
-      <Choices store={store} scene={scene} />
-    </div>
-  );
-}
-
-function Choices({ store, scene }: Pick<AxesMenuProps, "store" | "scene">) {
+/** The content of the menu. */
+export function AxesMenu({ store, scene }: { readonly store: Store; readonly scene: Scene }) {
   const { axes } = store;
   const chip = scene.focus?.chip;
   const pick = <K extends keyof Axes>(

@@ -13,6 +13,8 @@ import type { Theme } from "./theme.ts";
 interface LegendEntry {
   readonly name: string;
   readonly colour?: string | undefined;
+  /** The number of the category, which has a pattern of its own. */
+  readonly code: number;
 }
 
 /** Whether there is a legend. Without measured kernels the points have the colours of their chips. */
@@ -23,9 +25,9 @@ export const hasLegend = ({ showsTotals, points }: Pick<Store, "showsTotals" | "
 export function legendOf({ category: { values } }: Kernels, { categories }: Theme): LegendEntry[] {
   if (values.length < 2) return [];
   const shown = values.slice(0, categories.length);
-  const entries = shown.map((name, code) => ({ name: name ?? strings.noCategory, colour: categories[code] }));
+  const entries = shown.map((name, code) => ({ name: name ?? strings.noCategory, colour: categories[code], code }));
   const more = values.length - shown.length;
-  return more > 0 ? [...entries, { name: strings.moreCategories(more) }] : entries;
+  return more > 0 ? [...entries, { name: strings.moreCategories(more), code: -1 }] : entries;
 }
 
 interface Caption {

@@ -10,13 +10,14 @@ import { strings } from "../words/words.ts";
 import type { ChartDrag } from "./gestures/chart_drag.ts";
 import { useKernelDrag } from "./gestures/kernel_drag.ts";
 import { usePointing } from "./gestures/pointing.ts";
-import { RoofHandles } from "./gestures/roof_drag.tsx";
+import { RoofGrips, RoofHandles } from "./gestures/roof_drag.tsx";
 import { useGlide } from "./glide.ts";
 import { textWidth } from "./labels/text_fitting.ts";
 import { titleOf } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
+import { RoofHint, useRoofHint } from "./roof_hint.tsx";
 import {
   layersOver,
   layersUnder,
@@ -53,10 +54,11 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const labels = useStableLabels(isMoving || index >= 0, (before) => placedLabels(scene, marks, { before, isMoving }));
   // While a slider or a key moves the roof, nobody can press the roof. Its handles then stay behind until the end.
   const handles = useRef<VNode>(undefined);
+  const hint = useRoofHint();
   if (!handles.current || !store.isInDrag() || gesture.drag) {
     handles.current = (
       <Clip box={frameOf(scales)}>
-        <RoofHandles {...scene} />
+        <RoofHandles {...scene} onHover={hint.hover} />
       </Clip>
     );
   }
@@ -84,7 +86,14 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
       looks={marks.looks}
       isMoving={isMoving}
       labels={labels}
-      under={layersUnder(scene, marks)}
+      under={
+        <>
+          {layersUnder(scene, marks)}
+          <Clip box={scales.plot}>
+            <RoofGrips {...scene} />
+          </Clip>
+        </>
+      }
       over={
         <>
           {handles.current}
@@ -93,6 +102,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
       }
     >
       {card && <Tooltip {...card} box={box} />}
+      <RoofHint isFine={gesture.drag?.isFine?.value === true} isHovered={hint.isShown.value} />
     </Stage>
   );
 }

@@ -15,7 +15,9 @@ const PATHS = {
   rulers: "M8 2v12M8 4.5h3M8 8h4.5M8 11.5h3",
   png: "M8 2.5v7M5 7l3 3 3-3M2.5 10.5v3h11v-3",
   svg: "M2.5 13.5v-3h3v3zM10.5 5.5v-3h3v3zM5.5 12C9 12 7 4 10.5 4",
-  more: "M3 2v11h11M3 5h2M3 9h2M7 13v-2M11 13v-2",
+  axes: "M3 2v11h11M3 5h2M3 9h2M7 13v-2M11 13v-2",
+  more: "M3 8h.01M8 8h.01M13 8h.01",
+  marks: "M5.5 6a2.5 2.5 0 1 1 3.6 2.2Q8 8.8 8 10M8 13h.01",
 };
 
 export type IconName = keyof typeof PATHS;

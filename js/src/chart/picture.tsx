@@ -6,7 +6,7 @@ import { withoutForbidden } from "../text/xml.ts";
 import { captionOf, hasLegend, legendOf } from "./caption.ts";
 import { FONT_PX, linesOf, textWidth } from "./labels/text_fitting.ts";
 import { Labels, Rings } from "./layers/marks.tsx";
-import { PointShapes } from "./layers/points.tsx";
+import { CategoryDot, PointShapes } from "./layers/points.tsx";
 import { rooflineDrawing } from "./roofline_layers.tsx";
 import type { Size } from "./scales.ts";
 import { svgText } from "./svg_text.ts";
@@ -28,17 +28,17 @@ interface Line {
   readonly text: string;
   readonly x: number;
   readonly y: number;
-  readonly dot?: string | undefined;
+  readonly dot?: { readonly colour: string; readonly category: number } | undefined;
 }
 
 /** What stands under the chart, and its height. The lines' `y` begins at the chart's bottom. */
 function caption(store: Store, width: number, theme: Theme, pointedChip: string | undefined) {
   const lines: Line[] = [];
   let [x, y] = [EDGE_PX, LINE_PX / 2];
-  for (const { name, colour } of hasLegend(store) ? legendOf(store.kernels.value, theme) : []) {
+  for (const { name, colour, code } of hasLegend(store) ? legendOf(store.kernels.value, theme) : []) {
     const room = textWidth(name) + 2 * EDGE_PX;
     if (x > EDGE_PX && x + room > width) [x, y] = [EDGE_PX, y + LINE_PX];
-    lines.push({ text: name, x: x + EDGE_PX, y, dot: colour });
+    lines.push({ text: name, x: x + EDGE_PX, y, dot: colour ? { colour, category: code } : undefined });
     x += room + EDGE_PX;
   }
   if (x > EDGE_PX) y += LINE_PX;
@@ -98,7 +98,7 @@ export function pictureOf(
       </svg>
       {under.lines.map(({ text, x, y, dot }) => (
         <>
-          {dot && <circle cx={x - 8} cy={bottom + y + 8} r={4} fill={dot} />}
+          {dot && <CategoryDot {...dot} x={x - 8} y={bottom + y + 8} outline={theme.background} />}
           <text x={x} y={bottom + y + FONT_PX} {...textLooks(theme)}>
             {text}
           </text>

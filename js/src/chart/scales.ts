@@ -50,6 +50,8 @@ function keyOf({ width, height, plot, x, y, strip, whole }: Scales): string {
 /** A chart narrower or lower than this is not drawn, px. */
 export const MIN_CHART_PX = 40;
 const STRIP_PX = 76;
+/** The minimum height of a chart, and of a chart that should fit the screen, px. */
+const [MIN_HEIGHT_PX, MIN_HEIGHT_ON_SCREEN_PX] = [280, 220];
 
 /**
  * MAX_STRIP_FACTOR: maximum of the strip's scale as a multiple of the roof's bandwidth. STRIP_MARGIN: the factor by
@@ -66,10 +68,14 @@ export interface Size {
   readonly height: number;
 }
 
-/** Returns the height of a chart with the given width, px. `room`: the available height in full screen, px. */
-export function chartHeight(width: number, room?: number): number {
-  const most = room === undefined ? Math.min(width * 0.56, Math.max(520, width * 0.28)) : Math.min(width * 0.75, room);
-  return Math.round(Math.max(280, most));
+/**
+ * Returns the height of a chart with the given width, px. `room`: the available height, px, if the chart should fit the
+ * screen. `fills`: whether the chart may be higher than usual to fill this room.
+ */
+export function chartHeight(width: number, room = Number.POSITIVE_INFINITY, fills = false): number {
+  const usual = fills ? width * 0.75 : Math.min(width * 0.56, Math.max(520, width * 0.28));
+  const least = Number.isFinite(room) ? MIN_HEIGHT_ON_SCREEN_PX : MIN_HEIGHT_PX;
+  return Math.round(Math.max(least, Math.min(usual, room)));
 }
 
 /**

@@ -95,11 +95,18 @@ export function pointColours(scene: Scene) {
   const hues = theme.categories.length;
   return {
     colours: [...theme.categories, theme.text, theme.muted, ...chips],
+    patterns: patternsOf(kernels, hues),
     colour: colour(points.row, [kernels, points.roof, hues], () => colourOf(scene, hues)),
     hollow: hollow(points.binds, [levels.length > 0], () => hollowOf(scene)),
     faded: faded(points.row, [kernels, selected], () => fadedOf(scene)),
   };
 }
+
+const patterns = memoize<readonly number[]>();
+
+/** Returns the category of each of the `hues` colours. Empty if all kernels have the same category. */
+const patternsOf = (kernels: Kernels, hues: number) =>
+  patterns(kernels, [hues], () => (kernels.category.values.length < 2 ? [] : [...Array(hues).keys()]));
 
 // Memoized: while a roof is dragged, the columns of measured points do not change.
 const [colour, hollow, faded] = [memoize<Uint16Array>(), memoize<Uint8Array>(), memoize<Uint8Array>()];

@@ -1,10 +1,11 @@
 // The stage of the roofline plane and the time view: a canvas and SVG layers of the same size, with the handlers of
 // pointer and keys.
 
-import type { Signal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
+import { used } from "../ui/keys.ts";
 import type { Drawing } from "./drawing.ts";
 import type { Pointing } from "./gestures/pointing.ts";
 import type { Choices, PlacedLabel } from "./labels/engine.ts";
@@ -14,7 +15,7 @@ import { createPainter } from "./points/painter.ts";
 import { visiblePoints } from "./points/visible.ts";
 import type { Size } from "./scales.ts";
 import type { Theme } from "./theme.ts";
-import { Toolbar } from "./toolbar.tsx";
+import { Toolbar, type ToolMenu } from "./toolbar.tsx";
 
 export interface PlaneProps {
   readonly store: Store;
@@ -65,13 +66,20 @@ export function Stage({
   const size = { width: scales.width, height: scales.height };
   const box = { width: `${size.width}px`, height: `${size.height}px` };
   const { navigation, pointedChip } = pointing;
-  const latest = useRef(pointing.handlers.onKeyDown);
-  latest.current = pointing.handlers.onKeyDown;
+  const menu = useSignal<ToolMenu | undefined>(undefined);
+  function onKeyDown(event: KeyboardEvent) {
+    if (event.key !== "?") return pointing.handlers.onKeyDown(event);
+    menu.value = "marks";
+    used(event);
+  }
+  const latest = useRef(onKeyDown);
+  latest.current = onKeyDown;
   const keys = useCallback((event: KeyboardEvent) => latest.current(event), []);
-  // Memoized during a drag, because the toolbar does not depend on the roofs.
+  // Memoized during a drag, because the toolbar does not depend on the roofs. The legend in its menu does.
+  const explained = menu.value === "marks" ? scene : undefined;
   const toolbar = useMemo(
-    () => <Toolbar {...{ store, scene, outside, navigation, keys, room, pointedChip }} />,
-    [store, scales, scene.units, theme, scene.focus?.chip, outside, navigation.isMoving, room],
+    () => <Toolbar {...{ store, scene, outside, navigation, menu, keys, room, pointedChip }} />,
+    [store, scales, scene.units, theme, scene.focus?.chip, outside, navigation.isMoving, room, explained],
   );
   return (
     <>
@@ -88,6 +96,7 @@ export function Stage({
         aria-label={label}
         aria-keyshortcuts={pointing.shortcuts}
         {...pointing.handlers}
+        onKeyDown={onKeyDown}
       >
         <svg {...size} aria-hidden="true">
           {under}

@@ -1,19 +1,31 @@
-// The toolbar below the chart: buttons with icons, and a menu for the buttons that do not fit.
+// The toolbar below the chart: buttons with icons and words, and the menus that they open.
 
 import { type ReadonlySignal, type Signal, useComputed, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
 import { Button } from "../ui/button.tsx";
 import { toggleFullscreen } from "../ui/full_screen.ts";
 import { isModified, used } from "../ui/keys.ts";
-import { numerals, words as panelWords, rulerWords, snapshotWords, toolWords as words } from "../words/words.ts";
+import { Popover } from "../ui/popover.tsx";
+import {
+  axisWords,
+  marksWords,
+  numerals,
+  words as panelWords,
+  rulerWords,
+  snapshotWords,
+  toolWords as words,
+} from "../words/words.ts";
 import { AxesMenu } from "./axes_menu.tsx";
 import { type Navigation, STEP, type Tool } from "./gestures/navigate.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import { textWidth } from "./labels/text_fitting.ts";
+import { MarksLegend } from "./marks_legend.tsx";
 import { pictureOf } from "./picture.tsx";
 import { savePicture } from "./save_picture.ts";
 import type { Scene } from "./scene.ts";
+import { BUTTON_PX, fitTools } from "./tool_layout.ts";
 
 interface ToolbarProps {
   readonly store: Store;
@@ -23,61 +35,64 @@ interface ToolbarProps {
   /** The chip of the hovered mark. */
   readonly pointedChip: ReadonlySignal<string | undefined>;
   readonly navigation: Navigation;
+  /** The open menu of the toolbar. */
+  readonly menu: Signal<ToolMenu | undefined>;
   /** Handles a key that the toolbar does not use. The key does the same as on the chart. */
   keys(event: KeyboardEvent): void;
   /** Available width, px. */
   readonly room: number;
 }
 
+/** The menus of the toolbar: the tools that do not fit, the units of the axes, and the meanings of the marks. */
+export type ToolMenu = "more" | "axes" | "marks";
+
 interface Entry {
   readonly picture: IconName;
   readonly label: string;
+  /** The word beside the icon, if there is room. */
+  readonly word?: string;
+  /** The place of the tool in the order of importance. */
+  readonly rank: number;
   /** What a click does. Undefined if the button has nothing to do. */
   readonly act: ((event: MouseEvent) => unknown) | undefined;
   /** Whether a toggle is on. Undefined for other buttons. */
   readonly isOn?: boolean;
+  /** The menu that the button opens. */
+  readonly opens?: ToolMenu;
   /** A text that is shown instead of the icon. */
   readonly count?: string;
 }
 
+/** The padding of the hint with the number of kernels out of sight, px. */
+const HINT_PADDING_PX = 8;
 /**
- * BUTTON_PX: the width of a button. HINT_PADDING_PX: the padding of the hint with the number of kernels out of sight.
+ * If the toolbar has less room than this beside the hint, px, the hint is not shown. Instead, the fit button shows the
+ * number of kernels out of sight in place of its icon.
  */
-const [BUTTON_PX, HINT_PADDING_PX] = [24, 8];
-/**
- * If fewer buttons than this fit beside the hint, the hint is not shown. Instead, the fit button shows the number of
- * kernels out of sight in place of its icon.
- */
-const MIN_BUTTONS_BESIDE_HINT = 10;
+const MIN_PX_BESIDE_HINT = 10 * BUTTON_PX;
 
 export function Toolbar(props: ToolbarProps) {
-  const { store, scene, outside, navigation, keys, room } = props;
+  const { store, scene, outside, navigation, menu, keys, room } = props;
   const hasRoof = useComputed(() => store.focusRoof.value !== undefined);
-  const isOpen = useSignal(false);
   const failure = useSignal("");
-  const current = useSignal<string>("in");
-  const opener = useRef<HTMLButtonElement>(null);
+  const current = useSignal<string>("undo");
+  const opener = useRef<HTMLElement | null>(null);
+  const bar = useRef<HTMLDivElement>(null);
   // The hint always has the width that its largest number needs. Therefore no button moves when the hint appears.
   const most = numerals.whole(Math.max(store.kernels.value.n, 999));
   const left = room - textWidth(words.outsideShort(most)) - 2 * HINT_PADDING_PX;
-  const isApart = left >= MIN_BUTTONS_BESIDE_HINT * BUTTON_PX;
+  const isApart = left >= MIN_PX_BESIDE_HINT;
   const hasHint = outside > 0 && isApart;
   const out = outside > 0 ? words.outside(numerals.whole(outside), outside === 1) : "";
   const fitLabel = `${out}: ${words.fit}`;
-  const buttons = buttonsOf(props, hasRoof.value, failure).map((button) =>
-    button.picture === "fit" && outside > 0 && !isApart
-      ? { ...button, label: fitLabel, count: outside > 99 ? "99+" : numerals.whole(outside) }
-      : button,
-  );
-  // The button that opens the menu also needs room.
-  const fit = Math.max(2, Math.floor((isApart ? left : room) / BUTTON_PX) - 1);
-  const [shown, rest] = [buttons.slice(0, fit), buttons.slice(fit)];
+  const { shown, rest } = fitTools(buttonsOf(props, hasRoof.value, failure), isApart ? left : room);
   const stops = [...shown.map(({ picture }) => picture), "more", ...(hasHint ? ["outside"] : [])];
-  const tabStop = stops.includes(current.value) ? current.value : "in";
+  const tabStop = stops.includes(current.value) ? current.value : shown[0]?.picture;
   // Before the first zoom nothing is announced. When the chart shows the whole view again after a zoom, this is
   // announced.
   const wasZoomed = useRef(false);
   wasZoomed.current ||= scene.scales.whole !== undefined;
+  opener.current = bar.current?.querySelector<HTMLElement>(`[data-tool='${menu.value}'], [data-tool='more']`) ?? null;
 
   function onKeyDown(event: KeyboardEvent) {
     const bar = event.currentTarget as HTMLElement;
@@ -92,11 +107,16 @@ export function Toolbar(props: ToolbarProps) {
   }
   function dismiss() {
     failure.value = "";
-    opener.current?.focus();
+    bar.current?.querySelector<HTMLElement>("[tabindex='0']")?.focus();
   }
-  function close(isDone: boolean) {
-    isOpen.value = false;
+  function close(closed: ToolMenu, isDone: boolean) {
+    // A menu that another menu replaces also loses the focus.
+    if (menu.value !== closed) return;
     if (isDone) opener.current?.focus();
+    menu.value = undefined;
+  }
+  function toggle(opened: ToolMenu) {
+    menu.value = menu.value === opened ? undefined : opened;
   }
   const own = (picture: string) => ({
     tabIndex: picture === tabStop ? 0 : -1,
@@ -104,33 +124,57 @@ export function Toolbar(props: ToolbarProps) {
       current.value = picture;
     },
   });
+  const buttonOf = ({ opens, act, ...button }: Entry): ToolButtonProps =>
+    opens
+      ? { ...button, act: () => toggle(opens), isOpen: menu.value === opens }
+      : button.picture === "fit" && outside > 0 && !isApart
+        ? { ...button, act, label: fitLabel, count: outside > 99 ? "99+" : numerals.whole(outside) }
+        : { ...button, act };
+  const contents: Readonly<Record<ToolMenu, readonly [label: string, content: () => ComponentChildren]>> = {
+    more: [
+      words.more,
+      () => (
+        <div class="roofwidget-rest-of-tools">
+          {rest.map((tool) => (
+            <ToolButton
+              key={tool.picture}
+              {...buttonOf(tool)}
+              isRow={true}
+              act={
+                tool.act &&
+                ((event) => {
+                  // The opened menu replaces this menu. Otherwise, this menu closes.
+                  if (tool.opens) menu.value = tool.opens;
+                  else close("more", true);
+                  tool.act?.(event);
+                })
+              }
+            />
+          ))}
+        </div>
+      ),
+    ],
+    axes: [axisWords.menu, () => <AxesMenu store={store} scene={scene} />],
+    marks: [marksWords.title, () => <MarksLegend store={store} scene={scene} />],
+  };
+  const opened = menu.value ?? "more";
+  const [label, content] = contents[opened];
   return (
     <>
-      <div class="roofwidget-toolbar" role="toolbar" aria-label={words.bar} onKeyDown={onKeyDown}>
+      <div ref={bar} class="roofwidget-toolbar" role="toolbar" aria-label={words.bar} onKeyDown={onKeyDown}>
         {shown.map((button) => (
-          <ToolButton key={button.picture} {...button} {...own(button.picture)} />
+          <ToolButton key={button.picture} {...buttonOf(button)} {...own(button.picture)} hasWord={button.hasWord} />
         ))}
-        <button
-          ref={opener}
-          type="button"
-          class="roofwidget-tool"
-          data-lm-suppress-shortcuts="true"
-          data-tool="more"
-          title={words.more}
-          aria-label={words.more}
-          aria-haspopup="dialog"
-          aria-expanded={isOpen.value}
-          {...own("more")}
-          // Some browsers do not focus a clicked button. Without preventDefault, the menu would lose the focus and
-          // close.
-          onMouseDown={(event) => isOpen.value && event.preventDefault()}
-          onClick={() => {
-            if (isOpen.value) close(true);
-            else isOpen.value = true;
-          }}
-        >
-          <Icon picture="more" />
-        </button>
+        {rest.length > 0 && (
+          <ToolButton
+            picture="more"
+            label={words.more}
+            rank={0}
+            act={() => toggle("more")}
+            isOpen={menu.value === "more"}
+            {...own("more")}
+          />
+        )}
         {hasHint && (
           <Button
             look="tool roofwidget-hint"
@@ -140,19 +184,23 @@ export function Toolbar(props: ToolbarProps) {
             onClick={() => {
               navigation.fit();
               // The hint disappears when the user clicks it. Move the focus to another button of the toolbar.
-              opener.current?.focus();
+              bar.current?.querySelector<HTMLElement>("[data-tool]")?.focus();
             }}
           >
             {words.outsideShort(numerals.whole(outside))}
           </Button>
         )}
       </div>
-      {isOpen.value && (
-        <AxesMenu store={store} scene={scene} opener={opener} close={close}>
-          {rest.map((button) => (
-            <ToolButton key={button.picture} {...button} />
-          ))}
-        </AxesMenu>
+      {menu.value && (
+        <Popover
+          key={opened}
+          label={label}
+          opener={opener}
+          room={scene.scales.height - 32}
+          close={(isDone) => close(opened, isDone)}
+        >
+          {content()}
+        </Popover>
       )}
       {failure.value && (
         <p class="roofwidget-failure" role="alert">
@@ -169,25 +217,23 @@ export function Toolbar(props: ToolbarProps) {
   );
 }
 
-/**
- * Returns the buttons, most important first. If the toolbar has no room for all buttons, the last buttons are in the
- * menu.
- */
+/** Returns the buttons in the order of the toolbar. */
 function buttonsOf(
   { store, scene, navigation, pointedChip }: ToolbarProps,
   hasRoof: boolean,
   failure: Signal<string>,
 ): Entry[] {
   const { tool, by, fit } = navigation;
-  const choice = (picture: Tool): Entry => ({
-    picture,
+  const choice = (picture: Tool, rank: number): Entry => ({
+    ...{ picture, rank },
     label: words[picture],
     isOn: tool.value === picture,
     act: () => {
       tool.value = picture;
     },
   });
-  const saving = (kind: "png" | "svg"): Entry => ({
+  const saving = (kind: "png" | "svg", rest: Pick<Entry, "rank" | "word">): Entry => ({
+    ...rest,
     picture: kind,
     label: words[kind],
     act: async ({ currentTarget }) => {
@@ -199,52 +245,87 @@ function buttonsOf(
       if (!(await savePicture(ownerDocument, picture, kind, name))) failure.value = words.noPng;
     },
   });
+  const { short } = words;
   return [
-    { picture: "in", label: words.zoomIn, act: () => by(STEP) },
-    { picture: "out", label: words.zoomOut, act: () => by(1 / STEP) },
-    { picture: "fit", label: words.fit, act: store.zoom.value ? fit : undefined },
-    ...(["select", "zoom", "pan"] as const).map(choice),
-    { picture: "undo", label: words.undo, act: store.canUndo.value ? store.undo : undefined },
-    { picture: "redo", label: words.redo, act: store.canRedo.value ? store.redo : undefined },
-    { picture: "freeze", label: snapshotWords.freeze, act: hasRoof ? () => store.freeze() : undefined },
-    saving("png"),
-    saving("svg"),
     {
-      picture: "rulers",
-      label: rulerWords.rulers,
-      isOn: store.rulers.value,
-      act: () => store.setRulers(!store.rulers.value),
+      ...{ picture: "undo", label: words.undo, word: short.undo, rank: 0 },
+      act: store.canUndo.value ? store.undo : undefined,
+    },
+    { picture: "redo", label: words.redo, rank: 12, act: store.canRedo.value ? store.redo : undefined },
+    saving("png", { word: short.save, rank: 1 }),
+    saving("svg", { rank: 14 }),
+    { picture: "fit", label: words.fit, word: short.fit, rank: 2, act: store.zoom.value ? fit : undefined },
+    { picture: "in", label: words.zoomIn, rank: 7, act: () => by(STEP) },
+    { picture: "out", label: words.zoomOut, rank: 8, act: () => by(1 / STEP) },
+    {
+      ...{ picture: "freeze", label: snapshotWords.freeze, word: short.freeze, rank: 3 },
+      act: hasRoof ? () => store.freeze() : undefined,
     },
     {
-      picture: "screen",
-      label: words.screen,
+      ...{ picture: "screen", label: words.screen, word: short.screen, rank: 5 },
       act: ({ currentTarget }) => toggleFullscreen(currentTarget as Element),
     },
     {
-      picture: "presentation",
-      label: words.presentation,
+      ...{ picture: "presentation", label: words.presentation, word: short.presentation, rank: 4 },
       isOn: store.presentation.value,
       act: () => store.setPresentation(!store.presentation.value),
     },
+    choice("select", 9),
+    choice("zoom", 10),
+    choice("pan", 11),
+    {
+      ...{ picture: "rulers", label: rulerWords.rulers, rank: 13 },
+      isOn: store.rulers.value,
+      act: () => store.setRulers(!store.rulers.value),
+    },
+    { picture: "axes", label: axisWords.menu, rank: 6.5, opens: "axes", act: () => undefined },
+    { picture: "marks", label: marksWords.open, rank: 6, opens: "marks", act: () => undefined },
   ];
 }
 
-type ToolButtonProps = Entry & { readonly tabIndex?: number; readonly onFocus?: () => void };
+type ToolButtonProps = Entry & {
+  readonly tabIndex?: number;
+  readonly onFocus?: () => void;
+  /** Whether the button shows its word. */
+  readonly hasWord?: boolean;
+  /** Whether the button is a row of the menu, with its label. */
+  readonly isRow?: boolean;
+  /** Whether the button's menu is open. Undefined if the button has no menu. */
+  readonly isOpen?: boolean;
+};
 
-function ToolButton({ picture, label, act, isOn, count, ...rest }: ToolButtonProps) {
+function ToolButton({
+  picture,
+  label,
+  word,
+  rank: _,
+  act,
+  isOn,
+  isOpen,
+  count,
+  hasWord = false,
+  isRow = false,
+  ...rest
+}: ToolButtonProps) {
+  const text = isRow ? label : hasWord && word;
   return (
     <Button
-      look="tool"
+      look={text ? "tool roofwidget-worded" : "tool"}
       data-tool={picture}
       title={label}
       aria-label={label}
       aria-pressed={isOn}
+      aria-haspopup={isOpen === undefined ? undefined : "dialog"}
+      aria-expanded={isOpen}
       // The attribute is `aria-disabled`, because a button with the attribute `disabled` would lose the focus.
       aria-disabled={act === undefined}
+      // Some browsers do not focus a clicked button. Without preventDefault, the menu would lose the focus and close.
+      onMouseDown={(event) => isOpen && event.preventDefault()}
       onClick={act}
       {...rest}
     >
       {count ? <b>{count}</b> : <Icon picture={picture} />}
+      {text}
     </Button>
   );
 }

@@ -37,9 +37,9 @@ export function Opening({ store, opened, isOpen, close }: OpeningProps) {
         {isDone ? words.opened(now.name, now.kernels) : null}
       </span>
       {isShown && (
-        <section {...opened} class="roofwidget-opening" aria-label={words.title}>
+        <fieldset {...opened} class="roofwidget-opening" aria-label={words.title}>
           <Step store={store} now={now} dismiss={dismiss} />
-        </section>
+        </fieldset>
       )}
     </>
   );
@@ -108,6 +108,7 @@ function Choose({ store, dismiss }: { store: Store; dismiss(): void }) {
       <input
         ref={input}
         type="file"
+        data-lm-suppress-shortcuts="true"
         hidden
         aria-label={words.choose}
         onChange={({ currentTarget }) => {

@@ -5,7 +5,8 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 export interface Drag {
-  move?(x: number, y: number): void;
+  /** `isFine`: whether the user presses the key for fine moves. */
+  move?(x: number, y: number, isFine?: boolean): void;
   /**
    * Ends the drag and keeps the change. `event` is missing if the pointer did not end the drag. For example, the
    * removal of the element may end the drag.
@@ -46,7 +47,7 @@ export function useGesture<D extends Drag>() {
       if (event) (event.currentTarget as Element).setPointerCapture(event.pointerId);
       active.value = drag;
     },
-    move: (x: number, y: number) => active.peek()?.move?.(x, y),
+    move: (x: number, y: number, isFine?: boolean) => active.peek()?.move?.(x, y, isFine),
     end,
     cancel: () => stop(true)?.cancel(),
     /**

@@ -10,6 +10,7 @@ export const {
   axisWords,
   filterWords,
   fusionWords,
+  marksWords,
   moveWords,
   numerals,
   openWords,

@@ -13,7 +13,14 @@ const columns = {
   aboveRoof: new Uint8Array(N),
 };
 const drawn = {
-  ...{ at: places, colours: ["red"], colour: new Uint16Array(N), hollow: new Uint8Array(N), faded: new Uint8Array(N) },
+  ...{
+    at: places,
+    colours: ["red"],
+    patterns: [],
+    colour: new Uint16Array(N),
+    hollow: new Uint8Array(N),
+    faded: new Uint8Array(N),
+  },
   ...{ outline: "white", alert: "red", scales: { width: 800, height: 400 } },
 };
 /** A picture in which some points are on the other side. */

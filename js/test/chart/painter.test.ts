@@ -53,7 +53,7 @@ function changed(state: State, name: Column, count: number, random: () => number
 function picture({ x, y, side, aboveRoof, radius, ...state }: State, inMotion: boolean, since?: object) {
   const [n, at] = [x.length, { x, y }];
   return {
-    ...{ ...state, at, inMotion, alert: "red", colours: ["blue", "green", "grey"] },
+    ...{ ...state, at, inMotion, alert: "red", colours: ["blue", "green", "grey"], patterns: [0, 1, 2] },
     ...{ points: { n, side, aboveRoof, radius, since }, scales: { width: WIDTH, height: HEIGHT } },
   } as unknown as PointsPicture;
 }

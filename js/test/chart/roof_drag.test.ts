@@ -1,7 +1,7 @@
 // A drag of the roof: the rates at each place of the pointer.
 
 import { describe, expect, it } from "vitest";
-import { type RoofDragStart, ratesAt } from "../../src/chart/gestures/roof_drag.tsx";
+import { followerOf, gearsOf, type RoofDragStart, ratesAt } from "../../src/chart/gestures/roof_drag.tsx";
 import { type Scales, scaleLog } from "../../src/chart/scales.ts";
 
 // 100 px a decade: 0.1 to 1000 FLOP/B, 1 to 10,000 FLOP/s.
@@ -47,5 +47,25 @@ describe("a roof in the hand", () => {
     expect(at("peak", 0, 900)).toEqual([1.05, 10]);
     expect(at("ridge", 900, 100)).toEqual([1000, 1.05]);
     expect(at("bandwidth", 0, -900)).toEqual([1000, 9523.81]);
+  });
+});
+
+describe("a finger on the roof", () => {
+  it("moves a roof of a small plot by a factor of ten over 120 px or more", () => {
+    const small = { x: scaleLog([0.1, 1000], [0, 400]), y: scaleLog([1, 1e6], [216, 0]) } as unknown as Scales;
+    // 36 px a decade: the roof moves 0.3 of the finger's way.
+    expect(gearsOf(small, 120)[1]).toBeCloseTo(0.3, 12);
+    expect(gearsOf(scales, 100)).toEqual([1, 1]);
+    const start: RoofDragStart = { part: "peak", scales: small, dx: 0, dy: 0, peak: 1000, bandwidth: 10 };
+    const follow = followerOf([50, small.y(1000)]);
+    const [peak] = ratesAt(start, ...follow([50, small.y(1000) - 36], gearsOf(small, 120)));
+    expect(peak / 1000).toBeCloseTo(10 ** 0.3, 6);
+  });
+  it("moves it from where it is when the gear changes, with no jump", () => {
+    const follow = followerOf([10, 10]);
+    expect(follow([20, 30], [1, 1])).toEqual([20, 30]);
+    expect(follow([30, 40], [0.2, 0.2])).toEqual([22, 32]);
+    expect(follow([30, 40], [1, 1])).toEqual([22, 32]);
+    expect(follow([40, 40], [1, 1])).toEqual([32, 32]);
   });
 });

@@ -145,7 +145,10 @@ it("the chart is as high as a readable shape of its width, within bounds", () =>
   expect([100, 600, 1500, 3600].map((width) => chartHeight(width))).toEqual([280, 336, 520, 1008]);
 });
 it("on a screen of its own the chart is as high as there is room, but no tower", () => {
-  expect([900, 100, 4000].map((room) => chartHeight(1600, room))).toEqual([900, 280, 1200]);
+  expect([900, 100, 4000].map((room) => chartHeight(1600, room, true))).toEqual([900, 220, 1200]);
+});
+it("beside the sliders on one screen the chart is no higher than its readable shape", () => {
+  expect([900, 100, 270].map((room) => chartHeight(535, room))).toEqual([300, 220, 270]);
 });
 
 describe("what was shown before", () => {

@@ -1,5 +1,6 @@
 // What can be dragged on the chart.
 
+import type { ReadonlySignal } from "@preact/signals";
 import type { Drag, GestureOf } from "../../ui/gesture.ts";
 import type { Spot } from "../paths.ts";
 import type { Scales } from "../scales.ts";
@@ -17,6 +18,8 @@ export interface ChartDrag extends Drag {
    * the fingers, px.
    */
   pinch?(middle: Spot, spread: number): void;
+  /** Whether the roof moves only a small share of the pointer's way. */
+  readonly isFine?: ReadonlySignal<boolean>;
   /** Whether the dragged kernel no longer exists. The drag of a kernel that no longer exists has no effect. */
   isVoid?(): boolean;
 }

@@ -137,7 +137,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     if (isPress || gesture.drag?.isVoid?.()) gesture.end();
     const { drag } = gesture;
     if (drag) {
-      gesture.move(x, y);
+      gesture.move(x, y, event.shiftKey);
       // Stop hovering. Otherwise a click at the end of the drag would select the hovered point.
       if (drag.hasMoved() && (drag.kind === "plane" || (drag.kind === "marquee" && zooms))) point(-1);
       if (gesture.drag) return;
@@ -189,7 +189,11 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
         if (gesture.drag?.kind === "kernel") gesture.end();
         point(-1);
       },
-      onContextMenu: (event: Event) => kernelDrag?.preventScroll(event),
+      onContextMenu: (event: Event) => {
+        // A finger that rests on the roof or on a kernel opens no menu.
+        if (gesture.drag?.kind === "roof") event.preventDefault();
+        kernelDrag?.preventScroll(event);
+      },
       onTouchMove: (event: TouchEvent) => {
         kernelDrag?.preventScroll(event);
         navigation.handlers.onTouchMove(event);

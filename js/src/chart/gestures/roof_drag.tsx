@@ -1,12 +1,13 @@
 // Drags the focus roof. The flat moves up and down. The slopes move sideways. The ridge point moves in both directions.
 
+import { signal } from "@preact/signals";
 import { ridgePoint } from "../../roofline/roofline.ts";
 import type { RateKey } from "../../state/rates.ts";
 import type { Store } from "../../state/store.ts";
-import { placeOf } from "../paths.ts";
-import { clamp, joined, type Scales } from "../scales.ts";
+import { px, type Spot } from "../paths.ts";
+import { clamp, joined, type Scale, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
-import type { ChartGesture } from "./chart_drag.ts";
+import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
 type RoofPart = "peak" | "bandwidth" | "ridge";
 
@@ -28,6 +29,15 @@ export interface RoofDragStart {
  * out of sight.
  */
 const AXIS_MARGIN = 1.05;
+/**
+ * How far a finger moves for a factor of ten, px, at least. On the small plot of a phone the roof then moves less than
+ * the finger, because a finger is not as exact as a mouse.
+ */
+const TOUCH_PX_PER_DECADE = 120;
+/** In fine mode the roof moves this share of the pointer's way. */
+const FINE = 0.2;
+/** A finger that rests on the roof this long, ms, starts fine mode. */
+const LONG_PRESS_MS = 350;
 
 /** Starts a drag if the press is on a part of the roof. Returns whether the drag has started. */
 export function startRoofDrag(
@@ -50,13 +60,53 @@ export function startRoofDrag(
   if (part !== "bandwidth") keys.push({ quantity: "peak_flops" });
   if (part !== "peak") keys.push({ quantity: "bandwidth", level });
   const rates = store.dragRates(...keys);
-  const move = (x: number, y: number) => {
-    const [peak, bandwidth] = ratesAt(start, x, y);
+  const isTouch = event.pointerType === "touch";
+  const gears = isTouch ? gearsOf(scales, TOUCH_PX_PER_DECADE) : ([1, 1] as const);
+  const isFine = signal(false);
+  const timer = isTouch ? setTimeout(startFine, LONG_PRESS_MS) : undefined;
+  function startFine() {
+    isFine.value = true;
+  }
+  const follow = followerOf([x, y]);
+  function move(x: number, y: number, isFineKey = false) {
+    if (Math.hypot(x - pressed[0], y - pressed[1]) > CLICK_PX) clearTimeout(timer);
+    if (!isTouch) isFine.value = isFineKey;
+    const gear = isFine.value ? FINE : 1;
+    const [peak, bandwidth] = ratesAt(start, ...follow([x, y], [gears[0] * gear, gears[1] * gear]));
     rates.move(keys.map(({ quantity }) => (quantity === "bandwidth" ? bandwidth : peak)));
-  };
+  }
+  function end() {
+    clearTimeout(timer);
+    rates.end();
+  }
+  function cancel() {
+    clearTimeout(timer);
+    rates.cancel();
+  }
+  const pressed = [x, y] as const;
   // A press on the roof never clicks what is under the roof, even if the pointer does not move.
-  gesture.start({ kind: "roof", axes: scales, hasMoved: () => true, ...rates, move }, event);
+  gesture.start({ kind: "roof", axes: scales, hasMoved: () => true, isFine, move, end, cancel }, event);
   return true;
+}
+
+/** Returns the gears with which a factor of ten is at least `least` px of the pointer's way, at most 1. */
+export const gearsOf = ({ x, y }: Scales, least: number): Spot => {
+  const gear = (scale: Scale) => Math.min(1, Math.abs(scale(10) - scale(1)) / least);
+  return [gear(x), gear(y)];
+};
+
+/**
+ * Returns a function that follows a pointer from `start`. The function gets each place of the pointer, and returns a
+ * place that moves the pointer's way times the gears.
+ */
+export function followerOf(start: Spot): (to: Spot, gears: Spot) => Spot {
+  let [last, at] = [start, start];
+  return (to, gears) => {
+    const isExact = at === last && gears[0] === 1 && gears[1] === 1;
+    at = isExact ? to : [at[0] + (to[0] - last[0]) * gears[0], at[1] + (to[1] - last[1]) * gears[1]];
+    last = to;
+    return at;
+  };
 }
 
 const isPart = (text: string | undefined): text is RoofPart =>
@@ -87,26 +137,95 @@ const asBefore = (rate: number, before: number) => (Math.abs(rate / before - 1) 
 
 const reachOf = ({ whole, ...now }: Scales, axis: "x" | "y") => joined(now[axis].domain, whole?.[axis].domain);
 
-/** The parts of the roof that can be pressed: wide, invisible, and above all other marks. */
-export function RoofHandles({ focus, levels, scales }: Scene) {
-  if (!focus) return null;
+/** The distance of a grip's arrow heads from the roof, px. */
+const GRIP_PX = 9;
+/** A part of the roof that is shorter than this, px, has no grip. */
+const MIN_PART_PX = 64;
+
+interface Part {
+  readonly part: "peak" | "bandwidth";
+  readonly level: string | undefined;
+  readonly from: Spot;
+  readonly to: Spot;
+}
+
+/** Returns the visible slopes and the visible flat of the focus roof. */
+function partsOf({ focus, levels, scales }: Pick<Scene, "focus" | "levels" | "scales">): Part[] {
+  if (!focus) return [];
+  const { x, y } = scales;
   const slopes = levels.length > 0 ? levels : [{ name: focus.level, bandwidth: focus.bandwidth }];
-  const [low, high] = scales.x.domain;
-  const ridge = ridgePoint(focus);
-  const last = slopes.reduce((far, { bandwidth }) => Math.max(far, focus.peak / bandwidth), ridge);
+  const [low, high] = x.domain;
+  const last = slopes.reduce((far, { bandwidth }) => Math.max(far, focus.peak / bandwidth), ridgePoint(focus));
+  const parts = slopes.flatMap(({ name, bandwidth }): Part[] => {
+    // The slope starts at the bottom or at the left edge of the plot.
+    const start = Math.max(low, y.domain[0] / bandwidth);
+    const end = focus.peak / bandwidth;
+    const from: Spot = [x(start), y(start * bandwidth)];
+    return start < end ? [{ part: "bandwidth", level: name, from, to: [x(end), y(focus.peak)] }] : [];
+  });
+  if (last >= high) return parts;
+  return [...parts, { part: "peak", level: undefined, from: [x(last), y(focus.peak)], to: [x(high), y(focus.peak)] }];
+}
+
+interface RoofHandlesProps extends Scene {
+  /** Called when the pointer enters a handle, and when it leaves the handle. */
+  onHover(event: PointerEvent, isOver: boolean): void;
+}
+
+/** The parts of the roof that can be pressed: wide, invisible, and above all other marks. */
+export function RoofHandles({ onHover, ...scene }: RoofHandlesProps) {
+  const { focus, scales } = scene;
+  if (!focus) return null;
   return (
-    <g class="roofwidget-handles">
-      {slopes.map(({ name, bandwidth }) => {
-        // The slope starts at the bottom or at the left edge of the plot.
-        const start = Math.max(low, scales.y.domain[0] / bandwidth);
-        const end = focus.peak / bandwidth;
-        const d = `M${placeOf(scales, start, start * bandwidth)}L${placeOf(scales, end, focus.peak)}`;
-        return start < end && <path key={name} data-part="bandwidth" data-level={name} d={d} />;
-      })}
-      {last < high && (
-        <path data-part="peak" d={`M${placeOf(scales, last, focus.peak)}L${placeOf(scales, high, focus.peak)}`} />
-      )}
-      <circle data-part="ridge" data-level={focus.level} cx={scales.x(ridge)} cy={scales.y(focus.peak)} r={12} />
+    <g
+      class="roofwidget-handles"
+      onPointerEnter={(event) => onHover(event, true)}
+      onPointerLeave={(event) => onHover(event, false)}
+    >
+      {partsOf(scene).map(({ part, level, from, to }) => (
+        <path
+          key={`${part} ${level}`}
+          data-part={part}
+          data-level={level}
+          d={`M${px(from[0])},${px(from[1])}L${px(to[0])},${px(to[1])}`}
+        />
+      ))}
+      <circle
+        data-part="ridge"
+        data-level={focus.level}
+        cx={scales.x(ridgePoint(focus))}
+        cy={scales.y(focus.peak)}
+        r={12}
+      />
     </g>
   );
 }
+
+/** The visible handles: arrow heads on both sides of each part of the focus roof. They point where the part moves. */
+export function RoofGrips(scene: Pick<Scene, "focus" | "levels" | "scales" | "colours" | "theme">) {
+  const { focus, scales, colours, theme } = scene;
+  if (!focus) return null;
+  const { left, right, top, bottom } = scales.plot;
+  const grips = partsOf(scene).flatMap(({ part, level, from, to }) => {
+    // Limited to the plot, in case the ridge point is outside the plot.
+    const [start, end] = [Math.max(from[0], left), Math.min(to[0], right)];
+    if (end - start < MIN_PART_PX / 2 || Math.hypot(to[0] - from[0], to[1] - from[1]) < MIN_PART_PX) return [];
+    // The name of the roof is at the end of the flat.
+    const x = start + (end - start) * (part === "peak" ? 0.25 : 0.5);
+    const y = from[1] + ((to[1] - from[1]) * (x - from[0])) / (to[0] - from[0]);
+    if (y < top || y > bottom) return [];
+    return [{ key: `${part} ${level}`, d: part === "peak" ? upAndDown(x, y) : sideways(x, y) }];
+  });
+  return (
+    <g class="roofwidget-grips" fill="none" stroke={colours.get(focus.chip.id) ?? theme.text}>
+      {grips.map(({ key, d }) => (
+        <path key={key} d={d} stroke-width={1.75} stroke-linecap="round" stroke-linejoin="round" />
+      ))}
+    </g>
+  );
+}
+
+const upAndDown = (x: number, y: number) =>
+  [-1, 1].map((sign) => `M${px(x - 4)},${px(y + sign * (GRIP_PX - 4))}l4,${4 * sign}l4,${-4 * sign}`).join("");
+const sideways = (x: number, y: number) =>
+  [-1, 1].map((sign) => `M${px(x + sign * (GRIP_PX - 4))},${px(y - 4)}l${4 * sign},4l${-4 * sign},4`).join("");

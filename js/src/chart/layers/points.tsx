@@ -5,7 +5,15 @@ import { SIDES } from "../../roofline/points.ts";
 import type { Spot } from "../paths.ts";
 import { DENSE_FROM_POINTS, visibleFrontToBack } from "../points/dense_raster.ts";
 import { radiusAt } from "../points/painter.ts";
-import { FADED_OPACITY, outlineWidth, SIGN_WIDTH_PX, shapePath, signPath } from "../points/shapes.ts";
+import {
+  FADED_OPACITY,
+  outlineWidth,
+  patternPath,
+  patternWidth,
+  SIGN_WIDTH_PX,
+  shapePath,
+  signPath,
+} from "../points/shapes.ts";
 import { visiblePoints } from "../points/visible.ts";
 import type { Size } from "../scales.ts";
 import type { pointColours, Scene } from "../scene.ts";
@@ -32,7 +40,7 @@ const MAX_REACH_PX = 40;
 export function PointShapes({ scene, looks }: PointShapesProps) {
   const { points, scales, theme } = scene;
   const { at } = visiblePoints(scene);
-  const { colours, colour, hollow, faded } = looks;
+  const { colours, colour, patterns, hollow, faded } = looks;
   const radius = Float32Array.from({ length: points.n }, (_, index) => radiusAt(points, index));
   const order =
     points.n > DENSE_FROM_POINTS
@@ -46,6 +54,8 @@ export function PointShapes({ scene, looks }: PointShapesProps) {
     if (groups.at(-1)?.look !== look) groups.push({ look, first: index, shapes: [] });
     const shapes = groups.at(-1)?.shapes as VNode[];
     shapes.push(<path d={shapePath(spot, radius[index] as number, points.side[index] as number)} />);
+    const pattern = patternPath(spot, radius[index] as number, patterns[colour[index] as number] ?? 0);
+    if (pattern) shapes.push(<path d={pattern} fill="none" stroke-width={patternWidth(radius[index] as number)} />);
     if (points.aboveRoof[index] && !hollow[index]) {
       const sign = signPath(spot, radius[index] as number);
       shapes.push(<path d={sign} fill="none" stroke={theme.alert} stroke-width={SIGN_WIDTH_PX} />);
@@ -73,6 +83,30 @@ export function PointShapes({ scene, looks }: PointShapesProps) {
     </>
   );
 }
+
+/** The radius of a category's dot, px. */
+const DOT_RADIUS_PX = 5;
+
+interface CategoryDotProps {
+  readonly colour: string;
+  readonly category: number;
+  readonly x: number;
+  readonly y: number;
+  readonly outline: string;
+}
+
+/** The dot of a category in a legend: the colour and the pattern of its points. */
+export const CategoryDot = ({ colour, category, x, y, outline }: CategoryDotProps) => (
+  <>
+    <circle cx={x} cy={y} r={DOT_RADIUS_PX} fill={colour} />
+    <path
+      d={patternPath([x, y], DOT_RADIUS_PX, category)}
+      fill="none"
+      stroke={outline}
+      stroke-width={patternWidth(DOT_RADIUS_PX)}
+    />
+  </>
+);
 
 /** Returns the indices of all points. Faded points are behind all other points. */
 function backToFront(faded: Uint8Array): number[] {

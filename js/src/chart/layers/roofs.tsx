@@ -182,7 +182,7 @@ function Levels({ roof, levels, colour, background, scales }: LevelsProps) {
  * The dashes of ceilings. Measured roofs are dotted. Software ceilings are dash-dotted. Communication ceilings have
  * long dashes.
  */
-const STYLES = {
+export const STYLES = {
   measured: { "stroke-dasharray": "0.1 5.5", "stroke-linecap": "round", "stroke-width": 2.5 },
   ceiling: { "stroke-dasharray": "9 3 2 3", "stroke-width": 1.5 },
   communication: { "stroke-dasharray": "16 6", "stroke-width": 1.5 },

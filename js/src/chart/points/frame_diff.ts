@@ -11,6 +11,8 @@ export interface PointsPicture {
   /** The palette of the points. `colour` contains each point's index in the palette. */
   readonly colours: readonly string[];
   readonly colour: Uint16Array;
+  /** The category of each colour of the palette. Points of this category have its pattern. */
+  readonly patterns: readonly number[];
   /** 1 for points drawn as outlines: points at memory levels that do not bind, and points of moved kernels. */
   readonly hollow: Uint8Array;
   /** 1 for points drawn faintly, behind all other points. */

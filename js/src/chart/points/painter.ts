@@ -5,7 +5,7 @@ import { MIN_RADIUS_PX } from "../../roofline/positions.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { DENSE_FROM_POINTS, paintDenseRaster, type Region } from "./dense_raster.ts";
 import { hasAlert, type PaintedFrame, type PointsPicture, spriteKeysOf } from "./frame_diff.ts";
-import { cornersOf, FADED_OPACITY, outlineWidth, SIGN_WIDTH_PX, signOf } from "./shapes.ts";
+import { cornersOf, FADED_OPACITY, outlineWidth, patternOf, patternWidth, SIGN_WIDTH_PX, signOf } from "./shapes.ts";
 
 /** If more points than this have changed, it is faster to repaint everything. */
 const MAX_CHANGES = 64;
@@ -31,7 +31,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
     const [width, height] = [Math.round(scales.width * ratio), Math.round(scales.height * ratio)];
     const context = canvas.getContext("2d");
     if (!context) return;
-    const key = [width, height, ratio, picture.outline, picture.alert, ...picture.colours].join();
+    const key = [width, height, ratio, picture.outline, picture.alert, ...picture.colours, ...picture.patterns].join();
     const radius = sizes(points.radius, [radiusOf(points)], () => radiiOf(points));
     if (frame?.key !== key) sprites.clear();
     const before = frame?.key === key && frame.n === points.n ? frame : undefined;
@@ -137,7 +137,7 @@ function radiiOf(points: Points): Float32Array {
  */
 function makeSprite(
   document: Document,
-  { points, hollow, faded, outline, alert }: PointsPicture,
+  { points, colour: colourIndex, patterns, hollow, faded, outline, alert }: PointsPicture,
   index: number,
   colour: string,
   radius: number,
@@ -163,6 +163,16 @@ function makeSprite(
   context.strokeStyle = hollow[index] ? colour : outline;
   context.lineWidth = outlineWidth(hollow[index] === 1);
   context.stroke();
+  const pattern = patternOf(patterns[colourIndex[index] as number] ?? 0, radius);
+  if (pattern.length > 0) {
+    context.beginPath();
+    for (const [from, to] of pattern) {
+      context.moveTo(...from);
+      context.lineTo(...to);
+    }
+    context.lineWidth = patternWidth(radius);
+    context.stroke();
+  }
   if (isAbove && !hollow[index]) {
     const { ring, arrow } = signOf(radius);
     context.beginPath();

@@ -54,6 +54,53 @@ export function shapePath([x, y]: Spot, radius: number, side: number): string {
     : circlePath([x, y], radius);
 }
 
+/** Returns the line width of a category's pattern, px. On a small point a wide line would hide the colour. */
+export const patternWidth = (radius: number) => px(Math.min(1.25, 0.3 * radius));
+/** A point with a smaller radius than this, px, has no room for a pattern. */
+const MIN_PATTERN_RADIUS_PX = 3;
+/** Half the length of a pattern's lines, as a share of the radius. */
+const PATTERN_REACH = 0.6;
+
+/**
+ * The lines inside the points of each category, from -1 to 1 around the centre. They tell categories apart without
+ * colour.
+ */
+const PATTERNS: readonly (readonly (readonly [x: number, y: number, toX: number, toY: number])[])[] = [
+  [],
+  [[-1, 0, 1, 0]],
+  [[0, -1, 0, 1]],
+  [
+    [-1, 0, 1, 0],
+    [0, -1, 0, 1],
+  ],
+  [[-0.8, 0.8, 0.8, -0.8]],
+  [
+    [-0.8, -0.8, 0.8, 0.8],
+    [-0.8, 0.8, 0.8, -0.8],
+  ],
+  [[-0.8, -0.8, 0.8, 0.8]],
+  [
+    [-1, -0.6, 1, -0.6],
+    [-1, 0.6, 1, 0.6],
+  ],
+];
+
+/** Returns the lines of a category's pattern around the centre of a point, px, as pairs of ends. */
+export function patternOf(category: number, radius: number): (readonly [from: Spot, to: Spot])[] {
+  if (radius < MIN_PATTERN_RADIUS_PX) return [];
+  const reach = PATTERN_REACH * radius;
+  return (PATTERNS[category] ?? []).map(([x, y, toX, toY]) => [
+    [x * reach, y * reach],
+    [toX * reach, toY * reach],
+  ]);
+}
+
+/** Returns the path of a category's pattern, or "" if the category has no pattern. */
+export const patternPath = ([x, y]: Spot, radius: number, category: number): string =>
+  patternOf(category, radius)
+    .map(([from, to]) => `M${px(x + from[0])},${px(y + from[1])}L${px(x + to[0])},${px(y + to[1])}`)
+    .join("");
+
 /** Returns the path of the sign of a point above its roof. */
 export function signPath([x, y]: Spot, radius: number): string {
   const { ring, arrow } = signOf(radius);

@@ -66,7 +66,7 @@ export function Picker({ opened, store, close }: PickerProps) {
   }
 
   return (
-    <section id={opened.id} class="roofwidget-picker" aria-label={words.picker} onKeyDown={key}>
+    <fieldset id={opened.id} class="roofwidget-picker" aria-label={words.picker} onKeyDown={key}>
       <div class="roofwidget-row">
         <input
           ref={search}
@@ -113,7 +113,7 @@ export function Picker({ opened, store, close }: PickerProps) {
           </div>
         ))}
       </div>
-    </section>
+    </fieldset>
   );
 }
 

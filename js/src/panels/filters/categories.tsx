@@ -1,6 +1,8 @@
 // The categories of the kernels: a bar of the categories' shares of the time, and a legend of their colours.
 
 import { legendOf } from "../../chart/caption.ts";
+import { CategoryDot } from "../../chart/layers/points.tsx";
+import { patternPath, patternWidth } from "../../chart/points/shapes.ts";
 import type { Theme } from "../../chart/theme.ts";
 import type { Store } from "../../state/store.ts";
 import { formatPercent } from "../../text/numbers.ts";
@@ -38,7 +40,17 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
         const text = words.part(name || strings.noCategory, formatPercent(share), kernels);
         const background = theme.categories[code % theme.categories.length];
         const part = { title: text, style: { flexGrow: share } };
-        const paint = <span style={{ background, opacity: on ? 1 : 0.25 }} />;
+        const paint = (
+          <span style={{ background, opacity: on ? 1 : 0.25 }}>
+            <svg width={12} height={12} aria-hidden="true">
+              <path
+                d={patternPath([6, 6], 6, code % theme.categories.length)}
+                stroke={theme.background}
+                stroke-width={patternWidth(6)}
+              />
+            </svg>
+          </span>
+        );
         if (share * (width - PADDING) < TARGET) {
           return (
             <i key={name} {...part}>
@@ -92,11 +104,11 @@ export function Legend({ kernels, theme }: { kernels: Kernels; theme: Theme }) {
   if (entries.length === 0) return null;
   return (
     <p class="roofwidget-legend">
-      {entries.map(({ name, colour }) => (
+      {entries.map(({ name, colour, code }) => (
         <span key={name}>
           {colour && (
             <svg width={12} height={12} aria-hidden="true">
-              <circle cx={5} cy={7} r={4} fill={colour} />
+              <CategoryDot colour={colour} category={code} x={6} y={6} outline={theme.background} />
             </svg>
           )}
           {name}

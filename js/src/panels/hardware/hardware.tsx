@@ -1,6 +1,6 @@
 // The hardware panel: the focus chip's sliders, ceilings and levels, and the kernels with what-ifs.
 
-import { isRoof, levelOf, type Roof } from "../../roofline/roofline.ts";
+import { isRoof, levelOf } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { reasonOf } from "../../text/reasons.ts";
 import { Button } from "../../ui/button.tsx";
@@ -14,7 +14,8 @@ import { Limits } from "./limits.tsx";
 import { Rate } from "./rate.tsx";
 import { Snapshots } from "./snapshots.tsx";
 
-export function Hardware({ store }: { store: Store }) {
+/** `hasRates`: whether the panel contains the sliders of the rates. Otherwise they are directly under the chart. */
+export function Hardware({ store, hasRates }: { store: Store; hasRates: boolean }) {
   const card = useDisclosure();
   const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
   const roof = store.roofs.value.get(store.focusChip.value);
@@ -36,7 +37,7 @@ export function Hardware({ store }: { store: Store }) {
       {card.isOpen && <Card opened={card.opened} chip={chip} />}
       {isRoof(roof) ? (
         <>
-          <Rates store={store} roof={roof} />
+          {hasRates && <Rates store={store} />}
           <MovedKernels store={store} />
           <Limits store={store} />
           <Snapshots store={store} />
@@ -48,7 +49,10 @@ export function Hardware({ store }: { store: Store }) {
   );
 }
 
-function Rates({ store, roof }: { store: Store; roof: Roof }) {
+/** The sliders for the peak and the bandwidths of the focus chip. */
+export function Rates({ store }: { store: Store }) {
+  const roof = store.roofs.value.get(store.focusChip.value);
+  if (!roof || !isRoof(roof)) return null;
   const { chip } = roof;
   const roofs = store.shownRoofs.value;
   const all = store.memory.value === "all";

@@ -1,0 +1,136 @@
+// The legend of the chart: what each mark in the picture means, and what can be dragged. It lists only what the chart
+// shows now.
+
+import type { ComponentChildren } from "preact";
+import { SIDES } from "../roofline/points.ts";
+import { MIN_RADIUS_PX } from "../roofline/positions.ts";
+import type { Store } from "../state/store.ts";
+import { marksWords as words } from "../words/words.ts";
+import { changed, STYLES } from "./layers/roofs.tsx";
+import { shownSnapshots } from "./layers/snapshots.tsx";
+import { circlePath } from "./paths.ts";
+import { isMeasured } from "./points/painter.ts";
+import { shapePath, signPath } from "./points/shapes.ts";
+import type { Scene } from "./scene.ts";
+
+type Swatch = readonly [key: string, picture: ComponentChildren, text: string];
+
+/** The centre of a swatch, px. A swatch is 32 px wide and 20 px high. */
+const [X, Y] = [16, 10];
+const SHAPE_RADIUS_PX = 5;
+
+export function MarksLegend({ store, scene }: { readonly store: Store; readonly scene: Scene }) {
+  const isTime = store.view.value === "time";
+  return (
+    <>
+      <strong>{words.title}</strong>
+      <Swatches swatches={[...pointSwatches(scene), ...(isTime ? timeSwatches() : lineSwatches(store, scene))]} />
+      <strong>{words.gestures}</strong>
+      <Swatches swatches={[...(isTime || !scene.focus ? [] : roofGestures), ...planeGestures(isTime, scene)]} />
+    </>
+  );
+}
+
+/** The part of the legend about dragging the roof. */
+export const RoofGestures = () => <Swatches swatches={roofGestures} />;
+
+const Swatches = ({ swatches }: { readonly swatches: readonly Swatch[] }) => (
+  <ul class="roofwidget-swatches">
+    {swatches.map(([key, picture, text]) => (
+      <li key={key} data-mark={key}>
+        <svg width={32} height={20} aria-hidden="true" fill="none" stroke="currentColor" stroke-width={1.5}>
+          {picture}
+        </svg>
+        <span>{text}</span>
+      </li>
+    ))}
+  </ul>
+);
+
+/** The entries for the shapes, sizes and rings of points. */
+function pointSwatches({ points, levels, theme, marked }: Scene): Swatch[] {
+  const sides = new Set(points.side);
+  const [grown, above, unmeasured] = [new Uint8Array(1), new Uint8Array(1), new Uint8Array(1)];
+  for (let index = 0; index < points.n; index++) {
+    if ((points.radius[index] as number) > MIN_RADIUS_PX) grown[0] = 1;
+    if (points.aboveRoof[index] === 1) above[0] = 1;
+    if (!isMeasured(points, index)) unmeasured[0] = 1;
+  }
+  const shape = (name: keyof typeof SIDES): Swatch => [
+    name,
+    <path key={name} d={shapePath([X, Y], SHAPE_RADIUS_PX, SIDES[name])} fill="currentColor" stroke="none" />,
+    words.shapes[name],
+  ];
+  const names = Object.keys(SIDES) as (keyof typeof SIDES)[];
+  const circle = (radius: number, x = X) => circlePath([x, Y], radius);
+  const more: readonly (readonly [boolean, ...Swatch])[] = [
+    [grown[0] === 1, "area", <path key="area" d={`${circle(3, 7)}${circle(7, 21)}`} />, words.area],
+    [unmeasured[0] === 1, "unmeasured", <path key="on" d={`M2,${Y}H30${circle(4)}`} />, words.unmeasured],
+    [levels.length > 0, "outline", <path key="outline" d={circle(5)} />, words.otherLevel],
+    [above[0] === 1, "above", <path key="above" d={signPath([X, Y + 3], 3)} stroke={theme.alert} />, words.aboveRoof],
+    [marked.length > 0, "ring", <path key="ring" d={`${circle(4)}${circle(7)}`} stroke-width={2} />, words.ring],
+  ];
+  return [
+    ...names.filter((name) => sides.has(SIDES[name])).map(shape),
+    ...more.flatMap(([is, ...swatch]) => (is ? [swatch] : [])),
+  ];
+}
+
+/** The entries for the lines of the roofline plane. */
+function lineSwatches(store: Store, scene: Scene): Swatch[] {
+  const { focus, roofs, subRoofs, points, scales } = scene;
+  const line = (dash: string | undefined, width = 1.5) => (
+    <path d={`M2,${Y}H30`} stroke-dasharray={dash} stroke-width={width} />
+  );
+  const arrow = <path d={`M${X},19V3m-4,5l4,-5l4,5`} />;
+  const styles = new Set(subRoofs.map(({ style }) => style));
+  const isMeasuredHere = points.measured > 0;
+  const hasTrails = (store.trails.value?.list.length ?? 0) > 0;
+  const all: readonly (readonly [boolean, ...Swatch])[] = [
+    [focus !== undefined, "roof", <path key="roof" d="M2,18L14,6H30" stroke-width={3} />, words.roof],
+    [focus !== undefined, "ceilings", line("5 5"), words.ceilings],
+    [roofs.some(changed), "sheet", line("6 4"), words.sheet],
+    [styles.has("measured"), "measured", <path key="dots" d={`M2,${Y}H30`} {...STYLES.measured} />, words.measured],
+    [styles.has("ceiling"), "ceiling", line(STYLES.ceiling["stroke-dasharray"]), words.ceiling],
+    [styles.has("communication"), "link", line(STYLES.communication["stroke-dasharray"]), words.link],
+    [shownSnapshots(store).length > 0, "snapshot", line("2 3", 1.75), words.snapshot],
+    [isMeasuredHere && focus !== undefined, "gap", arrow, words.gap],
+    [store.moved.value !== undefined, "moved", <path key="m" d={`M4,${Y}H24m-5,-4l5,4l-5,4`} />, words.moved],
+    [hasTrails, "trail", <path key="t" d={`M4,${Y}Q14,18 27,${Y}m-6,-3l6,3l-5,5`} />, words.trail],
+    [store.runs.value !== undefined, "runs", <path key="r" d={`M4,${Y}H24m-5,-4l5,4l-5,4`} />, words.runs],
+    [scales.strip !== undefined, "strip", <path key="strip" d="M9,2V18M23,2V18" />, words.strip],
+  ];
+  return all.flatMap(([is, ...swatch]) => (is ? [swatch] : []));
+}
+
+const timeSwatches = (): Swatch[] => [
+  ["diagonal", <path key="d" d="M6,18L26,2" stroke-width={3} />, words.diagonal],
+  ["isochrone", <path key="i" d="M6,4H20V18" />, words.isochrone],
+];
+
+const roofGestures: readonly Swatch[] = [
+  ["peak", <path key="p" d={`M2,${Y}H30M13,6l3,-4l3,4M13,14l3,4l3,-4`} />, words.drag.peak],
+  ["bandwidth", <path key="b" d={`M8,18L24,2M10,7l-4,3l4,3M22,7l4,3l-4,3`} />, words.drag.bandwidth],
+  ["ridge", <path key="r" d={`M4,18L16,${Y}H30${circlePath([X, Y], 4)}`} />, words.drag.ridge],
+  [
+    "fine",
+    <text key="f" x={X} y={15} text-anchor="middle" font-size={12} fill="currentColor" stroke="none">
+      {"⇧"}
+    </text>,
+    words.drag.fine,
+  ],
+];
+
+const planeGestures = (isTime: boolean, { points }: Scene): Swatch[] => [
+  ...(isTime || points.n === 0
+    ? []
+    : [
+        [
+          "kernel",
+          <path key="k" d={`${circlePath([8, Y], 4)}M14,${Y}H28m-5,-4l5,4l-5,4`} />,
+          words.drag.kernel,
+        ] as const,
+      ]),
+  ["select", <path key="s" d="M6,4H26V16H6Z" stroke-dasharray="3 2" />, words.drag.select],
+  ["wheel", <path key="w" d="M12,2h8v16h-8zM16,5v4" />, words.drag.wheel],
+];

@@ -1,0 +1,45 @@
+// A small dialog above its button. It closes at Escape and when the focus leaves it.
+
+import type { ComponentChildren, RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { stepOf } from "./keys.ts";
+
+interface PopoverProps {
+  readonly label: string;
+  /** The button that opens the popover. */
+  readonly opener: RefObject<HTMLElement | null>;
+  /** The maximum height, px. */
+  readonly room: number;
+  /**
+   * Closes the popover. If `isDone` is true, the focus returns to the button. If `isDone` is false, another element
+   * already has the focus.
+   */
+  close(isDone: boolean): void;
+  readonly children: ComponentChildren;
+}
+
+export function Popover({ label, opener, room, close, children }: PopoverProps) {
+  const dialog = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => dialog.current?.focus({ preventScroll: true }), []);
+  return (
+    <div
+      ref={dialog}
+      class="roofwidget-popover"
+      style={{ maxHeight: `${room}px` }}
+      role="dialog"
+      aria-label={label}
+      tabIndex={-1}
+      data-lm-suppress-shortcuts="true"
+      onKeyDown={(event) => {
+        if (!stepOf(event)) event.stopPropagation();
+        if (event.key === "Escape") close(true);
+      }}
+      onFocusOut={({ relatedTarget }) => {
+        const to = relatedTarget as Node | null;
+        if (!dialog.current?.contains(to) && !opener.current?.contains(to)) close(false);
+      }}
+    >
+      {children}
+    </div>
+  );
+}
