@@ -268,8 +268,9 @@ class Said:
         measured = self.total_time > 0
         levels = ["main"] if bound is None else self.levels(bound)
         keys = [
+            *(["rank"] if measured else []),
             "name",
-            *(["self_time", "share", "utilization", "headroom"] if measured else ["bound_time"]),
+            *(["self_time", "share", "cumulative_share", "utilization", "headroom"] if measured else ["bound_time"]),
             "bound_by",
             *(["achieved"] if measured else []),
             "attainable",
@@ -278,6 +279,7 @@ class Said:
             "flops",
             *(f"bytes:{level}" for level in levels),
             *(["category"] if any(self.kernels.category) else []),
+            *(name for name in self.kernels.extra if re.search(r"(?<![a-z])(source|program)(?![a-z])", name, re.I)),
         ]
         known = self.columns()
         return [key for key in keys if key in known]

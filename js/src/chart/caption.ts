@@ -1,8 +1,9 @@
 // The texts around the chart: the legend of categories, and the sentence under the chart. The panels and the saved
 // pictures show the same texts.
 
+import { isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
-import { sentenceOf, sentenceOfRoof } from "../text/describe.ts";
+import { sentenceOf, sentenceOfRoof, shortNameOf } from "../text/describe.ts";
 import { reasonOf } from "../text/reasons.ts";
 import { withWhatIf } from "../text/what_if.ts";
 import type { Kernels } from "../wire/columns.ts";
@@ -52,7 +53,21 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
     row === undefined
       ? sentenceOfRoof(roof, store.view.value)
       : withWhatIf(store.kernelWhatIfs.value, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
-  return { text: unbroken(text), note: notDrawn > 0 ? strings.notDrawn(notDrawn) : "" };
+  return { text: unbroken(text), note: notDrawn > 0 ? strings.notDrawn(notDrawn, namesNotDrawn(store)) : "" };
+}
+
+/** The maximum number of kernels that the note under the chart names as not drawn. */
+const MAX_NAMES_NOT_DRAWN = 3;
+
+/** Returns the names of the first kernels that have no point. */
+function namesNotDrawn({ drawn, drawnRows, points }: Store): string[] {
+  const names: string[] = [];
+  for (const row of drawnRows.value) {
+    const isDrawn = (points.value.home[row] ?? -1) >= 0;
+    if (!isDrawn && !isTotal(drawn.value, row)) names.push(shortNameOf(drawn.value, row));
+    if (names.length === MAX_NAMES_NOT_DRAWN) break;
+  }
+  return names;
 }
 
 /**

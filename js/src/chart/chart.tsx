@@ -12,6 +12,7 @@ import { useKernelDrag } from "./gestures/kernel_drag.ts";
 import { usePointing } from "./gestures/pointing.ts";
 import { RoofGrips, RoofHandles } from "./gestures/roof_drag.tsx";
 import { useGlide } from "./glide.ts";
+import { gapBox } from "./labels/obstacles.ts";
 import { textWidth } from "./labels/text_fitting.ts";
 import { titleOf } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
@@ -67,7 +68,8 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const dragged = store.kernelDrag.value;
   const row = points.value.row[index] as number;
   const spot = { x: at.x[index] as number, y: at.y[index] as number };
-  const content = { kernels, row, roofs, scales, below, ...spot, names: labels };
+  const gap = marks.gaps.find((one) => one.row === row);
+  const content = { kernels, row, roofs, scales, below, ...spot, names: labels, toRoof: gap && gapBox(gap) };
   const card =
     roof && !dragged ? cardOf({ ...content, roof, more: whatIfRow(store.kernelWhatIfs.value, row) }) : undefined;
   const { boxes } = marks;

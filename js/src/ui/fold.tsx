@@ -24,7 +24,7 @@ interface FoldProps {
    */
   readonly children: ComponentChildren | (() => ComponentChildren);
   /** Whether the content is unfolded. If this state must outlive the component, the caller gives this signal. */
-  readonly open?: Signal<boolean>;
+  readonly open?: { value: boolean };
 }
 
 export function Fold({ name, title, note, children, open: kept }: FoldProps) {

@@ -1,5 +1,5 @@
-// Text that screen readers speak each time it changes. During a drag, screen readers stay silent. At the end of the
-// drag, they speak the last text.
+// Text that screen readers speak each time it changes. They speak only the parts that changed. During a drag, screen
+// readers stay silent. At the end of the drag, they speak the last text.
 
 import { useRef } from "preact/hooks";
 
@@ -17,7 +17,12 @@ interface LiveTextProps {
 
 export function LiveText({ class: look, text, note = "", lines, more = "", dragging }: LiveTextProps) {
   const spoken = useRef("");
-  if (!dragging) spoken.current = `${text} ${note} ${more}`.trim();
+  const last = useRef<readonly string[]>([]);
+  const parts = [text, note, more];
+  if (!dragging && parts.some((part, at) => part !== last.current[at])) {
+    spoken.current = parts.filter((part, at) => part && part !== last.current[at]).join(" ");
+    last.current = parts;
+  }
   return (
     <>
       <p class={look} style={lines === undefined ? undefined : { minHeight: `${lines}lh` }} aria-hidden="true">

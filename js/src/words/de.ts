@@ -139,10 +139,11 @@ export const catalogue: Like<typeof en.catalogue> = {
     bytesLacked: (levels, chip, own) => `seine Bytes zählen für ${levels}; das hat ${chip} nicht, nur ${own}`,
     noLinkForKernel: (chip) => `von ${chip} ist kein Link zu anderen Chips bekannt`,
     noPeakForKernel: (chip, precision) => `${chip} hat keine Spitzenleistung für die FLOPs in ${precision}`,
-    notDrawn: (count) =>
+    notDrawn: (count, names) =>
       count === 1
-        ? "1 Kernel ist nicht gezeichnet: FLOPs, Bytes oder Spitzenleistung sind unbekannt."
-        : `${count} Kernel sind nicht gezeichnet: FLOPs, Bytes oder Spitzenleistung sind unbekannt.`,
+        ? `1 Kernel ist nicht gezeichnet: ${names[0]}. Seine FLOPs, Bytes oder Spitzenleistung sind unbekannt.`
+        : `${whole(count)} Kernel sind nicht gezeichnet: ${names.join(", ")}${count > names.length ? ", …" : ""}. Ihre FLOPs, Bytes oder Spitzenleistungen sind unbekannt.`,
+    notDrawnShort: (count) => `${count} nicht gezeichnet`,
     noCategory: "ohne Kategorie",
     moreCategories: (count) => `und ${count} weitere, in denselben Farben`,
     unnamed: (row) => `(unbenannt ${row})`,
@@ -235,6 +236,10 @@ export const catalogue: Like<typeof en.catalogue> = {
     noFraction: (typed) => `keine Zahl in „${typed}“; zum Beispiel „20; 40; 60 %“ schreiben`,
     notAFraction: (typed) => `„${typed}“ ist kein Anteil von 0 bis unter 100 %`,
     levels: "Ebenen",
+    device: "Gerät",
+    level: "Ebene",
+    bandwidth: "Bandbreite",
+    ridgeAt: (precision) => `Kante, ${precision}`,
     showAllLevels: "auch Ebenen zeigen, die keinen Kernel begrenzen",
     unknownLevels: "Bandbreite unbekannt, daher nicht gezeichnet:",
   },

@@ -121,10 +121,12 @@ export const catalogue = {
       `its bytes are at ${levels}, which ${chip} lacks; it has ${own}`,
     noLinkForKernel: (chip: string) => `${chip} has no known link to other chips`,
     noPeakForKernel: (chip: string, precision: string) => `${chip} has no peak for its ${precision} FLOPs`,
-    notDrawn: (count: number) =>
+    /** `names`: the names of the first few of these kernels. */
+    notDrawn: (count: number, names: readonly string[]) =>
       count === 1
-        ? "1 kernel is not drawn: its FLOPs, bytes or peak are unknown."
-        : `${count} kernels are not drawn: their FLOPs, bytes or peaks are unknown.`,
+        ? `1 kernel is not drawn: ${names[0]}. Its FLOPs, bytes or peak are unknown.`
+        : `${whole(count)} kernels are not drawn: ${names.join(", ")}${count > names.length ? ", …" : ""}. Their FLOPs, bytes or peaks are unknown.`,
+    notDrawnShort: (count: string) => `${count} not drawn`,
     noCategory: "no category",
     moreCategories: (count: number) => `and ${count} more, in the same colours`,
     unnamed: (row: number) => `(unnamed ${row})`,
@@ -222,6 +224,10 @@ export const catalogue = {
     noFraction: (typed: string) => `no number in “${typed}”; write for example “20, 40, 60 %”`,
     notAFraction: (typed: string) => `“${typed}” is not a share from 0 to below 100 %`,
     levels: "Levels",
+    device: "Device",
+    level: "Level",
+    bandwidth: "Bandwidth",
+    ridgeAt: (precision: string) => `Ridge, ${precision}`,
     showAllLevels: "show levels that bind no kernel",
     unknownLevels: "Bandwidth unknown, so not drawn:",
   },

@@ -117,8 +117,8 @@ describe("the usual columns", () => {
   const keys = (columns: readonly Column[]) => columns.map(({ key }) => key);
   it("of a measured profile are those of a performance engineer", () => {
     expect(keys(usualColumns(COLUMNS, KERNELS, ROOF))).toEqual([
-      ...["name", "self_time", "share", "utilization", "headroom", "bound_by", "achieved", "attainable"],
-      ...["peak_fraction", "ai:HBM", "flops", "bytes:HBM", "category"],
+      ...["rank", "name", "self_time", "share", "cumulative_share", "utilization", "headroom", "bound_by"],
+      ...["achieved", "attainable", "peak_fraction", "ai:HBM", "flops", "bytes:HBM", "category"],
     ]);
   });
   it("leave out time, and what hangs on it, where none was measured", () => {
@@ -126,6 +126,19 @@ describe("the usual columns", () => {
     expect(keys(usualColumns(columnsOf(kernels, ROOF), kernels, ROOF))).toEqual([
       ...["name", "bound_time", "bound_by", "attainable", "ai:HBM", "flops", "bytes:HBM"],
     ]);
+  });
+  it("end with where a kernel is in its program, if the file says so", () => {
+    const kernels = makeKernels([{ flops: 1, bytes: 1 }]);
+    const extra = new Map([
+      ["source_info", ["model.py:12"]],
+      ["program id", ["7"]],
+      ["resources", ["a"]],
+    ]);
+    const told = {
+      ...kernels,
+      extra: new Map([...extra].map(([name, values]) => [name, { codes: new Int32Array(1), values }])),
+    };
+    expect(keys(usualColumns(columnsOf(told, ROOF), told, ROOF)).slice(-2)).toEqual(["source_info", "program id"]);
   });
   it("with all levels hold each that kernels tell of", () => {
     const all = makeRoof(CHIP, "auto", "all");

@@ -65,7 +65,7 @@ describe("a count of one", () => {
   it("has the singular in every text", () => {
     for (const { strings, filterWords, fusionWords, runWords, tableWords } of [englishCatalogue, german]) {
       const texts = [
-        ...[strings.chart("v5p", 1), strings.time.chart("v5p", 1), strings.notDrawn(1)],
+        ...[strings.chart("v5p", 1), strings.time.chart("v5p", 1), strings.notDrawn(1, ["norm"])],
         ...[filterWords.counted(1, 1), filterWords.rest(1), filterWords.remarks(1), filterWords.totals(1)],
         ...[fusionWords.graph("g", 1), fusionWords.counted(1), tableWords.counted(1, 1), tableWords.grid(1)],
         ...[tableWords.selectedRows(1), tableWords.allRows(1), tableWords.copied(1)],

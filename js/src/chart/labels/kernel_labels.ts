@@ -1,13 +1,12 @@
 // The labels with the names of kernels, for the roofline plane and the time view.
 
-import { shortNameOf } from "../../text/describe.ts";
+import { shortNamesOf } from "../../text/short_names.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { joinsOf, type Scene } from "../scene.ts";
 import { type Choices, type Label, MUTED, TEXT } from "./engine.ts";
 import { MAX_POINTS_TO_AVOID, pointBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
-import { shorten } from "./text_fitting.ts";
 
 /** Maximum number of letters of a kernel's name, in the full text and in the brief text. */
 const [MAX_NAME_LETTERS, MAX_BRIEF_LETTERS] = [24, 12];
@@ -32,8 +31,9 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
     return index >= 0 && isShown(scene, index);
   };
   const rows = [...new Set([...marked, ...[...new Set(named)].slice(0, max)])].filter(isDrawn);
-  const briefs = canBeFar ? rows.map((row) => shorten(shortNameOf(kernels, row), MAX_BRIEF_LETTERS)) : [];
-  return rows.flatMap((row, nth): Label[] => {
+  const texts = shortNamesOf(kernels, rows, MAX_NAME_LETTERS);
+  const briefs = shortNamesOf(kernels, rows, MAX_BRIEF_LETTERS);
+  return rows.flatMap((row): Label[] => {
     const key = `kernel ${row}`;
     const index = points.home[row] as number;
     const isMarked = marked.includes(row);
@@ -43,7 +43,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
     const isTied = isRoofline && !isMeasured(points, index) && levels.length === 0;
     // The ruler of a selected kernel needs the space above the kernel's point.
     const far = canBeFar ? (selected.has(row) ? "below" : "all") : "none";
-    const text = shorten(shortNameOf(kernels, row), MAX_NAME_LETTERS);
+    const text = texts.get(row) as string;
     const label: Label = {
       ...{ kind: "kernel", key, text, bold: isMarked },
       colour: selected.size === 0 || isMarked ? TEXT : MUTED,
@@ -57,9 +57,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
       own: [{ left: mark.x - reach, right: mark.x + reach, top: 0, bottom: scales.height }],
       others: before?.has(key) ? [] : boxes.filter((box) => box.row !== row),
     };
-    // Two kernels must not have the same brief name. If two brief names are equal, both kernels keep their full names.
-    const brief = briefs[nth] as string;
-    const shorter = briefs.indexOf(brief) === briefs.lastIndexOf(brief) ? [brief] : [];
-    return [{ ...label, mark, shorter, near }];
+    const brief = briefs.get(row) as string;
+    return [{ ...label, mark, shorter: brief.length < text.length ? [brief] : [], near }];
   });
 }

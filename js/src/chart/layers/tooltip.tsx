@@ -4,6 +4,7 @@ import type { Roof } from "../../roofline/roofline.ts";
 import type { View } from "../../state/sync.ts";
 import { nameOf, type TooltipRow, tooltipRows } from "../../text/describe.ts";
 import type { Kernels } from "../../wire/columns.ts";
+import { strings } from "../../words/words.ts";
 import { overlap } from "../labels/box_index.ts";
 import { boxOf, type PlacedLabel, squareAround } from "../labels/engine.ts";
 import { linesOf, textWidth } from "../labels/text_fitting.ts";
@@ -25,6 +26,8 @@ interface TooltipContent {
   readonly below: number;
   /** The labels on the chart. */
   readonly names: readonly PlacedLabel[];
+  /** The box from the point to its roof. The tooltip does not cover it. */
+  readonly toRoof?: Box | undefined;
 }
 
 export interface Card {
@@ -34,7 +37,7 @@ export interface Card {
   readonly boxes: readonly Box[];
 }
 
-const WIDTH_PX = 272;
+const [WIDTH_PX, MAX_WIDTH_PX] = [272, 320];
 const LINE_PX = 17;
 const PADDING_PX = 24;
 const MAX_NAME_LETTERS = 300;
@@ -78,24 +81,26 @@ export function cardOf({
   view,
   more = [],
   names,
+  toRoof,
   x,
   y,
   scales,
   below,
 }: TooltipContent): Card {
   const isUnder = isHalfHidden(scales) && below > scales.height / 2;
-  const width = isUnder ? scales.width - 2 * GAP_PX : Math.min(WIDTH_PX, scales.width - 2 * GAP_PX);
+  const width = Math.min(isUnder ? MAX_WIDTH_PX : WIDTH_PX, scales.width - 2 * GAP_PX);
   const whole = nameOf(kernels, row);
   const name = whole.length > MAX_NAME_LETTERS ? `${whole.slice(0, MAX_NAME_LETTERS)}…` : whole;
   const room = (isUnder ? below : scales.height) - 2 * GAP_PX - PADDING_PX;
   let height = Math.ceil(textWidth(name, true) / (width - 18)) * LINE_PX;
-  const rows = [...more, ...tooltipRows(kernels, row, roof, view, roofs)].filter(([label, value]) => {
+  const all = [...more, ...tooltipRows(kernels, row, roof, view, roofs)];
+  const rows = all.filter(([label, value]) => {
+    if (value === "" || value === strings.unknown) return false;
     height += linesOf(value, width - 26 - textWidth(label)).length * LINE_PX;
     return height <= room;
   });
-  const own = ["kernel", "move", "gap"]
-    .flatMap((kind) => names.filter(({ key }) => key === `${kind} ${row}`))
-    .map(boxOf);
+  const labels = ["kernel", "move", "gap"].flatMap((kind) => names.filter(({ key }) => key === `${kind} ${row}`));
+  const own = [...labels.map(boxOf), ...(toRoof ? [toRoof] : [])];
   const size = { width, height: Math.min(height, room) + PADDING_PX };
   return { name, rows, boxes: placesFor({ x, y }, size, scales, below, own) };
 }

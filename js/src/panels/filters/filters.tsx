@@ -14,7 +14,7 @@ import { Fold, Section } from "../../ui/fold.tsx";
 import { LiveText } from "../../ui/live_text.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
-import { strings, filterWords as words } from "../../words/words.ts";
+import { numerals, strings, filterWords as words } from "../../words/words.ts";
 import { Tick } from "../hardware/limits.tsx";
 import { CategoryBar } from "./categories.tsx";
 
@@ -91,7 +91,10 @@ function Clear({ store }: { store: Store }) {
 function counted(store: Store): string {
   const { kernels, all, share } = store.totals.value;
   const time = Number.isNaN(share) ? "" : ` · ${words.ofTime(formatPercent(share))}`;
-  return store.showsTotals.value ? words.totals(store.drawnRows.value.length) : words.counted(kernels, all) + time;
+  if (store.showsTotals.value) return words.totals(store.drawnRows.value.length);
+  const { notDrawn } = store.points.value;
+  const missing = notDrawn > 0 ? ` · ${strings.notDrawnShort(numerals.whole(notDrawn))}` : "";
+  return words.counted(kernels, all) + time + missing;
 }
 
 function Controls({ store }: { store: Store }) {

@@ -10,6 +10,7 @@ import { Section } from "../../ui/fold.tsx";
 import type { Chip } from "../../wire/types.ts";
 import { moveWords, strings, words } from "../../words/words.ts";
 import { Card } from "../chips/card.tsx";
+import { Device } from "./device.tsx";
 import { Limits } from "./limits.tsx";
 import { Rate } from "./rate.tsx";
 import { Snapshots } from "./snapshots.tsx";
@@ -38,6 +39,7 @@ export function Hardware({ store, hasRates }: { store: Store; hasRates: boolean 
       {isRoof(roof) ? (
         <>
           {hasRates && <Rates store={store} />}
+          <Device store={store} roof={roof} />
           <MovedKernels store={store} />
           <Limits store={store} />
           <Snapshots store={store} />

@@ -292,14 +292,18 @@ function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
 export const isAlarming = (column: Column, row: number) =>
   column.key === "utilization" && column.kind !== "text" && column.at(row) > 1 + 1e-9;
 
+/** Matches the columns of a file that say where in a program a kernel is. */
+const PLACE_COLUMN = /(?<![a-z])(?:source|program)(?![a-z])/i;
+
 /** Returns the columns shown by default: all except columns that are empty for all kernels. */
 export function usualColumns(columns: readonly Column[], kernels: Kernels, roof: Roof | undefined): Column[] {
   const isMeasured = kernels.totalTime > 0;
   const levels = roof ? roof.levels.map(({ name }) => name) : ["main"];
   // The keys are in order of importance, because a narrow table cuts off the last columns.
   const keys = [
+    ...(isMeasured ? ["rank"] : []),
     "name",
-    ...(isMeasured ? ["self_time", "share", "utilization", "headroom"] : ["bound_time"]),
+    ...(isMeasured ? ["self_time", "share", "cumulative_share", "utilization", "headroom"] : ["bound_time"]),
     "bound_by",
     ...(isMeasured ? ["achieved"] : []),
     "attainable",
@@ -308,6 +312,7 @@ export function usualColumns(columns: readonly Column[], kernels: Kernels, roof:
     "flops",
     ...levels.map((level) => `bytes:${level}`),
     ...(kernels.category.values.some(Boolean) ? ["category"] : []),
+    ...columns.filter(({ key, ofFile }) => ofFile && PLACE_COLUMN.test(key)).map(({ key }) => key),
   ];
   return picked(columns, keys);
 }

@@ -4,6 +4,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { textWidth } from "../../chart/labels/text_fitting.ts";
 import type { Store } from "../../state/store.ts";
 import { keyShortcuts, LIST_KEYS, lookUp, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
@@ -40,7 +41,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
   const active = useSignal<number | null>(null);
   /** The row where the next range selection starts. */
   const anchor = useSignal<number | null>(null);
-  const layout = narrow ? cardLayout(columns) : gridLayout(columns);
+  const layout = narrow ? cardLayout(columns) : gridLayout(columns, sorting?.column.key);
   const places = placesInSight(scrolled.value, layout, order.length);
   const kernels = store.kernels.value;
   const selected = store.selected.value;
@@ -284,8 +285,8 @@ export function Heads({ columns, layout, sorting, sort }: HeadsProps) {
               title={`${column.meaning}. ${words.sort(column.title)}`}
               onClick={() => sort(sortedNext(sorting, column))}
             >
-              {column.title}
-              <span aria-hidden="true">{isSorted ? (sorting?.falling ? " ▾" : " ▴") : ""}</span>
+              <span class="roofwidget-headtext">{column.title}</span>
+              {isSorted && <span aria-hidden="true">{sorting?.falling ? "▾" : "▴"}</span>}
             </button>
           </div>
         );
@@ -308,11 +309,12 @@ export interface Layout {
 const ROW_PX = 28;
 const CARD_LINE_PX = 20;
 const [NAME_PX, TEXT_PX, NUMBER_PX, RATE_PX] = [240, 128, 88, 108];
-/** Width of a letter in a heading, and of the space around the heading, px. */
-const [LETTER_PX, PADDING_PX] = [7, 34];
+/** The font size of a heading, and the space around the heading and its arrow, px. */
+const [HEAD_FONT_PX, PADDING_PX] = [13, 34];
 
-export function gridLayout(columns: readonly Column[]): Layout {
-  const widths = columns.map(widthOf);
+/** Returns the layout of the grid. The heading of the `sorted` column is never cut. */
+export function gridLayout(columns: readonly Column[], sorted?: string): Layout {
+  const widths = columns.map((column) => widthOf(column, column.key === sorted));
   const template = columns.map(({ key }, at) => (key === "name" ? `minmax(${widths[at]}px, 1fr)` : `${widths[at]}px`));
   return {
     height: ROW_PX,
@@ -328,10 +330,11 @@ export function cardLayout(columns: readonly Column[]): Layout {
   return { height: lines * CARD_LINE_PX + 16, inSight: 3, template: "", width: 0 };
 }
 
-function widthOf({ key, kind, title }: Column): number {
-  if (key === "name") return NAME_PX;
-  const cells = kind === "text" ? TEXT_PX : kind.startsWith("FLOP/") ? RATE_PX : NUMBER_PX;
-  return Math.max(cells, Math.min(title.length * LETTER_PX + PADDING_PX, NAME_PX));
+function widthOf({ key, kind, title }: Column, isSorted: boolean): number {
+  const head = Math.ceil(textWidth(title, true, HEAD_FONT_PX)) + PADDING_PX;
+  const wanted = isSorted ? head : Math.min(head, NAME_PX);
+  const cells = key === "name" ? NAME_PX : kind === "text" ? TEXT_PX : kind.startsWith("FLOP/") ? RATE_PX : NUMBER_PX;
+  return Math.max(cells, wanted);
 }
 
 /** Returns the rows to draw: the visible rows and one additional row at each end. */

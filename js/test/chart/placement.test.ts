@@ -1,0 +1,99 @@
+// The names of kernels on the chart, for profiles as profilers write them: no two overlap, no two are the same, and a
+// line leads from each that is far from its mark.
+
+import { describe, expect, it } from "vitest";
+import { overlap } from "../../src/chart/labels/box_index.ts";
+import { boxesOf, boxOf, leaderOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
+import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
+import { gapsOf } from "../../src/chart/layers/gaps.tsx";
+import type { Scene } from "../../src/chart/scene.ts";
+import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
+import { LARGE, SMALL, scene } from "../scenes.ts";
+
+const FAR_PX = 40;
+const LEVELS = makeRoof(makeChip({ memories: { HBM: 1e12, L2: 4e12, L1: 1.6e13 } }), "auto", "all");
+
+/** The name of a kernel as one of several profilers writes it. */
+const NAMES: readonly ((at: number, size: string) => string)[] = [
+  (at) => `ampere_bf16_s16816gemm_bf16_128x${64 << (at % 3)}_ldg8_f2f_stages_64x${at % 5}_tn`,
+  (at) => `void at::native::vectorized_elementwise_kernel<${2 << (at % 3)}, at::native::CUDAFunctor_add<float>>`,
+  (at, size) => `add of ${size} elements in step ${at % 4}`,
+  (at) => `loop_fusion.${at}`,
+  (at) => `%fusion.${100 * at + 7} = bf16[${8 << (at % 4)},4096]{1,0:T(8,128)(2,1)}`,
+  (_, size) => `Cijk_Ailk_Bljk_HHS_BH_MT128x128x${size}_SE_K1`,
+  () => "copy",
+];
+const SIZES = ["100,000", "1,000,000", "100,000,000", "16", "64"];
+
+/** A profile: each second one has kernels of similar intensity. */
+function profile(next: () => number, nth: number): KernelSpec[] {
+  const spread = nth % 2 === 0 ? 4 : 1;
+  return Array.from({ length: 12 + Math.floor(30 * next()) }, (): KernelSpec => {
+    const bytes = 1e9 * 10 ** (2 * next());
+    const ai = 10 ** (spread * next() - 0.5);
+    const time = (bytes / 1e12) * 10 ** (1.3 * next());
+    const name = (NAMES[Math.floor(next() * NAMES.length)] as (typeof NAMES)[number])(
+      Math.floor(20 * next()),
+      SIZES[Math.floor(next() * SIZES.length)] as string,
+    );
+    const flops = bytes * ai;
+    return nth % 5 === 4
+      ? { name, flops, bytes: { HBM: bytes, L2: 2 * bytes, L1: 5 * bytes }, time }
+      : { name, flops, bytes, ...(nth % 5 === 3 ? {} : { time }) };
+  });
+}
+
+/** The distance from a name to the nearest mark of its kernel, px. */
+function distance({ at, points }: Scene, label: PlacedLabel): number {
+  const row = Number(label.key.slice("kernel ".length));
+  const box = boxOf(label);
+  const away = [...points.row.keys()]
+    .filter((index) => points.row[index] === row)
+    .map((index) => {
+      const [x, y] = [at.x[index] as number, at.y[index] as number];
+      return Math.hypot(Math.max(0, box.left - x, x - box.right), Math.max(0, box.top - y, y - box.bottom));
+    });
+  return Math.min(...away);
+}
+
+/** Whether a name is beside a line of its own: the tie of its marks, or the line between its memory levels. */
+function isByOwnLine({ at, points, levels }: Scene, label: PlacedLabel): boolean {
+  const row = Number(label.key.slice("kernel ".length));
+  const marks = [...points.row.keys()].filter((index) => points.row[index] === row);
+  const xs = marks.map((index) => at.x[index] as number);
+  if (levels.length === 0) return label.isByLine === true && Math.abs(label.x - (xs[0] as number)) <= 8;
+  const y = at.y[marks[0] as number] as number;
+  return Math.abs(label.y - y) <= 24 && label.x >= Math.min(...xs) - 1 && label.x <= Math.max(...xs) + 1;
+}
+
+describe("the names of kernels", () => {
+  it("in twenty profiles never overlap, are never the same, and are never far away without a line", () => {
+    const next = seeded(19);
+    let written = 0;
+    for (let nth = 0; nth < 20; nth++) {
+      const specs = profile(next, nth);
+      const roofs = nth % 5 === 4 ? [LEVELS] : nth % 3 === 0 ? [SMALL] : [SMALL, LARGE];
+      const levels = nth % 5 === 4 ? LEVELS.levels : [];
+      for (const width of [480, 760, 1100]) {
+        const marked = nth % 4 === 1 ? [0, 3] : [];
+        const one = scene(specs, { roofs, focus: roofs[0], levels, marked }, width);
+        const labels = rooflineLabels(one, gapsOf(one));
+        const names = labels.filter(({ kind }) => kind === "kernel");
+        written += width === 1100 ? names.length : 0;
+        const texts = names.map(({ text }) => text);
+        expect(new Set(texts).size, texts.join("\n")).toBe(texts.length);
+        for (const [at, label] of names.entries()) {
+          const where = `profile ${nth}, ${width} px: ${label.text}`;
+          for (const other of labels) {
+            if (other === label || (other.kind === "kernel" && names.indexOf(other) < at)) continue;
+            const isOver = boxesOf(label).some((a) => boxesOf(other).some((b) => overlap(a, b)));
+            expect(isOver, `${where} over ${other.text}`).toBe(false);
+          }
+          const isLed = leaderOf(label) !== "" || isByOwnLine(one, label);
+          if (!isLed) expect(distance(one, label), where).toBeLessThanOrEqual(FAR_PX);
+        }
+      }
+    }
+    expect(written).toBeGreaterThanOrEqual(200);
+  });
+});
