@@ -279,7 +279,11 @@ class Said:
             "flops",
             *(f"bytes:{level}" for level in levels),
             *(["category"] if any(self.kernels.category) else []),
-            *(name for name in self.kernels.extra if re.search(r"(?<![a-z])(source|program)(?![a-z])", name, re.I)),
+            *(
+                name
+                for name in self.kernels.extra
+                if re.search(r"(?<![a-z])(source|program)(?![a-z])", name, re.IGNORECASE)
+            ),
         ]
         known = self.columns()
         return [key for key in keys if key in known]

@@ -71,7 +71,8 @@ ELEMENTS = """(layers) => {
     'stroke-linecap', 'stroke-linejoin', 'opacity'];
   const textLooks = ['font-size', 'font-weight', 'font-variant-numeric', 'text-anchor', 'paint-order'];
   const places = ['d', 'x', 'y', 'x1', 'x2', 'y1', 'y2', 'cx', 'cy', 'r', 'width', 'height', 'dy', 'transform'];
-  const isOfPointer = (element) => element.closest('.roofwidget-handles, .roofwidget-ghost-handle');
+  const isOfPointer = (element) => element.closest(
+    '.roofwidget-handles, .roofwidget-grips, .roofwidget-ghost-handle');
   return layers.flatMap((layer) => [...layer.querySelectorAll('path, text, tspan, circle, rect, line')])
     .filter((element) => !isOfPointer(element) && !element.closest('[data-layer="points"]'))
     .map((element) => [

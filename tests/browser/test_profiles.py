@@ -211,7 +211,8 @@ def test_the_program_is_a_star_and_has_a_scope_of_its_own_with_its_steps(noteboo
     book = notebook([TPU])
     book.run(0)
     drawn = Drawn(book)
-    assert counted(drawn) == "17 of 17 kernels · 100 % of time"
+    assert counted(drawn) == "17 of 17 kernels · 100 % of time · 1 not drawn"
+    expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("1 kernel is not drawn")
     assert drawn.label("kernel 17") == "Program"
     choose(drawn, "Points", "program and steps")
     drawn.eventually(lambda: book.python("w.scope") == "program")

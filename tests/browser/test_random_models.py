@@ -52,7 +52,8 @@ READ: Final = """(root) => {
     cells,
     rows: Number(root.querySelector('[role=grid]')?.getAttribute('aria-rowcount') ?? 1) - 1,
     sentence: text(root.querySelector('.roofwidget-sentence')?.firstChild),
-    counted: text(root.querySelector('.roofwidget-counted')),
+    // How many are not drawn depends on the view. A test of the bar reads that.
+    counted: text(root.querySelector('.roofwidget-counted')).replace(/ · [^·]* not drawn$/, ''),
     rates: all('.roofwidget-rate').map((rate) => [rate.dataset.quantity, rate.querySelector('input').value]),
     ranking: all('.roofwidget-ranking li .roofwidget-value').map(text),
     tooltip: all('.roofwidget-tooltip dl > div').map((row) => [text(row.children[0]), text(row.children[1])]),

@@ -60,7 +60,7 @@ def test_kernels_are_drawn_under_the_roofs_of_the_chips_that_were_shown(notebook
     drawn.root.get_by_role("button", name="Table").click()
     heads = drawn.root.get_by_role("columnheader").all_inner_texts()
     assert [head.split("\n")[0].strip().casefold() for head in heads][-1] == "module"
-    expect(drawn.root.get_by_role("row").nth(1)).to_contain_text("matmul.1")
+    expect(drawn.root.get_by_role("grid").get_by_role("row").nth(1)).to_contain_text("matmul.1")
 
 
 def test_a_graph_is_merged_and_counted_as_it_was(notebook: OpenNotebook, version: Path) -> None:
@@ -87,7 +87,9 @@ def test_what_ifs_snapshots_and_filters_are_in_force(notebook: OpenNotebook, ver
 
 def test_the_time_view_is_as_large_as_it_was(notebook: OpenNotebook, version: Path) -> None:
     drawn = opened(notebook, version / "time_view.json")
-    expect(drawn.root.locator(".roofwidget-frame")).to_have_class("roofwidget-frame roofwidget-narrow roofwidget-large")
+    expect(drawn.root.locator(".roofwidget-frame")).to_have_class(
+        "roofwidget-frame roofwidget-stacked roofwidget-large"
+    )
     shows(drawn, {"diagonal": "Small: compute = memory", "kernel 7": "program", "kernel 9": "step 2"})
     ticks = drawn.root.locator(".roofwidget-axes text").all_text_contents()
     assert {"0 s", "40 ms"} <= set(ticks)
