@@ -15,7 +15,6 @@ from roofwidget.companions.parts import (
     CHIP_TRAITS,
     INK,
     PALETTE,
-    ROOMY,
     Limits,
     axis,
     bqplot,
@@ -81,6 +80,10 @@ def named_points(places: Sequence[tuple[float, float]], texts: Sequence[str]) ->
 # -- figure --------------------------------------------------------------------------------------------------------
 
 _EMPTY: Final = (1.0, 1e3)
+# Two ridge points of the same year whose ratio is closer to 1 than this are drawn at the same place.
+_SAME_PLACE: Final = 0.01
+# The name of a place has at most this many chips.
+_MAX_JOINED: Final = 3
 _FREE_SPACE: Final = 1.6
 # With more families than this, the legend would cover the plot, so it is not shown.
 _MAX_LEGEND_FAMILIES: Final = 10
@@ -146,7 +149,7 @@ def ridge_history(
         axis(scales["x"], "bottom", "Year", tick_format="d"),
         axis(scales["y"], "left", "Ridge point (FLOP/B)", tick_format="~s"),
     ]
-    shown = figure([families, points, names], axes, legend_location="top-left", layout=dict(ROOMY))
+    shown = figure([families, points, names], axes)
     limits = Limits(scales["y"], _EMPTY, room=_FREE_SPACE)
     years_limits = Limits(scales["x"], (2010.0, 2030.0))
     model, chips_now = _chosen(chips, precision, memory)
@@ -237,7 +240,7 @@ def _draw(families: bqplot.Lines, points: bqplot.Scatter, known: list[_Point]) -
     with points.hold_sync():
         points.x = np.array([point.year for point in known])
         points.y = within(np.array([point.ridge for point in known]))
-        points.names = np.array([sendable_name(point.chip) for point in known], dtype=np.str_)
+        points.names = np.array(_point_names(known), dtype=np.str_)
         points.colors = [hues[point.family] for point in known] or [INK]
 
 
@@ -256,12 +259,27 @@ def _name(names: Any, known: list[_Point], x_span: tuple[float, float], y_span: 
     ranked = sorted(known, key=lambda point: (id(point) not in newest, -point.year))
     width, height = x_span[1] - x_span[0], np.log(y_span[1] / y_span[0])
     places = [((p.year - x_span[0]) / width, float(np.log(p.ridge / y_span[0]) / height)) for p in ranked]
-    texts = [sendable_name(point.chip) for point in ranked]
+    text_of = {id(point): name for point, name in zip(known, _point_names(known), strict=True)}
+    texts = [text_of[id(point)] for point in ranked]
     labelled = named_points(places, texts)
     with names.hold_sync():
         names.x = np.array([ranked[i].year for i in labelled])
         names.y = within(np.array([ranked[i].ridge for i in labelled]))
         names.text = np.array([texts[i] for i in labelled], dtype=np.str_)
+
+
+def _point_names(points: list[_Point]) -> list[str]:
+    """Return the name of each point. After the name of its chip come the chips of points at the same place."""
+    names = []
+    for point in points:
+        others = [
+            sendable_name(other.chip)
+            for other in points
+            if other is not point and other.year == point.year and abs(np.log(other.ridge / point.ridge)) < _SAME_PLACE
+        ]
+        listed = others if len(others) < _MAX_JOINED else [f"{len(others)} more"]
+        names.append(" / ".join([sendable_name(point.chip), *listed]))
+    return names
 
 
 def _title(left_out: int) -> str:

@@ -29,8 +29,8 @@ __all__ = [
     "GREY",
     "INK",
     "PALETTE",
-    "ROOMY",
     "Limits",
+    "MinWidth",
     "axis",
     "bqplot",
     "colours",
@@ -60,20 +60,26 @@ _SMALLEST: Final = 1e-300
 _LARGEST: Final = 1e300
 _LEGEND_ENTRY_PX: Final = 16
 _PLOT_HEIGHT_PX: Final = 388
-ROOMY: Final = {"min_width": "760px"}
-"""The layout of a figure with texts. In a narrower figure the texts would overlap."""
+# In a narrower figure the ticks and the texts would overlap, and the legend would be cut. In a narrow notebook the
+# reader scrolls the figure.
+_MIN_WIDTH_PX: Final = 760
+_MARGIN_PX: Final = {"top": 40, "bottom": 52, "left": 72, "right": 24}
 _LEGEND: Final = {"font-size": "12px", "fill": INK, "stroke": "none"}
 
 
 def figure(marks: Sequence[Any], axes: Sequence[Any], **traits: Any) -> Any:
-    """Return a bqplot figure with the text colour of the host (such as JupyterLab) and margins for axis labels."""
-    margin = {"top": 40, "bottom": 52, "left": 72, "right": 24} | traits.pop("margin", {})
+    """Return a bqplot figure with the text colour of the host (such as JupyterLab) and margins for axis labels.
+
+    The legend is at the top left, which is in sight before the reader scrolls a figure that is wider than the notebook.
+    """
     traits.setdefault("legend_text", dict(_LEGEND))
+    traits.setdefault("layout", {"min_width": f"{_MIN_WIDTH_PX}px"})
+    traits.setdefault("legend_location", "top-left")
     traits.setdefault("legend_style", {"fill": "var(--jp-layout-color0, #fff)", "stroke": "none", "opacity": "0.85"})
     return bqplot.Figure(
         marks=list(marks),
         axes=list(axes),
-        fig_margin=margin,
+        fig_margin=dict(_MARGIN_PX),
         title_style={"font-size": "13px", "fill": INK},
         **traits,
     )
@@ -120,6 +126,19 @@ def follow(shown: Any, model: RooflineModel, traits: Iterable[str], draw: Callab
     # When a widget is closed, its trait `comm` becomes None.
     shown.observe(stop, "comm")
     return shown
+
+
+class MinWidth:
+    """Sets the minimum width of a figure until other code sets it."""
+
+    def __init__(self, shown: Any) -> None:
+        self._figure, self._set = shown, shown.layout.min_width
+
+    def fit(self, plot_px: float) -> None:
+        """Make the figure wide enough for a plot of this width, but never narrower than other figures."""
+        if self._figure.layout.min_width == self._set:
+            needed = round(plot_px + _MARGIN_PX["left"] + _MARGIN_PX["right"])
+            self._set = self._figure.layout.min_width = f"{max(_MIN_WIDTH_PX, needed)}px"
 
 
 class Limits:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
     from roofwidget.model import RooflineModel
 
+# Two rates whose ratio is closer to 1 than this are drawn at the same place.
+_SAME_LINE: Final = 0.005
 # The limits of the axes if there is no data.
 _EMPTY_X: Final = (0.1, 1e4)
 _EMPTY_Y: Final = (1e9, 1e15)
@@ -78,7 +80,7 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
         axis(scales["x"], "bottom", "Arithmetic intensity (FLOP/B)", tick_format="~s"),
         axis(scales["y"], "left", "Performance (FLOP/s)", tick_format="~s"),
     ]
-    shown = figure([roofs, focus, kernels, planned], axes, legend_location="bottom-right")
+    shown = figure([roofs, focus, kernels, planned], axes)
     x_limits, y_limits = Limits(scales["x"], _EMPTY_X), Limits(scales["y"], _EMPTY_Y)
 
     def draw() -> None:
@@ -112,13 +114,24 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
     hues = colours(model)
     with roofs.hold_sync():
         roofs.x, roofs.y = x, y
-        roofs.labels = [sendable_name(chip) for chip, _, _ in peaks]
+        roofs.labels = _roof_labels(peaks)
         roofs.colors = [hues[chip.id] for chip, _, _ in peaks] or [INK]
     heavy = [i for i, (chip, _, _) in enumerate(peaks) if chip.id == model.focus_chip]
     with focus.hold_sync():
         focus.x, focus.y = x[heavy], y[heavy]
         focus.colors = [hues[peaks[i][0].id] for i in heavy] or [INK]
     return np.asarray(y.ravel())
+
+
+def _roof_labels(peaks: list[tuple[Chip, float, float]]) -> list[str]:
+    """Return the name of each chip. If a roof hides the roof of an earlier chip, the label says so."""
+    labels: list[str] = []
+    for at, (chip, *rates) in enumerate(peaks):
+        hidden = next((other for other, *earlier in peaks[:at] if np.allclose(rates, earlier, _SAME_LINE, 0)), None)
+        labels.append(
+            sendable_name(chip) if hidden is None else f"{sendable_name(chip)} (same line as {sendable_name(hidden)})"
+        )
+    return labels
 
 
 def _peaks(model: RooflineModel) -> list[tuple[Chip, float, float]]:

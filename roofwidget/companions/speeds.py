@@ -19,7 +19,6 @@ from roofwidget.companions.parts import (
     GRAPH_TRAITS,
     GREY,
     PALETTE,
-    ROOMY,
     axis,
     bqplot,
     colours,
@@ -246,7 +245,7 @@ def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str]
         axis(scales["column"], "bottom", axes_now[0][0], grid_lines="none"),
         axis(scales["row"], "left", axes_now[1][0], grid_lines="none"),
     ]
-    shown = figure([cells, texts], axes, padding_y=0.0, layout=dict(ROOMY))
+    shown = figure([cells, texts], axes, padding_y=0.0)
 
     def draw() -> None:
         found = _map(model, axes_now, named)

@@ -308,7 +308,7 @@ def size_sweep(model: RooflineModel, op: Any = "matmul", sizes: Any = _GUIDE) ->
     crossings = bqplot.Scatter(x=[], y=[], scales=scales, marker="diamond", default_size=72, display_names=False)
     x_axis = axis(scales["x"], "bottom", tick_format="~s")
     y_axis = axis(scales["y"], "left", "Arithmetic intensity (FLOP/B)", tick_format="~s")
-    shown = figure([ridges, line, crossings], [x_axis, y_axis], legend_location="top-left")
+    shown = figure([ridges, line, crossings], [x_axis, y_axis])
     x_limits = Limits(scales["x"], _EMPTY_X, room=1.02)
     y_limits = Limits(scales["y"], _EMPTY_Y, room=_FREE_SPACE)
 

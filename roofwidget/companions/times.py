@@ -17,6 +17,7 @@ from roofwidget.companions.parts import (
     INK,
     PALETTE,
     Limits,
+    MinWidth,
     axis,
     bqplot,
     figure,
@@ -41,6 +42,8 @@ _RESOURCES: Final = {
     "network": ("network", PALETTE[2]),
 }
 _MAX_NAME_CHARS: Final = 40
+# The width that a bar needs for each letter of the longest chip name.
+_BAR_TEXT_PX: Final = 7
 
 
 @keywords("time_bars")
@@ -89,8 +92,8 @@ def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
         axis(scales["x"], "bottom", grid_lines="none"),
         axis(scales["y"], "left", "Bound time (s)", tick_format="~s"),
     ]
-    shown = figure([bars], axes, legend_location="top-right")
-    limits = Limits(scales["y"], (0.0, 1.0))
+    shown = figure([bars], axes)
+    limits, width = Limits(scales["y"], (0.0, 1.0)), MinWidth(shown)
 
     def draw() -> None:
         bounds, without_bound = _bounds(model)
@@ -103,6 +106,7 @@ def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
             bars.labels = [text_to_wire(name) for name, _, _ in parts]
             bars.colors = [hue for _, hue, _ in parts] or [INK]
         scales["x"].domain = names
+        width.fit(len(names) * _BAR_TEXT_PX * max(map(len, names), default=0))
         # Set the upper limit so that the legend has space above the bars.
         limits.set(0.0, float(bars.y.sum(axis=0).max(initial=0.0)) / (1 - legend_share(len(parts))) or 1.0)
         shown.title = _title(by, int((~known).sum()), without_bound)

@@ -20,12 +20,16 @@ tokens, width = rw.dim("tokens", 1, 4096, default=64), rw.dim("width", 16, 4096,
 graph.output(graph.relu(graph.linear(graph.input("x", (tokens, width), "bf16"), width)))
 model = rw.RooflineModel(rw.preset("tpu-roofline-guide").chips[2:], graph=graph)
 f = rw.companions"""
+TWIN = "rw.chip('h100-sxm').replace(id='twin', name='NVIDIA H100, a twin')"
 FIGURES = {
     "ridge_history": "figure = f.ridge_history(['tpu-v4', 'v5e', 'v5p', 'v6e', *rw.chips('nvidia', 'hopper')])",
     "roofline_figure": "figure = f.roofline_figure(model)",
     "size_sweep": "figure = f.size_sweep(model)",
     "speed_map": "figure = f.speed_map(model, 'tokens', 'width')",
     "time_bars": "figure = f.time_bars(model, 'kernel')",
+    "same roofs": f"figure = f.roofline_figure(rw.RooflineModel(['h100-sxm', {TWIN}, 'h200', 'v5p']))",
+    "long names": """kernels = [(f"a fusion of several operations {i}", 1e12 * (i + 1), 1e10) for i in range(9)]
+figure = f.time_bars(rw.RooflineModel(['h100-sxm', 'h200', 'v5p', 'v6e', 'mi300x', 'b200'], kernels), 'kernel')""",
 }
 WORDS = {
     "ridge_history": ["Ridge point by year", "TPU v6e (Trillium)", "NVIDIA Hopper"],
@@ -33,6 +37,8 @@ WORDS = {
     "size_sweep": ["v6e: ridge 573.8, compute-bound from N = 1722", "v5p: ridge 166.3, compute-bound from N = 499"],
     "speed_map": ["Fastest of 2 at 117 sizes", "tokens", "width"],
     "time_bars": ["Bound time by kernel", "linear", "relu"],
+    "same roofs": ["NVIDIA H100, a twin (same line as NVIDIA H100 SXM5 80GB)"],
+    "long names": ["3 others", "NVIDIA B200 (HGX/DGX, 180GB)"],
 }
 # What lies outside the figure or over another text of its kind, and what cannot be told from the ground behind it.
 FAULTS = """(figure) => {
@@ -81,11 +87,11 @@ def faults_of(book: Notebook, index: int) -> list[str]:
     return list(faults)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1200), ("dark", 480)])
 def test_each_figure_is_drawn_with_words_that_can_be_read_and_do_not_collide(
-    notebook: OpenNotebook, theme: Theme
+    notebook: OpenNotebook, theme: Theme, width: int
 ) -> None:
-    book = notebook([MODEL, *(f"{made}\nfigure" for made in FIGURES.values())], theme=theme)
+    book = notebook([MODEL, *(f"{made}\nfigure" for made in FIGURES.values())], theme=theme, width=width)
     book.run(0)
     for index, name in enumerate(FIGURES, start=1):
         book.run(index)

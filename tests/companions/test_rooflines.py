@@ -55,6 +55,13 @@ def test_each_shown_chip_has_a_roof_that_bends_at_its_ridge_point(figure: Any) -
     assert y == [pytest.approx(x[0] * 1e12), 100e12, 100e12]
 
 
+def test_a_roof_that_hides_another_says_so(model: RooflineModel, figure: Any) -> None:
+    model.set_what_if("Large", peak_flops="100 TFLOP/s", bandwidth="1 TB/s")
+    assert list(roofs(figure)) == ["Small", "Large (same line as Small)"]
+    model.reset()
+    assert list(roofs(figure)) == ["Small", "Large"]
+
+
 def test_a_roof_follows_a_change_of_bandwidth(model: RooflineModel, figure: Any) -> None:
     model.bandwidth = "4 TB/s"
     x, y = roofs(figure)["Small"]

@@ -68,6 +68,14 @@ def test_the_whole_catalogue_is_drawn_with_names_that_do_not_collide() -> None:
     assert not figure.marks[0].display_legend, "too many families for one"
 
 
+def test_chips_at_the_same_place_are_all_named_there() -> None:
+    figure = ridge_history([chip("a", 20, 2020), chip("b", 20.1, 2020), chip("c", 20, 2021), chip("d", 40, 2020)])
+    assert list(points(figure)) == ["a / b", "b / a", "d", "c"]
+    assert set(figure.marks[2].text.tolist()) == {"a / b", "d", "c"}
+    many = ridge_history([chip(name, 20, 2020) for name in "abcde"])
+    assert many.marks[2].text.tolist() == ["e / 4 more"]
+
+
 def test_a_name_on_another_or_on_a_point_or_outside_is_left_out() -> None:
     assert named_points([(0.1, 0.5), (0.15, 0.52), (0.1, 0.6)], ["long enough", "b", "c"]) == [1, 2]
     assert named_points([(0.1, 0.5), (0.05, 0.49), (0.99, 0.1)], ["long enough", "long enough", "long"]) == [0]
