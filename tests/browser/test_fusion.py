@@ -58,6 +58,17 @@ def chain(ops, size):
     return g
 w = rw.roofline(["h100-sxm"], graphs={"prefill": chain(3, n), "decode": chain(2, rw.dim("n", 1, 64, default=1))})
 w"""
+# More ops than are in sight, then one op alone.
+LONG = """import roofwidget as rw
+def chain(ops):
+    g = rw.Graph(f"{ops} ops")
+    made = g.input("x", (1024, 1024), "bf16")
+    for number in range(ops):
+        made = g.relu(made, name=f"op{number}")
+    g.output(made)
+    return rw.roofline(["h100-sxm"], graph=g)
+w = chain(14)
+w"""
 GROUPS = "[list(group) for group in w.partition.groups]"
 UNFUSED = [["layernorm"], ["gelu"], ["dropout"], ["add"]]
 
@@ -138,6 +149,27 @@ def test_an_op_that_is_dragged_out_of_its_kernel_leaves_it(notebook: OpenNoteboo
     assert place is not None
     carry(drawn, "gelu", place["x"] + 12, place["y"] + place["height"] - 12)
     drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
+
+
+def test_what_is_scrolled_out_of_sight_takes_no_drop_and_one_op_alone_has_no_panel(notebook: OpenNotebook) -> None:
+    book = notebook([LONG, "chain(1)"], height=1400)
+    book.run(0)
+    drawn = Drawn(book)
+    flow = drawn.root.locator(".roofwidget-flow")
+    op(drawn, "op0").scroll_into_view_if_needed()
+    frame = flow.bounding_box()
+    assert frame is not None
+    boxes = [one.bounding_box() for one in drawn.root.locator(".roofwidget-op").all()]
+    below = [box for box in boxes if box is not None and box["y"] > frame["y"] + frame["height"]]
+    assert below, "an op that is drawn, and out of sight"
+    carry(drawn, "op0", below[0]["x"] + below[0]["width"] / 2, below[0]["y"] + below[0]["height"] / 2)
+    expect(drawn.root.locator(".roofwidget-figures")).to_contain_text(re.compile("Kernels\\s*14(?! →)"))
+    assert len(book.python(GROUPS)) == 14
+
+    book.run(1)
+    alone = Drawn(book, 1)
+    expect(alone.root.get_by_role("button", name="Operations 1")).to_be_visible()
+    expect(alone.root.get_by_role("button", name="Fusion")).to_have_count(0)
 
 
 def test_escape_lets_go_of_an_op_that_is_dragged(notebook: OpenNotebook) -> None:

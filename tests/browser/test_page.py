@@ -89,6 +89,23 @@ def test_sliders_toggles_undo_and_typed_values_work_on_a_page(exported: Callable
     drawn.eventually(lambda: not drawn.has_roof("two"))
 
 
+def test_a_page_adds_chips_of_the_catalogue_and_opens_no_file(exported: Callable[..., Exported]) -> None:
+    drawn = exported(rw.roofline(CHIPS[:1], KERNELS).to_html()).drawn
+    expect(drawn.root.get_by_role("button", name="Open…")).to_have_count(0)
+    drawn.root.get_by_role("button", name="+ chip").click()
+    drawn.root.get_by_role("searchbox", name="Search chips").fill("h100 sxm")
+    drawn.root.locator("input[data-chip='h100-sxm']").check()
+    drawn.eventually(lambda: drawn.has_roof("h100-sxm"))
+    # A file that is dropped is the browser's own affair.
+    drawn.root.locator(".roofwidget-frame").evaluate("""(frame) => {
+      const files = new DataTransfer();
+      files.items.add(new File(["name"], "run.csv"));
+      frame.dispatchEvent(new DragEvent("dragenter", { dataTransfer: files, bubbles: true }));
+      return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    }""")
+    expect(drawn.root.locator(".roofwidget-drop")).to_have_count(0)
+
+
 def test_the_roof_is_grabbed_and_a_kernel_hovered_on_a_page(exported: Callable[..., Exported]) -> None:
     drawn = exported(rw.roofline(CHIPS[:1], KERNELS).to_html()).drawn
     drawn.page.mouse.move(*drawn.place(400, 5e13))

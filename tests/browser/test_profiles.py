@@ -271,3 +271,21 @@ w"""
     assert counted(drawn) == "1 of 2 kernels · 50 % of time"
     book.run(2)
     expect(bar(drawn)).to_have_count(0)
+
+
+def test_the_figures_of_the_chip_are_in_sight_for_a_profile_and_follow_a_what_if(notebook: OpenNotebook) -> None:
+    book = notebook([SMALL])
+    book.run(0)
+    drawn = Drawn(book)
+    button = drawn.root.get_by_role("button", name="Device")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    peaks = drawn.root.locator("dl.roofwidget-device > div")
+    level = drawn.root.locator("table.roofwidget-device tbody tr")
+    expect(peaks).to_have_text([re.compile("bf16.*100.TFLOP/s"), re.compile("fp8.*200.TFLOP/s")])
+    expect(level).to_have_text(re.compile("HBM.*1.TB/s.*100.FLOP/B"))
+    drawn.box("bandwidth").fill("×2")
+    drawn.box("bandwidth").press("Enter")
+    expect(level).to_have_text(re.compile("HBM.*2.TB/s.*50.FLOP/B"))
+    # With no profile it is folded.
+    book.python("setattr(w, 'kernels', [('planned', 1e12, 1e9)])")
+    expect(button).to_have_attribute("aria-expanded", "false")

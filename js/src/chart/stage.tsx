@@ -7,7 +7,7 @@ import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
 import { used } from "../ui/keys.ts";
 import type { Drawing } from "./drawing.ts";
-import type { Pointing } from "./gestures/pointing.ts";
+import { EXPLAIN_KEYS, type Pointing } from "./gestures/pointing.ts";
 import type { Choices, PlacedLabel } from "./labels/engine.ts";
 import { Labels, Marquee, Rings } from "./layers/marks.tsx";
 import { isNote, NoteButtons } from "./layers/moved_kernels.tsx";
@@ -68,7 +68,7 @@ export function Stage({
   const { navigation, pointedChip } = pointing;
   const menu = useSignal<ToolMenu | undefined>(undefined);
   function onKeyDown(event: KeyboardEvent) {
-    if (event.key !== "?") return pointing.handlers.onKeyDown(event);
+    if (event.key !== EXPLAIN_KEYS[0]) return pointing.handlers.onKeyDown(event);
     menu.value = "marks";
     used(event);
   }

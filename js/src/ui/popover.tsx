@@ -28,7 +28,9 @@ export function Popover({ label, opener, room, close, children }: PopoverProps) 
       style={{ maxHeight: `${room}px` }}
       role="dialog"
       aria-label={label}
-      tabIndex={-1}
+      // The arrow keys scroll a dialog that has nothing else to focus.
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+      tabIndex={0}
       data-lm-suppress-shortcuts="true"
       onKeyDown={(event) => {
         if (!stepOf(event)) event.stopPropagation();

@@ -37,10 +37,12 @@ export const CHART_KEYS = {
   r: "rulers",
   Escape: "leave",
 } as const;
+/** The key that explains the marks. It works on the toolbar too. */
+export const EXPLAIN_KEYS = ["?"] as const;
 /** The values of `aria-keyshortcuts`: one value for each plane, and one value while a kernel is dragged. */
 const SHORTCUTS = {
-  roofline: keyShortcuts(CHART_KEYS, KERNEL_KEYS, NAVIGATION_KEYS, UNDO_KEYS),
-  time: keyShortcuts(CHART_KEYS, NAVIGATION_KEYS, UNDO_KEYS),
+  roofline: keyShortcuts(CHART_KEYS, KERNEL_KEYS, NAVIGATION_KEYS, EXPLAIN_KEYS, UNDO_KEYS),
+  time: keyShortcuts(CHART_KEYS, NAVIGATION_KEYS, EXPLAIN_KEYS, UNDO_KEYS),
   kernelDrag: keyShortcuts(KERNEL_DRAG_KEYS),
 };
 /** Keys that do not repeat while they are pressed. */
