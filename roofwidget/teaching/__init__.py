@@ -1,0 +1,1 @@
+"""Lessons: questions that check an answer, stories in steps, and grading."""

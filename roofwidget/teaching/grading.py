@@ -1,0 +1,172 @@
+"""`grade`: which answers are right. It needs no front end, so it also runs where notebooks are graded."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from roofwidget.model import ANSWERS_FORMAT, ANSWERS_VERSION, RooflineModel
+from roofwidget.support import text_tables
+from roofwidget.support.did_you_mean import did_you_mean
+from roofwidget.teaching.question import Check, Question, by_key
+
+_COUNTS: Final = ("last", "first", "best")
+_HEADER: Final = ("question", "", "answers", "said")
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What one question got.
+
+    Attributes
+    ----------
+    key
+        The key of the question.
+    correct
+        Whether the answer that counts is right.
+    answer
+        The answer that counts; None if there is none.
+    attempts
+        How many answers were given.
+    message
+        What is said to the answer.
+    factor
+        For numbers, the answer divided by the right one; NaN if this is not defined.
+    """
+
+    key: str
+    correct: bool
+    answer: Any
+    attempts: int
+    message: str
+    factor: float = math.nan
+
+
+@dataclass(frozen=True)
+class Grades:
+    """The grades of several questions, in their order."""
+
+    grades: tuple[Grade, ...]
+
+    @property
+    def points(self) -> int:
+        """How many answers are right."""
+        return sum(one.correct for one in self.grades)
+
+    @property
+    def score(self) -> float:
+        """The share of the questions that is answered right; NaN without questions."""
+        return self.points / len(self.grades) if self.grades else math.nan
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+    def __iter__(self) -> Iterator[Grade]:
+        return iter(self.grades)
+
+    def __getitem__(self, key: str) -> Grade:
+        for one in self.grades:
+            if one.key == key:
+                return one
+        raise KeyError(f"there is no question '{key}'{did_you_mean(key, [one.key for one in self.grades])}")
+
+    def _rows(self) -> list[list[str]]:
+        return [[one.key, "right" if one.correct else "–", str(one.attempts), one.message] for one in self.grades]
+
+    def __repr__(self) -> str:
+        head = f"{self.points} of {text_tables.counted(len(self), 'question')} right"
+        return "\n".join([head, *text_tables.aligned([list(_HEADER), *self._rows()], right=[2])])
+
+    def _repr_html_(self) -> str:
+        caption = f"{self.points} of {text_tables.counted(len(self), 'question')} right"
+        return text_tables.html_table(caption, _HEADER, self._rows())
+
+
+def grade(
+    answers: RooflineModel | Mapping[str, Any] | str | os.PathLike[str],
+    questions: Iterable[Question] | None = None,
+    *,
+    counts: Literal["last", "first", "best"] = "last",
+) -> Grades:
+    """Return which answers are right.
+
+    Parameters
+    ----------
+    answers
+        A mapping from the keys of questions to answers; or a widget with a story; or the path of a file of answers, which
+        a page and `RooflineModel.export_answers` write.
+    questions
+        The questions, in the order of the result. By default those of the widget's story or of the file. A learner can
+        edit a file: for marks that count, give the questions.
+    counts
+        Which of several answers to a question counts: the last one, the first one, or a right one if there is one.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    TypeError
+        If the answers are a mapping and no questions are given.
+    ValueError
+        If the file has no answers, two questions have one key, or `counts` is none of the three.
+
+    Examples
+    --------
+    >>> from roofwidget.teaching.question import Question
+    >>> ridge = Question(key="ridge", prompt="Where is the ridge point?", answer=166.3, unit="FLOP/B")
+    >>> grades = grade({"ridge": "160 FLOP/B"}, [ridge])
+    >>> grades.points, grades["ridge"].message
+    (1, 'Right.')
+    """
+    if counts not in _COUNTS:
+        raise ValueError(f"counts is 'last', 'first' or 'best', not {counts!r}{did_you_mean(str(counts), _COUNTS)}")
+    attempts, own = _attempts(answers)
+    if questions is None and own is None:
+        raise TypeError("grade: give the questions that the answers belong to, as in rw.grade(answers, questions)")
+    known = by_key(list(own or []) if questions is None else list(questions))
+    return Grades(tuple(_grade(question, attempts.get(key, []), counts) for key, question in known.items()))
+
+
+def _attempts(answers: Any) -> tuple[dict[str, list[Any]], list[Question] | None]:
+    """Return all answers by key, and the questions that come with them."""
+    if isinstance(answers, RooflineModel):
+        own = [Question.from_record(record) for record in answers.questions]
+        return {key: list(given) for key, given in answers.answers.items()}, own
+    if isinstance(answers, Mapping):
+        return {str(key): [] if value is None else [value] for key, value in answers.items()}, None
+    return _from_file(Path(answers))
+
+
+def _from_file(path: Path) -> tuple[dict[str, list[Any]], list[Question]]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise ValueError(f"{path.name} is no file of answers: it is not JSON") from None
+    if not isinstance(document, Mapping) or document.get("format") != ANSWERS_FORMAT:
+        raise ValueError(f"{path.name} is no file of answers: a page writes one by its button 'Save answers'")
+    version = document.get("version")
+    if type(version) is not int or not 1 <= version <= ANSWERS_VERSION:
+        raise ValueError(f"{path.name} has version {version!r}, and this roofwidget reads up to {ANSWERS_VERSION}")
+    try:
+        questions = [Question.from_record(record) for record in document["questions"]]
+        answers = {str(key): list(given) for key, given in document["answers"].items()}
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"{path.name} is damaged: {error}") from None
+    return answers, questions
+
+
+def _grade(question: Question, attempts: list[Any], counts: str) -> Grade:
+    checks = [(value, question.check(value)) for value in attempts]
+    right = [one for one in checks if one[1].correct]
+    if not checks:
+        value, check = None, Check(correct=False, message="Not answered.")
+    elif counts == "best" and right:
+        value, check = right[-1]
+    else:
+        value, check = checks[0 if counts == "first" else -1]
+    return Grade(question.key, check.correct, value, len(attempts), check.message, check.factor)

@@ -1,0 +1,302 @@
+"""`Question`: what a learner is asked, which answer is right, and what is said to each answer.
+
+The front end checks answers by the same rules (`js/src/roofline/answers.ts`): a page needs no Python.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from roofwidget import units
+from roofwidget.support.did_you_mean import did_you_mean, listed
+from roofwidget.workloads import Graph
+from roofwidget.workloads.partition import Partition
+from roofwidget.workloads.records import from_record as graph_from_record
+from roofwidget.workloads.records import to_record as graph_to_record
+
+Kind: TypeAlias = Literal["number", "choice", "drag", "merge"]
+Target: TypeAlias = Literal["intensity", "rate", "bandwidth", "peak_flops"]
+
+DEFAULT_TOLERANCE: Final = math.log2(1.05)
+"""The distance on a logarithmic scale within which a typed number counts as right: a factor of 1.05."""
+DRAG_TOLERANCE: Final = math.log2(1.2)
+"""The same for a number that is dragged: a factor of 1.2."""
+UNIT_OF_TARGET: Final[Mapping[str, str]] = {
+    "intensity": "FLOP/B",
+    "rate": "FLOP/s",
+    "bandwidth": "B/s",
+    "peak_flops": "FLOP/s",
+}
+# Rounding may move a number that is exactly at the limit.
+_ROUNDING: Final = 1e-9
+_KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LEVELS: Final = (1, 2, 3)
+_MAX_LETTERS: Final = 40
+_NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Check:
+    """What is said to one answer.
+
+    Attributes
+    ----------
+    correct
+        Whether the answer is right.
+    message
+        What is said to the learner.
+    factor
+        For numbers, the answer divided by the right one; NaN if this is not defined.
+    """
+
+    correct: bool
+    message: str
+    factor: float = math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question with an answer that a program can check.
+
+    Parameters
+    ----------
+    key
+        The name of the question, which is also that of its answer. Letters, digits, dots and hyphens.
+    prompt
+        What is asked, as Markdown.
+    answer
+        The right answer. For "number" and "drag" a number in base units, or text such as ``"3.35 TB/s"``. For "choice"
+        one of `options`. For "merge" the groups of a best partition, each a list of names of ops.
+    kind
+        "number": the learner types a number. "choice": the learner chooses one of `options`. "drag": the learner drags a
+        marker along an axis, or a roof; see `on`. "merge": the learner merges the ops of `graph`. By default "merge"
+        with a graph, "drag" with `on`, "choice" with options, and otherwise "number".
+    unit
+        The unit of a number: one of `roofwidget.units.UNITS`, any other word, or "" for a plain number.
+    tolerance
+        The largest distance from the right answer, as the absolute value of log2(given / right). By default a typed
+        number may be 5 % off, and a dragged number 20 %. Other answers have none.
+    options
+        For "choice": by option, what is said to a learner who chooses it.
+    explanation
+        What is said after the right answer, as Markdown.
+    on
+        For "drag": "intensity" or "rate" for a marker on the chart, "bandwidth" or "peak_flops" for the roof of the
+        focus chip.
+    kernel
+        For "drag" with "intensity" or "rate": the name of the kernel whose place is asked for. Its point is hidden until
+        the learner has answered, and the marker starts at its other coordinate.
+    graph
+        For "merge": the graph whose ops are merged. Every partition that moves as few bytes as `answer` is right.
+    source
+        Where the question or its numbers come from.
+    difficulty
+        1, 2 or 3.
+    setup
+        Arguments of `RooflineModel` that show what the question is about; see `roofwidget.ask`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the parts do not fit together. The message names the question and the part.
+
+    Examples
+    --------
+    >>> ridge = Question(key="ridge", prompt="Where is the ridge point?", answer=166.3, unit="FLOP/B")
+    >>> ridge.check("166").correct, ridge.check(1663).message
+    (True, 'Not yet: 10 times too large.')
+    """
+
+    key: str
+    prompt: str
+    answer: Any
+    kind: str = ""
+    unit: str = ""
+    tolerance: float | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    explanation: str = ""
+    on: Target | None = None
+    kernel: str | None = None
+    graph: Graph | None = None
+    source: str = ""
+    difficulty: int = 1
+    setup: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.key, str) or not _KEY.fullmatch(self.key):
+            raise ValueError(f"a question's key has letters, digits, dots and hyphens, not {self.key!r:.60}")
+        natural = "merge" if self.graph else "drag" if self.on else "choice" if self.options else "number"
+        self._set("kind", self.kind or natural)
+        if self.kind not in get_args(Kind):
+            raise self._wrong(
+                f"kind is {listed(get_args(Kind))}, not {self.kind!r}{did_you_mean(str(self.kind), get_args(Kind))}"
+            )
+        if self.kind != natural:
+            raise self._wrong(f"its parts are those of kind '{natural}', not of '{self.kind}'")
+        if self.difficulty not in _LEVELS:
+            raise self._wrong(f"difficulty is 1, 2 or 3, not {self.difficulty!r}")
+        self._set("options", MappingProxyType({str(one): str(said) for one, said in self.options.items()}))
+        checked = {"number": self._check_number, "drag": self._check_number, "choice": self._check_options}
+        checked.get(self.kind, self._check_groups)()
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _wrong(self, what: str) -> ValueError:
+        return ValueError(f"question '{self.key}': {what}")
+
+    def _check_number(self) -> None:
+        if self.kind == "drag":
+            if self.on not in UNIT_OF_TARGET:
+                hint = did_you_mean(str(self.on), UNIT_OF_TARGET)
+                raise self._wrong(f"on is {listed(list(UNIT_OF_TARGET))}, not {self.on!r}{hint}")
+            self._set("unit", UNIT_OF_TARGET[self.on])
+        number = self.number(self.answer)
+        if isinstance(number, str):
+            raise self._wrong(f"answer: {number}")
+        if self.kind == "drag" and not number > 0:
+            raise self._wrong(f"the answer of a drag is above zero, not {number:g}")
+        self._set("answer", number)
+        if self.tolerance is None:
+            self._set("tolerance", DRAG_TOLERANCE if self.kind == "drag" else DEFAULT_TOLERANCE)
+        if not 0 <= float(self.tolerance or 0) <= 1:
+            raise self._wrong(f"tolerance is |log2| from 0 to 1, not {self.tolerance!r}")
+
+    def _check_options(self) -> None:
+        if len(self.options) < 2:  # noqa: PLR2004 - a choice
+            raise self._wrong("a choice has at least two options")
+        if self.answer not in self.options:
+            raise self._wrong(f"the answer {self.answer!r:.60} is none of its options: {listed(list(self.options))}")
+        silent = [one for one, said in self.options.items() if not said and one != self.answer]
+        if silent:
+            raise self._wrong(f"the option '{silent[0]}' has no text that says why it is wrong")
+
+    def _check_groups(self) -> None:
+        try:
+            self._partition(self.answer)
+        except (TypeError, ValueError) as error:
+            raise self._wrong(f"answer: {error}") from None
+        self._set("answer", tuple(tuple(group) for group in self.answer))
+
+    def _partition(self, groups: Any) -> Partition:
+        if self.graph is None:
+            raise self._wrong("a merge has a graph")
+        return Partition(self.graph, groups)
+
+    def number(self, value: Any) -> float | str:
+        """Return an answer as a number in base units, or a sentence that says why it is none."""
+        if self.unit in units.UNITS:
+            try:
+                number = units.parse(value, self.unit, "the answer")
+            except (TypeError, ValueError) as error:
+                return str(error)
+        elif isinstance(value, str):
+            parts = _NUMBER.fullmatch(value.strip())
+            if parts is None or parts[2].strip() not in {"", self.unit}:
+                return f"{value[:_MAX_LETTERS]!r} is not a number{f' of {self.unit}' if self.unit else ''}"
+            number = float(parts[1])
+        elif isinstance(value, bool) or not hasattr(value, "__float__"):
+            return f"{str(value)[:_MAX_LETTERS]!r} is not a number"
+        else:
+            number = float(value)
+        return number if math.isfinite(number) else f"{number} is not a finite number"
+
+    def check(self, value: Any) -> Check:
+        """Return whether an answer is right, and what is said to it. Any value can be given.
+
+        Parameters
+        ----------
+        value
+            For "number" and "drag" a number in base units, or text with a unit. For "choice" the text of an option. For
+            "merge" a list of groups, each a list of names of ops. None if there is no answer.
+        """
+        if value is None:
+            return Check(correct=False, message="Not answered.")
+        if self.kind == "choice":
+            return self._check_choice(value)
+        if self.kind == "merge":
+            return self._check_merge(value)
+        number = self.number(value)
+        if isinstance(number, str):
+            return Check(correct=False, message=f"{number[:1].upper()}{number[1:]}.")
+        if self.answer <= 0 or number <= 0:
+            correct = number == self.answer
+            said = "Right." if correct else "Not yet: too large." if number > self.answer else "Not yet: too small."
+            return Check(correct, said)
+        factor = number / self.answer if math.isfinite(number / self.answer) else math.nan
+        distance = math.log2(number) - math.log2(self.answer)
+        if abs(distance) <= float(self.tolerance or 0) + _ROUNDING:
+            return Check(correct=True, message="Right.", factor=factor)
+        size, way = units.format_factor(2.0 ** min(abs(distance), 1000.0)), "large" if distance > 0 else "small"
+        return Check(correct=False, message=f"Not yet: {size} times too {way}.", factor=factor)
+
+    def _check_choice(self, value: Any) -> Check:
+        if value not in self.options if isinstance(value, str) else True:
+            return Check(correct=False, message=f"{str(value)[:_MAX_LETTERS]!r} is none of the options.")
+        correct = value == self.answer
+        said = self.options[value]
+        return Check(correct, f"{'Right.' if correct else 'Not yet.'}{f' {said}' if said else ''}")
+
+    def _check_merge(self, value: Any) -> Check:
+        try:
+            given = self._partition(value)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            return Check(correct=False, message=f"This is no partition: {error}.")
+        best = self._partition(self.answer)
+        least, moved = best.total_bytes(), given.total_bytes()
+        if moved <= least:
+            return Check(correct=True, message="Right.", factor=1.0)
+        factor = moved / least
+        return Check(
+            correct=False,
+            message=f"Not yet: it moves {units.format_factor(factor)} times the bytes that are needed.",
+            factor=factor,
+        )
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the question as JSON can hold it, without its setup."""
+        return {
+            "key": self.key,
+            "kind": self.kind,
+            "prompt": self.prompt,
+            "answer": [list(group) for group in self.answer] if self.kind == "merge" else self.answer,
+            "unit": self.unit,
+            "tolerance": self.tolerance,
+            "options": [[one, said] for one, said in self.options.items()],
+            "explanation": self.explanation,
+            "on": self.on,
+            "kernel": self.kernel,
+            "graph": None if self.graph is None else graph_to_record(self.graph),
+            "source": self.source,
+            "difficulty": self.difficulty,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Question:
+        """Return the question of a record.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the record is not that of a question.
+        """
+        parts = dict(record)
+        parts["options"] = dict(parts.get("options") or [])
+        if parts.get("graph") is not None:
+            parts["graph"] = graph_from_record(parts["graph"])
+        return cls(**parts)
+
+
+def by_key(questions: Sequence[Question]) -> dict[str, Question]:
+    """Return questions by key. Raise `ValueError` if two have the same key."""
+    found: dict[str, Question] = {}
+    for question in questions:
+        if question.key in found:
+            raise ValueError(f"two questions have the key '{question.key}'; give one of them another key")
+        found[question.key] = question
+    return found
