@@ -1,0 +1,1 @@
+"""A bank of exercises with numbers of their own for each student."""

@@ -1,0 +1,60 @@
+"""The list of exercises: makers of questions whose numbers are printed in a source, or drawn from a seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias, TypeVar
+
+from roofwidget.teaching.question import Question
+
+T = TypeVar("T")
+
+
+class Draw:
+    """Draws the numbers of an exercise.
+
+    Parameters
+    ----------
+    seed
+        A student's seed. With None every number is the printed one.
+    key
+        The key of the exercise. Two exercises of one student draw independent numbers.
+    """
+
+    def __init__(self, seed: int | None, key: str) -> None:
+        self._random = None if seed is None else random.Random(f"{seed} {key}")  # noqa: S311 - not a secret
+
+    def pick(self, printed: T, others: Sequence[T]) -> T:
+        """Return the printed value, or with a seed one of `printed` and `others`."""
+        return printed if self._random is None else self._random.choice([printed, *others])
+
+
+Maker: TypeAlias = Callable[[Draw, str], Question]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise of the bank, whose question depends on a seed."""
+
+    key: str
+    make: Maker
+
+    def question(self, seed: int | None) -> Question:
+        """Return the question with the printed numbers, or with those of a seed."""
+        return self.make(Draw(seed, self.key), self.key)
+
+
+EXERCISES: Final[list[Exercise]] = []
+"""All exercises, in the order in which they are defined."""
+
+
+def exercise(key: str) -> Callable[[Maker], Maker]:
+    """Return a decorator that adds a maker of questions to the bank. The maker gets a `Draw` and the key."""
+
+    def add(make: Maker) -> Maker:
+        EXERCISES.append(Exercise(key, make))
+        return make
+
+    return add
