@@ -13,6 +13,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +26,7 @@ from traitlets import (
     CaselessStrEnum,
     Enum,
     HasTraits,
+    Int,
     TraitError,
     Unicode,
     default,
@@ -41,7 +43,7 @@ from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.chips import chip as catalogue_chip
-from roofwidget.export import engine, fallback, page, pictures, session, table
+from roofwidget.export import answers, engine, fallback, page, pictures, session, table
 from roofwidget.export.engine import Picture, Theme
 from roofwidget.kernels.columns import Texts, folded
 from roofwidget.kernels.dataframes import is_frame
@@ -75,6 +77,15 @@ from roofwidget.state.graph import (
     dims_for,
     has_same_groups,
     refused_as,
+)
+from roofwidget.state.lesson import (
+    attempts_by_key,
+    lock_names,
+    panel_names,
+    rate_ranges,
+    script_of,
+    snap_rates,
+    words_of,
 )
 from roofwidget.state.rates import (
     QUANTITIES,
@@ -135,9 +146,13 @@ if TYPE_CHECKING:
 _SET_LAST: Final = (
     *("peak_flops", "bandwidth", "ceilings", "bounds", "dims", "convention", "dtype", "partition"),
     *("selected", "hovered", "at_roof", "moves", "zoom"),
+    *("story", "step"),
 )
 
 _CHIP_TRAITS: Final = ("chips", "added_chips")
+SET_FIRST: Final = ("phase", "partition")
+"""These traits reset others. They are set before the others of one message."""
+_OF_LESSON: Final = ("story", "step", "answers")
 ROW_TRAITS: Final = ("selected", "hovered", "at_roof", "moves")
 """The traits that refer to rows of `shown_kernels`. They are reset when the rows become other kernels."""
 
@@ -514,11 +529,72 @@ class RooflineModel(HasTraits):
     presentation = owned("shared", Bool(default_value=False, help="Everything 1.6 times as big, for a projector."))
     rulers = owned("shared", Bool(default_value=True, help="A line at the pointer shows what each roof allows there."))
 
+    # -- lessons -----------------------------------------------------------------------------------------------
+
+    story = owned(
+        "python",
+        Checked(optional(script_of), help="The steps of a story, which `Story` makes; None without one."),
+        to_wire=lambda script, _model: wire.story_to_wire(None if script is None else script.to_record()),
+    )
+    step = owned("shared", Int(0, min=0, help="The step of `story` that is shown, from 0. A step sets other traits."))
+    answers = owned(
+        "shared",
+        Checked(
+            attempts_by_key,
+            MappingProxyType({}),
+            help="All answers of the learner by the key of their question, the latest last; see `answer`.",
+        ),
+        to_wire=lambda given, _model: {key: list(attempts) for key, attempts in given.items()},
+    )
+    locks = owned(
+        "python",
+        Checked(
+            lock_names,
+            (),
+            help="What the page does not let a learner change, such as ['bandwidth']. Python may change it, so it "
+            "keeps nothing secret.",
+        ),
+    )
+    hidden_panels = owned(
+        "python", Checked(panel_names, (), help="Panels that the page leaves out, such as ['table'].")
+    )
+    ranges = owned(
+        "python",
+        Checked(
+            rate_ranges,
+            MappingProxyType({}),
+            help="The lowest and the highest rate that sliders and roof reach, such as {'bandwidth': ('1 TB/s', "
+            "'4 TB/s')}.",
+        ),
+        to_wire=lambda given, _model: {name: list(rates) for name, rates in given.items()},
+    )
+    snap = owned(
+        "python",
+        Checked(
+            snap_rates,
+            MappingProxyType({}),
+            help="The only rates that sliders and roof stop at, such as {'bandwidth': ['1 TB/s', '2 TB/s']}.",
+        ),
+        to_wire=lambda given, _model: {name: list(rates) for name, rates in given.items()},
+    )
+    terms = owned(
+        "python",
+        Checked(
+            words_of,
+            MappingProxyType({}),
+            help="The page's words: 'arithmetic' or 'operational' for 'intensity'; 'ridge point', 'knee' or 'machine "
+            "balance' for 'ridge'.",
+        ),
+        to_wire=lambda given, _model: dict(given),
+    )
+
     # The plane (pair of axes) for which the value of `zoom` was checked.
     _zoomed: Plane = plane_of("roofline", "log")
     # The kernels that `set_series` made; and the same if the kernels before have the same row numbers in them.
     _with_series: Kernels | None = None
     _extended: Kernels | None = None
+    # Whether the constructor has ended. Until then a step sets no other traits: they come from the caller.
+    _is_built: bool = False
 
     def __init__(
         self,
@@ -554,6 +630,7 @@ class RooflineModel(HasTraits):
             setattr(self, name, value)
         if _restore is not None:
             _restore(self)
+        self._is_built = True
 
     def _check_keywords(self, traits: Mapping[str, Any], *, has_kernels: bool) -> None:
         kind = type(self).__name__
@@ -1273,6 +1350,64 @@ class RooflineModel(HasTraits):
         if self._zoomed != plane_of(self.view, self.time_scale):
             self.zoom = None
 
+    # -- lessons -----------------------------------------------------------------------------------------------
+
+    @property
+    def questions(self) -> list[Mapping[str, Any]]:
+        """The records of the questions of the story, in the order of its steps."""
+        return [] if self.story is None else self.story.questions
+
+    def answer(self, key: str) -> Any:
+        """Return the latest answer to a question: a number, a text or groups of ops. None until there is one.
+
+        Raises
+        ------
+        KeyError
+            If the story has questions, and none with this key.
+        """
+        keys = [str(record["key"]) for record in self.questions]
+        if keys and key not in keys and key not in self.answers:
+            raise KeyError(f"there is no question '{key}'{did_you_mean(key, keys)}")
+        given = self.answers.get(key, ())
+        return given[-1] if given else None
+
+    def export_answers(self) -> str:
+        """Return all answers with their questions, as JSON text that `roofwidget.grade` reads from a file."""
+        return answers.text(self.questions, self.answers)
+
+    @validate("step")
+    def _check_step(self, proposal: Bunch) -> int:
+        last = 0 if self.story is None else len(self.story.steps) - 1
+        if proposal["value"] > last:
+            raise TraitError(f"step {proposal['value']}: the last step is {last}")
+        return int(proposal["value"])
+
+    @observe("step")
+    def _show_step(self, _change: Bunch) -> None:
+        if self._is_built and self.story is not None:
+            self.set_wire_values(self.story.at(self.step))
+
+    def wire_values(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return the values of some synced traits as a page receives them."""
+        return {name: self._sent(name) for name in names}
+
+    def set_wire_values(self, values: Mapping[str, Any]) -> None:
+        """Set traits to values as a page receives them."""
+        # The phase and the partition reset other traits.
+        first = [name for name in SET_FIRST if name in values]
+        others = [name for name in values if name not in first]
+        for part in (first, others):
+            with self.hold_trait_notifications():
+                for name in part:
+                    from_wire = self.trait_metadata(name, "from_json")
+                    self.set_trait(name, values[name] if from_wire is None else from_wire(values[name], self))
+
+    def copy_without_browser(self) -> RooflineModel:
+        """Return a model of the same state, whose changes change nothing here. It has no story."""
+        found = session.parsed(self._to_session())
+        plain = {name: value for name, value in found.traits.items() if name not in _OF_LESSON}
+        return RooflineModel._from_session(replace(found, traits=plain))
+
     # -- pictures ----------------------------------------------------------------------------------------------
 
     def wire_state(self) -> dict[str, Any]:
@@ -1281,15 +1416,15 @@ class RooflineModel(HasTraits):
 
     def _wire_state(self, **instead: Any) -> dict[str, Any]:
         """Return the same as `wire_state`, with the values of `instead`, whose traits are not read."""
-
-        def sent(name: str) -> Any:
-            if name in instead:
-                return instead[name]
-            value, to_wire = getattr(self, name), self.trait_metadata(name, "to_json")
-            return value if to_wire is None else to_wire(value, self)
-
         synced = self.traits(sync=True, owner=lambda owner: owner is not None)
-        return {name: sent(name) for name in synced if not name.startswith("_")}
+        return {
+            name: instead[name] if name in instead else self._sent(name) for name in synced if not name.startswith("_")
+        }
+
+    def _sent(self, name: str) -> Any:
+        """Return the value of a synced trait as a page receives it."""
+        value, to_wire = getattr(self, name), self.trait_metadata(name, "to_json")
+        return value if to_wire is None else to_wire(value, self)
 
     def _picture(self, width: int, height: int | None, theme: Theme) -> Picture:
         return engine.draw(self.wire_state(), self.locale, width=width, height=height, theme=theme)
@@ -1425,7 +1560,7 @@ class RooflineModel(HasTraits):
                 partitions=partitions,
                 what_if=self.what_if,
                 snapshots=self.snapshots,
-                traits={**plain, "locale": self.locale},
+                traits={**plain, "locale": self.locale, "story": self.story and self.story.to_record()},
             )
         )
 
@@ -1456,22 +1591,25 @@ class RooflineModel(HasTraits):
         (1000000000000000.0, 'mat')
         """
         try:
-            found = session.read(Path(path))
-            traits = {**found.traits, "moves": wire.moves_from_wire(found.traits.get("moves", {}))}
-            if found.graphs:
-                partition = found.partitions.get(found.traits.get("phase", ""))
-                traits |= {"graphs": found.graphs} | ({} if partition is None else {"partition": partition})
-            else:
-                traits["kernels"] = found.kernels
-            return cls(
-                found.chips,
-                _restore=lambda model: model._restore_session(found),  # noqa: SLF001 - a model of this class
-                **traits,
-                baseline=found.baseline,
-                snapshots=found.snapshots,
-            )
+            return cls._from_session(session.read(Path(path)))
         except (AttributeError, LookupError, TraitError, TypeError, ValueError) as error:
             raise ValueError(f"{Path(path).name}: {error}") from None
+
+    @classmethod
+    def _from_session(cls, found: session.Session) -> Self:
+        traits = {**found.traits, "moves": wire.moves_from_wire(found.traits.get("moves", {}))}
+        if found.graphs:
+            partition = found.partitions.get(found.traits.get("phase", ""))
+            traits |= {"graphs": found.graphs} | ({} if partition is None else {"partition": partition})
+        else:
+            traits["kernels"] = found.kernels
+        return cls(
+            found.chips,
+            _restore=lambda model: model._restore_session(found),  # noqa: SLF001 - a model of this class
+            **traits,
+            baseline=found.baseline,
+            snapshots=found.snapshots,
+        )
 
     def _restore_session(self, found: session.Session) -> None:
         """Set what the constructor has no argument for."""

@@ -20,7 +20,7 @@ from roofwidget import bundle
 from roofwidget.chips import AmbiguousChipError, UnknownChipError, chip
 from roofwidget.export import engine
 from roofwidget.kernels.table import Kernels
-from roofwidget.model import ROW_TRAITS, RooflineModel
+from roofwidget.model import ROW_TRAITS, SET_FIRST, RooflineModel
 from roofwidget.readers import read
 from roofwidget.state.filter_traits import has_column
 from roofwidget.state.graph import has_same_groups
@@ -30,16 +30,15 @@ from roofwidget.state.requests import REPLY, Request, Requests, catalogue, page_
 from roofwidget.state.trait_types import language_of, owned
 from roofwidget.support.languages import ENGLISH
 
-_SET_FIRST: Final = ("phase", "partition")
 # Traits of ipywidgets that a page sets.
 _OF_ALL_WIDGETS: Final = frozenset({"_view_count", "layout", "tabbable", "tooltip"})
 # These values of a message belong together. If one of these values is refused, all of these values are refused.
-_OF_GRAPH: Final = frozenset({*_SET_FIRST, "dims", "convention", "dtype"})
+_OF_GRAPH: Final = frozenset({*SET_FIRST, "dims", "convention", "dtype"})
 
 
 def _place(name: str) -> int:
     """Return the sort key of a trait in a message: first the phase, then the partition, then all other traits."""
-    return _SET_FIRST.index(name) if name in _SET_FIRST else len(_SET_FIRST)
+    return SET_FIRST.index(name) if name in SET_FIRST else len(SET_FIRST)
 
 
 def _prepare(language: str) -> None:
@@ -141,9 +140,12 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             state["columns"] = [key for key in state["columns"] if not self._is_former_column(str(key))]
         if state.get("sort_by") and self._is_former_column(str(state["sort_by"]).removeprefix("-")):
             del state["sort_by"]
+        # A step sets other traits. The page may have changed them since, and sends their values with the step.
+        if "step" in state:
+            super().set_state({"step": state.pop("step")})
         # The phase and the partition are set first, because the other values were chosen for them.
         super().set_state({name: state[name] for name in sorted(state, key=_place)})
-        if any(name in state for name in _SET_FIRST):
+        if any(name in state for name in SET_FIRST):
             # A new phase or partition resets the traits of rows. Set the message's values of these traits again: they
             # belong to the new groups.
             super().set_state({name: value for name, value in state.items() if name in ROW_TRAITS})

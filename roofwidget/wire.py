@@ -42,6 +42,10 @@ what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/
 moves    ``{row: {bytes: factor, time: factor}}``, without factors of 1. Sent by both sides.
 snapshots ``[{name, chip, precision, memory, peak, bandwidth, hidden, kernels: [[name, FLOP/byte or null, rate]]}]``.
          Null means infinite. Sent by both sides.
+story    ``{base: {trait: value}, steps: [{caption: nodes, changes: {trait: value}, hides: boolean or [kernel],
+         question: null or {key, kind, prompt: nodes, answer, unit, tolerance, options: [[text, what is said]],
+         explanation: nodes, on, kernel, source, difficulty}}]}``. A step has the values of `base` and of its `changes`.
+         `roofwidget.support.markdown` makes the nodes.
 others   as in Python
 ======== =========================================================================================
 """
@@ -64,6 +68,7 @@ from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.concat import concat
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
+from roofwidget.support import markdown
 from roofwidget.support.text_tables import without_surrogates
 from roofwidget.workloads import CONVENTIONS, DTYPES, Graph, Op, Tensor
 from roofwidget.workloads.expressions import to_wire
@@ -344,6 +349,24 @@ def snapshots_from_wire(received: Iterable[Mapping[str, Any]], _widget: object =
         )
         for entry in received
     )
+
+
+def story_to_wire(record: Mapping[str, Any] | None, _widget: object = None) -> dict[str, Any] | None:
+    """Return the data of a story, from its record. Texts are elements instead of Markdown."""
+    if record is None:
+        return None
+
+    def asked(question: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        if question is None:
+            return None
+        texts = {name: markdown.tree(text_to_wire(question[name])) for name in ("prompt", "explanation")}
+        return {name: value for name, value in {**question, **texts}.items() if name != "graph"}
+
+    steps = [
+        {**step, "caption": markdown.tree(text_to_wire(step["caption"])), "question": asked(step["question"])}
+        for step in record["steps"]
+    ]
+    return {**record, "steps": steps}
 
 
 def _binary(column: Floats) -> memoryview:

@@ -99,9 +99,23 @@ def read(path: Path) -> Session:
     OSError
         If the file cannot be read.
     ValueError
-        If the file is no session, is of a newer version, or is wrong in a part: the message names the part.
+        As `parsed`, and if the file is not UTF-8 text.
     """
-    document = _document(path)
+    try:
+        return parsed(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise ValueError("the file is not UTF-8 text") from None
+
+
+def parsed(contents: str) -> Session:
+    """Return the session in a text.
+
+    Raises
+    ------
+    ValueError
+        If the text is no session, is of a newer version, or is wrong in a part: the message names the part.
+    """
+    document = _document(contents)
     for word in document:
         if word not in _HEAD + _PARTS:
             raise ValueError(f"a session has no '{word}'{did_you_mean(str(word), _PARTS)}")
@@ -126,11 +140,9 @@ def read(path: Path) -> Session:
     return Session(**found)
 
 
-def _document(path: Path) -> Mapping[str, Any]:
+def _document(contents: str) -> Mapping[str, Any]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise ValueError("the file is not UTF-8 text") from None
+        document = json.loads(contents)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from None
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:

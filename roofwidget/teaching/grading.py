@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from roofwidget.model import ANSWERS_FORMAT, ANSWERS_VERSION, RooflineModel
+from roofwidget.export.answers import FORMAT, VERSION
+from roofwidget.model import RooflineModel
 from roofwidget.support import text_tables
 from roofwidget.support.did_you_mean import did_you_mean
 from roofwidget.teaching.question import Check, Question, by_key
@@ -98,8 +99,8 @@ def grade(
     Parameters
     ----------
     answers
-        A mapping from the keys of questions to answers; or a widget with a story; or the path of a file of answers, which
-        a page and `RooflineModel.export_answers` write.
+        A mapping from the keys of questions to answers; or a widget with a story; or the path of a file of answers. A
+        page and `RooflineModel.export_answers` write such files.
     questions
         The questions, in the order of the result. By default those of the widget's story or of the file. A learner can
         edit a file: for marks that count, give the questions.
@@ -147,11 +148,11 @@ def _from_file(path: Path) -> tuple[dict[str, list[Any]], list[Question]]:
         document = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         raise ValueError(f"{path.name} is no file of answers: it is not JSON") from None
-    if not isinstance(document, Mapping) or document.get("format") != ANSWERS_FORMAT:
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise ValueError(f"{path.name} is no file of answers: a page writes one by its button 'Save answers'")
     version = document.get("version")
-    if type(version) is not int or not 1 <= version <= ANSWERS_VERSION:
-        raise ValueError(f"{path.name} has version {version!r}, and this roofwidget reads up to {ANSWERS_VERSION}")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise ValueError(f"{path.name} has version {version!r}, and this roofwidget reads up to {VERSION}")
     try:
         questions = [Question.from_record(record) for record in document["questions"]]
         answers = {str(key): list(given) for key, given in document["answers"].items()}

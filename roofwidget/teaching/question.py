@@ -73,8 +73,8 @@ class Question:
         The right answer. For "number" and "drag" a number in base units, or text such as ``"3.35 TB/s"``. For "choice"
         one of `options`. For "merge" the groups of a best partition, each a list of names of ops.
     kind
-        "number": the learner types a number. "choice": the learner chooses one of `options`. "drag": the learner drags a
-        marker along an axis, or a roof; see `on`. "merge": the learner merges the ops of `graph`. By default "merge"
+        "number": the learner types a number. "choice": the learner chooses one of `options`. "drag": the learner drags
+        a marker along an axis, or a roof; see `on`. "merge": the learner merges the ops of `graph`. By default "merge"
         with a graph, "drag" with `on`, "choice" with options, and otherwise "number".
     unit
         The unit of a number: one of `roofwidget.units.UNITS`, any other word, or "" for a plain number.
@@ -89,8 +89,8 @@ class Question:
         For "drag": "intensity" or "rate" for a marker on the chart, "bandwidth" or "peak_flops" for the roof of the
         focus chip.
     kernel
-        For "drag" with "intensity" or "rate": the name of the kernel whose place is asked for. Its point is hidden until
-        the learner has answered, and the marker starts at its other coordinate.
+        For "drag" with "intensity" or "rate": the name of the kernel whose place is asked for. Its point is hidden
+        until the learner has answered. Without it, the marker is a line across the chart.
     graph
         For "merge": the graph whose ops are merged. Every partition that moves as few bytes as `answer` is right.
     source
@@ -152,10 +152,11 @@ class Question:
 
     def _check_number(self) -> None:
         if self.kind == "drag":
-            if self.on not in UNIT_OF_TARGET:
-                hint = did_you_mean(str(self.on), UNIT_OF_TARGET)
+            target = str(self.on)
+            if target not in UNIT_OF_TARGET:
+                hint = did_you_mean(target, UNIT_OF_TARGET)
                 raise self._wrong(f"on is {listed(list(UNIT_OF_TARGET))}, not {self.on!r}{hint}")
-            self._set("unit", UNIT_OF_TARGET[self.on])
+            self._set("unit", UNIT_OF_TARGET[target])
         number = self.number(self.answer)
         if isinstance(number, str):
             raise self._wrong(f"answer: {number}")
@@ -221,6 +222,9 @@ class Question:
             return self._check_choice(value)
         if self.kind == "merge":
             return self._check_merge(value)
+        return self._check_size(value)
+
+    def _check_size(self, value: Any) -> Check:
         number = self.number(value)
         if isinstance(number, str):
             return Check(correct=False, message=f"{number[:1].upper()}{number[1:]}.")
@@ -248,10 +252,9 @@ class Question:
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             return Check(correct=False, message=f"This is no partition: {error}.")
         best = self._partition(self.answer)
-        least, moved = best.total_bytes(), given.total_bytes()
-        if moved <= least:
-            return Check(correct=True, message="Right.", factor=1.0)
-        factor = moved / least
+        factor = given.excess() / best.excess()
+        if factor <= 1:
+            return Check(correct=True, message="Right.", factor=factor)
         return Check(
             correct=False,
             message=f"Not yet: it moves {units.format_factor(factor)} times the bytes that are needed.",

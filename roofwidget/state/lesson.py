@@ -1,0 +1,210 @@
+"""The traits of lessons: a script with its steps, answers, and what a learner may change."""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from roofwidget.state.rates import QUANTITIES, parsed_rate
+from roofwidget.support.did_you_mean import did_you_mean, listed
+
+LOCKS: Final = (
+    *("peak_flops", "bandwidth", "chips", "precision", "memory", "partition", "dims"),
+    *("phase", "moves", "filters", "view"),
+)
+"""What `locks` can hold."""
+PANELS: Final = (
+    *("chips", "hardware", "workload", "fusion", "projection", "filters", "comparison", "table", "sentence", "tools"),
+)
+"""What `hidden_panels` can hold."""
+TERMS: Final[Mapping[str, tuple[str, ...]]] = {
+    "intensity": ("arithmetic", "operational"),
+    "ridge": ("ridge point", "knee", "machine balance"),
+}
+"""The words between which a lecturer can choose. The first of each is the default."""
+MAX_ATTEMPTS: Final = 1000
+"""The most answers to one question."""
+MAX_ANSWERS_BYTES: Final = 1_000_000
+
+# A change of step sets these back to the values that the script had when it was made, beside what its steps change.
+ALWAYS_RESTORED: Final = (
+    *("phase", "partition", "dims", "convention", "dtype", "shown", "focus_chip", "precision", "memory"),
+    *("what_if", "moves", "selected", "view", "zoom", "search"),
+)
+
+
+@dataclass(frozen=True)
+class ScriptStep:
+    """A step of a script.
+
+    Attributes
+    ----------
+    caption
+        What is said, as Markdown.
+    changes
+        Values on the wire of the traits that differ from the script's own values.
+    question
+        The record of a question, or None.
+    hides
+        The names of kernels whose points are hidden until the question is answered; True for all kernels.
+    """
+
+    caption: str
+    changes: Mapping[str, Any]
+    question: Mapping[str, Any] | None = None
+    hides: bool | tuple[str, ...] = False
+
+
+@dataclass(frozen=True)
+class Script:
+    """The steps of a story as the front end needs them.
+
+    Attributes
+    ----------
+    base
+        Values on the wire of all traits that a step sets.
+    steps
+        The steps in order.
+    """
+
+    base: Mapping[str, Any]
+    steps: tuple[ScriptStep, ...]
+
+    def at(self, step: int) -> dict[str, Any]:
+        """Return the values of all traits that a step sets, on the wire."""
+        return {**self.base, **self.steps[step].changes}
+
+    @property
+    def questions(self) -> list[Mapping[str, Any]]:
+        """The records of the questions, in the order of the steps."""
+        return [step.question for step in self.steps if step.question is not None]
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the script as JSON can hold it."""
+        steps = [
+            {
+                "caption": step.caption,
+                "changes": dict(step.changes),
+                "question": step.question,
+                "hides": step.hides if isinstance(step.hides, bool) else list(step.hides),
+            }
+            for step in self.steps
+        ]
+        return {"base": dict(self.base), "steps": steps}
+
+
+def script_of(value: Any) -> Script:
+    """Return a script, or the script of a record. Raise `TypeError` for anything else."""
+    if isinstance(value, Script):
+        return value
+    if not isinstance(value, Mapping) or not isinstance(value.get("steps"), Sequence):
+        raise TypeError(f"expected what rw.Story makes, got {value!r:.60}")
+
+    def step(record: Mapping[str, Any]) -> ScriptStep:
+        hides = record["hides"]
+        return ScriptStep(
+            str(record["caption"]),
+            dict(record["changes"]),
+            record["question"],
+            hides if isinstance(hides, bool) else tuple(map(str, hides)),
+        )
+
+    return Script(dict(value["base"]), tuple(step(record) for record in value["steps"]))
+
+
+def attempts_by_key(value: Any) -> Mapping[str, tuple[Any, ...]]:
+    """Return all answers by the key of their question: numbers, texts, or groups of names of ops. The latest is last.
+
+    Raises
+    ------
+    TypeError
+        If the value has another form.
+    ValueError
+        If there are more answers than `MAX_ATTEMPTS` or `MAX_ANSWERS_BYTES` allow.
+    """
+    what = "a mapping from the keys of questions to lists of answers"
+    if not isinstance(value, Mapping):
+        raise TypeError(f"expected {what}, got {value!r:.60}")
+    found: dict[str, tuple[Any, ...]] = {}
+    for key, attempts in value.items():
+        if not isinstance(key, str) or isinstance(attempts, str) or not isinstance(attempts, Sequence):
+            raise TypeError(f"expected {what}, got {attempts!r:.60} by {key!r:.60}")
+        if len(attempts) > MAX_ATTEMPTS:
+            raise ValueError(f"question '{key:.60}' has {len(attempts):,} answers; at most {MAX_ATTEMPTS:,} are kept")
+        found[key] = tuple(map(_attempt, attempts))
+    if len(json.dumps(found)) > MAX_ANSWERS_BYTES:
+        raise ValueError(f"the answers have more than {MAX_ANSWERS_BYTES:,} bytes")
+    return MappingProxyType(found)
+
+
+def _attempt(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value):
+        return value
+    if isinstance(value, Sequence) and all(isinstance(group, Sequence) for group in value):
+        return [[str(name) for name in group] for group in value]
+    raise TypeError(f"an answer is a number, a text or a list of groups, not {value!r:.60}")
+
+
+def _known(given: Any, known: Sequence[str], what: str) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else tuple(given)
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"{what} '{name}' is unknown{did_you_mean(str(name), known)}; there are {listed(list(known))}"
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def lock_names(value: Any) -> tuple[str, ...]:
+    """Return the names of what is locked. Raise `ValueError` for a name that is not in `LOCKS`."""
+    return _known(value, LOCKS, "lock")
+
+
+def panel_names(value: Any) -> tuple[str, ...]:
+    """Return the names of panels. Raise `ValueError` for a name that is not in `PANELS`."""
+    return _known(value, PANELS, "panel")
+
+
+def _rates(value: Any, what: str) -> dict[str, tuple[float, ...]]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"expected a mapping such as {{'bandwidth': …}} for {what}, got {value!r:.60}")
+    found = {}
+    for name, rates in value.items():
+        _known(name, QUANTITIES, what)
+        found[name] = tuple(parsed_rate(rate, name, f"{what} of {name}") for rate in rates)
+    return found
+
+
+def rate_ranges(value: Any) -> Mapping[str, tuple[float, ...]]:
+    """Return the lowest and the highest rate that a learner may set, by quantity."""
+    found = _rates(value, "ranges")
+    for name, rates in found.items():
+        if len(rates) != 2 or not rates[0] < rates[1]:  # noqa: PLR2004 - a range
+            raise ValueError(f"ranges of {name}: expected a lower and a higher rate")
+    return MappingProxyType(found)
+
+
+def snap_rates(value: Any) -> Mapping[str, tuple[float, ...]]:
+    """Return the only rates a learner may set, by quantity, in ascending order."""
+    found = _rates(value, "snap")
+    for name, rates in found.items():
+        if not rates:
+            raise ValueError(f"snap of {name}: expected at least one rate")
+    return MappingProxyType({name: tuple(sorted(set(rates))) for name, rates in found.items()})
+
+
+def words_of(value: Any) -> Mapping[str, str]:
+    """Return the words for the terms in `TERMS`. Raise `ValueError` for another term or word."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"expected a mapping such as {{'intensity': 'operational'}}, got {value!r:.60}")
+    for term, word in value.items():
+        _known(term, tuple(TERMS), "term")
+        _known(word, TERMS[term], f"word for '{term}'")
+    return MappingProxyType(dict(value))

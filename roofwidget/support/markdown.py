@@ -1,0 +1,96 @@
+"""Reads Markdown as a tree of a few elements, which the front end builds without markup.
+
+Text that looks like HTML stays text. A link becomes its text and its address.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+Node: TypeAlias = "str | list[Any]"
+"""A text, or an element: its name, and its nodes."""
+
+ELEMENTS: Final = frozenset({"p", "h3", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "br"})
+"""The elements of a tree. The front end builds no others."""
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+
+
+def tree(text: str) -> list[Node]:
+    """Return the elements of a Markdown text.
+
+    Examples
+    --------
+    >>> tree("Drag the **roof** to `2 TB/s`.")
+    [['p', 'Drag the ', ['strong', 'roof'], ' to ', ['code', '2 TB/s'], '.']]
+    >>> tree("<b>no markup</b>")
+    [['p', '<b>no markup</b>']]
+    """
+    root: list[Any] = [""]
+    _add(_parser().parse(text), [root])
+    return root[1:]
+
+
+def inline(text: str) -> list[Node]:
+    """Return the nodes of a text without its only paragraph.
+
+    Examples
+    --------
+    >>> inline("*Which* chip?")
+    [['em', 'Which'], ' chip?']
+    """
+    nodes = tree(text)
+    only = nodes[0] if len(nodes) == 1 else ""
+    return list(only[1:]) if only and only[0] == "p" else nodes
+
+
+def html(text: str) -> str:
+    r"""Return a Markdown text as HTML. HTML within the text is escaped.
+
+    Examples
+    --------
+    >>> html("a **b** <i>")
+    '<p>a <strong>b</strong> &lt;i&gt;</p>\n'
+    """
+    return str(_parser().render(text))
+
+
+@cache
+def _parser() -> Any:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - slow to import, and only lessons need it
+
+    return MarkdownIt("commonmark", {"html": False, "breaks": False}).disable(["image", "link", "autolink"])
+
+
+def _add(tokens: Any, open_nodes: list[list[Any]]) -> None:
+    for token in tokens:
+        if token.type == "inline":
+            _add(token.children, open_nodes)
+        elif token.nesting < 0:
+            open_nodes.pop()
+        elif token.nesting > 0:
+            node = [_name(token.tag)]
+            open_nodes[-1].append(node)
+            open_nodes.append(node)
+        elif token.type in {"text", "text_special", "html_inline", "html_block"}:
+            _text(token.content, open_nodes[-1])
+        elif token.type == "softbreak":
+            _text(" ", open_nodes[-1])
+        elif token.type == "code_inline":
+            open_nodes[-1].append(["code", token.content])
+        elif token.type in {"fence", "code_block"}:
+            open_nodes[-1].append(["pre", token.content.rstrip("\n")])
+        elif token.tag in ELEMENTS:
+            open_nodes[-1].append([token.tag])
+
+
+def _name(tag: str) -> str:
+    return "h3" if tag in _HEADINGS else tag if tag in ELEMENTS else "p"
+
+
+def _text(content: str, node: list[Any]) -> None:
+    """Add a text to a node, joined to a text before it. The first entry of a node is its name."""
+    if len(node) > 1 and isinstance(node[-1], str):
+        node[-1] += content
+    elif content:
+        node.append(content)

@@ -1,0 +1,203 @@
+"""`Story`: a widget in steps, each with a text, a state of the chart, and perhaps a question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from traitlets import TraitError
+
+from roofwidget.model import RooflineModel
+from roofwidget.state.lesson import ALWAYS_RESTORED, Script, ScriptStep, script_of
+from roofwidget.state.rates import QUANTITIES
+from roofwidget.support.did_you_mean import did_you_mean, unknown_keyword
+from roofwidget.teaching.question import Question, by_key
+
+if TYPE_CHECKING:
+    from roofwidget.widget import RooflineWidget
+
+_OF_LESSON: Final = frozenset({"step", "answers", "presentation"})
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a story.
+
+    Parameters
+    ----------
+    caption
+        What is said, as Markdown. HTML in it is shown as text.
+    changes
+        Values of shared traits of the model, by name, such as ``{"focus_chip": "v5p", "bandwidth": "3 TB/s"}``. They
+        hold from this step on, until a later step changes them.
+    question
+        What the learner is asked.
+    hides
+        Names of kernels whose points are hidden until the question is answered, or True for all kernels. The kernel of
+        a drag question is hidden without being named here.
+    """
+
+    caption: str = ""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    question: Question | None = None
+    hides: bool | Iterable[str] = False
+
+
+class Story:
+    """Makes a widget show a story.
+
+    Each step shows a state that depends on nothing that the learner did before: so a link to a step shows the same as
+    the way there. Within a step all of the widget can be used. A story is part of the widget: pages, sessions and saved
+    notebooks have it.
+
+    Parameters
+    ----------
+    widget
+        A widget or a model. It shows the first step at once. An earlier story of it is replaced.
+    steps
+        `Step` objects. A text is a step with this caption, a `Question` a step that asks it, and a tuple the arguments
+        of `Step`.
+
+    Raises
+    ------
+    TypeError
+        If a step is of another type, or changes something that is not a shared trait.
+    traitlets.TraitError
+        If the widget refuses a value. The message begins with the number of the step.
+    ValueError
+        If there is no step, or if two questions have the same key.
+
+    Examples
+    --------
+    >>> from roofwidget.model import RooflineModel
+    >>> model = RooflineModel(["v5p"], [("matmul", 4.3e9, 1.2e7)])
+    >>> story = Story(model, ["One kernel under one roof.", ("Twice the bandwidth.", {"bandwidth": "5 TB/s"})])
+    >>> story.show(1)
+    >>> model.bandwidth
+    5000000000000.0
+    >>> story.show(0)
+    >>> model.bandwidth == model.chip().bandwidth()
+    True
+    """
+
+    def __init__(self, widget: RooflineModel, steps: Iterable[Step | Question | str | tuple[Any, ...]]) -> None:
+        self.widget = widget
+        self.steps = tuple(_step(given) for given in steps)
+        if not self.steps:
+            raise ValueError("a story has at least one step")
+        self.questions = tuple(step.question for step in self.steps if step.question is not None)
+        by_key(self.questions)
+        self._script = _script(widget, self.steps)
+        widget.set_wire_values(self._script.at(0))
+        widget.step = 0
+        widget.story = self._script
+
+    def show(self, step: int) -> None:
+        """Show a step, counted from 0.
+
+        Raises
+        ------
+        traitlets.TraitError
+            If there is no such step.
+        """
+        self.widget.step = step
+        # Also back to the start of the step that is shown.
+        self.widget.set_wire_values(self._script.at(step))
+
+    def __repr__(self) -> str:
+        return f"Story({len(self.steps)} steps, {len(self.questions)} questions)"
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        shown = getattr(self.widget, "_repr_mimebundle_", None)
+        return {"text/plain": repr(self)} if shown is None else shown(**options)
+
+
+def ask(*questions: Question, **traits: Any) -> RooflineWidget:
+    """Return a widget that asks questions, one after the other.
+
+    Parameters
+    ----------
+    questions
+        The widget shows what the first question with a setup is about. If there is none, it is empty.
+    **traits
+        Arguments of `RooflineWidget`, such as ``chips``, in the place of those of the setup.
+
+    Examples
+    --------
+    >>> from roofwidget.teaching.question import Question
+    >>> ridge = Question(key="ridge", prompt="Where is the ridge point?", answer=166.3, unit="FLOP/B")
+    >>> widget = ask(ridge, chips=["v5p"])
+    >>> widget.answer("ridge") is None
+    True
+    """
+    from roofwidget.widget import RooflineWidget  # noqa: PLC0415  # ipywidgets, which grading does not need
+
+    setup = next((dict(one.setup) for one in questions if one.setup), {})
+    graph = next(({"graph": one.graph} for one in questions if one.graph is not None), {})
+    chosen = {**({} if "kernels" in setup or "graph" in setup else graph), **setup, **traits}
+    widget = RooflineWidget(**{"chips": [], "kernels": None if "graph" in chosen else [], **chosen})
+    Story(widget, questions)
+    return widget
+
+
+def _step(given: Any) -> Step:
+    if isinstance(given, Step):
+        return given
+    if isinstance(given, Question):
+        return Step(question=given)
+    if isinstance(given, str):
+        return Step(given)
+    if isinstance(given, tuple):
+        return Step(*given)
+    raise TypeError(f"a step is a Step, a Question, a text or a tuple, not {given!r:.60}")
+
+
+def _script(widget: RooflineModel, steps: Iterable[Step]) -> Script:
+    """Return the script of steps. A copy of the model takes their values, so that a wrong value changes nothing."""
+    steps = list(steps)
+    known = {name for name in widget.trait_names() if widget.trait_metadata(name, "owner") == "shared"} - _OF_LESSON
+    for step in steps:
+        for name in step.changes:
+            if name not in known:
+                raise unknown_keyword("Step", name, known)
+    changed = {"what_if" if name in QUANTITIES else name for step in steps for name in step.changes}
+    names = list(dict.fromkeys((*ALWAYS_RESTORED, *changed)))
+    copy = widget.copy_without_browser()
+    base = copy.wire_values(names)
+    made = []
+    for at, step in enumerate(steps):
+        _change(copy, step.changes, at)
+        now = copy.wire_values(names)
+        differing = {name: value for name, value in now.items() if value != base[name]}
+        record = None if step.question is None else step.question.to_record()
+        made.append(ScriptStep(step.caption, differing, record, _hidden(step, copy, at)))
+    # As JSON, so that a story which was saved and opened again is equal.
+    return script_of(json.loads(json.dumps(Script(base, tuple(made)).to_record())))
+
+
+def _change(copy: RooflineModel, changes: Mapping[str, Any], at: int) -> None:
+    try:
+        # Rates belong to the focus chip, so they come last.
+        for name in sorted(changes, key=lambda one: one in QUANTITIES):
+            if name == "what_if":
+                copy.set_trait(name, changes[name])
+            else:
+                setattr(copy, name, changes[name])
+    except (TraitError, TypeError, ValueError) as error:
+        raise TraitError(f"step {at}: {error}") from None
+
+
+def _hidden(step: Step, copy: RooflineModel, at: int) -> bool | tuple[str, ...]:
+    if isinstance(step.hides, bool):
+        given: tuple[str, ...] = ()
+    else:
+        given = (step.hides,) if isinstance(step.hides, str) else tuple(step.hides)
+    asked = step.question.kernel if step.question is not None else None
+    names = (*given, *(() if asked is None else (asked,)))
+    known = set(copy.shown_kernels.names)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"step {at}: there is no kernel '{name}' to hide{did_you_mean(name, known)}")
+    return step.hides if step.hides is True else names or False
