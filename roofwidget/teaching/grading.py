@@ -40,6 +40,8 @@ class Grade:
         For numbers, the answer divided by the right one; NaN if this is not defined.
     """
 
+    __module__ = "roofwidget"
+
     key: str
     correct: bool
     answer: Any
@@ -51,6 +53,8 @@ class Grade:
 @dataclass(frozen=True)
 class Grades:
     """The grades of several questions, in their order."""
+
+    __module__ = "roofwidget"
 
     grades: tuple[Grade, ...]
 

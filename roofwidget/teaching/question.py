@@ -54,6 +54,8 @@ class Check:
         For numbers, the answer divided by the right one; NaN if this is not defined.
     """
 
+    __module__ = "roofwidget"
+
     correct: bool
     message: str
     factor: float = math.nan
@@ -111,6 +113,8 @@ class Question:
     >>> ridge.check("166").correct, ridge.check(1663).message
     (True, 'Not yet: 10 times too large.')
     """
+
+    __module__ = "roofwidget"
 
     key: str
     prompt: str

@@ -39,6 +39,8 @@ class Step:
         a drag question is hidden without being named here.
     """
 
+    __module__ = "roofwidget"
+
     caption: str = ""
     changes: Mapping[str, Any] = field(default_factory=dict)
     question: Question | None = None
@@ -81,6 +83,8 @@ class Story:
     >>> model.bandwidth == model.chip().bandwidth()
     True
     """
+
+    __module__ = "roofwidget"
 
     def __init__(self, widget: RooflineModel, steps: Iterable[Step | Question | str | tuple[Any, ...]]) -> None:
         self.widget = widget
