@@ -37,6 +37,8 @@ _DATA_SHEETS: Final = (
     Chip("B200", {"bf16": 2.25e15}, {"HBM": 8e12}),
     Chip("A100", {"bf16": 3.12e14}, {"HBM": 2.039e12}),
 )
+# The rule for layers of infinite size is at least 3 % off for the sizes of the exercises. It must not count as right.
+_FINITE_LAYER_TOLERANCE: Final = math.log2(1.02)
 _ROOFS_OF_V7X: Final = Chip("TPU v7x", {"bf16": 2307e12, "fp8": 4614e12}, {"HBM": 7.2e12}, family="TPU")
 
 
@@ -363,6 +365,7 @@ def _critical_batch_of_a_layer(draw: Draw, key: str) -> Question:
         ),
         answer=batch,
         unit="tokens",
+        tolerance=_FINITE_LAYER_TOLERANCE,
         explanation=(
             f"With R = {rule} FLOP/B, D = {rows} and F = {columns}, both times are equal at B = R D F / (D F − R (D + "
             f"F)) = {short(batch)}."
@@ -460,6 +463,7 @@ def _int8_layer(draw: Draw, key: str, memory: str, speed: int) -> Question:
         ),
         answer=math.ceil(batch),
         unit="tokens",
+        tolerance=_FINITE_LAYER_TOLERANCE,
         explanation=(
             f"With R = {ridge} FLOP/B, D = {rows} and F = {columns}, both times are equal at B = R D F / (2 D F − R (D "
             f"+ F)) = {short(batch)}."

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.teaching.bank.prompts import answers_by_prompt, bank, numbers, variants
+from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, numbers, variants
 
 PRINTED = {
     "ridge-point": (166.3, 1),
@@ -115,3 +115,13 @@ def test_a_bf16_kernel_is_judged_by_the_ridge_point_of_bf16() -> None:
 def test_no_batch_makes_products_with_a_matrix_for_each_row_compute_bound() -> None:
     found: dict[str, Any] = answers_by_prompt("matrix-for-each-row-limit")
     assert (len(found), set(found.values())) == (3, {"At no batch"})
+
+
+@pytest.mark.parametrize(("key", "itemsize"), [("critical-batch-of-a-layer", 2), ("int8-layer-from-hbm", 1)])
+def test_the_rule_that_counts_only_weights_is_no_right_answer_for_a_layer_of_finite_size(
+    key: str, itemsize: int
+) -> None:
+    for seed in SEEDS:
+        question = bank(seed)[key]
+        peak, bandwidth, *_ = numbers(question.prompt)
+        assert not question.check(peak / bandwidth * itemsize / 2).correct

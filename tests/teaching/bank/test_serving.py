@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.teaching.bank.prompts import answers_by_prompt, bank, numbers, variants
+from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, numbers, variants
 
 PRINTED = {
     "weights-load-time": (10.2e-3, 4),
@@ -119,3 +119,10 @@ def test_the_weights_take_longest_only_at_a_small_batch() -> None:
 def test_a_batch_leaves_the_intensity_of_attention_as_it_is() -> None:
     found = answers_by_prompt("decode-attention-and-batch")
     assert (len(found), set(found.values())) == (4, {"It stays the same"})
+
+
+def test_a_step_without_its_kv_cache_is_no_right_answer() -> None:
+    for seed in SEEDS:
+        question = bank(seed)["decode-step-of-a-small-batch"]
+        params, itemsize, chips, _, bandwidth, *_ = numbers(question.prompt)
+        assert not question.check(params * itemsize / (chips * bandwidth)).correct
