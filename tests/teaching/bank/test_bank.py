@@ -13,7 +13,7 @@ from roofwidget.model import RooflineModel
 from roofwidget.teaching.bank import question_bank
 from roofwidget.teaching.bank.exercise import EXERCISES
 from roofwidget.teaching.question import Question
-from tests.teaching.bank.prompts import SEEDS, bank
+from tests.teaching.bank.prompt_numbers import SEEDS, bank
 
 KEYS = list(bank(None))
 TOO_LARGE = pytest.param(10**400, marks=pytest.mark.xfail(raises=OverflowError, strict=True, reason="not a float"))

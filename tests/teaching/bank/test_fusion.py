@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from roofwidget.workloads.partition import Partition
-from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, variants
+from tests.teaching.bank.prompt_numbers import SEEDS, answers_by_prompt, bank, variants
 
 PRINTED = {
     "layernorm-intensity": (1.667, 3),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.teaching.bank.prompts import answers_by_prompt, bank, numbers, variants
+from tests.teaching.bank.prompt_numbers import answers_by_prompt, bank, numbers, variants
 
 PRINTED = {
     "exposed-communication-roof": (1845.6e12, -11),

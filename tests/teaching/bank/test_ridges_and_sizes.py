@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, numbers, variants
+from tests.teaching.bank.prompt_numbers import SEEDS, answers_by_prompt, bank, numbers, variants
 
 PRINTED = {
     "ridge-point": (166.3, 1),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, numbers, variants
+from tests.teaching.bank.prompt_numbers import SEEDS, answers_by_prompt, bank, numbers, variants
 
 PRINTED = {
     "weights-load-time": (10.2e-3, 4),
