@@ -730,7 +730,8 @@ def _sparse_place(draw: Draw, key: str) -> Question:
     return Question(
         key=key,
         prompt=f"A sparse matrix in CSR form has values in {dtype} ({_bytes(dtype)} B) and column indices of "
-        f"{_bytes(index)} B. Only these bytes count. Drag the marker to the arithmetic intensity of the product with a vector.",
+        f"{_bytes(index)} B. Only these bytes count. "
+        "Drag the marker to the arithmetic intensity of the product with a vector.",
         answer=product.arithmetic_intensity,
         on="intensity",
         kernel="SpMV",
