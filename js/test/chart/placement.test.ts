@@ -166,6 +166,12 @@ describe("the grips of a roof", () => {
     expect(grips).toBeGreaterThan(100);
     expect(covered / grips).toBeLessThan(0.15);
   });
+  it("are where the fewest boxes cover them", () => {
+    const all = { ...one.scales.plot, right: one.scales.plot.right + 20 };
+    const most = { ...all, right: one.scales.plot.right - 30 };
+    const aside = gripsOf(one, [all, most]).find(isFlat);
+    expect(aside?.x).toBeGreaterThan(most.right);
+  });
   it("stay where they are on their part during a drag", () => {
     const [x, y] = [flat?.x ?? 0, flat?.y ?? 0];
     const aside = gripsOf(one, [squareAround(x, y, 8)]);

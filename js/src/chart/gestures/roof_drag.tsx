@@ -221,8 +221,8 @@ function placesAround(share: number): readonly number[] {
 }
 
 /**
- * Returns the grips of the focus roof, clear of the boxes in `others` if there is room. If `before` is given, each grip
- * keeps its place on its part, so that no grip jumps during a drag.
+ * Returns the grips of the focus roof. Each grip is where the fewest of the boxes in `others` cover it. If `before` is
+ * given, each grip keeps its place on its part, so that no grip jumps during a drag.
  */
 export function gripsOf(
   scene: Pick<Scene, "focus" | "levels" | "scales">,
@@ -241,9 +241,11 @@ export function gripsOf(
       return { ...part, share, x, y: from[1] + ((to[1] - from[1]) * (x - from[0])) / (to[0] - from[0]) };
     });
     const seen = grips.filter(({ y }) => y >= top && y <= bottom);
-    const isClear = ({ x, y }: Grip) => !others.some((box) => overlap(box, squareAround(x, y, GRIP_PX)));
-    const best = seen.find(isClear) ?? seen[0];
-    return best ? [best] : [];
+    const covering = seen.map(({ x, y }) => {
+      const own = squareAround(x, y, GRIP_PX);
+      return others.filter((box) => overlap(box, own)).length;
+    });
+    return seen.filter((_, at) => at === covering.indexOf(Math.min(...covering)));
   });
 }
 
