@@ -304,7 +304,11 @@ class Question:
 
 
 def _short(value: object) -> str:
-    return one_line(reprlib.repr(value), _MAX_LETTERS)
+    try:
+        return one_line(reprlib.repr(value), _MAX_LETTERS)
+    except ValueError:
+        # Python does not write integers of several thousand digits.
+        return "a very long number"
 
 
 def by_key(questions: Sequence[Question]) -> dict[str, Question]:

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from roofwidget.teaching.bank import (
-    fusion,
-    links,
-    ridges_and_sizes,
-    serving,
-)
+from roofwidget.teaching.bank import attention, cpus, fusion, links, operators, ridges_and_sizes, serving
 from roofwidget.teaching.bank.exercise import EXERCISES
 from roofwidget.teaching.question import Question
 
-TOPICS: Final = (
-    ridges_and_sizes,
-    fusion,
-    serving,
-    links,
-)
+TOPICS: Final = (ridges_and_sizes, fusion, serving, links, operators, attention, cpus)
 """The modules of exercises, in the order in which a course would teach them."""
 
 

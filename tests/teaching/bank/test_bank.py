@@ -16,8 +16,7 @@ from roofwidget.teaching.question import Question
 from tests.teaching.bank.prompt_numbers import SEEDS, bank
 
 KEYS = list(bank(None))
-TOO_LARGE = pytest.param(10**400, marks=pytest.mark.xfail(raises=OverflowError, strict=True, reason="not a float"))
-ABSURD = [TOO_LARGE, None, "banana", -1, math.nan, math.inf, [], {}, True, "1e999", object()]
+ABSURD = [10**400, 10**5000, None, "banana", -1, math.nan, math.inf, [], {}, True, "1e999", object()]
 
 
 def wrong_answer(question: Question) -> Any:
@@ -58,7 +57,7 @@ def test_right_answers_are_right_and_wrong_ones_are_told_why(key: str) -> None:
         assert wrong.message
 
 
-@pytest.mark.parametrize("absurd", ABSURD, ids=lambda value: repr(value)[:8])
+@pytest.mark.parametrize("absurd", ABSURD, ids=range(len(ABSURD)))
 def test_absurd_answers_are_refused_with_a_message(absurd: Any) -> None:
     for question in (*bank(None).values(), *bank(1).values()):
         said = question.check(absurd)
