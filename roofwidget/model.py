@@ -1402,6 +1402,12 @@ class RooflineModel(HasTraits):
                     from_wire = self.trait_metadata(name, "from_json")
                     self.set_trait(name, values[name] if from_wire is None else from_wire(values[name], self))
 
+    def picture_with(
+        self, values: Mapping[str, Any], *, width: int = engine.DEFAULT_WIDTH, height: int | None = None
+    ) -> Picture:
+        """Return a picture of the chart with some values as a page receives them. The model keeps its own."""
+        return engine.draw(self._wire_state(**values), self.locale, width=width, height=height)
+
     def copy_without_browser(self) -> RooflineModel:
         """Return a model of the same state, whose changes change nothing here. It has no story."""
         found = session.parsed(self._to_session())

@@ -116,9 +116,9 @@ def document(widgets: Sequence[Part], body: str, title: str, day: date, style: s
     look, unpack = built_files.text("widget.css"), built_files.text("unpack.js")
     own = f"{_STYLE}{style}"
     given = _Styles.of(body)
-    styles = " ".join(dict.fromkeys(map(_hash, (look, own, *given.sheets, *given.attributes))))
+    styles = " ".join(dict.fromkeys(map(policy_hash, (look, own, *given.sheets, *given.attributes))))
     policy = (
-        f"default-src 'none'; script-src {_hash(unpack)} {_hash(code)}; "
+        f"default-src 'none'; script-src {policy_hash(unpack)} {policy_hash(code)}; "
         f"style-src {styles}{' ' + _FOR_ATTRIBUTES if given.attributes else ''}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
@@ -179,7 +179,8 @@ class _Styles(HTMLParser):
             self._is_inside = False
 
 
-def _hash(text: str) -> str:
+def policy_hash(text: str) -> str:
+    """Return the hash by which a content security policy allows a script or a style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

@@ -269,13 +269,31 @@ class Question:
             factor=factor,
         )
 
+    @property
+    def attempt(self) -> Any:
+        """The right answer as `RooflineModel.answers` holds it."""
+        return [list(group) for group in self.answer] if self.kind == "merge" else self.answer
+
+    @property
+    def answer_text(self) -> str:
+        """The right answer as text, such as "166.3 FLOP/B"."""
+        if self.kind == "choice":
+            return str(self.answer)
+        if self.kind == "merge":
+            return " | ".join(" + ".join(group) for group in self.answer)
+        if self.unit == "FLOP/B":
+            return units.format_intensity(self.answer, 4)
+        if self.unit in units.UNITS:
+            return units.format_quantity(self.answer, self.unit, 4)
+        return f"{units.format_significant(self.answer, 4)} {self.unit}".strip()
+
     def to_record(self) -> dict[str, Any]:
         """Return the question as JSON can hold it, without its setup."""
         return {
             "key": self.key,
             "kind": self.kind,
             "prompt": self.prompt,
-            "answer": [list(group) for group in self.answer] if self.kind == "merge" else self.answer,
+            "answer": self.attempt,
             "unit": self.unit,
             "tolerance": self.tolerance,
             "options": [[one, said] for one, said in self.options.items()],
