@@ -283,6 +283,7 @@ def test_the_figures_of_the_chip_are_in_sight_for_a_profile_and_follow_a_what_if
     level = drawn.root.locator("table.roofwidget-device tbody tr")
     expect(peaks).to_have_text([re.compile("bf16.*100.TFLOP/s"), re.compile("fp8.*200.TFLOP/s")])
     expect(level).to_have_text(re.compile("HBM.*1.TB/s.*100.FLOP/B"))
+    expect(level.get_by_role("rowheader")).to_have_css("text-align", "start")
     drawn.box("bandwidth").fill("×2")
     drawn.box("bandwidth").press("Enter")
     expect(level).to_have_text(re.compile("HBM.*2.TB/s.*50.FLOP/B"))
