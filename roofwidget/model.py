@@ -552,8 +552,17 @@ class RooflineModel(HasTraits):
         self._refresh_rates()
         for name, value in last.items():
             setattr(self, name, value)
+        self._focus_on_chip_with_peaks({*traits, *last})
         if _restore is not None:
             _restore(self)
+
+    def _focus_on_chip_with_peaks(self, given: set[str]) -> None:
+        """Focus the first default chip that has a peak for the precision of each kernel, if there is one."""
+        if {"chips", "focus_chip", "shown"} & given:
+            return
+        needed = {precision for precision in self.shown_kernels.precision if precision}
+        able = (name for name in self.shown if needed <= self.chip(name).peak_flops.keys())
+        self.focus_chip = next(able, self.focus_chip)
 
     def _check_keywords(self, traits: Mapping[str, Any], *, has_kernels: bool) -> None:
         kind = type(self).__name__
