@@ -1521,8 +1521,9 @@ class RooflineModel(HasTraits):
 
         The HTML has at most 30 kB: the picture shows at most 100 kernels, those with the longest self times.
         """
-        kernels, rows = self.shown_kernels, self.filtered_rows
-        longest = rows[np.argsort(-np.nan_to_num(kernels.self_time[rows]), kind="stable")]
+        rows = self.filtered_rows
+        times = np.nan_to_num(self.shown_kernels.self_time[rows])
+        longest = rows[np.argsort(-times, kind="stable")]
         table = self._bounds_table(longest)
         for most in fallback.KERNELS:
             drawn = np.sort(longest[:most])
@@ -1530,7 +1531,7 @@ class RooflineModel(HasTraits):
                 picture = self._picture_of_rows(drawn)
             except (ImportError, FileNotFoundError):
                 break
-            whole = fallback.html(picture, table, len(drawn), len(rows))
+            whole = fallback.html(picture, table, len(drawn), len(rows), timed=bool(times.any()))
             if len(whole) <= fallback.MAX_BYTES:
                 return whole
         return table
