@@ -30,7 +30,7 @@ _FOR_ATTRIBUTES: Final = "'unsafe-hashes'"
 _STYLE: Final = """\
 :root { color-scheme: light dark; }
 body { max-width: 1280px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }
-body > :is(h1, h2, p), a { overflow-wrap: anywhere; }
+main > :is(h1, h2, p), a { overflow-wrap: anywhere; }
 h1 { font-size: 1.75em; }
 h2 { font-size: 1.35em; }
 section { margin: 24px 0; }

@@ -160,7 +160,7 @@ def test_hostile_names_stay_text_on_a_page(exported: Callable[..., Exported]) ->
     # No name is too long for a phone.
     opened.page.set_viewport_size({"width": 480, "height": 800})
     expect(opened.page.locator(".roofwidget-narrow")).to_have_count(1)
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 480
+    drawn.eventually(lambda: opened.page.evaluate("document.documentElement.scrollWidth") <= 480)
 
 
 def test_a_page_follows_the_dark_theme_and_narrow_screens(exported: Callable[..., Exported]) -> None:
