@@ -30,13 +30,14 @@ _FOR_ATTRIBUTES: Final = "'unsafe-hashes'"
 _STYLE: Final = """\
 :root { color-scheme: light dark; }
 body { max-width: 1280px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5em; }
+main > :is(h1, h2, p), a { overflow-wrap: anywhere; }
+h1 { font-size: 1.75em; }
+h2 { font-size: 1.35em; }
 section { margin: 24px 0; }
 img { max-width: 100%; height: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 2px 12px 2px 0; text-align: left; }
 footer, details { margin-top: 32px; font-size: 13px; }
-a { overflow-wrap: anywhere; }
 """
 
 
