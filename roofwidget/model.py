@@ -7,6 +7,7 @@ the alphabetical order of their names.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
 import os
@@ -548,7 +549,9 @@ class RooflineModel(HasTraits):
             msg = f"{kernels.source} names no chip, so its kernels have no roof; {NO_CHIPS_HINT}"
             warnings.warn(msg, UserWarning, stacklevel=2)
         last = {name: traits.pop(name) for name in _SET_LAST if name in traits}
+        chooses_chips = chips is not None or not traits.keys().isdisjoint({"focus_chip", "shown"})
         super().__init__(**traits)
+        self._focus_on_chip_for_graph(() if chooses_chips else self.shown)
         self._refresh_rates()
         for name, value in last.items():
             setattr(self, name, value)
@@ -688,6 +691,17 @@ class RooflineModel(HasTraits):
     @default("focus_chip")
     def _default_focus_chip(self) -> str:
         return self.shown[0] if self.shown else self.all_chips[0].id if self.all_chips else ""
+
+    def _focus_on_chip_for_graph(self, names: Iterable[str]) -> None:
+        """Focus the first of these chips that has every figure that the kernels of the graph need, if one has."""
+        partition = self.partition
+        if partition is None:
+            return
+        for name in names:
+            with contextlib.suppress(MissingFigureError):
+                partition.time(self.chip(name))
+                self.focus_chip = name
+                return
 
     @default("what_if")
     def _default_what_if(self) -> WhatIf:

@@ -279,7 +279,7 @@ function buttonsOf(
       act: () => store.setRulers(!store.rulers.value),
     },
     { picture: "axes", label: axisWords.menu, rank: 6.5, opens: "axes", act: () => undefined },
-    { picture: "marks", label: marksWords.open, rank: 6, opens: "marks", act: () => undefined },
+    { picture: "marks", label: marksWords.open, rank: 2.5, opens: "marks", act: () => undefined },
   ];
 }
 
