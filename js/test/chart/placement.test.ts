@@ -4,6 +4,7 @@
 import { describe, expect, it } from "vitest";
 import { overlap } from "../../src/chart/labels/box_index.ts";
 import { boxesOf, boxOf, leaderOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
+import { gripBoxes } from "../../src/chart/labels/obstacles.ts";
 import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import type { Scene } from "../../src/chart/scene.ts";
@@ -82,6 +83,10 @@ describe("the names of kernels", () => {
         written += width === 1100 ? names.length : 0;
         const texts = names.map(({ text }) => text);
         expect(new Set(texts).size, texts.join("\n")).toBe(texts.length);
+        for (const label of labels.filter(({ kind, bold }) => !bold && (kind === "kernel" || kind === "gap"))) {
+          const isOverGrip = boxesOf(label).some((a) => gripBoxes(one).some((b) => overlap(a, b)));
+          expect(isOverGrip, `profile ${nth}, ${width} px: ${label.text}`).toBe(false);
+        }
         for (const [at, label] of names.entries()) {
           const where = `profile ${nth}, ${width} px: ${label.text}`;
           for (const other of labels) {

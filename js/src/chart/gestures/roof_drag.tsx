@@ -5,6 +5,7 @@ import { ridgePoint } from "../../roofline/roofline.ts";
 import type { RateKey } from "../../state/rates.ts";
 import type { Store } from "../../state/store.ts";
 import { px, type Spot } from "../paths.ts";
+import { GRIP_PX, gripsOf, partsOf } from "../roof_parts.ts";
 import { clamp, joined, type Scale, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
@@ -137,36 +138,6 @@ const asBefore = (rate: number, before: number) => (Math.abs(rate / before - 1) 
 
 const reachOf = ({ whole, ...now }: Scales, axis: "x" | "y") => joined(now[axis].domain, whole?.[axis].domain);
 
-/** The distance of a grip's arrow heads from the roof, px. */
-const GRIP_PX = 9;
-/** A part of the roof that is shorter than this, px, has no grip. */
-const MIN_PART_PX = 64;
-
-interface Part {
-  readonly part: "peak" | "bandwidth";
-  readonly level: string | undefined;
-  readonly from: Spot;
-  readonly to: Spot;
-}
-
-/** Returns the visible slopes and the visible flat of the focus roof. */
-function partsOf({ focus, levels, scales }: Pick<Scene, "focus" | "levels" | "scales">): Part[] {
-  if (!focus) return [];
-  const { x, y } = scales;
-  const slopes = levels.length > 0 ? levels : [{ name: focus.level, bandwidth: focus.bandwidth }];
-  const [low, high] = x.domain;
-  const last = slopes.reduce((far, { bandwidth }) => Math.max(far, focus.peak / bandwidth), ridgePoint(focus));
-  const parts = slopes.flatMap(({ name, bandwidth }): Part[] => {
-    // The slope starts at the bottom or at the left edge of the plot.
-    const start = Math.max(low, y.domain[0] / bandwidth);
-    const end = focus.peak / bandwidth;
-    const from: Spot = [x(start), y(start * bandwidth)];
-    return start < end ? [{ part: "bandwidth", level: name, from, to: [x(end), y(focus.peak)] }] : [];
-  });
-  if (last >= high) return parts;
-  return [...parts, { part: "peak", level: undefined, from: [x(last), y(focus.peak)], to: [x(high), y(focus.peak)] }];
-}
-
 interface RoofHandlesProps extends Scene {
   /** Called when the pointer enters a handle, and when it leaves the handle. */
   onHover(event: PointerEvent, isOver: boolean): void;
@@ -203,23 +174,18 @@ export function RoofHandles({ onHover, ...scene }: RoofHandlesProps) {
 
 /** The visible handles: arrow heads on both sides of each part of the focus roof. They point where the part moves. */
 export function RoofGrips(scene: Pick<Scene, "focus" | "levels" | "scales" | "colours" | "theme">) {
-  const { focus, scales, colours, theme } = scene;
+  const { focus, colours, theme } = scene;
   if (!focus) return null;
-  const { left, right, top, bottom } = scales.plot;
-  const grips = partsOf(scene).flatMap(({ part, level, from, to }) => {
-    // Limited to the plot, in case the ridge point is outside the plot.
-    const [start, end] = [Math.max(from[0], left), Math.min(to[0], right)];
-    if (end - start < MIN_PART_PX / 2 || Math.hypot(to[0] - from[0], to[1] - from[1]) < MIN_PART_PX) return [];
-    // The name of the roof is at the end of the flat.
-    const x = start + (end - start) * (part === "peak" ? 0.25 : 0.5);
-    const y = from[1] + ((to[1] - from[1]) * (x - from[0])) / (to[0] - from[0]);
-    if (y < top || y > bottom) return [];
-    return [{ key: `${part} ${level}`, d: part === "peak" ? upAndDown(x, y) : sideways(x, y) }];
-  });
   return (
     <g class="roofwidget-grips" fill="none" stroke={colours.get(focus.chip.id) ?? theme.text}>
-      {grips.map(({ key, d }) => (
-        <path key={key} d={d} stroke-width={1.75} stroke-linecap="round" stroke-linejoin="round" />
+      {gripsOf(scene).map(({ part, level, x, y }) => (
+        <path
+          key={`${part} ${level}`}
+          d={part === "peak" ? upAndDown(x, y) : sideways(x, y)}
+          stroke-width={1.75}
+          stroke-linecap="round"
+          stroke-linejoin="round"
+        />
       ))}
     </g>
   );

@@ -4,6 +4,7 @@ import { ridgePoint } from "../../roofline/roofline.ts";
 import { memoize } from "../../ui/memoize.ts";
 import type { BentLine, Gap } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
+import { GRIP_PX, gripsOf } from "../roof_parts.ts";
 import type { Box } from "../scales.ts";
 import { isInSight, joinsOf, type Scene } from "../scene.ts";
 import { squareAround } from "./engine.ts";
@@ -51,6 +52,9 @@ export function ridgeBoxes({ roofs, focus, levels, scales }: Scene): Box[] {
     return isInSight(scales, ai, x, y) ? [squareAround(x, y, RIDGE_PX)] : [];
   });
 }
+
+/** The boxes of the grips of the focus roof. */
+export const gripBoxes = (scene: Scene): Box[] => gripsOf(scene).map(({ x, y }) => squareAround(x, y, GRIP_PX));
 
 /** Returns boxes along a bent arrow. The boxes are larger at the arrow's start and at its head. */
 export function bentLineBoxes({ from, bend, to }: BentLine): Box[] {

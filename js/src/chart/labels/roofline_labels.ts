@@ -10,7 +10,7 @@ import type { Scene } from "../scene.ts";
 import { columnNames } from "./column.ts";
 import { type Choices, type Label, MUTED, type PlacedLabel, placeLabels, TEXT } from "./engine.ts";
 import { kernelLabels } from "./kernel_labels.ts";
-import { gapBox, type KernelBox, lineBoxes, pointBoxes, ridgeBoxes, stripBoxes } from "./obstacles.ts";
+import { gapBox, gripBoxes, type KernelBox, lineBoxes, pointBoxes, ridgeBoxes, stripBoxes } from "./obstacles.ts";
 import { roofLabels } from "./roof_labels.ts";
 import { RULES } from "./rules.ts";
 import { FONT_PX, textWidth } from "./text_fitting.ts";
@@ -54,6 +54,7 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
     // During a drag labels keep their places, even if lines move under the labels.
     lines: before ? [] : lineBoxes(scene),
     arrows: [...stripBoxes(scene), ...gaps.map(gapBox), ...arrows],
+    grips: before ? [] : gripBoxes(scene),
     ridges: isMoving ? [] : ridgeBoxes(scene),
   };
   return [...columnNames(scene, before), ...placeLabels(labels, surroundings, before)];

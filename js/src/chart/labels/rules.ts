@@ -39,15 +39,17 @@ export const COST_OF_A_PX_ON_LINES = 10;
 export const LEADER_FROM_PX = 20;
 
 /** The kinds of obstacles in a plane. */
-export const OBSTACLES = ["points", "arrows", "lines", "isochrones"] as const;
+export const OBSTACLES = ["points", "arrows", "lines", "grips", "isochrones"] as const;
 export type Obstacle = (typeof OBSTACLES)[number];
 
 /** The cost of covering an obstacle, by its kind. */
 type Across = Readonly<Record<Obstacle, number>>;
 
-const NOTHING: Across = { lines: NEVER, arrows: NEVER, points: NEVER, isochrones: 0 };
+const NOTHING: Across = { lines: NEVER, arrows: NEVER, points: NEVER, grips: 0, isochrones: 0 };
+/** For names of kernels: a name that covers a grip of the roof would hide that the roof can be dragged. */
+const NO_GRIP: Across = { ...NOTHING, grips: NEVER };
 const LINES: Across = { ...NOTHING, lines: 100_000 };
-const ANYTHING: Across = { lines: 100_000, arrows: 1_000_000, points: 1_000_000, isochrones: 0 };
+const ANYTHING: Across = { lines: 100_000, arrows: 1_000_000, points: 1_000_000, grips: 0, isochrones: 0 };
 
 export interface LabelRule {
   readonly importance: number;
@@ -88,7 +90,7 @@ function rule<Positions extends LabelRule["positions"]>(
 export const RULES = {
   // Both planes.
   note: rule(82, aroundMovedKernel, ANYTHING, { hasLeader: true }),
-  kernel: rule(54, besideKernel, NOTHING, { ...KERNEL, staysAway: true }),
+  kernel: rule(54, besideKernel, NO_GRIP, { ...KERNEL, staysAway: true }),
 
   // The roofline plane.
   level: rule(92, alongSlope, ANYTHING),
@@ -103,7 +105,7 @@ export const RULES = {
   run: rule(74, besideArrow, NOTHING),
   change: rule(72, besideArrow, NOTHING),
   snapshot: rule(70, alongRoof, LINES),
-  gap: rule(50, besideGap, LINES, GAP),
+  gap: rule(50, besideGap, { ...LINES, grips: NEVER }, GAP),
   region: rule(40, atFoot, NOTHING),
 
   // The time view.
