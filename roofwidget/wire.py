@@ -84,8 +84,8 @@ def chips_to_wire(chips: Iterable[Chip], added: Iterable[Chip] = ()) -> list[dic
 
 
 def catalogue_to_wire(chips: Iterable[Chip]) -> list[dict[str, Any]]:
-    """Return the catalogue for a page: each chip as a dict without its figures' sources and notes."""
-    return [_chip(chip) | {"figures": [], "notes": []} for chip in chips]
+    """Return the catalogue for a page: each chip as a dict with its aliases, without its figures' sources and notes."""
+    return [_chip(chip) | {"aliases": list(chip.aliases), "figures": [], "notes": []} for chip in chips]
 
 
 def _chip(chip: Chip) -> dict[str, Any]:

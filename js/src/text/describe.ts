@@ -245,7 +245,7 @@ function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] 
   const rows: TooltipRow[] = [];
   for (const [level, bandwidth] of roof.bandwidths) {
     const rate = (bytesAt(kernels, roof.chip, level)[row] as number) / (kernels.time[row] as number);
-    if (bandwidth === null || Number.isNaN(rate)) continue;
+    if (bandwidth === null || !(rate > 0)) continue;
     const percent = formatPercent(rate / bandwidth);
     rows.push([strings.tooltip.bandwidth(level), `${formatQuantity(rate, "B/s")} · ${percent}`]);
   }

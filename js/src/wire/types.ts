@@ -31,6 +31,8 @@ export interface Chip {
   readonly ceilings: readonly Ceiling[];
   readonly figures: readonly Figure[];
   readonly notes: readonly string[];
+  /** Other names. Only chips of the catalogue have them. */
+  readonly aliases?: readonly string[];
   /** Whether a person has added the chip to those of Python. */
   readonly added?: boolean;
 }
