@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from traitlets import TraitError
 
@@ -14,9 +14,7 @@ from roofwidget.state.lesson import ALWAYS_RESTORED, Script, ScriptStep, script_
 from roofwidget.state.rates import QUANTITIES
 from roofwidget.support.did_you_mean import did_you_mean, unknown_keyword
 from roofwidget.teaching.question import Question, by_key
-
-if TYPE_CHECKING:
-    from roofwidget.widget import RooflineWidget
+from roofwidget.widget import RooflineWidget
 
 _OF_LESSON: Final = frozenset({"step", "answers", "presentation"})
 
@@ -136,8 +134,6 @@ def ask(*questions: Question, **traits: Any) -> RooflineWidget:
     >>> widget.answer("ridge") is None
     True
     """
-    from roofwidget.widget import RooflineWidget  # noqa: PLC0415  # ipywidgets, which grading does not need
-
     setup = next((dict(one.setup) for one in questions if one.setup), {})
     graph = next(({"graph": one.graph} for one in questions if one.graph is not None), {})
     chosen = {**({} if "kernels" in setup or "graph" in setup else graph), **setup, **traits}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Error, Page
 
 START_SECONDS = 90.0
 # A page grows with every notebook, however well it is cleared.
@@ -72,11 +73,18 @@ class Tab:
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("websocket", lambda channel: self.requests.append(channel.url))
         self.page.on("console", self._note)
-        self.page.on("pageerror", lambda error: self.console_errors.append(str(error)))
+        self.page.on("pageerror", self._note_uncaught)
 
     def _note(self, message: ConsoleMessage) -> None:
         if message.type == "error":
             self.console_errors.append(message.text)
+
+    def _note_uncaught(self, error: Error) -> None:
+        # JupyterLab's own scripts sometimes fail when a page changes its size quickly, also without a widget. The
+        # widget's code is in a module of its own, whose address begins with "blob:".
+        frames = re.findall(r"(?:blob:)?https?://[^\s)]+", error.stack or "")
+        if not frames or not all("/static/lab/" in frame for frame in frames):
+            self.console_errors.append(f"{error} {error.stack or ''}")
 
     def open(self, url: str, name: str, *, width: int, height: int) -> None:
         """Show the notebook `name` of the server at `url` and wait until its kernel is ready."""
