@@ -1,0 +1,786 @@
+"""Exercises of numerical computing: STREAM, stencils, sparse products, transforms, and the machines of 2009."""
+
+from __future__ import annotations
+
+from math import log2
+from typing import Final
+
+from roofwidget.analysis.bound import bound
+from roofwidget.analysis.roofline import attainable, ridge_point
+from roofwidget.chips import Chip
+from roofwidget.kernels.kernel import Kernel
+from roofwidget.kernels.presets import preset
+from roofwidget.teaching.bank.counts import intensity, kernel, rate
+from roofwidget.teaching.bank.exercise import Draw, exercise
+from roofwidget.teaching.question import Question
+from roofwidget.workloads import Graph, Tensor
+from roofwidget.workloads.tensors import DTYPES
+
+_WILLIAMS: Final = (
+    "Williams, Waterman, Patterson: Roofline: an insightful visual performance model for multicore architectures, "
+    "CACM 52(4), 2009"
+)
+_UTEP: Final = "UTEP CPS 5401, activity on the roofline in class"
+_STANFORD: Final = "Stanford CS149, assignment 1, saxpy"
+_BERKELEY: Final = "Lawrence Berkeley National Laboratory, roofline pages on crd.lbl.gov"
+_BALANCE: Final = "NHR, Node-Level Performance Engineering: code balance"
+_TEXTBOOK: Final = "Hennessy and Patterson, Computer Architecture, chapter 4"
+_MODAL: Final = "Modal, GPU Glossary"
+_STREAM: Final = "McCalpin's STREAM and the BLAS"
+_ALLOCATE: Final = "The cache reads a line before it stores into it (write-allocate). "
+_NO_ALLOCATE: Final = "Stores bypass the cache (no write-allocate). "
+_WORD: Final = 8
+"""Bytes of a word; any size gives the same FLOP/word."""
+_N: Final = 1000
+_POINTS: Final = 1024
+
+
+def _bytes(dtype: str) -> int:
+    return DTYPES[dtype] // 8
+
+
+def _convention(*, allocate: bool) -> str:
+    return "hpc" if allocate else "textbook"
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+
+def _word_machine(draw: Draw) -> tuple[float, float]:
+    """Return FLOP/s and words/s."""
+    return draw.pick((8e9, 2e9), [(24e9, 4e9), (25e9, 5e9), (16e9, 2e9)])
+
+
+def _of_machine(peak: float, words: float) -> str:
+    return f"A machine does {peak / 1e9:g} GFLOP/s and reads or writes {words / 1e9:g} Gword/s. "
+
+
+def _word_chip(peak: float, words: float) -> Chip:
+    return Chip("machine", {"fp64": peak}, {"DRAM": words * _WORD})
+
+
+_UPDATE: Final = ("E + 2*S + W + 2*N", 6)
+_UPDATES: Final = [("E + S + W + N", 4), ("E + 2*S + W + N", 5), ("2*E + 2*S + 2*W + 2*N", 8)]
+_CACHED: Final = "Several rows fit into the cache, so each point is read once and written once. "
+_TWO_ROWS: Final = "An LRU cache holds only two rows, so each point is read three times and written once. "
+
+
+def _of_update(update: str, flops: int) -> str:
+    return f"A stencil updates a large square grid in place: `x += {update}`, {flops} FLOP for each point. "
+
+
+def _word_stencil(flops: int, *, cached: bool) -> Graph:
+    graph = Graph()
+    grid = graph.input("x", (_N, _N), "fp64")
+    how = "held" if cached else "rows"
+    graph.output(graph.stencil(grid, points=5, layer_condition=how, in_place=True, flops=flops))
+    return graph
+
+
+def _word_intensity(draw: Draw, key: str, *, cached: bool) -> Question:
+    update, flops = draw.pick(_UPDATE, _UPDATES)
+    return Question(
+        key=key,
+        prompt=f"{_of_update(update, flops)}{_CACHED if cached else _TWO_ROWS}What is the arithmetic intensity?",
+        answer=intensity(_word_stencil(flops, cached=cached)) * _WORD,
+        unit="FLOP/word",
+        explanation=f"{flops} FLOP over {'1 read' if cached else '3 reads'} and 1 write.",
+        source=_UTEP,
+    )
+
+
+def _word_rate(draw: Draw, key: str, *, cached: bool, faster: bool) -> Question:
+    peak, words = _word_machine(draw)
+    graph = _word_stencil(_UPDATE[1], cached=cached)
+    new_peak, new_words = (4 * peak, 2 * words) if faster else (peak, words)
+    change = "The next machine has four times the peak and twice the bandwidth. " if faster else ""
+    ai = intensity(graph) * _WORD
+    return Question(
+        key=key,
+        prompt=f"{_of_machine(peak, words)}{change}{_of_update(*_UPDATE)}{_CACHED if cached else _TWO_ROWS}"
+        f"Which rate can the stencil attain{' on the next machine' if faster else ''}?",
+        answer=attainable(intensity(graph), new_peak, new_words * _WORD),
+        unit="FLOP/s",
+        explanation=f"At {ai:g} FLOP/word, left of the ridge point of {new_peak / new_words:g} FLOP/word, "
+        f"it is memory-bound: {ai:g} FLOP/word · {new_words / 1e9:g} Gword/s.",
+        source=_UTEP,
+        difficulty=2,
+    )
+
+
+@exercise("word-machine-ridge")
+def _word_ridge(draw: Draw, key: str) -> Question:
+    peak, words = _word_machine(draw)
+    return Question(
+        key=key,
+        prompt=f"{_of_machine(peak, words)}Where is its ridge point?",
+        answer=_word_chip(peak, words).ridge_point() * _WORD,
+        unit="FLOP/word",
+        explanation=f"{peak / 1e9:g} / {words / 1e9:g} FLOP for each word.",
+        source=_UTEP,
+    )
+
+
+@exercise("word-machine-next-ridge")
+def _next_ridge(draw: Draw, key: str) -> Question:
+    peak, words = _word_machine(draw)
+    return Question(
+        key=key,
+        prompt=f"{_of_machine(peak, words)}The next machine has four times the peak and twice the bandwidth. "
+        "Where is the ridge point of the next machine?",
+        answer=_word_chip(4 * peak, 2 * words).ridge_point() * _WORD,
+        unit="FLOP/word",
+        explanation="The peak grew twice as much as the bandwidth, so the ridge point doubled.",
+        source=_UTEP,
+    )
+
+
+@exercise("word-stencil-cached-intensity")
+def _cached_intensity(draw: Draw, key: str) -> Question:
+    return _word_intensity(draw, key, cached=True)
+
+
+@exercise("word-stencil-two-rows-intensity")
+def _two_rows_intensity(draw: Draw, key: str) -> Question:
+    return _word_intensity(draw, key, cached=False)
+
+
+@exercise("word-stencil-cached-rate")
+def _cached_rate(draw: Draw, key: str) -> Question:
+    return _word_rate(draw, key, cached=True, faster=False)
+
+
+@exercise("word-stencil-two-rows-rate")
+def _two_rows_rate(draw: Draw, key: str) -> Question:
+    return _word_rate(draw, key, cached=False, faster=False)
+
+
+@exercise("word-stencil-cached-next-rate")
+def _cached_next_rate(draw: Draw, key: str) -> Question:
+    return _word_rate(draw, key, cached=True, faster=True)
+
+
+@exercise("word-stencil-two-rows-next-rate")
+def _two_rows_next_rate(draw: Draw, key: str) -> Question:
+    return _word_rate(draw, key, cached=False, faster=True)
+
+
+@exercise("word-stencil-what-helps")
+def _word_helps(draw: Draw, key: str) -> Question:
+    peak, words = _word_machine(draw)
+    ai = intensity(_word_stencil(_UPDATE[1], cached=True))
+    rates = {
+        "a vector unit with twice the peak": attainable(ai, 2 * peak, words * _WORD),
+        "twice the memory bandwidth": attainable(ai, peak, 2 * words * _WORD),
+        "twice the cache": attainable(ai, peak, words * _WORD),
+    }
+    answer = max(rates, key=rates.__getitem__)
+    before = attainable(ai, peak, words * _WORD)
+    at = f"The stencil has {ai * _WORD:g} FLOP/word, left of the ridge point of {peak / words:g} FLOP/word."
+    options = {
+        "a vector unit with twice the peak": f"{at} A higher peak moves the ridge point further away, and the stencil "
+        f"stays at {before / 1e9:g} GFLOP/s.",
+        "twice the cache": "Each point is already read once and written once. No cache saves these bytes.",
+        "twice the memory bandwidth": at,
+    }
+    return Question(
+        key=key,
+        prompt=f"{_of_machine(peak, words)}{_of_update(*_UPDATE)}{_CACHED}Which change makes the stencil faster?",
+        answer=answer,
+        options=options,
+        explanation=f"{at} With twice the bandwidth it attains {rates[answer] / 1e9:g} GFLOP/s.",
+        source=_UTEP,
+    )
+
+
+# -- streams -----------------------------------------------------------------------------------------------------------
+
+
+def _saxpy(elements: int, dtype: str, *, allocate: bool) -> Graph:
+    """Return ``result = a x + y``, which has the reads and writes of STREAM's triad."""
+    graph = Graph(convention=_convention(allocate=allocate))
+    graph.output(graph.stream_triad(*(graph.input(name, (elements,), dtype) for name in "xy")))
+    return graph
+
+
+@exercise("saxpy-bytes")
+def _saxpy_bytes(draw: Draw, key: str) -> Question:
+    millions = draw.pick(20, [10, 50, 100])
+    return Question(
+        key=key,
+        prompt=f"`result[i] = scale * X[i] + Y[i]` runs over {millions} million elements in fp32 (4 B). {_ALLOCATE}"
+        "How many bytes move between memory and cache?",
+        answer=_saxpy(millions * 10**6, "fp32", allocate=True).count("bytes"),
+        unit="B",
+        explanation="X and Y are read, `result` is read into the cache and later written: four arrays.",
+        source=_STANFORD,
+    )
+
+
+@exercise("saxpy-write-allocate")
+def _saxpy_why(draw: Draw, key: str) -> Question:
+    millions = draw.pick(20, [10, 50, 100])
+    bytes_of_all = _saxpy(millions * 10**6, "fp32", allocate=True).count("bytes")
+    why = "Before a store, the cache reads the line of `result` from memory."
+    return Question(
+        key=key,
+        prompt=f"`result[i] = scale * X[i] + Y[i]` names three arrays of {millions} million floats (4 B). "
+        f"Counters show {bytes_of_all / 1e6:g} MB, which are four arrays. Why?",
+        answer="write-allocate reads result",
+        options={
+            "write-allocate reads result": why,
+            "scale is read for each element": "`scale` is one number and stays in a register.",
+            "a multiply-add counts twice": "This is how FLOPs are counted. It moves no bytes.",
+            "Y is read twice": "Each element of Y is used once and is read once.",
+        },
+        explanation=f"{why} Non-temporal stores avoid this read.",
+        source=_STANFORD,
+    )
+
+
+@exercise("saxpy-intensity-write-allocate")
+def _saxpy_allocate(draw: Draw, key: str) -> Question:
+    dtype = draw.pick("fp32", ["fp64", "fp16"])
+    return Question(
+        key=key,
+        prompt=f"`result[i] = scale * X[i] + Y[i]` runs over long arrays in {dtype} ({_bytes(dtype)} B). {_ALLOCATE}"
+        "What is the arithmetic intensity?",
+        answer=intensity(_saxpy(_N, dtype, allocate=True)),
+        unit="FLOP/B",
+        explanation=f"2 FLOP over 3 reads and 1 write of {_bytes(dtype)} B.",
+        source=_STANFORD,
+    )
+
+
+@exercise("saxpy-intensity")
+def _saxpy_plain(draw: Draw, key: str) -> Question:
+    dtype = draw.pick("fp32", ["fp64", "fp16"])
+    return Question(
+        key=key,
+        prompt=f"`result[i] = scale * X[i] + Y[i]` runs over long arrays in {dtype} ({_bytes(dtype)} B). {_NO_ALLOCATE}"
+        "What is the arithmetic intensity?",
+        answer=intensity(_saxpy(_N, dtype, allocate=False)),
+        unit="FLOP/B",
+        explanation=f"2 FLOP over 2 reads and 1 write of {_bytes(dtype)} B.",
+        source=f"{_STANFORD}; {_MODAL}",
+    )
+
+
+@exercise("add-in-place-intensity")
+def _add_in_place(draw: Draw, key: str) -> Question:
+    dtype = draw.pick("fp64", ["fp32", "fp16"])
+    graph = Graph()
+    graph.output(graph.add(*(graph.input(name, (_N,), dtype) for name in "xy")))
+    return Question(
+        key=key,
+        prompt=f"`x[i] += y[i]` runs over long arrays in {dtype} ({_bytes(dtype)} B). What is the arithmetic "
+        "intensity?",
+        answer=intensity(graph),
+        unit="FLOP/B",
+        explanation=f"1 FLOP over 2 reads and 1 write of {_bytes(dtype)} B. The line of x is in the cache already.",
+        source=_BERKELEY,
+    )
+
+
+def _triad(draw: Draw, key: str, *, allocate: bool) -> Question:
+    dtype = draw.pick("fp64", ["fp32", "fp16"])
+    return Question(
+        key=key,
+        prompt=f"STREAM's triad, `a[i] = b[i] + s * c[i]`, runs over long arrays in {dtype} ({_bytes(dtype)} B). "
+        f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
+        answer=intensity(_saxpy(_N, dtype, allocate=allocate)),
+        unit="FLOP/B",
+        explanation=f"2 FLOP over {'3 reads' if allocate else '2 reads'} and 1 write of {_bytes(dtype)} B.",
+        source=_STREAM,
+    )
+
+
+@exercise("triad-intensity")
+def _triad_plain(draw: Draw, key: str) -> Question:
+    return _triad(draw, key, allocate=False)
+
+
+@exercise("triad-intensity-write-allocate")
+def _triad_allocate(draw: Draw, key: str) -> Question:
+    return _triad(draw, key, allocate=True)
+
+
+@exercise("dot-intensity")
+def _dot(draw: Draw, key: str) -> Question:
+    dtype = draw.pick("fp64", ["fp32", "fp16"])
+    graph = Graph()
+    graph.output(graph.dot(*(graph.input(name, (_N,), dtype) for name in "xy")))
+    return Question(
+        key=key,
+        prompt=f"`sum += x[i] * y[i]` runs over long arrays in {dtype} ({_bytes(dtype)} B), and the sum stays in a "
+        "register. What is the arithmetic intensity?",
+        answer=graph.count("flops") / (2 * _bytes(dtype) * _N),
+        unit="FLOP/B",
+        explanation=f"2 FLOP over 2 reads of {_bytes(dtype)} B.",
+        source=_STREAM,
+    )
+
+
+@exercise("matrix-vector-intensity-limit")
+def _matrix_vector(draw: Draw, key: str) -> Question:
+    dtype = draw.pick("fp64", ["fp32", "fp16"])
+    graph = Graph()
+    graph.output(graph.gemv(graph.input("A", (_N, _N), dtype), graph.input("x", (_N,), dtype)))
+    return Question(
+        key=key,
+        prompt=f"A very large dense matrix in {dtype} ({_bytes(dtype)} B) is multiplied by a vector. The matrix moves "
+        "once, and the vectors hardly count. What is the arithmetic intensity?",
+        answer=graph.count("flops") / (_bytes(dtype) * _N * _N),
+        unit="FLOP/B",
+        explanation=f"2 FLOP for each matrix element of {_bytes(dtype)} B.",
+        source=_STREAM,
+    )
+
+
+@exercise("copy-intensity")
+def _copy(draw: Draw, key: str) -> Question:
+    dtype = draw.pick("fp64", ["fp32", "int8"])
+    graph = Graph()
+    graph.output(graph.stream_copy(graph.input("a", (_N,), dtype)))
+    one = 1 / (2 * _bytes(dtype))
+    right = f"{intensity(graph):g} FLOP/B"
+    return Question(
+        key=key,
+        prompt=f"STREAM's copy, `c[i] = a[i]`, runs over long arrays in {dtype} ({_bytes(dtype)} B). "
+        "What is its arithmetic intensity?",
+        answer=right,
+        options={
+            right: "It moves bytes and does no arithmetic.",
+            f"{one:g} FLOP/B": "A load and a store are no FLOPs. This counts one for each element.",
+            "it has none, because 0 FLOP cannot be divided": "Only division by zero bytes is undefined. "
+            "Zero FLOPs over some bytes are 0.",
+        },
+        explanation="Its roof is a rate in bytes per second. Its time is its bytes over the bandwidth.",
+        source=_STREAM,
+    )
+
+
+@exercise("sgemm-with-c-intensity")
+def _sgemm(draw: Draw, key: str) -> Question:
+    rows = draw.pick(1024, [512, 2048, 4096])
+    graph = Graph()
+    graph.output(graph.gemm(*(graph.input(name, (rows, rows), "fp32") for name in "ABC")))
+    return Question(
+        key=key,
+        prompt=f"`C += A·B` multiplies matrices of {rows} × {rows} in fp32 (4 B). A, B and C are read once, and C is "
+        "written once. What is the arithmetic intensity?",
+        answer=intensity(graph),
+        unit="FLOP/B",
+        explanation=f"2 · {rows}³ FLOP over 4 · 4 B · {rows}²: {rows} / 8.",
+        source=_MODAL,
+    )
+
+
+@exercise("complex-multiply-intensity")
+def _complex_multiply(draw: Draw, key: str) -> Question:
+    dtype = draw.pick("fp32", ["fp64", "fp16"])
+    graph = Graph()
+    factors = [graph.input(name, (_N, 2), dtype) for name in "xy"]
+    written = Tensor("z", (_N, 2), dtype)
+    graph.op("elementwise", "multiply", factors, [written], 6 * _N)
+    graph.output(written)
+    return Question(
+        key=key,
+        prompt=f"`z[i] = x[i] * y[i]` multiplies long arrays of complex numbers. The real and the imaginary part are "
+        f"in {dtype} ({_bytes(dtype)} B each). {_NO_ALLOCATE}What is the arithmetic intensity?",
+        answer=intensity(graph),
+        unit="FLOP/B",
+        explanation=f"4 multiplications and 2 additions, 6 FLOP, over 3 complex numbers of {2 * _bytes(dtype)} B.",
+        source=_TEXTBOOK,
+    )
+
+
+def _vector_gpu(draw: Draw) -> tuple[float, int, int]:
+    """Return the clock, the SIMD processors and the lanes of each."""
+    return draw.pick((1.5e9, 16, 16), [(1.2e9, 32, 16), (2.0e9, 8, 32), (1.0e9, 24, 32)])
+
+
+def _of_gpu(clock: float, processors: int, lanes: int) -> str:
+    return (
+        f"A GPU runs at {clock / 1e9:g} GHz. It has {processors} SIMD processors with {lanes} lanes each. "
+        "A lane does 1 FLOP per cycle in single precision. "
+    )
+
+
+@exercise("simd-gpu-peak")
+def _gpu_peak(draw: Draw, key: str) -> Question:
+    clock, processors, lanes = _vector_gpu(draw)
+    return Question(
+        key=key,
+        prompt=f"{_of_gpu(clock, processors, lanes)}What is its peak rate?",
+        answer=clock * processors * lanes,
+        unit="FLOP/s",
+        explanation=f"{clock / 1e9:g} GHz · {processors} · {lanes} lanes.",
+        source=_TEXTBOOK,
+    )
+
+
+@exercise("simd-gpu-bandwidth")
+def _gpu_bandwidth(draw: Draw, key: str) -> Question:
+    clock, processors, lanes = _vector_gpu(draw)
+    peak = clock * processors * lanes
+    return Question(
+        key=key,
+        prompt=f"{_of_gpu(clock, processors, lanes)}Each FLOP of a program reads two operands of 4 B and writes a "
+        "result of 4 B, and nothing is reused. Which memory bandwidth lets the program run at the peak rate?",
+        answer=peak * 3 * _bytes("fp32"),
+        unit="B/s",
+        explanation=f"12 B for each FLOP, at {rate(peak, 'FLOP/s')}. No memory is as fast, so programs have to reuse "
+        "data.",
+        source=_TEXTBOOK,
+        difficulty=2,
+    )
+
+
+# -- stencils, sparse products and others ------------------------------------------------------------------------------
+
+
+def _jacobi(draw: Draw, key: str, *, held: bool, allocate: bool) -> Question:
+    dtype = draw.pick("fp64", ["fp32", "fp16"])
+    graph = Graph(convention=_convention(allocate=allocate))
+    grid = graph.input("x", (_N, _N), dtype)
+    graph.output(graph.stencil(grid, points=5, layer_condition="held" if held else "rows"))
+    cache = (
+        "The cache holds three rows, so each point is read once. "
+        if held
+        else "The cache does not hold three rows, so each point is read three times. "
+    )
+    reads = (1 if held else 3) + allocate
+    return Question(
+        key=key,
+        prompt="A Jacobi step writes to a second grid: each point is a quarter of the sum of its four neighbours, 4 "
+        f"FLOP. The grids are in {dtype} ({_bytes(dtype)} B). {cache}{_ALLOCATE if allocate else _NO_ALLOCATE}"
+        "What is the arithmetic intensity?",
+        answer=intensity(graph),
+        unit="FLOP/B",
+        explanation=f"4 FLOP over {reads} {'read' if reads == 1 else 'reads'} and 1 write of {_bytes(dtype)} B.",
+        source=_BALANCE,
+        difficulty=2,
+    )
+
+
+@exercise("jacobi-intensity")
+def _jacobi_held(draw: Draw, key: str) -> Question:
+    return _jacobi(draw, key, held=True, allocate=True)
+
+
+@exercise("jacobi-no-allocate-intensity")
+def _jacobi_streamed(draw: Draw, key: str) -> Question:
+    return _jacobi(draw, key, held=True, allocate=False)
+
+
+@exercise("jacobi-broken-intensity")
+def _jacobi_broken(draw: Draw, key: str) -> Question:
+    return _jacobi(draw, key, held=False, allocate=True)
+
+
+@exercise("sparse-balance")
+def _sparse_balance(draw: Draw, key: str) -> Question:
+    each = draw.pick(7, [27, 100, 14])
+    graph = Graph(convention="hpc")
+    graph.output(graph.spmv_csr(graph.input("x", (_N,), "fp64"), rows=_N, nonzeros=each * _N))
+    # A matrix has one pointer more than rows, which does not count for many rows.
+    balance = (graph.count("bytes") - _bytes("int32")) / graph.count("flops")
+    return Question(
+        key=key,
+        prompt=f"A large square sparse matrix in CSR form has {each} nonzeros in each row. Values are 8 B, column "
+        "indices and row pointers 4 B. The product with a vector of 8 B numbers reads x once and stores the result "
+        "with write-allocate. What is the code balance, in bytes per FLOP?",
+        answer=balance,
+        unit="B/FLOP",
+        explanation=f"For a row: {each} · 12 B of values and indices, 4 B of pointer, 8 B of x, 16 B of the result, "
+        f"over 2 · {each} FLOP: {balance:.2f} B/FLOP.",
+        source=_BALANCE,
+        difficulty=3,
+    )
+
+
+def _sparse(dtype: str, index: str = "int32", *, blocked: bool) -> Kernel:
+    """Return a sparse product with the bytes of values and indices only. In large blocks, indices do not count."""
+    graph = Graph()
+    graph.output(
+        graph.spmv_csr(graph.input("x", (_N,), dtype), rows=_N, nonzeros=_N, index_dtype=index, name="product")
+    )
+    counted = ("product.values",) if blocked else ("product.values", "product.columns")
+    moved = sum(_bytes(graph.dtype_of(name)) * _N for name in counted)
+    return Kernel("SpMV", graph.count("flops"), moved)
+
+
+@exercise("sparse-intensity-limit")
+def _sparse_limit(draw: Draw, key: str) -> Question:
+    dtype = draw.pick("fp64", ["fp32", "fp16"])
+    return Question(
+        key=key,
+        prompt=f"A sparse matrix in CSR form has values in {dtype} ({_bytes(dtype)} B) and column indices of 4 B. "
+        "Its product with a vector is limited by the bytes of values and indices. "
+        "Which arithmetic intensity does the product have at most?",
+        answer=_sparse(dtype, blocked=False).arithmetic_intensity,
+        unit="FLOP/B",
+        explanation=f"2 FLOP for each nonzero of {_bytes(dtype)} + 4 B.",
+        source=_WILLIAMS,
+    )
+
+
+@exercise("sparse-blocked-intensity-limit")
+def _blocked_limit(draw: Draw, key: str) -> Question:
+    dtype = draw.pick("fp64", ["fp32", "fp16"])
+    return Question(
+        key=key,
+        prompt=f"A sparse matrix is stored in dense register blocks with values in {dtype} ({_bytes(dtype)} B). "
+        "One index serves a whole block, so the bytes of indices do not count. "
+        "Which arithmetic intensity does the product with a vector have at most?",
+        answer=_sparse(dtype, blocked=True).arithmetic_intensity,
+        unit="FLOP/B",
+        explanation=f"2 FLOP for each nonzero of {_bytes(dtype)} B. Blocking moves the product to the right.",
+        source=_WILLIAMS,
+    )
+
+
+def _heat(draw: Draw, key: str, *, allocate: bool) -> Question:
+    dtype = draw.pick("fp64", ["fp32", "fp16"])
+    graph = Graph(convention=_convention(allocate=allocate))
+    graph.output(graph.stencil(graph.input("x", (100, 100, 100), dtype), points=7))
+    return Question(
+        key=key,
+        prompt=f"A 7-point stencil on a 3-D grid does 8 FLOP for each point. The grids are in {dtype} "
+        f"({_bytes(dtype)} B). Each point is read once from one grid and written once to another. "
+        f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
+        answer=intensity(graph),
+        unit="FLOP/B",
+        explanation=f"8 FLOP over {'2 reads' if allocate else '1 read'} and 1 write of {_bytes(dtype)} B.",
+        source=_WILLIAMS,
+    )
+
+
+@exercise("seven-point-intensity")
+def _heat_allocate(draw: Draw, key: str) -> Question:
+    return _heat(draw, key, allocate=True)
+
+
+@exercise("seven-point-no-allocate-intensity")
+def _heat_streamed(draw: Draw, key: str) -> Question:
+    return _heat(draw, key, allocate=False)
+
+
+def _lattice(draw: Draw, key: str, *, allocate: bool) -> Question:
+    dtype = draw.pick("fp64", ["fp32", "fp16"])
+    graph = Graph()
+    read = graph.input("read", (73, _N), dtype)
+    written = Tensor("written", (79, _N), dtype)
+    extra = 79 * _N * _bytes(dtype) if allocate else 0
+    graph.op("opaque", "collide and stream", [read], [written], 1300 * _N, extra_bytes=extra)
+    graph.output(written)
+    return Question(
+        key=key,
+        prompt="LBMHD, a lattice Boltzmann code, does 1300 FLOP for each lattice point. It reads 73 numbers and writes "
+        f"79 numbers in {dtype} ({_bytes(dtype)} B). {_ALLOCATE if allocate else _NO_ALLOCATE}"
+        "What is the arithmetic intensity?",
+        answer=intensity(graph),
+        unit="FLOP/B",
+        explanation=f"1300 FLOP over {73 + 79 * (2 if allocate else 1)} numbers of {_bytes(dtype)} B.",
+        source=_WILLIAMS,
+        difficulty=2,
+    )
+
+
+@exercise("lattice-boltzmann-intensity")
+def _lattice_allocate(draw: Draw, key: str) -> Question:
+    return _lattice(draw, key, allocate=True)
+
+
+@exercise("lattice-boltzmann-no-allocate-intensity")
+def _lattice_streamed(draw: Draw, key: str) -> Question:
+    return _lattice(draw, key, allocate=False)
+
+
+def _transform(draw: Draw, key: str, *, allocate: bool) -> Question:
+    side = draw.pick(128, [64, 256, 512])
+    graph = Graph(convention=_convention(allocate=allocate))
+    graph.output(graph.fft(graph.input("x", (side, side, side, 2), "fp64"), axes=3, passes=2))
+    flops, moved = 15 * side.bit_length() - 15, 96 if allocate else 64
+    return Question(
+        key=key,
+        prompt=f"A 3-D FFT of {side} × {side} × {side} complex points does 5 · N · log2 N FLOP for N points. "
+        "A point has 16 B. The data pass through memory twice, and each pass reads and writes every point. "
+        f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
+        answer=intensity(graph),
+        unit="FLOP/B",
+        explanation=f"{flops} FLOP and {moved} B for each point.",
+        source=_WILLIAMS,
+        difficulty=2,
+    )
+
+
+@exercise("fft-3d-intensity")
+def _transform_allocate(draw: Draw, key: str) -> Question:
+    return _transform(draw, key, allocate=True)
+
+
+@exercise("fft-3d-no-allocate-intensity")
+def _transform_streamed(draw: Draw, key: str) -> Question:
+    return _transform(draw, key, allocate=False)
+
+
+@exercise("fft-intensity-factor")
+def _transform_factor(draw: Draw, key: str) -> Question:
+    dtype, allocate = draw.pick(("fp64", True), [("fp64", False), ("fp32", True), ("fp32", False)])
+    graph = Graph(convention=_convention(allocate=allocate))
+    graph.output(graph.fft(graph.input("x", (_POINTS, 2), dtype)))
+    one = 2 * _bytes(dtype)
+    return Question(
+        key=key,
+        prompt=f"A complex FFT in {dtype} ({one} B a point) does 5 · N · log2 N FLOP for N points. It is out of place "
+        f"and moves the data once through memory. {_ALLOCATE if allocate else _NO_ALLOCATE}"
+        "Its arithmetic intensity is c · log2 N. How large is c, in FLOP/B?",
+        answer=intensity(graph) / log2(_POINTS),
+        unit="FLOP/B",
+        explanation=f"5 FLOP over {3 if allocate else 2} · {one} B for each point.",
+        source=_BERKELEY,
+        difficulty=2,
+    )
+
+
+@exercise("n-body-intensity")
+def _bodies(draw: Draw, key: str) -> Question:
+    bodies = draw.pick(16384, [8192, 32768, 65536])
+    graph = Graph()
+    graph.output(graph.nbody(graph.input("bodies", (bodies, 4), "fp32")))
+    return Question(
+        key=key,
+        prompt=f"Each of {bodies} bodies attracts all others: count {bodies}² interactions of 20 FLOP. A body moves 32 "
+        "B between memory and chip in all, because tiles stay on chip. What is the arithmetic intensity?",
+        answer=intensity(graph),
+        unit="FLOP/B",
+        explanation=f"20 · {bodies} FLOP for each body over 32 B: 0.625 · {bodies}.",
+        source="Derived; 20 FLOP: Nyland et al., GPU Gems 3",
+    )
+
+
+# -- the machines of 2009 ----------------------------------------------------------------------------------------------
+
+
+_X2: Final = (17.6e9, 15e9)
+_X4: Final = (74e9, 16.6e9)
+_STREAMS: Final = [(75e9, 5.9e9), (19e9, 26e9), (29e9, 47e9)]
+"""Peaks and STREAM bandwidths of Clovertown, UltraSPARC T2+ and Cell."""
+
+
+def _ridge(draw: Draw, key: str, printed: tuple[float, float], remark: str) -> Question:
+    peak, bandwidth = draw.pick(printed, _STREAMS)
+    return Question(
+        key=key,
+        prompt=f"A machine of 2009 does {rate(peak, 'FLOP/s')} in fp64, and STREAM measures {rate(bandwidth, 'B/s')}. "
+        "Where is the ridge point with these figures?",
+        answer=ridge_point(peak, bandwidth),
+        unit="FLOP/B",
+        explanation=f"Peak over bandwidth: {ridge_point(peak, bandwidth):.2f} FLOP/B.",
+        source=f"{_WILLIAMS}; {remark}",
+    )
+
+
+@exercise("opteron-x2-ridge")
+def _x2_ridge(draw: Draw, key: str) -> Question:
+    return _ridge(draw, key, _X2, "the paper says 1.0 for the Opteron X2, 17.6 GFLOP/s and 15 GB/s")
+
+
+@exercise("opteron-x4-ridge")
+def _x4_ridge(draw: Draw, key: str) -> Question:
+    return _ridge(draw, key, _X4, "the paper says 4.4 for the Opteron X4, from a slightly higher bandwidth")
+
+
+@exercise("opteron-attainable")
+def _x2_attainable(draw: Draw, key: str) -> Question:
+    ai = draw.pick(0.25, [0.5, 0.1, 4.0])
+    answer = attainable(ai, *_X2)
+    bound_by = "memory-bound" if answer < _X2[0] else "compute-bound"
+    return Question(
+        key=key,
+        prompt=f"An Opteron X2 does 17.6 GFLOP/s and reads 15 GB/s. A kernel has {ai:g} FLOP/B. "
+        "Which rate can the kernel attain?",
+        answer=answer,
+        unit="FLOP/s",
+        explanation=f"The smaller of 17.6 GFLOP/s and {ai:g} · 15 GB/s: {answer / 1e9:g} GFLOP/s, {bound_by}.",
+        source=_WILLIAMS,
+    )
+
+
+@exercise("xeon-flops-per-operand")
+def _per_operand(draw: Draw, key: str) -> Question:
+    ridge = draw.pick(6.7, [4.4, 0.33, 0.65])
+    return Question(
+        key=key,
+        prompt=f"A machine has its ridge point at {ridge:g} FLOP/B. How many FLOP must a program do for each operand "
+        "of 8 B that it reads from memory to reach the peak rate?",
+        answer=ridge * _bytes("fp64"),
+        unit="FLOP",
+        explanation=f"{ridge:g} FLOP for each of the 8 B.",
+        source=f"{_WILLIAMS}; for the Xeon with 6.7 FLOP/B the paper says 55",
+    )
+
+
+@exercise("sparse-place")
+def _sparse_place(draw: Draw, key: str) -> Question:
+    dtype, index = draw.pick(("fp64", "int32"), [("fp64", "int64"), ("fp32", "int32")])
+    product = _sparse(dtype, index, blocked=False)
+    return Question(
+        key=key,
+        prompt=f"A sparse matrix in CSR form has values in {dtype} ({_bytes(dtype)} B) and column indices of "
+        f"{_bytes(index)} B. Only these bytes count. "
+        "Drag the marker to the arithmetic intensity of the product with a vector.",
+        answer=product.arithmetic_intensity,
+        on="intensity",
+        kernel="SpMV",
+        explanation=f"2 FLOP for each nonzero of {_bytes(dtype)} + {_bytes(index)} B. "
+        "No machine of 2009 reaches its peak there.",
+        source=_WILLIAMS,
+        setup={"chips": list(preset("williams-2009").chips), "kernels": [product]},
+    )
+
+
+@exercise("stencil-bandwidth-needed")
+def _bandwidth_needed(draw: Draw, key: str) -> Question:
+    name = draw.pick("barcelona", ["clovertown", "ultrasparc-t2plus", "cell-qs20"])
+    chip = next(one for one in preset("williams-2009").chips if one.id == name)
+    graph = Graph(convention="textbook")
+    graph.output(graph.stencil(graph.input("x", (100, 100, 100), "fp64"), points=7))
+    return Question(
+        key=key,
+        prompt=f"A machine does {rate(chip.peak(), 'FLOP/s')} in fp64. A 7-point stencil does 8 FLOP for each point "
+        "and moves 16 B. Drag the memory roof to the bandwidth at which the stencil just reaches the peak rate.",
+        answer=chip.peak() / intensity(graph),
+        on="bandwidth",
+        explanation=f"The ridge point has to be at 8 / 16 FLOP/B: {rate(chip.peak(), 'FLOP/s')} over 0.5 FLOP/B.",
+        source=_WILLIAMS,
+        difficulty=2,
+        setup={"chips": [chip], "kernels": [kernel(graph, "Stencil")]},
+    )
+
+
+@exercise("opteron-what-binds")
+def _x4_binds(draw: Draw, key: str) -> Question:
+    name = draw.pick("Opteron X4", ["UltraSPARC T2+", "Xeon E5345", "Cell QS20"])
+    chip = next(one for one in preset("williams-2009").chips if name in one.name)
+    found = bound([("LBMHD", 1300, 1848)], chip)
+    ai, ridge = float(found.ai["DRAM"][0]), chip.ridge_point()
+    memory = found.bound_by[0] != "compute"
+    at = f"LBMHD is {'left' if memory else 'right'} of the ridge point of {ridge:.2f} FLOP/B."
+    answer = "memory bandwidth" if memory else "peak FLOP/s"
+    options = {
+        "memory bandwidth": f"{at} The memory delivers more than the cores can use.",
+        "peak FLOP/s": f"{at} The cores wait for data. A low share of the peak does not show that the cores are slow.",
+        "the number of FLOPs alone": f"{at} FLOPs decide only together with the bytes that move.",
+    }
+    return Question(
+        key=key,
+        prompt=f"LBMHD with write-allocate does 1300 FLOP for each 1848 B, {ai:.2f} FLOP/B. It runs on the {name} "
+        f"with {rate(chip.peak(), 'FLOP/s')} and {chip.bandwidth() / 1e9:.1f} GB/s. What bounds it?",
+        answer=answer,
+        options={**options, answer: at},
+        explanation=at,
+        source=_WILLIAMS,
+    )

@@ -1,0 +1,438 @@
+"""Misconceptions about rooflines: a wrong belief, what is true instead, a question, and a model that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from roofwidget.chips import Chip
+from roofwidget.kernels.kernel import Kernel
+from roofwidget.kernels.presets import preset
+from roofwidget.teaching.bank.counts import H100, kernel
+from roofwidget.teaching.question import Question
+from roofwidget.workloads import Graph
+
+_GUIDE: Final = "Roofline Analysis: A Practical Guide"
+_WILLIAMS: Final = "Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009"
+_BOOK: Final = "JAX, How to Scale Your Model"
+_DERIVED: Final = "Derived from the roofline's formulas"
+_SIDE: Final = 4096
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong belief about rooflines, and how to show that it is wrong.
+
+    Parameters
+    ----------
+    name
+        A short unique name, such as ``"low-share-of-peak"``.
+    belief
+        The wrong sentence. It is one of the wrong options of `question`.
+    truth
+        What is true instead, with the numbers that `setup` shows.
+    question
+        A choice. Its explanation is `truth`.
+    setup
+        Arguments of `RooflineModel` that show the truth.
+    """
+
+    name: str
+    belief: str
+    truth: str
+    question: Question
+    setup: Mapping[str, Any] = field(compare=False, repr=False)
+
+
+def misconceptions() -> tuple[Misconception, ...]:
+    """Return all misconceptions.
+
+    Examples
+    --------
+    >>> found = {one.name: one for one in misconceptions()}
+    >>> found["memory-bound-is-bad"].belief
+    'A memory-bound kernel is badly written: it should be made compute-bound.'
+    """
+    return (
+        _low_share_of_peak(),
+        _memory_bound_is_bad(),
+        _predicts_speed(),
+        _above_the_roof(),
+        _more_flops(),
+        _intensity_of_the_algorithm(),
+        _under_the_slope(),
+        _multiply_add(),
+        _sparse_peak(),
+        _binary_prefix(),
+        _bigger_cache(),
+        _one_dot(),
+        _other_ridge(),
+        _int8_weights(),
+        _more_cores(),
+        _fusion_always(),
+    )
+
+
+def _misconception(
+    name: str,
+    *,
+    belief: str,
+    why: str,
+    right: str,
+    truth: str,
+    others: Mapping[str, str],
+    prompt: str,
+    source: str,
+    setup: Mapping[str, Any],
+    difficulty: int = 1,
+) -> Misconception:
+    """Return a misconception. `why` and the values of `others` say why an option is wrong."""
+    question = Question(
+        key=f"misconception-{name}",
+        prompt=prompt,
+        answer=right,
+        options={belief: why, right: "", **others},
+        explanation=truth,
+        source=source,
+        difficulty=difficulty,
+        setup=setup,
+    )
+    return Misconception(name, belief, truth, question, setup)
+
+
+def _matmul(seconds: float | None = None, name: str = "matmul") -> Kernel:
+    """Return the product of two square matrices of side `_SIDE` in bf16."""
+    return Kernel(name, 2 * _SIDE**3, 3 * 2 * _SIDE**2, seconds)
+
+
+def _gelu() -> Kernel:
+    return Kernel("GELU", 8 * _SIDE**2, 2 * 2 * _SIDE**2)
+
+
+def _low_share_of_peak() -> Misconception:
+    guide = preset("tpu-roofline-guide")
+    chip = next(one for one in guide.chips if one.id == "v7x-bf16")
+    norm = guide.kernels[0]
+    moved = float(guide.kernels.bytes[0])
+    return _misconception(
+        "low-share-of-peak",
+        prompt="A LayerNorm reaches 0.52 % of the peak FLOP/s of a TPU v7x. What follows?",
+        belief="A kernel at 0.52 % of the peak is badly written.",
+        why="The peak is not the roof of this kernel. At 1.67 FLOP/B memory allows no more.",
+        right="Nothing yet: its roof at its arithmetic intensity has to be known first.",
+        truth="At 1.67 FLOP/B the roof is 12 TFLOP/s. The LayerNorm reaches 0.52 % of the peak and 100 % of its roof.",
+        others={"The chip runs too slowly.": "It moves 7.2 TB/s, all that its memory can do."},
+        source=_GUIDE,
+        setup={"chips": [chip], "kernels": [Kernel("LayerNorm", norm.flops, norm.bytes, moved / chip.bandwidth())]},
+    )
+
+
+def _memory_bound_is_bad() -> Misconception:
+    moved, flops = 33_500_000, 3_350_000_000
+    return _misconception(
+        "memory-bound-is-bad",
+        prompt="A kernel with 100 FLOP/B is memory-bound on a GPU with its ridge point at 295 FLOP/B. "
+        "Another version does five times the FLOPs for the same bytes and is compute-bound. Which one is better?",
+        belief="A memory-bound kernel is badly written: it should be made compute-bound.",
+        why="More FLOPs made the kernel compute-bound and slower. The time counts, not the bound.",
+        right="The memory-bound version, because it takes less time.",
+        truth="Memory-bound says which resource sets the time. "
+        "The memory-bound version takes 10 µs, the compute-bound version 16.9 µs.",
+        others={"They are alike, because they move the same bytes.": "FLOPs take time too, and here they take longer."},
+        source=_DERIVED,
+        setup={
+            "chips": [H100],
+            "kernels": [Kernel("memory-bound", flops, moved), Kernel("compute-bound", 5 * flops, moved)],
+        },
+    )
+
+
+def _predicts_speed() -> Misconception:
+    gelu = _gelu()
+    return _misconception(
+        "roofline-predicts-speed",
+        prompt="A GELU moves 67.1 MB on a GPU with 3.35 TB/s. What does the roofline say about its time?",
+        belief="The GELU will take 20 µs.",
+        why="The roofline leaves out launches, latency and imbalance. A real kernel can be much slower.",
+        right="The GELU takes at least 20 µs.",
+        truth="The roofline is a bound. The GELU of this profile takes 80.1 µs, and its bound is 20 µs: 25 % of the "
+        "roof.",
+        others={"The GELU takes at most 20 µs.": "The roofline bounds the rate from above, so the time from below."},
+        source=_DERIVED,
+        setup={"chips": [H100], "kernels": [Kernel("GELU", gelu.flops, gelu.bytes, 16 * _SIDE**2 / 3.35e12)]},
+    )
+
+
+def _above_the_roof() -> Misconception:
+    shown = preset("tpu-roofline-guide-vmem")
+    return _misconception(
+        "dot-above-the-roof",
+        prompt="A dot is 3.5 times above the memory roof at 50 FLOP/B. What does it show?",
+        belief="The kernel is tuned so well that it beats the roof.",
+        why="No kernel gets its bytes faster than memory delivers them. Good tiling moves a dot to the right.",
+        right="Something is measured wrongly: bytes, FLOPs, time or the roof.",
+        truth="At 50 FLOP/B HBM allows 360 TFLOP/s. A dot at 1260 TFLOP/s is 3.5 times too high, "
+        "so fewer bytes came from HBM than were counted, or another figure is wrong.",
+        others={"The kernel is compute-bound.": "At 50 FLOP/B it is left of the ridge point of 320 FLOP/B."},
+        source=_GUIDE,
+        setup={"chips": list(shown.chips), "kernels": shown.kernels},
+        difficulty=2,
+    )
+
+
+def _more_flops() -> Misconception:
+    twice = Chip("H100 with twice the FLOP/s", {"bf16": 2 * 989e12}, {"HBM": 3.35e12})
+    return _misconception(
+        "more-flops-help-everything",
+        prompt="A new GPU has twice the FLOP/s and the same memory bandwidth. What becomes faster?",
+        belief="Everything becomes twice as fast.",
+        why="A memory-bound kernel waits for its bytes, and they arrive as slowly as before.",
+        right="Only compute-bound kernels become faster.",
+        truth="The 4096³ matmul takes 69.5 µs instead of 139 µs. The GELU takes 20 µs on both.",
+        others={
+            "Memory-bound kernels become faster.": "Their roof is intensity times bandwidth. The peak is not in it."
+        },
+        source=_DERIVED,
+        setup={"chips": [H100, twice], "kernels": [_matmul(), _gelu()]},
+    )
+
+
+def _intensity_of_the_algorithm() -> Misconception:
+    graphs = []
+    for fused in (False, True):
+        graph = Graph()
+        q, k, v = (graph.input(name, (4096, 128), "bf16") for name in "qkv")
+        graph.output(graph.attention(q, k, v) if fused else graph.unfused_attention(q, k, v))
+        graphs.append(graph)
+    return _misconception(
+        "intensity-of-the-algorithm",
+        prompt="Two programs compute the same attention with the same FLOPs. "
+        "One uses three kernels, the other one kernel. Do they have the same arithmetic intensity?",
+        belief="Yes, arithmetic intensity is a property of the algorithm.",
+        why="FLOPs come from the algorithm. Bytes depend on how it runs: on fusion, cache, dtype and write-allocate.",
+        right="No, they move different bytes.",
+        truth="In three kernels the attention has 62.7 FLOP/B, in one kernel 2068 FLOP/B.",
+        others={"No, fusion adds FLOPs.": "Without recomputation fusion keeps the FLOPs and removes bytes."},
+        source=_DERIVED,
+        setup={
+            "chips": [H100],
+            "kernels": [kernel(graphs[0], "three kernels"), kernel(graphs[1], "one kernel")],
+        },
+    )
+
+
+def _under_the_slope() -> Misconception:
+    return _misconception(
+        "slow-means-memory-bound",
+        prompt="A matmul has 1365 FLOP/B and reaches 5 % of the peak of a GPU with its ridge point at 295 FLOP/B. "
+        "What bounds it?",
+        belief="It is far below the flat roof, so it is memory-bound.",
+        why="The height of a dot shows how fast the kernel is. Its place left or right of the ridge point shows the "
+        "bound.",
+        right="The peak FLOP/s, because it is right of the ridge point.",
+        truth="At 1365 FLOP/B, right of 295 FLOP/B, only the flat roof is above the matmul. "
+        "It reaches 5 % of the peak, and faster memory would not raise its roof.",
+        others={"Nothing, because it does not touch its roof.": "Every kernel has a roof. This one is far from it."},
+        source=_GUIDE,
+        setup={"chips": [H100], "kernels": [_matmul(2 * _SIDE**3 / (0.05 * 989e12), "slow matmul")]},
+    )
+
+
+def _multiply_add() -> Misconception:
+    least = 2 * _SIDE**3 / 989e12
+    return _misconception(
+        "multiply-add-counts-once",
+        prompt="How many FLOPs does a matmul of two N × N matrices take, if it is compared with a published peak?",
+        belief="N³, because a multiply-add is one instruction.",
+        why="Published peaks count a multiply-add as 2 FLOP. With N³ a perfect kernel seems to reach half of the peak.",
+        right="2 N³",
+        truth="Peaks count a multiply-add as 2 FLOP. Counted as 1, a matmul at 100 % of the peak seems to be at 50 %.",
+        others={"3 N³": "A multiply-add is one multiplication and one addition. Loads are no FLOPs."},
+        source=_DERIVED,
+        setup={
+            "chips": [H100],
+            "kernels": [
+                _matmul(least, "matmul, 2 FLOP each"),
+                Kernel("matmul, 1 FLOP each", _SIDE**3, 3 * 2 * _SIDE**2, least),
+            ],
+        },
+    )
+
+
+def _sparse_peak() -> Misconception:
+    sparse = Chip("H100, sparse figure", {"bf16": 1979e12}, {"HBM": 3.35e12})
+    return _misconception(
+        "sparse-peak",
+        prompt="A data sheet says 1979 TFLOP/s in bf16 with sparsity. Which peak holds for a dense matmul?",
+        belief="1979 TFLOP/s, the figure of the data sheet.",
+        why="This figure counts products with zeros that a 2:4 sparse matrix leaves out. A dense matrix has none.",
+        right="989 TFLOP/s, half of it.",
+        truth="A dense matmul that reaches 80 % of 989 TFLOP/s seems to reach 40 % of the sparse figure, "
+        "and the ridge point seems to be 591 FLOP/B instead of 295 FLOP/B.",
+        others={"495 TFLOP/s, a quarter of it.": "2:4 sparsity doubles the figure once."},
+        source=_BOOK,
+        setup={"chips": [H100, sparse], "kernels": [_matmul(2 * _SIDE**3 / (0.8 * 989e12))]},
+    )
+
+
+def _binary_prefix() -> Misconception:
+    return _misconception(
+        "gb-is-gib",
+        prompt="A tool reports weights of 80 GiB. How long does a GPU with 3.35 TB/s read them?",
+        belief="80 GB over 3.35 TB/s, because GB and GiB are the same.",
+        why="1 GiB is 2³⁰ B. The bandwidth of a data sheet counts 10⁹ B as 1 GB.",
+        right="85.9 GB over 3.35 TB/s.",
+        truth="80 GiB are 85.9 GB and take 25.6 ms. 80 GB take 23.9 ms, 7 % less.",
+        others={"74.5 GB over 3.35 TB/s.": "This converts the wrong way: 80 GB are 74.5 GiB."},
+        source=_DERIVED,
+        setup={
+            "chips": [H100],
+            "kernels": [Kernel("read 80 GB", 80e9, 80e9), Kernel("read 80 GiB", 80 * 2**30, 80 * 2**30)],
+        },
+    )
+
+
+def _blocked(side: int, name: str) -> Kernel:
+    graph = Graph()
+    a, b = (graph.input(matrix, (1024, 1024), "fp64") for matrix in "ab")
+    graph.output(graph.blocked_matmul(a, b, cache=3 * side * side))
+    return kernel(graph, name)
+
+
+def _bigger_cache() -> Misconception:
+    triad = Graph()
+    triad.output(triad.stream_triad(*(triad.input(name, (10**8,), "fp64") for name in "bc")))
+    return _misconception(
+        "bigger-cache-raises-intensity",
+        prompt="A new processor has a much larger cache. Which kernels move to the right on the roofline?",
+        belief="All kernels, because a bigger cache always raises arithmetic intensity.",
+        why="A cache saves only repeated reads. Bytes that have to move once at least stay.",
+        right="Only kernels that read data repeatedly from memory, until each byte moves once.",
+        truth="A blocked fp64 matmul of 1024 rows goes from 7.53 FLOP/B to 25.6 FLOP/B with 16 times the cache, "
+        "and stops at 64 FLOP/B when each matrix fits. The triad has 0.0833 FLOP/B with any cache.",
+        others={"No kernel, because the cache is not in the roofline.": "Bytes are counted behind the cache."},
+        source=_WILLIAMS,
+        setup={
+            "chips": [Chip("CPU", {"fp64": 3e12}, {"DRAM": 200e9})],
+            "kernels": [
+                _blocked(64, "matmul, blocks of 64"),
+                _blocked(256, "matmul, blocks of 256"),
+                _blocked(1024, "matmul, all in cache"),
+                kernel(triad, "triad"),
+            ],
+        },
+        difficulty=2,
+    )
+
+
+def _one_dot() -> Misconception:
+    matmul, gelu = _matmul(), _gelu()
+    together = Kernel("program as one dot", 2 * _SIDE**3 + 8 * _SIDE**2, (3 + 2) * 2 * _SIDE**2)
+    return _misconception(
+        "program-as-one-dot",
+        prompt="A program runs a compute-bound matmul and then a memory-bound GELU. "
+        "How is its least time found, if nothing overlaps?",
+        belief="Sum the FLOPs and the bytes, and put one dot for the program under the roof.",
+        why="One dot assumes that the GELU's bytes move while the matmul computes. Kernels run one after another.",
+        right="Sum the least times of the kernels.",
+        truth="The matmul takes 139 µs and the GELU 20 µs: 159 µs together. One dot says 139.1 µs.",
+        others={"Take the longer of the two times.": "Kernels that run one after another add their times."},
+        source=_DERIVED,
+        setup={"chips": [H100], "kernels": [matmul, gelu, together]},
+        difficulty=2,
+    )
+
+
+def _other_ridge() -> Misconception:
+    chip = Chip("v7x", {"bf16": 2307e12, "fp8": 4614e12}, {"HBM": 7.2e12})
+    return _misconception(
+        "ridge-of-another-precision",
+        prompt="A TPU v7x has its ridge point at 641 FLOP/B in fp8 and at 320 FLOP/B in bf16. "
+        "A bf16 matmul has 341 FLOP/B. What bounds it?",
+        belief="Memory, because 341 FLOP/B is left of the chip's ridge point of 641 FLOP/B.",
+        why="641 FLOP/B is the ridge point of fp8 arithmetic. This matmul computes in bf16.",
+        right="The peak FLOP/s, because 341 FLOP/B is right of 320 FLOP/B.",
+        truth="A chip has one ridge point for each precision. The bf16 matmul has 341 FLOP/B and is compute-bound: "
+        "320 FLOP/B is enough in bf16, 641 FLOP/B only in fp8.",
+        others={
+            "Both alike, because it is between the two ridge points.": "Only the roof of its own precision counts."
+        },
+        source=_GUIDE,
+        setup={"chips": [chip], "kernels": [Kernel("bf16 matmul", 2 * 1024**3, 6 * 1024**2, precision="bf16")]},
+    )
+
+
+def _int8_weights() -> Misconception:
+    side, batch = 8192, 160
+    chip = Chip("TPU v5e", {"bf16": 1.97e14}, {"HBM": 8.2e11})
+    flops, activations = 2 * batch * side**2, 2 * 2 * batch * side
+    return _misconception(
+        "int8-weights-keep-the-batch",
+        prompt="A large layer in bf16 is compute-bound from a batch of 240 on a TPU v5e. "
+        "Its weights are now stored in int8, and it still computes in bf16. From which batch is it compute-bound?",
+        belief="From 240 again, because the arithmetic is still bf16.",
+        why="The peak is the same, but the weights move half the bytes.",
+        right="From 120.",
+        truth="With 1 B for each weight the critical batch is 120 instead of 240. At batch 160 a layer of 8192 × 8192 "
+        "has 297 FLOP/B with int8 weights and is compute-bound. With bf16 weights it has 154 FLOP/B and is "
+        "memory-bound.",
+        others={"From 480.": "Fewer bytes for each FLOP need a smaller batch, not a larger one."},
+        source=_BOOK,
+        setup={
+            "chips": [chip],
+            "kernels": [
+                Kernel("int8 weights", flops, side**2 + activations),
+                Kernel("bf16 weights", flops, 2 * side**2 + activations),
+            ],
+        },
+        difficulty=2,
+    )
+
+
+def _more_cores() -> Misconception:
+    chip = next(one for one in preset("williams-2009").chips if one.id == "barcelona")
+    twice = chip.replace(name="The same with 16 cores", id="barcelona-16", peak_flops={"fp64": 148e9})
+    return _misconception(
+        "more-cores-fix-memory-bound",
+        prompt="A sparse product is memory-bound on 8 cores that share 16.8 GB/s. "
+        "What does the same memory with 16 cores bring?",
+        belief="Twice the cores give twice the rate.",
+        why="The cores share one memory. It delivers the same bytes to more cores.",
+        right="The same rate, because the bandwidth is the same.",
+        truth="At 0.167 FLOP/B and 16.8 GB/s the product attains 2.8 GFLOP/s with 8 cores and with 16 cores. "
+        "More cores move the ridge point from 4.4 FLOP/B to 8.8 FLOP/B.",
+        others={
+            "Half the rate, because the cores share the memory.": "The total rate is bytes per second times intensity."
+        },
+        source=_WILLIAMS,
+        setup={"chips": [chip, twice], "kernels": [Kernel("SpMV", 2, 12)]},
+    )
+
+
+def _fusion_always() -> Misconception:
+    elements = 2**24
+    tensor = 2 * elements
+    costly = 3000 * elements
+    return _misconception(
+        "fusion-always-helps",
+        prompt="An elementwise kernel does 3000 FLOP for each element, and two kernels read its result. "
+        "Should it be fused into both?",
+        belief="Yes, fusion always makes a program faster.",
+        why="Fused into two kernels the costly arithmetic runs twice. It saves bytes that were not the bottleneck.",
+        right="No, because then the costly arithmetic runs twice.",
+        truth="Three kernels take 51 µs and twice 20 µs: 91 µs. Fused, two kernels take 51 µs each: 102 µs.",
+        others={"It makes no difference, because the FLOPs are the same.": "The fused kernels do the FLOPs twice."},
+        source=_DERIVED,
+        setup={
+            "chips": [H100],
+            "kernels": [
+                Kernel("costly", costly, 2 * tensor),
+                Kernel("reader 1", elements, 2 * tensor),
+                Kernel("reader 2", elements, 2 * tensor),
+                Kernel("costly + reader 1", costly + elements, 2 * tensor),
+                Kernel("costly + reader 2", costly + elements, 2 * tensor),
+            ],
+        },
+        difficulty=2,
+    )

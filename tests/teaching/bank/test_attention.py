@@ -1,0 +1,141 @@
+"""Exercises on attention: printed answers, and an independent formula for every variant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.teaching.bank.prompts import (
+    attention,
+    check_choice,
+    check_drag,
+    drawn,
+    keys_of,
+    numbers,
+    printed,
+    rounds_to,
+)
+
+PEAK, BANDWIDTH = 989e12, 3.35e12
+PRINTED = {
+    "attention-macs": "45350912",
+    "attention-unfused-bytes": str(int(8.5 * 2**20)),
+    "attention-unfused-intensity": "30.7",
+    "attention-fused-intensity": "522",
+    "attention-traffic-saved": "17",
+    "attention-fused-place": "2068",
+    "attention-unfused-time": "41.3e-6",
+    "attention-softmax-fused-time": "21.3e-6",
+    "attention-fused-time": "8.77e-6",
+    "flash-no-reuse-intensity": "125",
+    "flash-no-reuse-time": "20.66e-6",
+    # The bandwidth that makes 125.33 FLOP/B the ridge point; derived.
+    "flash-bandwidth-needed": "7.89e12",
+}
+# More numbers that the source prints, for 4096 tokens and a head size of 128.
+PRINTED_VARIANTS = {
+    "attention-unfused-intensity": "62.7",
+    "attention-fused-intensity": "2068",
+    "attention-traffic-saved": "33",
+}
+
+
+def _flops(n: float, d: float) -> float:
+    return 4 * n * n * d + 5 * n * n
+
+
+def _small(n: float, d: float) -> float:
+    """Return the bytes of one of queries, keys, values and output."""
+    return 2 * n * d
+
+
+def _scores(n: float) -> float:
+    return 2 * n * n
+
+
+def _unfused_bytes(n: float, d: float) -> float:
+    return 4 * _small(n, d) + 4 * _scores(n)
+
+
+def _flash_bytes(n: float, d: float) -> float:
+    return 2 * _small(n, d) + n / 128 * 2 * _small(n, d)
+
+
+def _product_time(n: float, d: float, more_flops: float = 0) -> float:
+    return max((2 * n * n * d + more_flops) / PEAK, (2 * _small(n, d) + _scores(n)) / BANDWIDTH)
+
+
+Formula = Callable[[float, float], float]
+
+FORMULAS: dict[str, Formula] = {
+    "attention-unfused-bytes": _unfused_bytes,
+    "attention-unfused-intensity": lambda n, d: _flops(n, d) / _unfused_bytes(n, d),
+    "attention-fused-intensity": lambda n, d: _flops(n, d) / (4 * _small(n, d)),
+    "attention-traffic-saved": lambda n, d: 1 + n / d,
+    "attention-fused-place": lambda n, d: _flops(n, d) / (4 * _small(n, d)),
+    "attention-unfused-time": lambda n, d: 2 * _product_time(n, d) + 2 * _scores(n) / BANDWIDTH,
+    "attention-softmax-fused-time": lambda n, d: _product_time(n, d, 5 * n * n) + _product_time(n, d),
+    "attention-fused-time": lambda n, d: max(_flops(n, d) / PEAK, 4 * _small(n, d) / BANDWIDTH),
+    "flash-no-reuse-intensity": lambda n, d: _flops(n, d) / _flash_bytes(n, d),
+    "flash-no-reuse-time": lambda n, d: max(_flops(n, d) / PEAK, _flash_bytes(n, d) / BANDWIDTH),
+    "flash-bandwidth-needed": lambda n, d: PEAK * _flash_bytes(n, d) / _flops(n, d),
+}
+
+
+def _sizes(prompt: str) -> tuple[float, float]:
+    """Return tokens and head size."""
+    found = numbers(prompt[prompt.index("One attention head") :])
+    assert found[0] == found[1]
+    return found[0], found[2]
+
+
+@pytest.mark.parametrize("key", PRINTED)
+def test_without_a_seed_the_answer_is_the_printed_number(key: str) -> None:
+    assert rounds_to(printed(key).answer, PRINTED[key])
+
+
+@pytest.mark.parametrize("key", PRINTED_VARIANTS)
+def test_the_larger_printed_head_is_a_variant_with_the_printed_answer(key: str) -> None:
+    found = [one.answer for one in drawn(key) if _sizes(one.prompt) == (4096, 128)]
+    assert found
+    assert rounds_to(found[0], PRINTED_VARIANTS[key])
+
+
+@pytest.mark.parametrize("key", FORMULAS)
+def test_with_any_seed_the_answer_follows_from_the_prompt(key: str) -> None:
+    for question in [printed(key), *drawn(key)]:
+        assert question.answer == pytest.approx(FORMULAS[key](*_sizes(question.prompt)), rel=1e-9)
+
+
+def test_multiply_adds_of_attention_follow_from_the_prompt() -> None:
+    for question in drawn("attention-macs"):
+        heads, queries, keys, d, _ = numbers(question.prompt)
+        assert question.answer == 2 * heads * queries * keys * d
+
+
+@pytest.mark.parametrize("key", [*FORMULAS, "attention-macs"])
+def test_students_get_at_least_three_different_answers(key: str) -> None:
+    assert len({question.answer for question in drawn(key)}) >= 3
+
+
+def test_reading_keys_for_each_block_makes_fused_attention_memory_bound() -> None:
+    for question in [printed("flash-what-binds"), *drawn("flash-what-binds")]:
+        n, d = _sizes(question.prompt)
+        moved = _flash_bytes(n, d) if "FlashAttention" in question.prompt else 4 * _small(n, d)
+        memory = moved / BANDWIDTH > _flops(n, d) / PEAK
+        assert question.answer == ("memory bandwidth" if memory else "peak FLOP/s")
+        check_choice(question)
+    assert printed("flash-what-binds").answer == "memory bandwidth"
+    assert len({question.answer for question in drawn("flash-what-binds")}) == 2
+
+
+@pytest.mark.parametrize("key", ["attention-fused-place", "flash-bandwidth-needed"])
+def test_the_drag_ends_where_a_model_of_the_setup_has_the_answer(key: str) -> None:
+    for question in [printed(key), *drawn(key)[:8]]:
+        check_drag(question)
+
+
+def test_every_exercise_on_attention_is_checked_here() -> None:
+    assert keys_of(attention) == {*FORMULAS, "attention-macs", "flash-what-binds"}
+    assert PRINTED.keys() == {*FORMULAS, "attention-macs"}

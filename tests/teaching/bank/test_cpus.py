@@ -1,0 +1,192 @@
+"""Exercises of numerical computing: printed answers, and an independent formula for every variant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log2
+
+import pytest
+
+from tests.teaching.bank.prompts import (
+    check_choice,
+    check_drag,
+    cpus,
+    drawn,
+    itemsize,
+    keys_of,
+    numbers,
+    printed,
+    rounds_to,
+)
+
+PRINTED = {
+    "word-machine-ridge": "4",
+    "word-machine-next-ridge": "8",
+    "word-stencil-cached-intensity": "3",
+    "word-stencil-two-rows-intensity": "1.5",
+    "word-stencil-cached-rate": "6e9",
+    "word-stencil-two-rows-rate": "3e9",
+    "word-stencil-cached-next-rate": "12e9",
+    "word-stencil-two-rows-next-rate": "6e9",
+    "saxpy-bytes": "320e6",
+    "saxpy-intensity-write-allocate": "0.125",
+    "saxpy-intensity": "0.167",
+    "add-in-place-intensity": "0.0417",
+    "triad-intensity": "0.083",
+    "triad-intensity-write-allocate": "0.0625",
+    "dot-intensity": "0.125",
+    "matrix-vector-intensity-limit": "0.25",
+    "sgemm-with-c-intensity": "128",
+    "complex-multiply-intensity": "0.25",
+    "simd-gpu-peak": "384e9",
+    "simd-gpu-bandwidth": "4608e9",
+    "jacobi-intensity": "0.167",
+    "jacobi-no-allocate-intensity": "0.25",
+    "jacobi-broken-intensity": "0.10",
+    "sparse-balance": "8.0",
+    "sparse-intensity-limit": "0.167",
+    "sparse-blocked-intensity-limit": "0.25",
+    "seven-point-intensity": "0.33",
+    "seven-point-no-allocate-intensity": "0.50",
+    "lattice-boltzmann-intensity": "0.70",
+    "lattice-boltzmann-no-allocate-intensity": "1.07",
+    "fft-3d-intensity": "1.09",
+    "fft-3d-no-allocate-intensity": "1.64",
+    "fft-intensity-factor": "0.104",
+    "n-body-intensity": "10240",
+    "opteron-x2-ridge": "1.17",
+    "opteron-x4-ridge": "4.46",
+    "opteron-attainable": "3.75e9",
+    "xeon-flops-per-operand": "54",
+    # Twice the peak of 74 GFLOP/s, because the stencil has 0.5 FLOP/B; derived.
+    "stencil-bandwidth-needed": "148e9",
+    "sparse-place": "0.167",
+}
+
+Formula = Callable[[list[float], str], float]
+
+
+def _of_dtype(flops: float, elements: float) -> Formula:
+    """Return the intensity of a kernel with these FLOPs for each point, and these elements that move."""
+    return lambda _, text: flops / (elements * itemsize(text))
+
+
+def _word_rate(words_moved: float, more_words: float) -> Formula:
+    return lambda n, _: 6 / words_moved * n[1] * more_words
+
+
+FORMULAS: dict[str, Formula] = {
+    "word-machine-ridge": lambda n, _: n[0] / n[1],
+    "word-machine-next-ridge": lambda n, _: 4 * n[0] / (2 * n[1]),
+    "word-stencil-cached-intensity": lambda n, _: n[-1] / 2,
+    "word-stencil-two-rows-intensity": lambda n, _: n[-1] / 4,
+    "word-stencil-cached-rate": _word_rate(2, 1),
+    "word-stencil-two-rows-rate": _word_rate(4, 1),
+    "word-stencil-cached-next-rate": _word_rate(2, 2),
+    "word-stencil-two-rows-next-rate": _word_rate(4, 2),
+    "saxpy-bytes": lambda n, _: 4 * n[0] * n[1],
+    "saxpy-intensity-write-allocate": _of_dtype(2, 4),
+    "saxpy-intensity": _of_dtype(2, 3),
+    "add-in-place-intensity": _of_dtype(1, 3),
+    "triad-intensity": _of_dtype(2, 3),
+    "triad-intensity-write-allocate": _of_dtype(2, 4),
+    "dot-intensity": _of_dtype(2, 2),
+    "matrix-vector-intensity-limit": _of_dtype(2, 1),
+    "sgemm-with-c-intensity": lambda n, _: n[0] / 8,
+    "complex-multiply-intensity": _of_dtype(6, 6),
+    "simd-gpu-peak": lambda n, _: n[0] * n[1] * n[2],
+    "simd-gpu-bandwidth": lambda n, _: 12 * n[0] * n[1] * n[2],
+    "jacobi-intensity": _of_dtype(4, 3),
+    "jacobi-no-allocate-intensity": _of_dtype(4, 2),
+    "jacobi-broken-intensity": _of_dtype(4, 5),
+    # 6 + 4 a + 10 / nnzr with a = 1 / nnzr: the formula of the course.
+    "sparse-balance": lambda n, _: 6 + 4 / n[0] + 10 / n[0],
+    "sparse-intensity-limit": lambda n, _: 2 / (n[0] + n[1]),
+    "sparse-blocked-intensity-limit": _of_dtype(2, 1),
+    "seven-point-intensity": _of_dtype(8, 3),
+    "seven-point-no-allocate-intensity": _of_dtype(8, 2),
+    "lattice-boltzmann-intensity": _of_dtype(1300, 73 + 2 * 79),
+    "lattice-boltzmann-no-allocate-intensity": _of_dtype(1300, 73 + 79),
+    "fft-3d-intensity": lambda n, _: 5 * log2(n[1] ** 3) / 96,
+    "fft-3d-no-allocate-intensity": lambda n, _: 5 * log2(n[1] ** 3) / 64,
+    "fft-intensity-factor": lambda n, text: 5 / (n[0] * (2 if "bypass" in text else 3)),
+    "n-body-intensity": lambda n, _: 0.625 * n[0],
+    "opteron-x2-ridge": lambda n, _: n[1] / n[2],
+    "opteron-x4-ridge": lambda n, _: n[1] / n[2],
+    "opteron-attainable": lambda n, _: min(n[0], n[2] * n[1]),
+    "xeon-flops-per-operand": lambda n, _: n[0] * n[1],
+    "sparse-place": lambda n, _: 2 / (n[0] + n[1]),
+    "stencil-bandwidth-needed": lambda n, _: n[0] * 16 / 8,
+}
+CHOICES = {"word-stencil-what-helps", "saxpy-write-allocate", "copy-intensity", "opteron-what-binds"}
+
+
+@pytest.mark.parametrize("key", PRINTED)
+def test_without_a_seed_the_answer_is_the_printed_number(key: str) -> None:
+    assert rounds_to(printed(key).answer, PRINTED[key])
+
+
+@pytest.mark.parametrize(("nonzeros", "text"), [(27, "6.52"), (100, "6.14")])
+def test_other_printed_sparse_matrices_are_variants_with_the_printed_balance(nonzeros: int, text: str) -> None:
+    found = [one.answer for one in drawn("sparse-balance") if numbers(one.prompt)[0] == nonzeros]
+    assert found
+    assert rounds_to(found[0], text)
+
+
+@pytest.mark.parametrize("key", FORMULAS)
+def test_with_any_seed_the_answer_follows_from_the_prompt(key: str) -> None:
+    for question in [printed(key), *drawn(key)]:
+        expected = FORMULAS[key](numbers(question.prompt), question.prompt)
+        assert question.answer == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("key", FORMULAS)
+def test_students_get_at_least_three_different_answers(key: str) -> None:
+    assert len({question.answer for question in drawn(key)}) >= 3
+
+
+@pytest.mark.parametrize("key", sorted(CHOICES))
+def test_every_wrong_option_has_a_text_of_its_own(key: str) -> None:
+    for question in [printed(key), *drawn(key)]:
+        check_choice(question)
+
+
+def test_only_bandwidth_helps_a_stencil_left_of_the_ridge_point() -> None:
+    for question in drawn("word-stencil-what-helps"):
+        peak, words = numbers(question.prompt)[:2]
+        assert peak / words > 3
+        assert question.answer == "twice the memory bandwidth"
+        assert f"{min(peak, 3 * 2 * words) / 1e9:g} GFLOP/s" in question.explanation
+
+
+def test_the_counters_of_saxpy_show_four_arrays() -> None:
+    for question in drawn("saxpy-write-allocate"):
+        elements, size, counted = numbers(question.prompt)
+        assert counted == 4 * elements * size
+        assert question.answer == "write-allocate reads result"
+
+
+def test_a_copy_has_an_intensity_of_zero() -> None:
+    for question in drawn("copy-intensity"):
+        assert question.answer == "0 FLOP/B"
+        assert f"{1 / (2 * itemsize(question.prompt)):g} FLOP/B" in question.options
+
+
+def test_the_ridge_point_of_each_machine_says_what_binds() -> None:
+    for question in [printed("opteron-what-binds"), *drawn("opteron-what-binds")]:
+        flops, moved, _, peak, bandwidth = numbers(question.prompt)
+        memory = flops / moved < peak / bandwidth
+        assert question.answer == ("memory bandwidth" if memory else "peak FLOP/s")
+    assert printed("opteron-what-binds").answer == "memory bandwidth"
+    assert len({question.answer for question in drawn("opteron-what-binds")}) == 2
+
+
+@pytest.mark.parametrize("key", ["sparse-place", "stencil-bandwidth-needed"])
+def test_the_drag_ends_where_a_model_of_the_setup_has_the_answer(key: str) -> None:
+    for question in [printed(key), *drawn(key)[:8]]:
+        check_drag(question)
+
+
+def test_every_exercise_of_numerical_computing_is_checked_here() -> None:
+    assert keys_of(cpus) == {*FORMULAS, *CHOICES}
+    assert PRINTED.keys() == FORMULAS.keys()

@@ -1,0 +1,151 @@
+"""Exercises on operators: printed answers, and an independent formula for every variant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from tests.teaching.bank.prompts import (
+    check_choice,
+    check_drag,
+    drawn,
+    itemsize,
+    keys_of,
+    numbers,
+    operators,
+    printed,
+    rounds_to,
+)
+
+PRINTED = {
+    "matmul-macs": "134217728",
+    "matmul-bytes": "3145728",
+    "fp32-gemm-compute-bound": "303",
+    "gemv-intensity": "0.9995",
+    "gemv-time": "10.0e-6",
+    "layer-batch-intensity": "227.6",
+    "model-weights-time": "0.100",
+    "model-compute-time": "0.001",
+    "model-crossover-batch": "100",
+    "convolution-flops": "231211008",
+    "convolution-intensity": "264",
+    "depthwise-intensity": "4.49",
+    "late-convolution-intensity": "24.0",
+    "optimizer-intensity": "0.46",
+    "adam-step-time": "58.5e-3",
+    "cosines-fusion-saving": "2",
+    "unary-elements-per-second": "1.94e11",
+    "unary-free-flops": "100",
+    "fused-share-speed-up": "2.14",
+    "launch-equals-memory": "4.19e6",
+}
+# More numbers that the source prints, by the sizes in the prompt.
+PRINTED_VARIANTS = [
+    ("matmul-macs", [512, 256, 256, 512], "67108864"),
+    ("matmul-bytes", [512, 256, 256, 512], "2097152"),
+    ("matmul-bytes", [128, 256, 256, 512], "917504"),
+    ("layer-batch-intensity", [8, 4096, 4096, 4096], "7.97"),
+    ("layer-batch-intensity", [64, 4096, 4096, 4096], "62.1"),
+    ("layer-batch-intensity", [512, 4096, 4096, 4096], "409.6"),
+]
+
+Formula = Callable[[list[float], str], float]
+
+
+def _gemv(rows: float, size: float) -> tuple[float, float]:
+    return 2 * rows * rows, size * (rows * rows + 2 * rows)
+
+
+def _layer(batch: float) -> float:
+    return 2 * batch * 4096**2 / (2 * (4096**2 + 2 * batch * 4096))
+
+
+def _convolution(n: list[float], size: float) -> float:
+    channels, side = n[2], n[4]
+    return 2 * channels**2 * side**2 * 9 / (size * (2 * channels * side**2 + 9 * channels**2))
+
+
+def _optimizer(prompt: str) -> float:
+    # (FLOP, numbers that move) for each parameter.
+    table = {"AdamW": (15, 7), "Adam": (13, 7), "SGD with momentum": (4, 5), "SGD": (2, 3)}
+    name = next(word for word in table if prompt.startswith(word))
+    flops, moved = table[name]
+    return flops / (4 * moved)
+
+
+FORMULAS: dict[str, Formula] = {
+    "matmul-macs": lambda n, _: n[0] * n[1] * n[3],
+    "matmul-bytes": lambda n, _: 4 * (n[0] * n[1] + n[1] * n[3] + n[0] * n[3]),
+    "fp32-gemm-compute-bound": lambda n, _: math.ceil(6 * n[0] / n[1]),
+    "gemv-intensity": lambda n, text: _gemv(n[0], itemsize(text))[0] / _gemv(n[0], itemsize(text))[1],
+    "gemv-time": lambda n, _: _gemv(n[2], 2)[1] / n[1],
+    "layer-batch-intensity": lambda n, _: _layer(n[2]),
+    "model-weights-time": lambda n, _: 2 * n[2] / n[1],
+    "model-compute-time": lambda n, _: 2 * n[2] / n[0],
+    "model-crossover-batch": lambda n, _: n[0] / n[1],
+    "convolution-flops": lambda n, _: 18 * n[2] * n[3] * n[4] * n[5],
+    "convolution-intensity": lambda n, _: _convolution(n, 2),
+    "depthwise-intensity": lambda n, text: 18 * n[4] ** 2 / (itemsize(text) * (2 * n[4] ** 2 + 9)),
+    "late-convolution-intensity": lambda n, _: _convolution(n, 4),
+    "optimizer-intensity": lambda _, text: _optimizer(text),
+    "adam-step-time": lambda n, _: 28 * n[2] / n[1],
+    "cosines-fusion-saving": lambda _, text: text.count(".cos()"),
+    "unary-elements-per-second": lambda n, _: n[0] / (2 * n[1]),
+    "unary-free-flops": lambda n, _: 2 * n[2] * n[0] / n[1],
+    "fused-share-speed-up": lambda n, _: 1 / (1 - n[0] / 100 + n[0] / 100 / n[1]),
+    "launch-equals-memory": lambda n, _: n[0] * n[1] / (2 * n[2]),
+}
+
+
+@pytest.mark.parametrize("key", PRINTED)
+def test_without_a_seed_the_answer_is_the_printed_number(key: str) -> None:
+    assert rounds_to(printed(key).answer, PRINTED[key])
+
+
+@pytest.mark.parametrize(("key", "sizes", "text"), PRINTED_VARIANTS)
+def test_other_printed_sizes_are_variants_with_the_printed_answer(key: str, sizes: list[float], text: str) -> None:
+    found = [one.answer for one in drawn(key) if numbers(one.prompt)[-4:] == sizes]
+    assert found
+    assert rounds_to(found[0], text)
+
+
+@pytest.mark.parametrize("key", FORMULAS)
+def test_with_any_seed_the_answer_follows_from_the_prompt(key: str) -> None:
+    for question in [printed(key), *drawn(key)]:
+        expected = FORMULAS[key](numbers(question.prompt), question.prompt)
+        assert question.answer == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("key", FORMULAS)
+def test_students_get_at_least_three_different_answers(key: str) -> None:
+    assert len({question.answer for question in drawn(key)}) >= 3
+
+
+def test_a_small_batch_is_memory_bound_and_a_large_batch_compute_bound() -> None:
+    for question in [printed("gemv-what-binds"), *drawn("gemv-what-binds")]:
+        batch = numbers(question.prompt)[2]
+        assert question.answer == ("memory bandwidth" if _layer(batch) < 989e12 / 3.35e12 else "peak FLOP/s")
+        check_choice(question)
+    assert printed("gemv-what-binds").answer == "memory bandwidth"
+    assert len({question.answer for question in drawn("gemv-what-binds")}) == 2
+
+
+def test_a_small_kernel_takes_the_time_of_its_launch() -> None:
+    for question in [printed("small-kernel-what-binds"), *drawn("small-kernel-what-binds")]:
+        elements = numbers(question.prompt)[3]
+        assert question.answer == ("the launch" if 4 * elements / 3.35e12 < 5e-6 else "memory bandwidth")
+        check_choice(question)
+    assert printed("small-kernel-what-binds").answer == "the launch"
+    assert len({question.answer for question in drawn("small-kernel-what-binds")}) == 2
+
+
+def test_the_dragged_marker_ends_where_a_model_of_the_setup_has_the_kernel() -> None:
+    for question in [printed("layer-batch-intensity"), *drawn("layer-batch-intensity")[:8]]:
+        check_drag(question)
+
+
+def test_every_exercise_on_operators_is_checked_here() -> None:
+    assert keys_of(operators) == {*FORMULAS, "gemv-what-binds", "small-kernel-what-binds"}
+    assert PRINTED.keys() == FORMULAS.keys()

@@ -1,0 +1,230 @@
+"""Misconceptions: the model of each setup shows the numbers that the truth states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from roofwidget.analysis.result import Bound
+from roofwidget.model import RooflineModel
+from roofwidget.teaching.misconceptions import misconceptions
+from tests.teaching.bank.prompts import check_choice
+
+FOUND = {one.name: one for one in misconceptions()}
+SIDE = 4096
+PEAK, BANDWIDTH = 989e12, 3.35e12
+
+
+def _bounds(model: RooflineModel) -> list[Bound]:
+    return [model.bound(chip.id) for chip in model.all_chips]
+
+
+def _about(values: Any) -> Any:
+    return pytest.approx(values, rel=1e-9)
+
+
+def _ai(bound: Bound) -> list[float]:
+    ai: list[float] = bound.ai[bound.chip.main_memory].tolist()
+    return ai
+
+
+# Each check compares the model with a formula, and returns the numbers that the truth has to state.
+
+
+def _low_share_of_peak(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    ai = 10 * 134217728 * 2 / 1_610_629_120
+    assert _ai(bound) == _about([ai])
+    assert bound.attainable.tolist() == _about([ai * 7.2e12])
+    assert bound.peak_fraction.tolist() == _about([ai * 7.2e12 / 2307e12])
+    assert bound.roof_fraction.tolist() == _about([1.0])
+    share = 100 * ai * 7.2e12 / 2307e12
+    return [f"{ai:.2f} FLOP/B", f"{ai * 7.2:.0f} TFLOP/s", f"{share:.2f} % of the peak", "100 % of its roof"]
+
+
+def _memory_bound_is_bad(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    memory, compute = 33.5e6 / BANDWIDTH, 5 * 100 * 33.5e6 / PEAK
+    assert bound.time.tolist() == _about([memory, compute])
+    assert bound.bound_by.tolist() == ["HBM", "compute"]
+    assert memory < compute
+    return [f"{memory * 1e6:.0f} µs", f"{compute * 1e6:.1f} µs"]
+
+
+def _predicts_speed(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    least = 4 * SIDE**2 / BANDWIDTH
+    assert bound.time.tolist() == _about([least])
+    assert bound.roof_fraction.tolist() == _about([0.25])
+    assert bound.measured.tolist() == _about([4 * least])
+    return [f"{4 * least * 1e6:.1f} µs", f"{least * 1e6:.0f} µs", "25 %"]
+
+
+def _above_the_roof(model: RooflineModel) -> list[str]:
+    bound = model.bound()
+    assert _ai(bound) == _about([50])
+    assert bound.achieved.tolist() == _about([1260e12])
+    assert bound.attainable.tolist() == _about([50 * 7.2e12])
+    assert bound.above_roof.tolist() == [True]
+    return ["50 FLOP/B", f"{50 * 7.2:.0f} TFLOP/s", "1260 TFLOP/s", f"{1260 / 360:.1f} times"]
+
+
+def _more_flops(model: RooflineModel) -> list[str]:
+    before, after = _bounds(model)
+    matmul, gelu = 2 * SIDE**3 / PEAK, 4 * SIDE**2 / BANDWIDTH
+    assert before.time.tolist() == _about([matmul, gelu])
+    assert after.time.tolist() == _about([matmul / 2, gelu])
+    return [f"{matmul / 2 * 1e6:.1f} µs", f"{matmul * 1e6:.0f} µs", f"{gelu * 1e6:.0f} µs"]
+
+
+def _intensity_of_the_algorithm(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    n, d = 4096, 128
+    flops = (4 * d + 5) * n * n
+    three, one = flops / (8 * n * d + 8 * n * n), flops / (8 * n * d)
+    assert bound.flops.tolist() == [flops, flops]
+    assert _ai(bound) == _about([three, one])
+    return [f"{three:.1f} FLOP/B", f"{one:.0f} FLOP/B"]
+
+
+def _under_the_slope(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    assert _ai(bound) == _about([SIDE / 3])
+    assert bound.bound_by.tolist() == ["compute"]
+    assert bound.peak_fraction.tolist() == _about([0.05])
+    return [f"{SIDE / 3:.0f} FLOP/B", f"{PEAK / BANDWIDTH:.0f} FLOP/B", "5 % of the peak"]
+
+
+def _multiply_add(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    assert bound.peak_fraction.tolist() == _about([1.0, 0.5])
+    assert bound.measured[0] == bound.measured[1]
+    return ["100 %", "50 %"]
+
+
+def _sparse_peak(model: RooflineModel) -> list[str]:
+    dense, sparse = _bounds(model)
+    assert dense.peak_fraction.tolist() == _about([0.8])
+    assert sparse.peak_fraction.tolist() == _about([0.8 * 989 / 1979])
+    assert [one.chip.ridge_point() for one in (dense, sparse)] == _about([PEAK / BANDWIDTH, 1979e12 / BANDWIDTH])
+    return [f"{80 * 989 / 1979:.0f} %", f"{1979 / 3.35:.0f} FLOP/B", f"{989 / 3.35:.0f} FLOP/B"]
+
+
+def _binary_prefix(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    decimal, binary = 80e9, 80 * 1024**3
+    assert bound.time.tolist() == _about([decimal / BANDWIDTH, binary / BANDWIDTH])
+    times = [f"{size / BANDWIDTH * 1e3:.1f} ms" for size in (decimal, binary)]
+    return [f"{binary / 1e9:.1f} GB", *times, f"{100 * (1 - decimal / binary):.0f} % less"]
+
+
+def _bigger_cache(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    n = 1024
+    blocked = [2 * n**3 / (8 * (2 * n**3 / side + 2 * n**2)) for side in (64, 256, 1024)]
+    assert _ai(bound) == _about([*blocked, 2 / 24])
+    return [*(f"{ai:.3g} FLOP/B" for ai in blocked), f"{(256 / 64) ** 2:.0f} times the cache", f"{2 / 24:.4f} FLOP/B"]
+
+
+def _one_dot(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    matmul, gelu = 2 * SIDE**3 / PEAK, 4 * SIDE**2 / BANDWIDTH
+    summed = max((2 * SIDE**3 + 8 * SIDE**2) / PEAK, 10 * SIDE**2 / BANDWIDTH)
+    assert bound.time.tolist() == _about([matmul, gelu, summed])
+    times = [f"{matmul * 1e6:.0f} µs", f"{gelu * 1e6:.0f} µs", f"{(matmul + gelu) * 1e6:.0f} µs"]
+    return [*times, f"{summed * 1e6:.1f} µs"]
+
+
+def _other_ridge(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    chip = bound.chip
+    ridges = [2307 / 7.2, 4614 / 7.2]
+    assert [chip.ridge_point("bf16"), chip.ridge_point("fp8")] == _about(ridges)
+    assert _ai(bound) == _about([1024 / 3])
+    assert bound.bound_by.tolist() == ["compute"]
+    assert ridges[0] < 1024 / 3 < ridges[1]
+    return [f"{ai:.0f} FLOP/B" for ai in (1024 / 3, *ridges)]
+
+
+def _int8_weights(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    d, batch = 8192, 160
+    ais = [2 * batch * d * d / (weight * d * d + 4 * batch * d) for weight in (1, 2)]
+    assert _ai(bound) == _about(ais)
+    assert bound.bound_by.tolist() == ["compute", "HBM"]
+    ridge = 1.97e14 / 8.2e11
+    return [f"is {ridge / 2:.0f} instead of {ridge:.0f}", *(f"{ai:.0f} FLOP/B" for ai in ais)]
+
+
+def _more_cores(model: RooflineModel) -> list[str]:
+    few, many = _bounds(model)
+    bandwidth = 74e9 / 4.4
+    for bound in (few, many):
+        assert bound.attainable.tolist() == _about([bandwidth / 6])
+        assert bound.bound_by.tolist() == ["DRAM"]
+    assert [few.chip.ridge_point(), many.chip.ridge_point()] == _about([4.4, 8.8])
+    rates = [f"{bandwidth / 1e9:.1f} GB/s", f"{bandwidth / 6e9:.1f} GFLOP/s"]
+    return [f"{1 / 6:.3f} FLOP/B", *rates, "4.4 FLOP/B", "8.8 FLOP/B"]
+
+
+def _fusion_always(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    n = 2**24
+    costly, reader, fused = 3000 * n / PEAK, 4 * n / BANDWIDTH, 3001 * n / PEAK
+    assert bound.time.tolist() == _about([costly, reader, reader, fused, fused])
+    assert 2 * fused > costly + 2 * reader
+    times = [costly, reader, costly + 2 * reader, fused, 2 * fused]
+    return [f"{seconds * 1e6:.0f} µs" for seconds in times]
+
+
+CHECKS: dict[str, Callable[[RooflineModel], list[str]]] = {
+    "low-share-of-peak": _low_share_of_peak,
+    "memory-bound-is-bad": _memory_bound_is_bad,
+    "roofline-predicts-speed": _predicts_speed,
+    "dot-above-the-roof": _above_the_roof,
+    "more-flops-help-everything": _more_flops,
+    "intensity-of-the-algorithm": _intensity_of_the_algorithm,
+    "slow-means-memory-bound": _under_the_slope,
+    "multiply-add-counts-once": _multiply_add,
+    "sparse-peak": _sparse_peak,
+    "gb-is-gib": _binary_prefix,
+    "bigger-cache-raises-intensity": _bigger_cache,
+    "program-as-one-dot": _one_dot,
+    "ridge-of-another-precision": _other_ridge,
+    "int8-weights-keep-the-batch": _int8_weights,
+    "more-cores-fix-memory-bound": _more_cores,
+    "fusion-always-helps": _fusion_always,
+}
+
+
+def test_every_misconception_is_checked_here_and_has_a_name_of_its_own() -> None:
+    assert list(FOUND) == list(CHECKS)
+    assert len(misconceptions()) == len(FOUND)
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_model_of_the_setup_shows_the_numbers_that_the_truth_states(name: str) -> None:
+    stated = CHECKS[name](RooflineModel(**FOUND[name].setup))
+    assert [text for text in stated if text not in FOUND[name].truth] == []
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_belief_is_a_wrong_option_and_every_wrong_option_says_why(name: str) -> None:
+    found = FOUND[name]
+    assert found.belief in found.question.options
+    assert found.belief != found.question.answer
+    check_choice(found.question)
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_question_explains_the_truth_and_brings_the_setup(name: str) -> None:
+    found = FOUND[name]
+    assert found.question.explanation == found.truth
+    assert found.question.setup == found.setup
+    assert found.question.source
+
+
+def test_the_keys_of_the_questions_differ_from_those_of_the_bank() -> None:
+    assert all(one.question.key == f"misconception-{name}" for name, one in FOUND.items())
