@@ -2,6 +2,7 @@
 
 import type { Model } from "./state/model.ts";
 import { type SavedState, savedModel } from "./state/saved_model.ts";
+import type { StepLink } from "./state/step_link.ts";
 import makeWidget from "./widget.tsx";
 import { inflatedText } from "./wire/packed.ts";
 
@@ -11,11 +12,29 @@ const OWN: ReadonlyMap<string, unknown> = new Map([
   ["catalogue", document.querySelector("[data-catalogue]")?.textContent],
 ]);
 
+/** The first story of a page is linked by "#step=3", the second by "#story=2&step=3", and so on. */
+function stepLink(story: number): StepLink {
+  const parts = () => new URLSearchParams(location.hash.slice(1));
+  return {
+    read: () =>
+      Number(parts().get("story") ?? 1) === story ? Number.parseInt(parts().get("step") ?? "", 10) : Number.NaN,
+    write(step) {
+      // A page within another page has no address of its own.
+      try {
+        history.replaceState(null, "", story === 1 ? `#step=${step}` : `#story=${story}&step=${step}`);
+      } catch {}
+    },
+    follow: (changed, signal) => addEventListener("hashchange", changed, { signal }),
+  };
+}
+let stories = 0;
+
 /** Starts a widget in the place of its picture. The element's script has the widget's state. */
 async function start(element: HTMLElement) {
   const packed = element.querySelector("script")?.textContent ?? "";
   const saved = savedModel(JSON.parse(await inflatedText(packed)) as SavedState);
-  const model: Model = { ...saved, get: (name) => OWN.get(name) ?? saved.get(name) };
+  const link = saved.get("story") ? stepLink(++stories) : undefined;
+  const model: Model = { ...saved, get: (name) => (name === "step_link" ? link : (OWN.get(name) ?? saved.get(name))) };
   const el = document.createElement("div");
   const { signal } = new AbortController();
   const widget = makeWidget();

@@ -20,6 +20,7 @@ import { DropTarget } from "./panels/opening.tsx";
 import { Compare } from "./panels/profile/compare_runs.tsx";
 import { Outlook } from "./panels/profile/projected.tsx";
 import { Sentence } from "./panels/sentence.tsx";
+import { StoryPanel } from "./panels/story/story.tsx";
 import { Table } from "./panels/table/table.tsx";
 import { Workload } from "./panels/workload/workload.tsx";
 import type { Model } from "./state/model.ts";
@@ -182,6 +183,7 @@ function View({ store, box, theme }: ViewProps) {
       <InUse.Provider value={isLarge ? inUse : undefined}>
         <div ref={head}>
           {store.title.value && <h2>{store.title.value}</h2>}
+          <StoryPanel store={store} />
           <Chips store={store} theme={theme.value} />
         </div>
         <div class="roofwidget-main">

@@ -18,6 +18,7 @@ import { titleOf } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
+import { Prediction } from "./prediction.tsx";
 import { RoofHint, useRoofHint } from "./roof_hint.tsx";
 import {
   layersOver,
@@ -104,6 +105,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
       }
     >
       {card && <Tooltip {...card} box={box} />}
+      <Prediction store={store} scene={scene} />
       <RoofHint isFine={gesture.drag?.isFine?.value === true} isHovered={hint.isShown.value} />
     </Stage>
   );

@@ -16,6 +16,7 @@ import type { Kernels } from "../wire/columns.ts";
 import type { Chip, WhatIf } from "../wire/types.ts";
 import { deriveRows } from "./filters.ts";
 import type { Workload } from "./graph.ts";
+import type { Hidden } from "./lesson.ts";
 import type { Signals } from "./sync.ts";
 
 interface Sources {
@@ -26,6 +27,8 @@ interface Sources {
    */
   readonly kernels: ReadonlySignal<Kernels>;
   readonly workload: ReadonlySignal<Workload | undefined>;
+  /** The kernels that a question hides. */
+  readonly hidden: ReadonlySignal<Hidden>;
   /** Whether a control is being dragged. */
   readonly dragging: ReadonlySignal<boolean>;
   isInDrag(): boolean;
@@ -34,7 +37,7 @@ interface Sources {
 const MAX_KERNELS_LIVE = 5000;
 const NO_CEILINGS: ReturnType<typeof possibleCeilings> = [];
 
-export function derive({ signals: state, kernels, workload, dragging, isInDrag }: Sources) {
+export function derive({ signals: state, kernels, workload, hidden, dragging, isInDrag }: Sources) {
   const { chips, precision, memory, whatIf } = state;
   const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
   const conditions = computed(() => ({
@@ -81,7 +84,7 @@ export function derive({ signals: state, kernels, workload, dragging, isInDrag }
     if (!dragging.value || kernels.value.n <= MAX_KERNELS_LIVE) beforeDrag = paced.focusRoof.value;
     return beforeDrag;
   });
-  const filtered = deriveRows(state, kernels, focusRoof);
+  const filtered = deriveRows(state, kernels, focusRoof, hidden);
   const longestFirst = computed(() => inOrder(filtered.timeOrder.value, filtered.rows.value));
   const drawn = computed(() => withTotals(kernels.value));
   /** Whether the chart shows the totals of the program and its steps instead of the kernels. */

@@ -12,6 +12,7 @@ import {
 } from "../roofline/filters.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Baseline, DictColumn, Kernels } from "../wire/columns.ts";
+import type { Hidden } from "./lesson.ts";
 import type { Signals, Sync } from "./sync.ts";
 
 export const filterActions = ({ set, setter }: Sync) => ({
@@ -37,6 +38,7 @@ export function deriveRows(
   state: Signals,
   kernels: ReadonlySignal<Kernels>,
   focusRoof: ReadonlySignal<Roof | undefined>,
+  hidden: ReadonlySignal<Hidden>,
 ) {
   const names = Object.keys(UNFILTERED) as (keyof Filters)[];
   const filters = computed(
@@ -46,7 +48,7 @@ export function deriveRows(
   let last: Int32Array = new Int32Array();
   /** Keeps the same array while the same rows pass, so that values memoized for the array stay valid. */
   const rows = computed(() => {
-    const next = filteredRows(kernels.value, filters.value, now);
+    const next = visibleRows(filteredRows(kernels.value, filters.value, now), kernels.value, hidden.value);
     if (!isEqual(next, last)) last = next;
     return last;
   });
@@ -88,6 +90,14 @@ export function deriveRows(
       }),
     ),
   };
+}
+
+/** Returns the rows whose kernels no question hides. */
+function visibleRows(rows: Int32Array, { name }: Kernels, hidden: Hidden): Int32Array {
+  if (hidden === "all") return new Int32Array();
+  if (hidden.size === 0) return rows;
+  const isHidden = name.values.map((own) => own !== null && hidden.has(own));
+  return rows.filter((row) => !isHidden[name.codes[row] as number]);
 }
 
 function prepare(kernels: ReadonlySignal<Kernels>, roof: ReadonlySignal<Roof | undefined>): Prepared {

@@ -35,7 +35,7 @@ interface Phase {
 }
 
 /** An undo entry of the graph. It contains all traits of the graph. */
-interface GraphEntry {
+export interface GraphEntry {
   readonly phase: string;
   readonly groups: KernelGroups;
   readonly dims: Readonly<Record<string, number>>;
@@ -229,6 +229,8 @@ export function createWorkload(sync: Sync, history: History) {
     },
     actions: {
       setPartition,
+      /** Shows a phase with all of its settings. The caller makes the undo entry. */
+      restore,
       setPhase,
       /** Returns whether each row will still be the same kernel after the next undo (if `isBack` is true) or redo. */
       keepsRows(isBack: boolean) {

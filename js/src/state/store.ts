@@ -2,13 +2,15 @@
 
 import { batch } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
+import type { Attempt } from "../wire/types.ts";
 import { createCatalogue } from "./catalogue.ts";
 import { followConnection } from "./connection.ts";
 import { derive } from "./derived.ts";
 import { filterActions } from "./filters.ts";
-import { createWorkload } from "./graph.ts";
+import { createWorkload, type GraphEntry } from "./graph.ts";
 import { createHistory } from "./history.ts";
 import { createKernelWhatIfs } from "./kernel_what_ifs.ts";
+import { answerOnChart, createLesson, verdictOf } from "./lesson.ts";
 import type { Model } from "./model.ts";
 import { createOpening } from "./opening.ts";
 import { createRates } from "./rates.ts";
@@ -16,8 +18,9 @@ import { createRequests } from "./requests.ts";
 import { restorableChoices } from "./restorable.ts";
 import { createSelection } from "./selection.ts";
 import { createSnapshots } from "./snapshots.ts";
+import { followStepLink } from "./step_link.ts";
 
-import { type ChangeOptions, createSync, type View } from "./sync.ts";
+import { type ChangeOptions, createSync, isEqual, type View } from "./sync.ts";
 
 import { followMerges } from "./trails.ts";
 import { createViewing } from "./view.ts";
@@ -36,7 +39,9 @@ export function createStore(model: Model, abort: AbortSignal) {
   const { kernels } = workload;
   const viewing = createViewing(sync);
   const selection = createSelection(sync, kernels);
-  const derived = derive({ signals, kernels, workload: workload.state.workload, dragging, isInDrag });
+  const lesson = createLesson(sync);
+  const { hidden } = lesson;
+  const derived = derive({ signals, kernels, workload: workload.state.workload, hidden, dragging, isInDrag });
   const { shownRoofs, focusRoof } = derived;
   const snapshots = createSnapshots(sync, derived);
   const rates = createRates(sync, focusRoof);
@@ -145,6 +150,31 @@ export function createStore(model: Model, abort: AbortSignal) {
     set({ ceilings: others.length < before.length ? others : [...before, key] });
   }
 
+  /** Shows a step at its start, whatever the learner has changed. */
+  function showStep(step: number) {
+    const { phase, partition, dims, convention, dtype, ...others } = sync.decoded(lesson.valuesAt(step));
+    const entry = { phase, groups: partition, dims, convention, dtype } as GraphEntry;
+    const isNew = ([name, value]: [string, unknown]) => !isEqual(value, signals[name as keyof typeof others]?.value);
+    selection.actions.hover(null);
+    lesson.prediction.value = undefined;
+    act(() => {
+      if (entry.groups && workload.state.workload.value) {
+        selection.clear();
+        whatIfs.clear();
+        workload.actions.restore(entry);
+      }
+      sync.queue(Object.fromEntries(Object.entries({ ...others, step }).filter(isNew)));
+    });
+  }
+  function giveAnswer(given: Attempt) {
+    const asked = lesson.question.value;
+    if (!asked) return;
+    if (verdictOf(asked, given, workload.state.workload.value)?.isRight) lesson.find(asked.key);
+    sync.set({ answers: { ...signals.answers.value, [asked.key]: [...lesson.attempts.value, given] } });
+  }
+
+  followStepLink(model, { story: signals.story, step: signals.step, show: showStep }, abort);
+
   return {
     ...signals,
     ...derived,
@@ -193,6 +223,20 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...whatIfs.actions,
     ...snapshots,
     ...filterActions(sync),
+    lesson,
+    prediction: lesson.prediction,
+    showStep,
+    giveAnswer,
+    /** Returns what the chart itself answers now to the question of the step. */
+    answerNow: () => {
+      const asked = lesson.question.value;
+      return asked && answerOnChart(asked, focusRoof, workload.state.workload);
+    },
+    /** Judges an answer to the question of the step. */
+    verdict: (given: Attempt) => {
+      const asked = lesson.question.value;
+      return asked && verdictOf(asked, given, workload.state.workload.value);
+    },
     dragTimeShare: () => sync.dragOf("timeShare"),
     setExposedRoofs: (exposedRoofs: readonly number[], { stream = false }: ChangeOptions = {}) =>
       sync.set({ exposedRoofs }, { stream, series: "exposedRoofs" }),

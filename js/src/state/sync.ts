@@ -5,7 +5,7 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from "@prea
 import type { Moves } from "../roofline/what_if_arithmetic.ts";
 import { decodeBaseline, decodeChips, decodeKernels, decodeSnapshots } from "../wire/decode.ts";
 import { encodeSnapshots } from "../wire/encode.ts";
-import type { WhatIf } from "../wire/types.ts";
+import type { Attempt, Quantity, Story, WhatIf } from "../wire/types.ts";
 import { difference, isSameMapping, type Changes as MappingChanges, rebased } from "./changes.ts";
 import type { History, HistoryPart } from "./history.ts";
 import { createMessages, type Origin, type SendOptions } from "./messages.ts";
@@ -29,6 +29,13 @@ export type Scope = "kernels" | "program";
 /** The values that pass a filter. Null means that all values pass. */
 type Allowed = readonly string[] | null;
 type Rows = readonly number[];
+/** Rates in FLOP/s or B/s, by quantity. */
+type RatesByQuantity = Readonly<Partial<Record<Quantity, readonly number[]>>>;
+/** The words that a lecturer has chosen. */
+export interface Terms {
+  readonly intensity?: "arithmetic" | "operational";
+  readonly ridge?: "ridge point" | "knee" | "machine balance";
+}
 /** By kernel: the numbers of its ops. */
 export type KernelGroups = readonly Rows[];
 
@@ -60,6 +67,7 @@ const kind =
 const [python, browser, shared] = [kind("python"), kind("browser"), kind("shared")];
 const [undoable, ofGraph] = [kind("shared", "alone"), kind("shared", "with graph")];
 const [mapping, mappingOfGraph] = [kind("shared", "alone", true), kind("shared", "with graph", true)];
+const mappingAlone = kind("shared", undefined, true);
 
 /**
  * All synced traits, by their names in the store. On the wire, `focusChip` is `focus_chip`. Python and the page share
@@ -75,6 +83,14 @@ export const TRAITS = {
   // Version 0.1.0 saved an array under the name `exposed_comm`: the value of today's trait `exposedRoofs`. If
   // `exposed_comm` is not a number, 0 is used here.
   exposedComm: python((wire) => (typeof wire === "number" ? wire : 0)),
+
+  // States of versions before lessons lack the traits of lessons.
+  story: python((wire) => (wire ?? null) as Story | null),
+  locks: python((wire) => (wire ?? []) as readonly string[]),
+  hiddenPanels: python((wire) => (wire ?? []) as readonly string[]),
+  ranges: python((wire) => (wire ?? {}) as RatesByQuantity),
+  snap: python((wire) => (wire ?? {}) as RatesByQuantity),
+  terms: python((wire) => (wire ?? {}) as Terms),
 
   graphs: python<readonly (readonly [phase: string, graph: unknown])[]>(),
   phase: ofGraph<string>(),
@@ -97,6 +113,7 @@ export const TRAITS = {
   view: undoable<View>(),
   zoom: undoable<Zoom | null>(),
   timeScale: undoable<"log" | "linear">(),
+  step: undoable((wire) => (wire ?? 0) as number),
   // The last undoable trait, which undo restores first: the others need its chips. States of version 0.1.0 lack it.
   addedChips: undoable((wire) => (wire ?? []) as readonly string[]),
   rateUnit: shared<"FLOP/s" | "FLOP/cycle">(),
@@ -117,6 +134,8 @@ export const TRAITS = {
   scope: shared<Scope>(),
   sortBy: shared<string>(),
   columns: shared<readonly string[] | null>(),
+  /** All answers by the key of their question. Undo keeps them. */
+  answers: mappingAlone((wire) => (wire ?? {}) as Readonly<Record<string, readonly Attempt[]>>),
   atRoof: shared<Rows>(),
   selected: shared<Rows>(),
   hovered: browser<number | null>(),
@@ -451,6 +470,14 @@ export function createSync(model: Model, history: History) {
     isDragged,
     /** Returns the value of a trait in the model. */
     received,
+    /** Returns values on the wire, by their names on the wire, as changes of the traits that the page may set. */
+    decoded: (wire: Readonly<Record<string, unknown>>): Changes =>
+      Object.fromEntries(
+        TRAIT_NAMES.filter((name) => wireName(name) in wire && TRAITS[name].owner !== "python").map((name) => [
+          name,
+          traitOf(name).decode(wire[wireName(name)]),
+        ]),
+      ),
     set,
     setter,
     queue,

@@ -12,6 +12,15 @@ const SPELLINGS: Partial<Record<Unit, string>> = {
   "FLOP/s": "(?:[Ff][Ll][Oo][Pp][Ss]?|[Oo][Pp][Ss]?)(?:/[Ss](?:ec)?)?",
   "B/s": "(?:B/s(?:ec)?|bytes?/s(?:ec)?|Bytes?/s|Bps)",
 };
+/** The units in which questions are answered, beside rates. */
+const ANSWER_SPELLINGS: Readonly<Record<string, string>> = {
+  ...SPELLINGS,
+  FLOP: "(?:FLOPs?|flops?|Flops?|OPs?)",
+  B: "(?:B|[Bb]ytes?)",
+  s: "(?:s|sec|seconds?)",
+  "FLOP/B": "(?:FLOPs?/B(?:yte)?|flops?/b(?:yte)?|FLOPs?/byte)",
+};
+const SMALL: Readonly<Record<string, number>> = { m: -3, u: -6, µ: -6, n: -9, p: -12 };
 const NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/;
 
 /** Formats a number with at most `digits` significant digits, without trailing zeros and without prefix. */
@@ -158,6 +167,42 @@ export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number)
   // Add the exponents before the text becomes a number. So 3.35 TB/s becomes the floating-point number nearest to
   // 3.35e12. A product, such as 3.35 * 1e12, could be rounded twice.
   return possible(Number(`${mantissa}e${Number(own) + exponent}`) * multiple, unit, example);
+}
+
+/**
+ * Reads a number that answers a question: a number in base units, or a number with its unit. Returns undefined if the
+ * text is neither.
+ */
+export function parseAnswer(text: string, unit: string): number | undefined {
+  const typed = numerals.read(text.trim());
+  const digits = NUMBER.exec(typed)?.[0];
+  if (digits === undefined) return undefined;
+  const suffix = typed.slice(digits.length).trim();
+  const spelled = ANSWER_SPELLINGS[unit];
+  const [exponent, multiple] =
+    suffix === "" || suffix === unit ? [0, 1] : (spelled && answerScale(suffix, unit, spelled)) || [Number.NaN, 1];
+  const [mantissa, own = "0"] = digits.toLowerCase().split("e");
+  const value = Number(`${mantissa}e${Number(own) + exponent}`) * multiple;
+  return Number.isFinite(value) ? value : undefined;
+}
+
+function answerScale(suffix: string, unit: string, spelled: string): [exponent: number, multiple: number] | undefined {
+  if (unit === "FLOP/s" || unit === "B/s") return scaleOf(suffix, unit);
+  const found = new RegExp(`^([KMGTPE]i|[kKMGTPEZYmuµnp])?${spelled}$`).exec(suffix);
+  if (!found) return undefined;
+  const prefix = found[1] ?? "";
+  if (Object.hasOwn(BINARY, prefix)) return unit === "B" ? [0, BINARY[prefix] as number] : undefined;
+  if (Object.hasOwn(SMALL, prefix)) return unit === "s" ? [SMALL[prefix] as number, 1] : undefined;
+  return [EXPONENTS[prefix] as number, 1];
+}
+
+/** Formats a number of a question in its unit. */
+export function formatAnswer(value: number, unit: string): string {
+  if (unit === "") return formatSignificant(value, 4);
+  if (unit === "FLOP/B") return formatIntensity(value, 4);
+  return Object.hasOwn(ANSWER_SPELLINGS, unit)
+    ? formatQuantity(value, unit as Unit, 4)
+    : `${formatSignificant(value, 4)} ${unit}`;
 }
 
 function possible(value: number, unit: "FLOP/s" | "B/s", example: string): number | string {

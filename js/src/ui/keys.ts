@@ -42,6 +42,16 @@ export const LIST_KEYS: Readonly<
   Escape: (from) => (from === null ? undefined : null),
 };
 
+/** The keys of a marker on the chart, and by how many steps each moves it. */
+export const KEYS_OF_MARKER: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+  PageDown: -10,
+  PageUp: 10,
+};
+
 /**
  * Calls undo or redo if the key is one of UNDO_KEYS, wherever the focus is in the widget. Ignores keys in text inputs.
  */

@@ -208,3 +208,45 @@ export interface WireGraph {
   dtypes: Record<string, number>;
   conventions: Record<string, Record<string, number>>;
 }
+
+/** A text, or an element: its name, and its nodes. `roofwidget/support/markdown.py` makes them of Markdown. */
+export type TextNode = string | TextElement;
+/** The element's name, followed by its nodes. */
+export interface TextElement extends ReadonlyArray<TextNode> {}
+
+/** A question. See `Question` in Python. */
+export interface Question {
+  readonly key: string;
+  readonly kind: "number" | "choice" | "drag" | "merge";
+  readonly prompt: readonly TextNode[];
+  /** A number, one of the options, or the groups of a best partition by the names of their ops. */
+  readonly answer: Attempt;
+  readonly unit: string;
+  /** For numbers: the largest right distance from the answer, as |log2|. */
+  readonly tolerance: number | null;
+  /** The options of a choice, each with what is said to it. */
+  readonly options: readonly (readonly [option: string, said: string])[];
+  readonly explanation: readonly TextNode[];
+  /** What is dragged: a marker along an axis, or the focus roof. */
+  readonly on: "intensity" | "rate" | "bandwidth" | "peak_flops" | null;
+  readonly kernel: string | null;
+  readonly source: string;
+}
+
+/** An answer of a learner: a number in base units, an option, or groups of names of ops. */
+export type Attempt = number | string | readonly (readonly string[])[];
+
+export interface StoryStep {
+  readonly caption: readonly TextNode[];
+  /** Values on the wire of the traits that differ from the story's own. */
+  readonly changes: Readonly<Record<string, unknown>>;
+  readonly question: Question | null;
+  /** The names of kernels that are hidden until the question is answered. True for all kernels. */
+  readonly hides: boolean | readonly string[];
+}
+
+export interface Story {
+  /** Values on the wire of all traits that a step sets. */
+  readonly base: Readonly<Record<string, unknown>>;
+  readonly steps: readonly StoryStep[];
+}

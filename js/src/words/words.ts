@@ -17,6 +17,7 @@ export const {
   rulerWords,
   runWords,
   snapshotWords,
+  storyWords,
   strings,
   tableWords,
   toolWords,

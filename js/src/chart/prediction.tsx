@@ -1,0 +1,158 @@
+// The marker that a learner drags to the place where a hidden kernel is expected, and the way from there to its true
+// place.
+
+import { useRef } from "preact/hooks";
+import { attainable } from "../roofline/roofline.ts";
+import type { Store } from "../state/store.ts";
+import { formatAnswer } from "../text/numbers.ts";
+import { useGesture } from "../ui/gesture.ts";
+import { isModified, KEYS_OF_MARKER, lookUp, used } from "../ui/keys.ts";
+import { textAt } from "../wire/columns.ts";
+import type { Question } from "../wire/types.ts";
+import { storyWords as words } from "../words/words.ts";
+import { clamp } from "./scales.ts";
+import type { Scene } from "./scene.ts";
+
+/** A step of a key moves the marker by this factor, with Page Up and Page Down by the same factor to the tenth. */
+const KEY_FACTOR = 1.02;
+
+interface PredictionProps {
+  readonly store: Store;
+  readonly scene: Scene;
+}
+
+/** Returns the axis on which the question of the step has a marker. */
+function axisOf(question: Question | undefined): "x" | "y" | undefined {
+  if (question?.kind !== "drag") return undefined;
+  return question.on === "intensity" ? "x" : question.on === "rate" ? "y" : undefined;
+}
+
+export function Prediction({ store, scene }: PredictionProps) {
+  const question = store.lesson.question.value;
+  const axis = axisOf(question);
+  if (!question || !axis || store.view.value !== "roofline") return null;
+  if (store.lesson.isRevealed.value) return <Glide store={store} scene={scene} question={question} axis={axis} />;
+  return <Marker key={question.key} store={store} scene={scene} question={question} axis={axis} />;
+}
+
+type MarkerProps = PredictionProps & { readonly question: Question; readonly axis: "x" | "y" };
+
+/** Returns the place of a predicted value, px. */
+function placeOf({ store, scene: { scales, focus }, question, axis }: MarkerProps, value: number) {
+  if (axis === "x") {
+    const rate = focus ? attainable(value, focus) : scales.y.invert((scales.plot.top + scales.plot.bottom) / 2);
+    return { x: scales.x(value), y: scales.y(rate) };
+  }
+  const known = question.kernel === null ? undefined : intensityOf(store, question.kernel);
+  return { x: known ? scales.x(known) : (scales.plot.left + scales.plot.right) / 2, y: scales.y(value) };
+}
+
+function intensityOf({ kernels }: Store, name: string): number | undefined {
+  const table = kernels.value;
+  for (let row = 0; row < table.n; row++) {
+    if (textAt(table.name, row) !== name) continue;
+    const sum = (columns: ReadonlyMap<string, Float64Array>) =>
+      [...columns.values()].reduce((total, column) => total + (column[row] || 0), 0);
+    const moved = [...table.bytes.values()][0]?.[row] ?? 0;
+    const ratio = sum(table.flops) / moved;
+    return ratio > 0 && Number.isFinite(ratio) ? ratio : undefined;
+  }
+  return undefined;
+}
+
+function Marker(props: MarkerProps) {
+  const { store, scene, question, axis } = props;
+  const { scales } = scene;
+  const scale = scales[axis];
+  const [low, high] = scale.domain as readonly [number, number];
+  const gesture = useGesture();
+  const value = clamp(store.prediction.value ?? Math.sqrt(low * high), low, high);
+  const { x, y } = placeOf(props, value);
+  const put = (next: number) => {
+    store.prediction.value = clamp(next, low, high);
+  };
+  function start(event: PointerEvent & { currentTarget: HTMLElement }) {
+    if (event.button !== 0) return;
+    const before = store.prediction.peek();
+    const from = { pointer: axis === "x" ? event.clientX : event.clientY, place: axis === "x" ? x : y };
+    const zoom = event.currentTarget.getBoundingClientRect().width / event.currentTarget.offsetWidth || 1;
+    const move = (to: number) => put(scale.invert(from.place + (to - from.pointer) / zoom));
+    put(value);
+    gesture.start(
+      {
+        move: (clientX, clientY) => move(axis === "x" ? clientX : clientY),
+        end() {},
+        cancel() {
+          store.prediction.value = before;
+        },
+      },
+      event,
+    );
+    event.stopPropagation();
+    event.currentTarget.focus();
+    event.preventDefault();
+  }
+  function onKeyDown(event: KeyboardEvent) {
+    const steps = isModified(event) ? undefined : lookUp(KEYS_OF_MARKER, event.key);
+    if (event.key === "Escape" && gesture.drag) gesture.cancel();
+    else if (steps !== undefined) put(value * KEY_FACTOR ** steps);
+    else return;
+    used(event);
+  }
+  const text = formatAnswer(value, question.unit);
+  const line =
+    axis === "x" ? { left: `${x}px`, top: `${scales.plot.top}px` } : { top: `${y}px`, left: `${scales.plot.left}px` };
+  const length =
+    axis === "x"
+      ? { height: `${scales.plot.bottom - scales.plot.top}px` }
+      : { width: `${scales.plot.right - scales.plot.left}px` };
+  return (
+    <>
+      <div class="roofwidget-guide" data-axis={axis} style={{ ...line, ...length }} />
+      <div
+        class="roofwidget-marker"
+        data-axis={axis}
+        role="slider"
+        tabIndex={0}
+        data-lm-suppress-shortcuts="true"
+        aria-label={axis === "x" ? words.marker.intensity : words.marker.rate}
+        aria-valuenow={value}
+        aria-valuemin={low}
+        aria-valuemax={high}
+        aria-valuetext={text}
+        style={{ left: `${x}px`, top: `${y}px` }}
+        onPointerDown={start}
+        onPointerMove={(event) => gesture.drag && gesture.move(event.clientX, event.clientY)}
+        onPointerUp={(event) => gesture.end(event)}
+        onPointerCancel={() => gesture.cancel()}
+        onClick={(event) => event.stopPropagation()}
+        onKeyDown={onKeyDown}
+      >
+        <span class="roofwidget-place">{text}</span>
+      </div>
+    </>
+  );
+}
+
+/** The mark that glides from the learner's last answer to the true place. */
+function Glide(props: MarkerProps) {
+  const { store, question } = props;
+  const given = store.lesson.attempts.value.at(-1);
+  const isNew = useRef(true);
+  if (typeof given !== "number" || typeof question.answer !== "number") return null;
+  const [from, to] = [placeOf(props, given), placeOf(props, question.answer)];
+  const way = { "--roofwidget-dx": `${from.x - to.x}px`, "--roofwidget-dy": `${from.y - to.y}px` };
+  const isMoving = isNew.current;
+  isNew.current = false;
+  return (
+    <>
+      <div class="roofwidget-guess" style={{ left: `${from.x}px`, top: `${from.y}px` }} aria-hidden="true" />
+      <div
+        class="roofwidget-truth"
+        data-moves={isMoving || undefined}
+        style={{ left: `${to.x}px`, top: `${to.y}px`, ...way }}
+        aria-hidden="true"
+      />
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+// The file with a learner's answers. `roofwidget/export/answers.py` writes the same form, and `roofwidget.grade` reads it.
+
+import type { Store } from "../../state/store.ts";
+import { fileName, saveFile } from "../../ui/download.ts";
+import { plainText } from "../../ui/text_nodes.tsx";
+
+const [FORMAT, VERSION] = ["roofwidget answers", 1];
+
+/** Returns the text of the file. */
+export function answersText({ story, answers }: Pick<Store, "story" | "answers">): string {
+  const questions = story.value?.steps.flatMap(({ question }) => question ?? []) ?? [];
+  const records = questions.map(({ prompt, explanation, ...rest }) => ({
+    ...rest,
+    prompt: plainText(prompt),
+    explanation: plainText(explanation),
+  }));
+  return `${JSON.stringify({ format: FORMAT, version: VERSION, questions: records, answers: answers.value }, null, 1)}\n`;
+}
+
+export function saveAnswers(store: Store, page: Document): void {
+  const name = fileName(`answers ${store.title.value}`, "json", "answers");
+  saveFile(page, name, new Blob([answersText(store)], { type: "application/json" }));
+}

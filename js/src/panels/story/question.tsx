@@ -1,0 +1,160 @@
+// A question of a step: what is asked, the learner's answer, and what is said to it.
+
+import { useSignal } from "@preact/signals";
+import type { Store } from "../../state/store.ts";
+import { verdictText } from "../../text/answers.ts";
+import { formatAnswer, parseAnswer } from "../../text/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import { TextNodes } from "../../ui/text_nodes.tsx";
+import { useUid } from "../../ui/uid.ts";
+import type { Attempt, Question } from "../../wire/types.ts";
+import { storyWords as words } from "../../words/words.ts";
+
+interface QuestionProps {
+  readonly store: Store;
+  readonly question: Question;
+}
+
+/** How a number is written in the example of a text box: no hint at the answer. */
+const EXAMPLES: Readonly<Record<string, number>> = { "FLOP/s": 2e14, "B/s": 2e12, s: 2e-3, B: 2e9, FLOP: 2e12 };
+
+export function QuestionPanel({ store, question }: QuestionProps) {
+  const { attempts, isRevealed } = store.lesson;
+  const fault = useSignal("");
+  const id = useUid();
+  const last = attempts.value.at(-1);
+  function give(answer: Attempt | undefined, otherwise: string) {
+    fault.value = answer === undefined ? otherwise : "";
+    if (answer !== undefined) store.giveAnswer(answer);
+  }
+  const verdict = last === undefined ? undefined : store.verdict(last);
+  const said = last === undefined ? "" : verdictText(question, last, verdict);
+  const look = verdict?.isRight && !fault.value ? "roofwidget-right" : "roofwidget-fault";
+  return (
+    <fieldset class="roofwidget-question" aria-labelledby={id}>
+      <div id={id} class="roofwidget-prompt">
+        <TextNodes nodes={question.prompt} />
+      </div>
+      {!isRevealed.value && <Answer store={store} question={question} fault={fault.value} give={give} />}
+      <p class={`roofwidget-said ${look}`} role="status">
+        {fault.value || said || null}
+      </p>
+      {isRevealed.value ? (
+        <Explanation question={question} isFound={verdict?.isRight === true} />
+      ) : (
+        attempts.value.length > 0 && (
+          <p class="roofwidget-row">
+            <Button onClick={store.lesson.reveal}>{words.show}</Button>
+            <span class="roofwidget-muted">{words.attempts(attempts.value.length)}</span>
+          </p>
+        )
+      )}
+    </fieldset>
+  );
+}
+
+function Explanation({ question, isFound }: { question: Question; isFound: boolean }) {
+  const { answer, unit, explanation, source } = question;
+  const text =
+    typeof answer === "number"
+      ? formatAnswer(answer, unit)
+      : typeof answer === "string"
+        ? answer
+        : answer.map((group) => group.join(" + ")).join(" | ");
+  return (
+    <div class="roofwidget-explanation">
+      {!isFound && <p>{words.answerIs(text)}</p>}
+      <TextNodes nodes={explanation} />
+      {source && <p class="roofwidget-muted">{words.source(source)}</p>}
+    </div>
+  );
+}
+
+interface AnswerProps extends QuestionProps {
+  readonly fault: string;
+  /** Gives an answer. Without one, `otherwise` is shown. */
+  give(answer: Attempt | undefined, otherwise: string): void;
+}
+
+function Answer(props: AnswerProps) {
+  const { kind, on } = props.question;
+  if (kind === "choice") return <Choice {...props} />;
+  if (kind === "number") return <Typed {...props} />;
+  if (kind === "merge") return <OnChart {...props} hint={words.merge} />;
+  const isMarker = on === "intensity" || on === "rate";
+  return <OnChart {...props} hint={isMarker ? words.dragMarker : words.dragRoof} />;
+}
+
+function Choice({ store, question, give }: AnswerProps) {
+  const group = useUid();
+  const chosen = useSignal<string | undefined>(undefined);
+  const last = store.lesson.attempts.value.at(-1);
+  const now = chosen.value ?? last;
+  return (
+    <div class="roofwidget-options">
+      {question.options.map(([option]) => (
+        <label key={option}>
+          <input
+            type="radio"
+            name={group}
+            data-lm-suppress-shortcuts="true"
+            checked={option === now}
+            onChange={() => {
+              chosen.value = option;
+            }}
+          />{" "}
+          {option}
+        </label>
+      ))}
+      <Button look="button roofwidget-primary" onClick={() => give(chosen.value, words.choose)}>
+        {words.check}
+      </Button>
+    </div>
+  );
+}
+
+function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
+  const last = store.lesson.attempts.value.at(-1);
+  const typed = useSignal(typeof last === "number" ? formatAnswer(last, unit) : "");
+  const example = formatAnswer(EXAMPLES[unit] ?? 12, unit);
+  const check = () => give(parseAnswer(typed.value, unit), words.noNumber(typed.value.trim(), example));
+  return (
+    <div class="roofwidget-row">
+      <input
+        type="text"
+        class="roofwidget-box"
+        data-lm-suppress-shortcuts="true"
+        aria-label={words.answer}
+        aria-invalid={fault !== ""}
+        placeholder={words.example(example)}
+        value={typed.value}
+        onInput={(event) => {
+          typed.value = event.currentTarget.value;
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          check();
+          event.stopPropagation();
+        }}
+      />
+      <Button look="button roofwidget-primary" onClick={check}>
+        {words.check}
+      </Button>
+    </div>
+  );
+}
+
+/** An answer that is given on the chart or in the fusion panel. */
+function OnChart({ store, question: { on, unit }, give, hint }: AnswerProps & { readonly hint: string }) {
+  const isMarker = on === "intensity" || on === "rate";
+  const now = isMarker ? store.prediction.value : undefined;
+  return (
+    <div class="roofwidget-row">
+      <span class="roofwidget-muted">{hint}</span>
+      {now !== undefined && <output>{formatAnswer(now, unit)}</output>}
+      <Button look="button roofwidget-primary" onClick={() => give(isMarker ? now : store.answerNow(), hint)}>
+        {words.check}
+      </Button>
+    </div>
+  );
+}

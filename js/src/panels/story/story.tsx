@@ -1,0 +1,63 @@
+// The panel of a story: the text of the step, its question, and the way to the other steps.
+
+import { useEffect, useRef } from "preact/hooks";
+import type { Store } from "../../state/store.ts";
+import { Button } from "../../ui/button.tsx";
+import { TextNodes } from "../../ui/text_nodes.tsx";
+import { storyWords as words } from "../../words/words.ts";
+import { saveAnswers } from "./answers_file.ts";
+import { QuestionPanel } from "./question.tsx";
+
+export function StoryPanel({ store }: { store: Store }) {
+  const { current, question, steps } = store.lesson;
+  const step = store.step.value;
+  const panel = useRef<HTMLElement>(null);
+  // A learner who reads with a screen reader hears the new step. The panel itself takes no focus at the start.
+  const before = useRef(step);
+  useEffect(() => {
+    const root = panel.current?.getRootNode() as Document | ShadowRoot | undefined;
+    const hasFocus = panel.current?.contains(root?.activeElement ?? null);
+    if (before.current !== step && hasFocus) panel.current?.focus();
+    before.current = step;
+  }, [step]);
+  if (!current.value) return null;
+  const [isFirst, isLast] = [step === 0, step >= steps.value - 1];
+  const hasAnswers = Object.keys(store.answers.value).length > 0;
+  return (
+    <section
+      ref={panel}
+      class="roofwidget-story"
+      aria-label={`${words.title}: ${words.step(step + 1, steps.value)}`}
+      tabIndex={-1}
+      data-lm-suppress-shortcuts="true"
+    >
+      {current.value.caption.length > 0 && (
+        <div class="roofwidget-caption">
+          <TextNodes nodes={current.value.caption} />
+        </div>
+      )}
+      {question.value && (
+        <QuestionPanel key={`${step} ${question.value.key}`} store={store} question={question.value} />
+      )}
+      <div class="roofwidget-row roofwidget-steps">
+        <Button aria-disabled={isFirst} onClick={() => isFirst || store.showStep(step - 1)}>
+          {words.back}
+        </Button>
+        <span class="roofwidget-muted">{words.step(step + 1, steps.value)}</span>
+        <Button
+          look={isLast ? "button" : "button roofwidget-primary"}
+          aria-disabled={isLast}
+          onClick={() => isLast || store.showStep(step + 1)}
+        >
+          {words.next}
+        </Button>
+        <Button title={words.restartHint} onClick={() => store.showStep(step)}>
+          {words.restart}
+        </Button>
+        {hasAnswers && (
+          <Button onClick={({ currentTarget }) => saveAnswers(store, currentTarget.ownerDocument)}>{words.save}</Button>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,102 @@
+// The steps of a story: which step is shown, what is asked, what was answered, and what is hidden until then.
+
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import { groupBytes } from "../fusion/partition.ts";
+import { mergeVerdict, numberVerdict, type Verdict } from "../roofline/answers.ts";
+import type { Roof } from "../roofline/roofline.ts";
+import type { Attempt, Question } from "../wire/types.ts";
+import type { Workload } from "./graph.ts";
+import type { Sync } from "./sync.ts";
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** Which kernels are hidden: their names, or all. */
+export type Hidden = ReadonlySet<string> | "all";
+
+/** The state of a story that needs neither roofs nor kernels. */
+export function createLesson({ signals: { story, step, answers } }: Pick<Sync, "signals">) {
+  const prediction = signal<number | undefined>(undefined);
+  /** The keys of the questions whose answers were shown although they were not found. */
+  const revealed = signal<ReadonlySet<string>>(NOTHING);
+  const current = computed(() => story.value?.steps[Math.min(step.value, story.value.steps.length - 1)]);
+  const question = computed(() => current.value?.question ?? undefined);
+  const attempts = computed(() => answers.value[question.value?.key ?? ""] ?? []);
+  /** The questions with a right answer, so far as it is known without the graph. */
+  const found = signal<ReadonlySet<string>>(NOTHING);
+  const isRevealed = computed(() => {
+    const asked = question.value;
+    if (!asked) return false;
+    return revealed.value.has(asked.key) || found.value.has(asked.key) || isRightByItself(asked, attempts.value);
+  });
+  let last: Hidden = NOTHING;
+  const hidden = computed((): Hidden => {
+    const hides = current.value?.hides ?? false;
+    const now = !hides || isRevealed.value ? NOTHING : hides === true ? "all" : new Set(hides);
+    // The same object while the same kernels are hidden, so that values memoized for it stay valid.
+    if (
+      now === "all" ||
+      last === "all" ||
+      now.size !== last.size ||
+      [...now].some((name) => !(last as Set<string>).has(name))
+    )
+      last = now;
+    return last;
+  });
+  return {
+    /** Where the learner has put the marker of a drag; undefined until it is moved. */
+    prediction,
+    current,
+    question,
+    /** All answers to the question, the latest last. */
+    attempts,
+    /** Whether the answer is shown: it was found, or the learner has asked for it. */
+    isRevealed,
+    hidden,
+    reveal() {
+      if (question.value) revealed.value = new Set([...revealed.value, question.value.key]);
+    },
+    /** Remembers that a right answer was given. */
+    find(key: string) {
+      found.value = new Set([...found.value, key]);
+    },
+    /** Returns the values on the wire of all traits that a step sets. */
+    valuesAt: (at: number) => ({ ...story.value?.base, ...story.value?.steps[at]?.changes }),
+    steps: computed(() => story.value?.steps.length ?? 0),
+  };
+}
+
+/** Whether some answer is right. A merge is judged with the graph, by `verdictOf`. */
+const isRightByItself = (question: Question, attempts: readonly Attempt[]) =>
+  attempts.some((given) => verdictOf(question, given)?.isRight);
+
+/** Judges an answer. Returns undefined if it has another form than the question asks for, or needs a missing graph. */
+export function verdictOf(question: Question, given: Attempt, workload?: Workload): Verdict | undefined {
+  const { kind, answer, tolerance } = question;
+  if (kind === "choice") return { isRight: given === answer, factor: Number.NaN };
+  if (kind === "merge") return workload && mergeOf(workload, answer, given);
+  if (typeof answer !== "number" || typeof given !== "number") return undefined;
+  return numberVerdict(answer, tolerance ?? 0, given);
+}
+
+function mergeOf({ graph, values }: Workload, answer: Attempt, given: Attempt): Verdict | undefined {
+  const place = new Map(graph.ops.map(({ name }, at) => [name, at]));
+  const moved = (groups: Attempt): number => {
+    if (!Array.isArray(groups)) return Number.NaN;
+    const named = (group: readonly string[]) => group.map((name) => place.get(name) ?? -1);
+    return (groups as string[][]).map(named).reduce((sum, group) => sum + groupBytes(graph, values, group), 0);
+  };
+  return mergeVerdict(moved(answer), moved(given));
+}
+
+/** Returns what the chart itself answers now: the rate of the focus roof, or the groups of the partition. */
+export function answerOnChart(
+  { kind, on }: Question,
+  roof: ReadonlySignal<Roof | undefined>,
+  workload: ReadonlySignal<Workload | undefined>,
+): Attempt | undefined {
+  if (kind === "merge") {
+    const now = workload.value;
+    return now?.partition.groups.map((group) => group.map((op) => now.graph.ops[op]?.name ?? ""));
+  }
+  return on === "bandwidth" ? roof.value?.bandwidth : on === "peak_flops" ? roof.value?.peak : undefined;
+}

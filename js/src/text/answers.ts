@@ -1,0 +1,20 @@
+// What is said to an answer.
+
+import type { Verdict } from "../roofline/answers.ts";
+import type { Attempt, Question } from "../wire/types.ts";
+import { storyWords as words } from "../words/words.ts";
+import { formatFactor } from "./numbers.ts";
+
+export function verdictText(question: Question, given: Attempt, verdict: Verdict | undefined): string {
+  const { kind, answer, options } = question;
+  if (kind === "choice") {
+    const said = options.find(([option]) => option === given)?.[1] ?? "";
+    return `${verdict?.isRight ? words.right : words.notYet}${said ? ` ${said}` : ""}`;
+  }
+  if (!verdict) return words.notYet;
+  if (verdict.isRight) return words.right;
+  const { factor } = verdict;
+  if (kind === "merge") return words.moreBytes(formatFactor(factor));
+  if (Number.isNaN(factor)) return (given as number) > (answer as number) ? words.tooLarge : words.tooSmall;
+  return factor > 1 ? words.large(formatFactor(factor)) : words.small(formatFactor(1 / factor));
+}
