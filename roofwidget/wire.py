@@ -69,7 +69,7 @@ from roofwidget.kernels.concat import concat
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
 from roofwidget.support import markdown
-from roofwidget.support.text_tables import without_surrogates
+from roofwidget.support.text_tables import without_controls, without_surrogates
 from roofwidget.workloads import CONVENTIONS, DTYPES, Graph, Op, Tensor
 from roofwidget.workloads.expressions import to_wire
 from roofwidget.workloads.partition import Partition
@@ -94,7 +94,8 @@ def _chip(chip: Chip) -> dict[str, Any]:
     measured = {ceiling_key(ceiling) for ceiling in chip.ceilings if ceiling.measured}
     return {
         "id": chip.id,
-        "name": text_to_wire(chip.name),
+        # The name stands within sentences.
+        "name": without_controls(text_to_wire(chip.name)),
         "vendor": text_to_wire(chip.vendor),
         "family": text_to_wire(chip.family),
         "generation": chip.generation,

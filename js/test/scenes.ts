@@ -23,14 +23,14 @@ import {
 export const SMALL = makeRoof(makeChip({ id: "small" }));
 export const LARGE = makeRoof(makeChip({ id: "large", peaks: { bf16: 4e14 }, memories: { HBM: 2e12 } }));
 
-export function scene(specs: readonly KernelSpec[], more: Partial<Scene> = {}, width = 760): Scene {
+export function scene(specs: readonly KernelSpec[], more: Partial<Scene> = {}, width = 760, room?: number): Scene {
   const { roofs = [SMALL, LARGE], focus = roofs[0] } = more;
   const kernels = makeKernels(specs);
   const points = pointsOf(kernels, roofs, focus);
   const names = new Map(roofs.map(({ chip }) => [chip.id, chip.name]));
   const lines = { roofs, focus, subRoofs: [], names, units: unitsOf(DEFAULT_AXES) };
   const gutter = (y: Scale) => gutterOf(lines, width, y);
-  const scales = more.scales ?? scalesOf({ width, height: chartHeight(width) }, roofs, points, focus, gutter);
+  const scales = more.scales ?? scalesOf({ width, height: chartHeight(width, room) }, roofs, points, focus, gutter);
   return {
     ...{ ...lines, kernels, points, scales, levels: [], theme: LIGHT, marked: [] },
     ...{ at: project(points, scales), selected: new Set<number>() },

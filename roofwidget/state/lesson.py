@@ -152,8 +152,14 @@ def _attempt(value: Any) -> Any:
     raise TypeError(f"an answer is a number, a text or a list of groups, not {value!r:.60}")
 
 
+def _entries(given: Any, what: str) -> tuple[Any, ...]:
+    if not isinstance(given, (list, tuple)):
+        raise TypeError(f"expected {what}, got {given!r:.60}")
+    return tuple(given)
+
+
 def _known(given: Any, known: Sequence[str], what: str) -> tuple[str, ...]:
-    names = (given,) if isinstance(given, str) else tuple(given)
+    names = (given,) if isinstance(given, str) else _entries(given, f"a list such as ['{known[0]}']")
     for name in names:
         if name not in known:
             raise ValueError(
@@ -177,8 +183,9 @@ def _rates(value: Any, what: str) -> dict[str, tuple[float, ...]]:
         raise TypeError(f"expected a mapping such as {{'bandwidth': …}} for {what}, got {value!r:.60}")
     found = {}
     for name, rates in value.items():
-        _known(name, QUANTITIES, what)
-        found[name] = tuple(parsed_rate(rate, name, f"{what} of {name}") for rate in rates)
+        _known([name], QUANTITIES, what)
+        given = _entries(rates, f"a list of rates for {what} of {name}")
+        found[name] = tuple(parsed_rate(rate, name, f"{what} of {name}") for rate in given)
     return found
 
 
@@ -205,6 +212,6 @@ def words_of(value: Any) -> Mapping[str, str]:
     if not isinstance(value, Mapping):
         raise TypeError(f"expected a mapping such as {{'intensity': 'operational'}}, got {value!r:.60}")
     for term, word in value.items():
-        _known(term, tuple(TERMS), "term")
-        _known(word, TERMS[term], f"word for '{term}'")
+        _known([term], tuple(TERMS), "term")
+        _known([word], TERMS[term], f"word for '{term}'")
     return MappingProxyType(dict(value))

@@ -153,7 +153,7 @@ def _predicts_speed() -> Misconception:
     return _misconception(
         "roofline-predicts-speed",
         prompt="A GELU moves 67.1 MB on a GPU with 3.35 TB/s. What does the roofline say about its time?",
-        belief="The GELU will take 20 µs.",
+        belief="The roofline predicts the time: the GELU takes 20 µs.",
         why="The roofline leaves out launches, latency and imbalance. A real kernel can be much slower.",
         right="The GELU takes at least 20 µs.",
         truth="The roofline is a bound. The GELU of this profile takes 80.1 µs, and its bound is 20 µs: 25 % of the "
@@ -186,7 +186,7 @@ def _more_flops() -> Misconception:
     return _misconception(
         "more-flops-help-everything",
         prompt="A new GPU has twice the FLOP/s and the same memory bandwidth. What becomes faster?",
-        belief="Everything becomes twice as fast.",
+        belief="Twice the FLOP/s make every kernel twice as fast.",
         why="A memory-bound kernel waits for its bytes, and they arrive as slowly as before.",
         right="Only compute-bound kernels become faster.",
         truth="The 4096³ matmul takes 69.5 µs instead of 139 µs. The GELU takes 20 µs on both.",
@@ -209,7 +209,7 @@ def _intensity_of_the_algorithm() -> Misconception:
         "intensity-of-the-algorithm",
         prompt="Two programs compute the same attention with the same FLOPs. "
         "One uses three kernels, the other one kernel. Do they have the same arithmetic intensity?",
-        belief="Yes, arithmetic intensity is a property of the algorithm.",
+        belief="Yes, arithmetic intensity is a property of the algorithm alone.",
         why="FLOPs come from the algorithm. Bytes depend on how it runs: on fusion, cache, dtype and write-allocate.",
         right="No, they move different bytes.",
         truth="In three kernels the attention has 62.7 FLOP/B, in one kernel 2068 FLOP/B.",
@@ -227,7 +227,7 @@ def _under_the_slope() -> Misconception:
         "slow-means-memory-bound",
         prompt="A matmul has 1365 FLOP/B and reaches 5 % of the peak of a GPU with its ridge point at 295 FLOP/B. "
         "What bounds it?",
-        belief="It is far below the flat roof, so it is memory-bound.",
+        belief="A dot far below the flat roof is memory-bound.",
         why="The height of a dot shows how fast the kernel is. Its place left or right of the ridge point shows the "
         "bound.",
         right="The peak FLOP/s, because it is right of the ridge point.",
@@ -244,7 +244,7 @@ def _multiply_add() -> Misconception:
     return _misconception(
         "multiply-add-counts-once",
         prompt="How many FLOPs does a matmul of two N × N matrices take, if it is compared with a published peak?",
-        belief="N³, because a multiply-add is one instruction.",
+        belief="N³, because a multiply-add is 1 FLOP.",
         why="Published peaks count a multiply-add as 2 FLOP. With N³ a perfect kernel seems to reach half of the peak.",
         right="2 N³",
         truth="Peaks count a multiply-add as 2 FLOP. Counted as 1, a matmul at 100 % of the peak seems to be at 50 %.",
@@ -265,7 +265,7 @@ def _sparse_peak() -> Misconception:
     return _misconception(
         "sparse-peak",
         prompt="A data sheet says 1979 TFLOP/s in bf16 with sparsity. Which peak holds for a dense matmul?",
-        belief="1979 TFLOP/s, the figure of the data sheet.",
+        belief="The highest figure of the data sheet is the peak: 1979 TFLOP/s.",
         why="This figure counts products with zeros that a 2:4 sparse matrix leaves out. A dense matrix has none.",
         right="989 TFLOP/s, half of it.",
         truth="A dense matmul that reaches 80 % of 989 TFLOP/s seems to reach 40 % of the sparse figure, "
@@ -280,7 +280,7 @@ def _binary_prefix() -> Misconception:
     return _misconception(
         "gb-is-gib",
         prompt="A tool reports weights of 80 GiB. How long does a GPU with 3.35 TB/s read them?",
-        belief="80 GB over 3.35 TB/s, because GB and GiB are the same.",
+        belief="GB and GiB are the same: 80 GB over 3.35 TB/s.",
         why="1 GiB is 2³⁰ B. The bandwidth of a data sheet counts 10⁹ B as 1 GB.",
         right="85.9 GB over 3.35 TB/s.",
         truth="80 GiB are 85.9 GB and take 25.6 ms. 80 GB take 23.9 ms, 7 % less.",
@@ -306,7 +306,7 @@ def _bigger_cache() -> Misconception:
     return _misconception(
         "bigger-cache-raises-intensity",
         prompt="A new processor has a much larger cache. Which kernels move to the right on the roofline?",
-        belief="All kernels, because a bigger cache always raises arithmetic intensity.",
+        belief="All kernels: a bigger cache always raises arithmetic intensity.",
         why="A cache saves only repeated reads. Bytes that have to move once at least stay.",
         right="Only kernels that read data repeatedly from memory, until each byte moves once.",
         truth="A blocked fp64 matmul of 1024 rows goes from 7.53 FLOP/B to 25.6 FLOP/B with 16 times the cache, "
@@ -333,7 +333,7 @@ def _one_dot() -> Misconception:
         "program-as-one-dot",
         prompt="A program runs a compute-bound matmul and then a memory-bound GELU. "
         "How is its least time found, if nothing overlaps?",
-        belief="Sum the FLOPs and the bytes, and put one dot for the program under the roof.",
+        belief="A program is one dot under the roof: sum its FLOPs and its bytes.",
         why="One dot assumes that the GELU's bytes move while the matmul computes. Kernels run one after another.",
         right="Sum the least times of the kernels.",
         truth="The matmul takes 139 µs and the GELU 20 µs: 159 µs together. One dot says 139.1 µs.",
@@ -350,7 +350,7 @@ def _other_ridge() -> Misconception:
         "ridge-of-another-precision",
         prompt="A TPU v7x has its ridge point at 641 FLOP/B in fp8 and at 320 FLOP/B in bf16. "
         "A bf16 matmul has 341 FLOP/B. What bounds it?",
-        belief="Memory, because 341 FLOP/B is left of the chip's ridge point of 641 FLOP/B.",
+        belief="Memory: a chip has one ridge point, and 341 FLOP/B is left of 641 FLOP/B.",
         why="641 FLOP/B is the ridge point of fp8 arithmetic. This matmul computes in bf16.",
         right="The peak FLOP/s, because 341 FLOP/B is right of 320 FLOP/B.",
         truth="A chip has one ridge point for each precision. The bf16 matmul has 341 FLOP/B and is compute-bound: "
@@ -371,7 +371,7 @@ def _int8_weights() -> Misconception:
         "int8-weights-keep-the-batch",
         prompt="A large layer in bf16 is compute-bound from a batch of 240 on a TPU v5e. "
         "Its weights are now stored in int8, and it still computes in bf16. From which batch is it compute-bound?",
-        belief="From 240 again, because the arithmetic is still bf16.",
+        belief="From 240 again: the arithmetic alone decides, and it is still bf16.",
         why="The peak is the same, but the weights move half the bytes.",
         right="From 120.",
         truth="With 1 B for each weight the critical batch is 120 instead of 240. At batch 160 a layer of 8192 × 8192 "

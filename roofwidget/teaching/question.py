@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from roofwidget import units
 from roofwidget.support.did_you_mean import did_you_mean, listed
+from roofwidget.support.text_tables import one_line
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
 from roofwidget.workloads.records import from_record as graph_from_record
@@ -144,7 +145,7 @@ class Question:
             raise self._wrong(f"its parts are those of kind '{natural}', not of '{self.kind}'")
         if self.difficulty not in _LEVELS:
             raise self._wrong(f"difficulty is 1, 2 or 3, not {self.difficulty!r}")
-        self._set("options", MappingProxyType({str(one): str(said) for one, said in self.options.items()}))
+        self._set("options", {str(one): str(said) for one, said in self.options.items()})
         checked = {"number": self._check_number, "drag": self._check_number, "choice": self._check_options}
         checked.get(self.kind, self._check_groups)()
 
@@ -203,12 +204,15 @@ class Question:
         elif isinstance(value, str):
             parts = _NUMBER.fullmatch(value.strip())
             if parts is None or parts[2].strip() not in {"", self.unit}:
-                return f"{value[:_MAX_LETTERS]!r} is not a number{f' of {self.unit}' if self.unit else ''}"
+                return f"{_short(value)} is not a number{f' of {self.unit}' if self.unit else ''}"
             number = float(parts[1])
         elif isinstance(value, bool) or not hasattr(value, "__float__"):
-            return f"{str(value)[:_MAX_LETTERS]!r} is not a number"
+            return f"{_short(value)} is not a number"
         else:
-            number = float(value)
+            try:
+                number = float(value)
+            except (OverflowError, TypeError, ValueError):
+                return f"{_short(value)} does not fit a double-precision number"
         return number if math.isfinite(number) else f"{number} is not a finite number"
 
     def check(self, value: Any) -> Check:
@@ -245,7 +249,7 @@ class Question:
 
     def _check_choice(self, value: Any) -> Check:
         if value not in self.options if isinstance(value, str) else True:
-            return Check(correct=False, message=f"{str(value)[:_MAX_LETTERS]!r} is none of the options.")
+            return Check(correct=False, message=f"{_short(value)} is none of the options.")
         correct = value == self.answer
         said = self.options[value]
         return Check(correct, f"{'Right.' if correct else 'Not yet.'}{f' {said}' if said else ''}")
@@ -265,13 +269,31 @@ class Question:
             factor=factor,
         )
 
+    @property
+    def attempt(self) -> Any:
+        """The right answer as `RooflineModel.answers` holds it."""
+        return [list(group) for group in self.answer] if self.kind == "merge" else self.answer
+
+    @property
+    def answer_text(self) -> str:
+        """The right answer as text, such as "166.3 FLOP/B"."""
+        if self.kind == "choice":
+            return str(self.answer)
+        if self.kind == "merge":
+            return " | ".join(" + ".join(group) for group in self.answer)
+        if self.unit == "FLOP/B":
+            return units.format_intensity(self.answer, 4)
+        if self.unit in units.UNITS:
+            return units.format_quantity(self.answer, self.unit, 4)
+        return f"{units.format_significant(self.answer, 4)} {self.unit}".strip()
+
     def to_record(self) -> dict[str, Any]:
         """Return the question as JSON can hold it, without its setup."""
         return {
             "key": self.key,
             "kind": self.kind,
             "prompt": self.prompt,
-            "answer": [list(group) for group in self.answer] if self.kind == "merge" else self.answer,
+            "answer": self.attempt,
             "unit": self.unit,
             "tolerance": self.tolerance,
             "options": [[one, said] for one, said in self.options.items()],
@@ -297,6 +319,14 @@ class Question:
         if parts.get("graph") is not None:
             parts["graph"] = graph_from_record(parts["graph"])
         return cls(**parts)
+
+
+def _short(value: object) -> str:
+    try:
+        return one_line(reprlib.repr(value), _MAX_LETTERS)
+    except ValueError:
+        # Python does not write integers of several thousand digits.
+        return "a very long number"
 
 
 def by_key(questions: Sequence[Question]) -> dict[str, Question]:

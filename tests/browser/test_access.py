@@ -71,6 +71,10 @@ kernels = rw.Kernels(names, [4e14, 1e12, 1.5e14, 0, 1e12, 1e12], {"HBM": [1e12, 
                      time=times, category=["gemm", "gemm", "loop", "loop", "rest", "rest"])
 w = rw.roofline([rw.Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})], kernels)
 w"""
+# Two runs compared.
+RUNS = """w = rw.roofline("h100-sxm", [("matmul", 4e14, 1e12, 1.0), ("norm", 1e12, 2e12, 2.0)],
+                baseline=[("matmul", 4e14, 1e12, 1.5), ("norm", 1e12, 2e12, 2.5)])
+w"""
 
 
 def shown(book: Notebook, cell: int) -> Drawn:
@@ -134,8 +138,56 @@ def test_axe_finds_nothing_in_any_state_of_the_widget(notebook: OpenNotebook) ->
     # Another theme has other colours, and the rest as it was.
     book.theme("dark")
     expect(profile.root.locator(".roofwidget-dark")).to_be_visible()
-    answer = all_of_them.evaluate(CHECK, ["color-contrast"])
+    contrasts(all_of_them)
+    book.python("(setattr(w, 'presentation', False), setattr(w, 'view', 'roofline'))")
+    profile.root.locator(".roofwidget-large").wait_for(state="detached")
+    profile.tool("marks").click()
+    expect(profile.root.get_by_role("dialog", name="What the marks mean")).to_be_visible()
+    contrasts(profile.root)
+
+
+def contrasts(root: Locator) -> None:
+    """Hold the colours of all that is shown now to the rule for contrast."""
+    answer = root.evaluate(CHECK, ["color-contrast"])
     assert (answer["found"], answer["passed"]) == ([], ["color-contrast"])
+
+
+def test_axe_finds_nothing_while_a_kernel_is_hovered_or_a_file_opened_and_on_a_phone(notebook: OpenNotebook) -> None:
+    cells = ["import roofwidget as rw\nw = rw.explore()\nw", RUNS]
+    book = notebook(["\n".join(f"{cell.removesuffix('w')}display(w)" for cell in cells)], height=2600)
+    book.page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    book.run(0)
+    empty, compared = Drawn(book, 0), Drawn(book, 1)
+    checked(empty.root)
+    empty.root.get_by_role("button", name="Open…").first.click()
+    checked(empty.root)
+    empty.root.get_by_role("button", name="+ chip").click()
+    expect(empty.root.get_by_role("searchbox", name="Search chips")).to_be_visible()
+    checked(empty.root)
+    compared.chart.focus()
+    compared.page.keyboard.press("End")
+    assert compared.tooltip()
+    checked(compared.root)
+    book.python("setattr(w, 'view', 'time')")
+    expect(compared.root.locator(".roofwidget-diagonal")).to_have_count(1)
+    checked(compared.root)
+    book.python("setattr(w, 'view', 'roofline')")
+    x, y = compared.place(1000, book.python("w.peak_flops"))
+    compared.page.mouse.move(x, y - 40)
+    compared.page.mouse.move(x, y)
+    expect(compared.root.get_by_role("note")).to_be_visible()
+    checked(compared.root)
+    book.page.set_viewport_size({"width": 480, "height": 2600})
+    compared.root.locator(".roofwidget-narrow").wait_for()
+    unfold(compared.root)
+    checked(compared.root)
+    compared.root.locator("[data-tool=more]").click()
+    expect(compared.root.get_by_role("dialog", name="More tools")).to_be_visible()
+    checked(compared.root)
+    book.theme("dark")
+    expect(compared.root.locator(".roofwidget-dark")).to_be_visible()
+    contrasts(compared.root)
+    contrasts(empty.root)
 
 
 def stops(drawn: Drawn) -> list[str]:

@@ -191,6 +191,12 @@ def test_a_click_on_the_bar_of_categories_shows_one_and_with_shift_two(notebook:
     colours = [span.evaluate("(span) => span.style.background") for span in painted]
     legend = drawn.root.locator(".roofwidget-legend circle").all()
     assert [colour_of(circle.get_attribute("fill") or "") for circle in legend] == colours
+    # A pattern is in the middle of its part, also where the part is narrow.
+    away = """(span) => {
+      const middle = (one) => { const { left, right } = one.getBoundingClientRect(); return (left + right) / 2; };
+      return Math.abs(middle(span) - middle(span.querySelector('svg')));
+    }"""
+    assert max(span.evaluate(away) for span in painted) < 1
     parts.nth(1).click()
     drawn.eventually(lambda: book.python("w.categories") == ["copy"])
     expect(parts.nth(1)).to_have_attribute("aria-pressed", "true")
@@ -283,6 +289,8 @@ def test_the_figures_of_the_chip_are_in_sight_for_a_profile_and_follow_a_what_if
     level = drawn.root.locator("table.roofwidget-device tbody tr")
     expect(peaks).to_have_text([re.compile("bf16.*100.TFLOP/s"), re.compile("fp8.*200.TFLOP/s")])
     expect(level).to_have_text(re.compile("HBM.*1.TB/s.*100.FLOP/B"))
+    sides = level.locator("th, td").evaluate_all("(all) => all.map((one) => getComputedStyle(one).textAlign)")
+    assert sides == ["start", "end", "end"]
     drawn.box("bandwidth").fill("×2")
     drawn.box("bandwidth").press("Enter")
     expect(level).to_have_text(re.compile("HBM.*2.TB/s.*50.FLOP/B"))

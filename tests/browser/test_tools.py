@@ -119,6 +119,29 @@ def test_in_a_narrow_widget_undo_and_save_are_first_and_the_rest_in_a_menu(drawn
     expect(menu).to_have_count(0)
     drawn.root.locator("[data-tool=more]").click()
     expect(rulers).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("Escape")
+
+
+def test_a_phone_keeps_the_button_that_ends_a_presentation_and_full_screen_closes_the_menu(drawn: Drawn) -> None:
+    page = drawn.page
+    page.set_viewport_size({"width": 480, "height": 900})
+    drawn.root.locator(".roofwidget-narrow").wait_for()
+    drawn.tool("presentation").click()
+    drawn.root.locator(".roofwidget-large").wait_for()
+    bar = drawn.root.locator(".roofwidget-toolbar")
+    drawn.eventually(lambda: bar.locator("[data-tool=screen]").count() == 0)
+    names = bar.locator("button").evaluate_all("(all) => all.map((one) => one.dataset.tool)")
+    assert names[:2] == ["undo", "png"]
+    expect(bar.locator("[data-tool=presentation]")).to_be_visible()
+    bar.locator("[data-tool=more]").click()
+    menu = drawn.root.get_by_role("dialog", name="More tools")
+    menu.get_by_role("button", name="Full screen").click()
+    expect(menu).to_have_count(0)
+    drawn.eventually(lambda: bool(page.evaluate("document.fullscreenElement !== null")))
+    page.evaluate("document.exitFullscreen()")
+    drawn.eventually(lambda: bool(page.evaluate("document.fullscreenElement === null")))
+    bar.locator("[data-tool=presentation]").click()
+    drawn.root.locator(".roofwidget-large").wait_for(state="detached")
 
 
 def test_panels_go_below_and_a_projector_shows_chart_and_sliders_at_once(drawn: Drawn) -> None:

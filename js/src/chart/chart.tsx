@@ -10,9 +10,10 @@ import { strings } from "../words/words.ts";
 import type { ChartDrag } from "./gestures/chart_drag.ts";
 import { useKernelDrag } from "./gestures/kernel_drag.ts";
 import { usePointing } from "./gestures/pointing.ts";
-import { RoofGrips, RoofHandles } from "./gestures/roof_drag.tsx";
+import { type Grip, gripsOf, RoofGrips, RoofHandles } from "./gestures/roof_drag.tsx";
 import { useGlide } from "./glide.ts";
-import { gapBox } from "./labels/obstacles.ts";
+import { coveredBy } from "./labels/engine.ts";
+import { gapBox, pointBoxes } from "./labels/obstacles.ts";
 import { textWidth } from "./labels/text_fitting.ts";
 import { titleOf } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
@@ -56,6 +57,10 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const labels = useStableLabels(isMoving || index >= 0, (before) => placedLabels(scene, marks, { before, isMoving }));
   // While a slider or a key moves the roof, nobody can press the roof. Its handles then stay behind until the end.
   const handles = useRef<VNode>(undefined);
+  const grips = useRef<readonly Grip[]>([]);
+  grips.current = isMoving
+    ? gripsOf(scene, [], grips.current)
+    : gripsOf(scene, [...labels.flatMap(coveredBy), ...pointBoxes(scene)]);
   const hint = useRoofHint();
   if (!handles.current || !store.isInDrag() || gesture.drag) {
     handles.current = (
@@ -93,7 +98,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
         <>
           {layersUnder(scene, marks)}
           <Clip box={scales.plot}>
-            <RoofGrips {...scene} />
+            <RoofGrips grips={grips.current} colour={scene.colours.get(focus?.chip.id ?? "") ?? theme.text} />
           </Clip>
         </>
       }

@@ -10,6 +10,7 @@ import type { Kernels } from "../wire/columns.ts";
 import { type Units, unitsOf } from "./axis_units.ts";
 import type { Join } from "./paths.ts";
 import { isMeasured } from "./points/painter.ts";
+import { PATTERN_COUNT } from "./points/shapes.ts";
 import type { Scales, Spots } from "./scales.ts";
 import type { Theme } from "./theme.ts";
 
@@ -92,34 +93,37 @@ export function selectionOf(store: Store): Pick<Scene, "marked" | "selected"> {
 export function pointColours(scene: Scene) {
   const { points, roofs, colours, theme, kernels, levels, selected } = scene;
   const chips = roofs.map((roof) => colours.get(roof.chip.id) ?? theme.text);
-  const hues = theme.categories.length;
+  const categories = Array.from({ length: PATTERN_COUNT }, (_, code) => categoryColour(theme, code));
   return {
-    colours: [...theme.categories, theme.text, theme.muted, ...chips],
-    patterns: patternsOf(kernels, hues),
-    colour: colour(points.row, [kernels, points.roof, hues], () => colourOf(scene, hues)),
+    colours: [...categories, theme.text, theme.muted, ...chips],
+    patterns: patternsOf(kernels),
+    colour: colour(points.row, [kernels, points.roof], () => colourOf(scene)),
     hollow: hollow(points.binds, [levels.length > 0], () => hollowOf(scene)),
     faded: faded(points.row, [kernels, selected], () => fadedOf(scene)),
   };
 }
 
+/** Returns the colour of a category. */
+export const categoryColour = ({ categories }: Theme, code: number) => categories[code % categories.length] as string;
+
 const patterns = memoize<readonly number[]>();
 
-/** Returns the category of each of the `hues` colours. Empty if all kernels have the same category. */
-const patternsOf = (kernels: Kernels, hues: number) =>
-  patterns(kernels, [hues], () => (kernels.category.values.length < 2 ? [] : [...Array(hues).keys()]));
+/** Returns the pattern of each colour of categories. Empty if all kernels have the same category. */
+const patternsOf = (kernels: Kernels) =>
+  patterns(kernels, [], () => (kernels.category.values.length < 2 ? [] : [...Array(PATTERN_COUNT).keys()]));
 
 // Memoized: while a roof is dragged, the columns of measured points do not change.
 const [colour, hollow, faded] = [memoize<Uint16Array>(), memoize<Uint8Array>(), memoize<Uint8Array>()];
 
-function colourOf({ kernels, points: { row, roof } }: Scene, hues: number): Uint16Array {
+function colourOf({ kernels, points: { row, roof } }: Scene): Uint16Array {
   const colour = new Uint16Array(row.length);
   const { codes } = kernels.category;
   for (let index = 0; index < row.length; index++) {
     const one = row[index] as number;
     const on = roof[index] as number;
-    if (on !== MEASURED) colour[index] = hues + 2 + on;
-    else if (isTotal(kernels, one)) colour[index] = isProgram(kernels, one) ? hues : hues + 1;
-    else colour[index] = (codes[one] ?? 0) % hues;
+    if (on !== MEASURED) colour[index] = PATTERN_COUNT + 2 + on;
+    else if (isTotal(kernels, one)) colour[index] = PATTERN_COUNT + (isProgram(kernels, one) ? 0 : 1);
+    else colour[index] = (codes[one] ?? 0) % PATTERN_COUNT;
   }
   return colour;
 }

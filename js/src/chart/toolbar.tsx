@@ -266,7 +266,9 @@ function buttonsOf(
       act: ({ currentTarget }) => toggleFullscreen(currentTarget as Element),
     },
     {
-      ...{ picture: "presentation", label: words.presentation, word: short.presentation, rank: 4 },
+      ...{ picture: "presentation", label: words.presentation, word: short.presentation },
+      // The button that ends a presentation must not be hidden in the menu.
+      rank: store.presentation.value ? 1.5 : 4,
       isOn: store.presentation.value,
       act: () => store.setPresentation(!store.presentation.value),
     },

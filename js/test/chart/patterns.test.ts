@@ -1,20 +1,30 @@
 // The patterns of categories: what tells their points apart without colour.
 
 import { describe, expect, it } from "vitest";
-import { patternOf, patternPath, patternWidth } from "../../src/chart/points/shapes.ts";
+import { PATTERN_COUNT, patternOf, patternPath, patternWidth } from "../../src/chart/points/shapes.ts";
+import { pointColours } from "../../src/chart/scene.ts";
 import { LIGHT } from "../../src/chart/theme.ts";
+import { scene } from "../scenes.ts";
 
 describe("the patterns of categories", () => {
   const radii = [3, 3.5, 5, 12];
-  it("differ for each two categories with a colour", () => {
+  const codes = [...Array(PATTERN_COUNT).keys()];
+  it("differ for each two categories, also for categories with the same colour", () => {
+    expect(PATTERN_COUNT).toBe(2 * LIGHT.categories.length);
     for (const radius of radii) {
-      const paths = LIGHT.categories.map((_, code) => patternPath([0, 0], radius, code));
-      expect(new Set(paths).size).toBe(LIGHT.categories.length);
+      const paths = codes.map((code) => patternPath([0, 0], radius, code));
+      expect(new Set(paths).size).toBe(codes.length);
     }
+  });
+  it("are on the points of the first sixteen categories, one each", () => {
+    const specs = codes.map((code) => ({ flops: 1e12, bytes: 1e10, time: 1, category: `category ${code}` }));
+    const { colour, colours, patterns } = pointColours(scene(specs));
+    expect(new Set([...colour].map((look) => patterns[look])).size).toBe(codes.length);
+    expect([...colour].map((look) => colours[look])).toEqual([...LIGHT.categories, ...LIGHT.categories]);
   });
   it("stay inside their points, and leave more of the colour than they cover", () => {
     for (const radius of radii) {
-      for (const code of LIGHT.categories.keys()) {
+      for (const code of codes) {
         const lines = patternOf(code, radius);
         for (const [x, y] of lines.flat()) expect(Math.hypot(x, y)).toBeLessThan(0.88 * radius);
         const length = lines.reduce((sum, [[x, y], [toX, toY]]) => sum + Math.hypot(toX - x, toY - y), 0);

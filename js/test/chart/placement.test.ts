@@ -2,16 +2,27 @@
 // line leads from each that is far from its mark.
 
 import { describe, expect, it } from "vitest";
+import { type Grip, gripsOf } from "../../src/chart/gestures/roof_drag.tsx";
 import { overlap } from "../../src/chart/labels/box_index.ts";
-import { boxesOf, boxOf, leaderOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
+import { boxesOf, boxOf, coveredBy, leaderOf, type PlacedLabel, squareAround } from "../../src/chart/labels/engine.ts";
+import { pointBoxes, stripBoxes } from "../../src/chart/labels/obstacles.ts";
 import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import type { Scene } from "../../src/chart/scene.ts";
+import type { Roof } from "../../src/roofline/roofline.ts";
 import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
 import { LARGE, SMALL, scene } from "../scenes.ts";
+import { labelsOf, sceneOf } from "../timescenes.ts";
 
 const FAR_PX = 40;
 const LEVELS = makeRoof(makeChip({ memories: { HBM: 1e12, L2: 4e12, L1: 1.6e13 } }), "auto", "all");
+/** The widths of charts. On a phone, a presentation has the least width and height. */
+const SIZES_PX: readonly (readonly [width: number, room?: number])[] = [[280, 100], [480], [760], [1100]];
+/** Two chips with flats that are close together on a narrow chart, so that the names of their roofs have a column. */
+const [HOPPER, AMPERE] = [
+  makeRoof(makeChip({ id: "h", name: "H100 SXM5 80GB", peaks: { bf16: 9.895e14 }, memories: { HBM: 3.35e12 } })),
+  makeRoof(makeChip({ id: "a", name: "A100 SXM4 80GB", peaks: { bf16: 3.12e14 }, memories: { HBM: 2.039e12 } })),
+];
 
 /** The name of a kernel as one of several profilers writes it. */
 const NAMES: readonly ((at: number, size: string) => string)[] = [
@@ -36,15 +47,18 @@ function profile(next: () => number, nth: number): KernelSpec[] {
       Math.floor(20 * next()),
       SIZES[Math.floor(next() * SIZES.length)] as string,
     );
-    const flops = bytes * ai;
+    // A copy has no FLOPs. It is in the strip, except in a profile with memory levels.
+    const flops = name === "copy" && nth % 5 !== 4 ? 0 : bytes * ai;
     return nth % 5 === 4
       ? { name, flops, bytes: { HBM: bytes, L2: 2 * bytes, L1: 5 * bytes }, time }
       : { name, flops, bytes, ...(nth % 5 === 3 ? {} : { time }) };
   });
 }
 
+type Marks = Pick<Scene, "at" | "points">;
+
 /** The distance from a name to the nearest mark of its kernel, px. */
-function distance({ at, points }: Scene, label: PlacedLabel): number {
+function distance({ at, points }: Marks, label: PlacedLabel): number {
   const row = Number(label.key.slice("kernel ".length));
   const box = boxOf(label);
   const away = [...points.row.keys()]
@@ -66,34 +80,103 @@ function isByOwnLine({ at, points, levels }: Scene, label: PlacedLabel): boolean
   return Math.abs(label.y - y) <= 24 && label.x >= Math.min(...xs) - 1 && label.x <= Math.max(...xs) + 1;
 }
 
+/**
+ * Checks the names among the labels: no two are the same, none covers another label, and none is far from its mark
+ * without a line. Returns the number of names.
+ */
+function checked(
+  labels: readonly PlacedLabel[],
+  marks: Marks,
+  where: string,
+  isByLine = (_: PlacedLabel): boolean => false,
+): number {
+  const names = labels.filter(({ kind }) => kind === "kernel");
+  const texts = names.map(({ text }) => text);
+  expect(new Set(texts).size, texts.join("\n")).toBe(texts.length);
+  for (const [at, label] of labels.entries()) {
+    const here = `${where}: ${label.text}`;
+    for (const other of labels.slice(at + 1)) {
+      const isOver = boxesOf(label).some((a) => boxesOf(other).some((b) => overlap(a, b)));
+      expect(isOver, `${here} over ${other.text}`).toBe(false);
+    }
+    const isLed = label.kind !== "kernel" || leaderOf(label) !== "" || isByLine(label);
+    if (!isLed) expect(distance(marks, label), here).toBeLessThanOrEqual(FAR_PX);
+  }
+  return names.length;
+}
+
+const isFlat = ({ part }: Grip) => part === "peak";
+
 describe("the names of kernels", () => {
   it("in twenty profiles never overlap, are never the same, and are never far away without a line", () => {
     const next = seeded(19);
     let written = 0;
     for (let nth = 0; nth < 20; nth++) {
       const specs = profile(next, nth);
-      const roofs = nth % 5 === 4 ? [LEVELS] : nth % 3 === 0 ? [SMALL] : [SMALL, LARGE];
+      const roofs = nth % 5 === 4 ? [LEVELS] : ([[SMALL], [SMALL, LARGE], [HOPPER, AMPERE]][nth % 3] as Roof[]);
       const levels = nth % 5 === 4 ? LEVELS.levels : [];
-      for (const width of [480, 760, 1100]) {
+      for (const [width, room] of SIZES_PX) {
         const marked = nth % 4 === 1 ? [0, 3] : [];
-        const one = scene(specs, { roofs, focus: roofs[0], levels, marked }, width);
+        const one = scene(specs, { roofs, focus: roofs[0], levels, marked }, width, room);
         const labels = rooflineLabels(one, gapsOf(one));
-        const names = labels.filter(({ kind }) => kind === "kernel");
-        written += width === 1100 ? names.length : 0;
-        const texts = names.map(({ text }) => text);
-        expect(new Set(texts).size, texts.join("\n")).toBe(texts.length);
-        for (const [at, label] of names.entries()) {
-          const where = `profile ${nth}, ${width} px: ${label.text}`;
-          for (const other of labels) {
-            if (other === label || (other.kind === "kernel" && names.indexOf(other) < at)) continue;
-            const isOver = boxesOf(label).some((a) => boxesOf(other).some((b) => overlap(a, b)));
-            expect(isOver, `${where} over ${other.text}`).toBe(false);
-          }
-          const isLed = leaderOf(label) !== "" || isByOwnLine(one, label);
-          if (!isLed) expect(distance(one, label), where).toBeLessThanOrEqual(FAR_PX);
+        const where = `profile ${nth}, ${width} px`;
+        const count = checked(labels, one, where, (label) => isByOwnLine(one, label));
+        written += width === 1100 ? count : 0;
+        for (const label of labels) {
+          const isOver = boxesOf(label).some((a) => stripBoxes(one).some((b) => overlap(a, b)));
+          expect(isOver, `${where}: ${label.text} over the strip`).toBe(false);
         }
       }
     }
     expect(written).toBeGreaterThanOrEqual(200);
+  });
+  it("are so in the time view", () => {
+    const next = seeded(20);
+    let written = 0;
+    for (let nth = 0; nth < 20; nth++) {
+      const specs = profile(next, nth);
+      for (const width of [280, 480, 760, 1100]) {
+        const one = sceneOf(specs, { width, chip: HOPPER.chip });
+        const count = checked(labelsOf(one), one, `profile ${nth}, ${width} px`);
+        written += width === 1100 ? count : 0;
+      }
+    }
+    expect(written).toBeGreaterThanOrEqual(200);
+  });
+});
+
+describe("the grips of a roof", () => {
+  const one = scene([], { roofs: [HOPPER], focus: HOPPER }, 760);
+  const [flat, slope] = [gripsOf(one, []).find(isFlat), gripsOf(one, []).find((grip) => !isFlat(grip))];
+  it("are away from names and points, except on a full chart", () => {
+    const next = seeded(7);
+    let [grips, covered] = [0, 0];
+    for (let nth = 0; nth < 20; nth++) {
+      const roofs = nth % 2 === 0 ? [HOPPER, AMPERE] : [LEVELS];
+      const levels = nth % 2 === 0 ? [] : LEVELS.levels;
+      for (const [width, room] of SIZES_PX) {
+        const one = scene(profile(next, nth).slice(0, 12), { roofs, focus: roofs[0], levels }, width, room);
+        const boxes = [...rooflineLabels(one, gapsOf(one)).flatMap(coveredBy), ...pointBoxes(one)];
+        for (const { x, y } of gripsOf(one, boxes)) {
+          grips += 1;
+          covered += boxes.some((box) => overlap(box, squareAround(x, y, 8))) ? 1 : 0;
+        }
+      }
+    }
+    expect(grips).toBeGreaterThan(100);
+    expect(covered / grips).toBeLessThan(0.15);
+  });
+  it("are where the fewest boxes cover them", () => {
+    const all = { ...one.scales.plot, right: one.scales.plot.right + 20 };
+    const most = { ...all, right: one.scales.plot.right - 30 };
+    const aside = gripsOf(one, [all, most]).find(isFlat);
+    expect(aside?.x).toBeGreaterThan(most.right);
+  });
+  it("stay where they are on their part during a drag", () => {
+    const [x, y] = [flat?.x ?? 0, flat?.y ?? 0];
+    const aside = gripsOf(one, [squareAround(x, y, 8)]);
+    expect(aside.find(isFlat)?.x).not.toBe(x);
+    expect(aside.find((grip) => !isFlat(grip))).toEqual(slope);
+    expect(gripsOf(one, [], aside)).toEqual(aside);
   });
 });

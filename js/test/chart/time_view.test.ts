@@ -127,6 +127,13 @@ describe("a measured kernel's gap", () => {
   it("says how much of what is possible was reached", () => {
     expect(textsOf(sceneOf([{ ...TWICE, time: 80 }])).get("gap 0")).toBe("25 % of roof · up to 4×");
   });
+  it("has its text once for kernels at one place, for the marked one if there is one", () => {
+    const twins = ["a", "b", "c"].map((name) => ({ ...TWICE, name, time: 80 }));
+    const gaps = (hovered: number | null) =>
+      [...textsOf(sceneOf(twins, { hovered })).keys()].filter((key) => key.startsWith("gap"));
+    expect(gaps(null)).toHaveLength(1);
+    expect(gaps(2)).toEqual(["gap 2"]);
+  });
   it("of very many kernels is drawn where it is marked", () => {
     const many = Array.from({ length: 500 }, () => ({ ...TWICE, time: 80 }));
     expect(timeGaps(sceneOf(many))).toEqual([]);

@@ -280,6 +280,12 @@ describe("the name of a kernel", () => {
     expect(nameOf(makeKernels([{ name }]), 0)).toBe(name);
     expect(say({ name, flops: 1, bytes: 1 })).toContain(name);
   });
+  it("of a name that reverses what follows it stays in reading order", () => {
+    const name = "\u202egnp.exe\u2066";
+    const [kernels, shown] = [makeKernels([{ ...MATMUL, name }]), "\ufffdgnp.exe\ufffd"];
+    expect(nameOf(kernels, 0)).toBe(shown);
+    expect(sentenceOf(kernels, 0, ROOF)).toContain(`${shown} on H100`);
+  });
 });
 
 describe("with all levels of memory", () => {

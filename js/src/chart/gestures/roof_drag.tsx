@@ -4,8 +4,10 @@ import { signal } from "@preact/signals";
 import { ridgePoint } from "../../roofline/roofline.ts";
 import type { RateKey } from "../../state/rates.ts";
 import type { Store } from "../../state/store.ts";
+import { overlap } from "../labels/box_index.ts";
+import { squareAround } from "../labels/engine.ts";
 import { px, type Spot } from "../paths.ts";
-import { clamp, joined, type Scale, type Scales } from "../scales.ts";
+import { type Box, clamp, joined, type Scale, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
@@ -201,25 +203,63 @@ export function RoofHandles({ onHover, ...scene }: RoofHandlesProps) {
   );
 }
 
-/** The visible handles: arrow heads on both sides of each part of the focus roof. They point where the part moves. */
-export function RoofGrips(scene: Pick<Scene, "focus" | "levels" | "scales" | "colours" | "theme">) {
-  const { focus, scales, colours, theme } = scene;
-  if (!focus) return null;
-  const { left, right, top, bottom } = scales.plot;
-  const grips = partsOf(scene).flatMap(({ part, level, from, to }) => {
+/** A visible handle: arrow heads on both sides of a part of the roof. They point where the part moves. */
+export interface Grip extends Part {
+  readonly x: number;
+  readonly y: number;
+  /** The place of the grip on its part, from 0 to 1. */
+  readonly share: number;
+}
+
+/** The places of a grip on its part, best first. The name of the roof is usually at the end of the flat. */
+const GRIP_SHARES = { peak: placesAround(0.25), bandwidth: placesAround(0.5) };
+
+/** Returns the share, then other shares from near to far. */
+function placesAround(share: number): readonly number[] {
+  const away = Array.from({ length: 19 }, (_, at) => 0.05 * (at + 1));
+  return [share, ...away.sort((a, b) => Math.abs(a - share) - Math.abs(b - share))];
+}
+
+/**
+ * Returns the grips of the focus roof. Each grip is where the fewest of the boxes in `others` cover it. If `before` is
+ * given, each grip keeps its place on its part, so that no grip jumps during a drag.
+ */
+export function gripsOf(
+  scene: Pick<Scene, "focus" | "levels" | "scales">,
+  others: readonly Box[],
+  before?: readonly Grip[],
+): Grip[] {
+  const { left, right, top, bottom } = scene.scales.plot;
+  return partsOf(scene).flatMap((part): Grip[] => {
+    const { from, to } = part;
     // Limited to the plot, in case the ridge point is outside the plot.
     const [start, end] = [Math.max(from[0], left), Math.min(to[0], right)];
     if (end - start < MIN_PART_PX / 2 || Math.hypot(to[0] - from[0], to[1] - from[1]) < MIN_PART_PX) return [];
-    // The name of the roof is at the end of the flat.
-    const x = start + (end - start) * (part === "peak" ? 0.25 : 0.5);
-    const y = from[1] + ((to[1] - from[1]) * (x - from[0])) / (to[0] - from[0]);
-    if (y < top || y > bottom) return [];
-    return [{ key: `${part} ${level}`, d: part === "peak" ? upAndDown(x, y) : sideways(x, y) }];
+    const kept = before?.find((grip) => grip.part === part.part && grip.level === part.level)?.share;
+    const grips = (kept === undefined ? GRIP_SHARES[part.part] : [kept]).map((share): Grip => {
+      const x = start + (end - start) * share;
+      return { ...part, share, x, y: from[1] + ((to[1] - from[1]) * (x - from[0])) / (to[0] - from[0]) };
+    });
+    const seen = grips.filter(({ y }) => y >= top && y <= bottom);
+    const covering = seen.map(({ x, y }) => {
+      const own = squareAround(x, y, GRIP_PX);
+      return others.filter((box) => overlap(box, own)).length;
+    });
+    return seen.filter((_, at) => at === covering.indexOf(Math.min(...covering)));
   });
+}
+
+export function RoofGrips({ grips, colour }: { readonly grips: readonly Grip[]; readonly colour: string }) {
   return (
-    <g class="roofwidget-grips" fill="none" stroke={colours.get(focus.chip.id) ?? theme.text}>
-      {grips.map(({ key, d }) => (
-        <path key={key} d={d} stroke-width={1.75} stroke-linecap="round" stroke-linejoin="round" />
+    <g class="roofwidget-grips" fill="none" stroke={colour}>
+      {grips.map(({ part, level, x, y }) => (
+        <path
+          key={`${part} ${level}`}
+          d={part === "peak" ? upAndDown(x, y) : sideways(x, y)}
+          stroke-width={1.75}
+          stroke-linecap="round"
+          stroke-linejoin="round"
+        />
       ))}
     </g>
   );

@@ -59,8 +59,12 @@ export type Choices = ReadonlyMap<string, number>;
 /** Boxes that labels avoid. The rule of a label says how strictly the label avoids each kind of box. */
 type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
   readonly bounds: Box;
-  /** Labels never cover these boxes: `ridges` are ridge points, `texts` are texts that are already on the chart. */
+  /**
+   * Labels never cover these boxes: `ridges` are ridge points, `strip` is the strip for kernels without FLOPs, `texts`
+   * are texts that are already on the chart.
+   */
   readonly ridges?: readonly Box[];
+  readonly strip?: readonly Box[];
   readonly texts?: readonly Box[];
 };
 
@@ -79,7 +83,8 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
   const { bounds } = surroundings;
   const obstacles = OBSTACLES.map((obstacle) => [obstacle, indexBoxes(surroundings[obstacle])] as const);
   const points = obstacles[0]?.[1] as BoxIndex;
-  const [written, circles] = [indexBoxes(surroundings.texts), indexBoxes(surroundings.ridges)];
+  const { texts, ridges = [], strip = [] } = surroundings;
+  const [written, uncovered] = [indexBoxes(texts), indexBoxes([...ridges, ...strip])];
   const placed: PlacedLabel[] = [];
   const keys = new Set<string>();
 
@@ -89,7 +94,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     return (
       boxes.every((box) => isInside(box, bounds)) &&
       areClear(boxes, written, TEXT_GAP_PX) &&
-      areClear(boxes, circles) &&
+      areClear(boxes, uncovered) &&
       (isByOwnMark || !near || !isAstray(boxes, near)) &&
       !(mark && placed.some((other) => leadersCross(mark, position, other))) &&
       areClear(leaderBoxes(boxes, label, position), written)

@@ -53,8 +53,9 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
     points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
     // During a drag labels keep their places, even if lines move under the labels.
     lines: before ? [] : lineBoxes(scene),
-    arrows: [...stripBoxes(scene), ...gaps.map(gapBox), ...arrows],
+    arrows: [...gaps.map(gapBox), ...arrows],
     ridges: isMoving ? [] : ridgeBoxes(scene),
+    strip: stripBoxes(scene),
   };
   return [...columnNames(scene, before), ...placeLabels(labels, surroundings, before)];
 }

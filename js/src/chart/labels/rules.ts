@@ -2,8 +2,8 @@
 //
 // The engine places labels in order of importance. A candidate is a position from the list of the label's rule,
 // together with the full text or a shorter text. Each label takes its cheapest candidate. A label never covers another
-// label or a ridge point, and it never leaves the chart. The rule says what else the label may cover, and at which
-// cost.
+// label, a ridge point or the strip for kernels without FLOPs, and it never leaves the chart. The rule says what else
+// the label may cover, and at which cost.
 
 import {
   alongCeiling,

@@ -83,7 +83,41 @@ const PATTERNS: readonly (readonly (readonly [x: number, y: number, toX: number,
     [-1, -0.6, 1, -0.6],
     [-1, 0.6, 1, 0.6],
   ],
+  [
+    [-0.6, -1, -0.6, 1],
+    [0.6, -1, 0.6, 1],
+  ],
+  [
+    [-1, -0.6, 1, -0.6],
+    [0, -0.6, 0, 1],
+  ],
+  [
+    [-1, 0.6, 1, 0.6],
+    [0, -1, 0, 0.6],
+  ],
+  [
+    [-0.8, -0.6, 0, 0.8],
+    [0, 0.8, 0.8, -0.6],
+  ],
+  [
+    [-0.8, 0.6, 0, -0.8],
+    [0, -0.8, 0.8, 0.6],
+  ],
+  [
+    [-0.6, -0.8, 0.8, 0],
+    [0.8, 0, -0.6, 0.8],
+  ],
+  [
+    [0.6, -0.8, -0.8, 0],
+    [-0.8, 0, 0.6, 0.8],
+  ],
+  [
+    [-0.7, -0.8, -0.7, 0.7],
+    [-0.7, 0.7, 0.8, 0.7],
+  ],
 ];
+/** The number of patterns. There are more patterns than colours: categories with the same colour differ by pattern. */
+export const PATTERN_COUNT = PATTERNS.length;
 
 /** Returns the lines of a category's pattern around the centre of a point, px, as pairs of ends. */
 export function patternOf(category: number, radius: number): (readonly [from: Spot, to: Spot])[] {

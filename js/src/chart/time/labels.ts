@@ -11,7 +11,7 @@ import { pointBoxes } from "../labels/obstacles.ts";
 import { MAX_ROOF_LETTERS } from "../labels/roof_labels.ts";
 import type { LabelContext } from "../labels/roofline_labels.ts";
 import { RULES } from "../labels/rules.ts";
-import { shortenToWords, textWidth } from "../labels/text_fitting.ts";
+import { FONT_PX, shortenToWords, textWidth } from "../labels/text_fitting.ts";
 import { MAX_KERNELS_WITH_GAPS } from "../layers/gaps.tsx";
 import { ghostBox } from "../layers/moved_kernels.tsx";
 import type { Spot } from "../paths.ts";
@@ -103,15 +103,25 @@ function gapLabels({ kernels, focus, marked }: TimeScene, gaps: readonly TimeGap
   if (!focus) return [];
   const boundOf = judge(kernels, focus);
   const shown = gaps.length <= MAX_KERNELS_WITH_GAPS ? gaps : gaps.filter(({ row }) => marked.includes(row));
-  return shown.map(({ row, from, to }): Label => {
-    const bold = marked.includes(row);
-    return {
-      ...{ kind: "timeGap", key: `gap ${row}`, text: gapText(boundOf(row)), bold },
-      colour: TEXT,
-      positions: RULES.timeGap.positions([(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]),
-    };
+  const isMarked = ({ row }: TimeGap) => marked.includes(row);
+  const written: TimeGap[] = [];
+  return [...shown.filter(isMarked), ...shown.filter((gap) => !isMarked(gap))].flatMap((gap): Label[] => {
+    const { row, from, to } = gap;
+    // Kernels at almost the same place have almost the same gap. The text of the gap is then written only once.
+    if (written.some((other) => isNear(other.from, from) && isNear(other.to, to))) return [];
+    written.push(gap);
+    return [
+      {
+        ...{ kind: "timeGap", key: `gap ${row}`, text: gapText(boundOf(row)), bold: isMarked(gap) },
+        colour: TEXT,
+        positions: RULES.timeGap.positions([(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]),
+      },
+    ];
   });
 }
+
+/** Whether two spots are so close that texts beside them would seem to belong to one mark. */
+const isNear = ([x, y]: Spot, [toX, toY]: Spot) => Math.abs(x - toX) < FONT_PX / 2 && Math.abs(y - toY) < FONT_PX / 2;
 
 const boxAround = ([x1, y1]: Spot, [x2, y2]: Spot, margin: number): Box => ({
   left: Math.min(x1, x2) - margin,

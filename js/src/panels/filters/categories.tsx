@@ -2,7 +2,8 @@
 
 import { legendOf } from "../../chart/caption.ts";
 import { CategoryDot } from "../../chart/layers/points.tsx";
-import { patternPath, patternWidth } from "../../chart/points/shapes.ts";
+import { PATTERN_COUNT, patternPath, patternWidth } from "../../chart/points/shapes.ts";
+import { categoryColour } from "../../chart/scene.ts";
 import type { Theme } from "../../chart/theme.ts";
 import type { Store } from "../../state/store.ts";
 import { formatPercent } from "../../text/numbers.ts";
@@ -38,13 +39,13 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
       {large.map(({ name, share, kernels, code }) => {
         const on = chosen === null || chosen.includes(name);
         const text = words.part(name || strings.noCategory, formatPercent(share), kernels);
-        const background = theme.categories[code % theme.categories.length];
+        const background = categoryColour(theme, code);
         const part = { title: text, style: { flexGrow: share } };
         const paint = (
           <span style={{ background, opacity: on ? 1 : 0.25 }}>
             <svg width={12} height={12} aria-hidden="true">
               <path
-                d={patternPath([6, 6], 6, code % theme.categories.length)}
+                d={patternPath([6, 6], 6, code % PATTERN_COUNT)}
                 stroke={theme.background}
                 stroke-width={patternWidth(6)}
               />

@@ -1,0 +1,394 @@
+"""Exercises on the intensity of memory-bound ops, and on what their fusion saves."""
+
+from __future__ import annotations
+
+import functools
+from typing import Final
+
+from roofwidget.analysis.roofline import attainable
+from roofwidget.kernels.kernel import Kernel
+from roofwidget.kernels.presets import preset
+from roofwidget.teaching.bank.exercise import Draw, exercise
+from roofwidget.teaching.bank.phrases import GUIDE, exact, rates, short
+from roofwidget.teaching.question import Question
+from roofwidget.workloads import Graph, Tensor, chain
+from roofwidget.workloads.expressions import evaluate
+from roofwidget.workloads.partition import Partition
+
+V7X_FP8, V7X, V6E, V5P = preset("tpu-roofline-guide").chips
+_DERIVED: Final = f"Derived from the {GUIDE}"
+_DTYPES: Final = {"bf16": 2, "fp32": 4}
+# FLOPs per element.
+_OPS: Final = {"LayerNorm": 10, "GELU": 8, "Dropout": 1, "ReLU": 1, "SiLU": 5, "Scale": 1}
+_TAILS: Final = (
+    ("GELU", "Dropout"),
+    ("LayerNorm", "Scale", "GELU", "Dropout"),
+    ("Scale", "LayerNorm", "SiLU", "ReLU", "Dropout"),
+)
+_PRINTED_TAIL: Final = ("LayerNorm", "GELU", "Dropout")
+_PRINTED_ELEMENTS: Final = 2**28
+_ELEMENTS: Final = (2**24, 2**26, 2**27)
+
+
+def _layernorm(draw: Draw, *, dtypes: tuple[str, ...] = ()) -> tuple[int, int, str, float]:
+    """Return FLOPs per element, passes over the data, dtype and intensity of a LayerNorm in bf16 or one of `dtypes`."""
+    flops, passes, dtype = draw.pick(10, [8, 7, 5]), draw.pick(3, [2]), draw.pick("bf16", dtypes)
+    return flops, passes, dtype, _layernorm_ai(flops, passes, dtype)
+
+
+@functools.cache
+def _layernorm_ai(flops: int, passes: int, dtype: str) -> float:
+    graph = Graph()
+    graph.layernorm(graph.input("x", (64, 64), dtype), affine=False, passes=passes, flops_per_element=flops)
+    return graph.count("flops") / graph.count("bytes")
+
+
+def _said(flops: int, passes: int, dtype: str) -> str:
+    return (
+        f"A LayerNorm does {flops} FLOPs per element. Its passes over the data move each element {passes} times "
+        f"between HBM and the chip. An element has {_DTYPES[dtype]} bytes ({dtype})."
+    )
+
+
+@exercise("layernorm-intensity")
+def _layernorm_intensity(draw: Draw, key: str) -> Question:
+    flops, passes, dtype, ai = _layernorm(draw, dtypes=("fp32",))
+    return Question(
+        key=key,
+        prompt=f"{_said(flops, passes, dtype)} What is its intensity, in FLOP/B?",
+        answer=ai,
+        unit="FLOP/B",
+        explanation=f"{flops} FLOP / ({passes} · {_DTYPES[dtype]} B) = {short(ai)} FLOP/B.",
+        source=GUIDE,
+    )
+
+
+@exercise("layernorm-roof")
+def _layernorm_roof(draw: Draw, key: str) -> Question:
+    flops, passes, dtype, ai = _layernorm(draw)
+    chip = draw.pick(V7X, [V5P, V6E])
+    rate = attainable(ai, chip.peak(), chip.bandwidth())
+    return Question(
+        key=key,
+        prompt=f"{_said(flops, passes, dtype)} {rates(chip)} Which rate can the LayerNorm reach at most, in FLOP/s?",
+        answer=rate,
+        unit="FLOP/s",
+        explanation=(
+            f"The intensity is {short(ai)} FLOP/B. Times {exact(chip.bandwidth(), 'B/s')} this is "
+            f"{short(rate, 'FLOP/s')}, far below the peak."
+        ),
+        source=GUIDE,
+    )
+
+
+@exercise("layernorm-share-of-peak")
+def _layernorm_share_of_peak(draw: Draw, key: str) -> Question:
+    flops, passes, dtype, ai = _layernorm(draw)
+    chip = draw.pick(V7X, [V5P, V6E])
+    rate = attainable(ai, chip.peak(), chip.bandwidth())
+    share = 100 * rate / chip.peak()
+    return Question(
+        key=key,
+        prompt=f"{_said(flops, passes, dtype)} {rates(chip)} Which share of the peak can it reach at most, in %?",
+        answer=share,
+        unit="%",
+        explanation=(
+            f"{short(ai)} FLOP/B allow {short(rate, 'FLOP/s')}: {short(share)} % of the peak, with 100 % of the "
+            "bandwidth."
+        ),
+        source=GUIDE,
+        difficulty=2,
+    )
+
+
+@exercise("layernorm-yardstick")
+def _layernorm_yardstick(draw: Draw, key: str) -> Question:
+    chip = draw.pick(V7X, [V5P, V6E])
+    ai = _layernorm_ai(10, 3, "bf16")
+    rate = attainable(ai, chip.peak(), chip.bandwidth())
+    share = short(100 * rate / chip.peak())
+    fewer = "Fuse it with its neighbours, so that it moves fewer bytes"
+    return Question(
+        key=key,
+        prompt=(
+            f"{rates(chip)} A LayerNorm with an intensity of {short(ai)} FLOP/B reaches {short(rate, 'FLOP/s')}. This "
+            f"is {share} % of the peak. What makes it faster?"
+        ),
+        answer=fewer,
+        options={
+            "Rewrite it, because it wastes nearly all of the peak": (
+                f"A low share of the peak does not mean a bad kernel. At {short(ai)} FLOP/B the roof is "
+                f"{short(rate, 'FLOP/s')}, and the kernel reaches it."
+            ),
+            fewer: "It is at its roof: it uses 100 % of the bandwidth. Only fewer bytes help.",
+            "Run it on a chip with twice the peak and the same bandwidth": (
+                "More FLOP/s do not help everything. The bandwidth limits this kernel, and it stays the same."
+            ),
+        },
+        explanation=f"{short(ai)} FLOP/B · {exact(chip.bandwidth(), 'B/s')} = {short(rate, 'FLOP/s')}.",
+        source=GUIDE,
+    )
+
+
+@exercise("layernorm-place")
+def _layernorm_place(draw: Draw, key: str) -> Question:
+    flops, passes, dtype, ai = _layernorm(draw, dtypes=("fp32",))
+    kernel = Kernel("LayerNorm", flops * _PRINTED_ELEMENTS, passes * _DTYPES[dtype] * _PRINTED_ELEMENTS)
+    return Question(
+        key=key,
+        prompt=f"{_said(flops, passes, dtype)} Drag the marker to its intensity.",
+        answer=ai,
+        on="intensity",
+        kernel=kernel.name,
+        explanation=f"{flops} FLOP / ({passes} · {_DTYPES[dtype]} B) = {short(ai)} FLOP/B.",
+        source=GUIDE,
+        setup={"chips": [V7X], "kernels": [kernel]},
+    )
+
+
+@functools.cache
+def _guide_chain(elements: int, dtype: str = "bf16") -> Graph:
+    """Return the guide's chain of four ops, each with one read and one write."""
+    return chain([("LayerNorm", 10), ("GELU", 8), ("Dropout", 1), ("Add", 1)], elements=elements, dtype=dtype)
+
+
+@functools.cache
+def _chain_in(kernels: int, elements: int, dtype: str = "bf16") -> tuple[int, int]:
+    """Return FLOPs and bytes of the guide's chain in 4, 2 or 1 kernels."""
+    graph = _guide_chain(elements, dtype)
+    make = {4: Partition.unfused, 2: Partition.pairs, 1: Partition.fully}[kernels]
+    return graph.count("flops"), evaluate(make(graph).total_bytes(), {})
+
+
+def _chain_said(elements: int, dtype: str) -> str:
+    return (
+        f"Four ops follow each other on {elements:,} elements of {_DTYPES[dtype]} bytes ({dtype}). Together they do 20 "
+        "FLOPs per element. Each kernel reads one tensor and writes one tensor."
+    )
+
+
+def _of_kernels(kernels: int) -> str:
+    return f"{kernels} kernel{'s' if kernels > 1 else ''}"
+
+
+@exercise("chain-intensity")
+def _chain_intensity(draw: Draw, key: str) -> Question:
+    kernels, elements = draw.pick(4, [2, 1]), draw.pick(_PRINTED_ELEMENTS, _ELEMENTS)
+    dtype = draw.pick("bf16", ["fp32"])
+    flops, moved = _chain_in(kernels, elements, dtype)
+    return Question(
+        key=key,
+        prompt=(
+            f"{_chain_said(elements, dtype)} The ops run in {_of_kernels(kernels)}. What is the intensity of them "
+            "together, in FLOP/B?"
+        ),
+        answer=flops / moved,
+        unit="FLOP/B",
+        explanation=f"20 FLOP / ({kernels} · 2 · {_DTYPES[dtype]} B) = {short(flops / moved)} FLOP/B.",
+        source=GUIDE,
+    )
+
+
+@exercise("chain-bytes")
+def _chain_bytes(draw: Draw, key: str) -> Question:
+    kernels, elements = draw.pick(4, [2, 1]), draw.pick(_PRINTED_ELEMENTS, _ELEMENTS)
+    dtype = draw.pick("bf16", ["fp32"])
+    _, moved = _chain_in(kernels, elements, dtype)
+    return Question(
+        key=key,
+        prompt=f"{_chain_said(elements, dtype)} How many bytes move if the ops run in {_of_kernels(kernels)}?",
+        answer=moved,
+        unit="B",
+        explanation=f"{kernels} · 2 · {elements:,} · {_DTYPES[dtype]} B = {short(moved, 'B')}.",
+        source=GUIDE,
+    )
+
+
+@exercise("chain-roof")
+def _chain_roof(draw: Draw, key: str) -> Question:
+    kernels, chip = draw.pick(1, [2, 4]), draw.pick(V7X, [V5P, V6E])
+    flops, moved = _chain_in(kernels, _PRINTED_ELEMENTS)
+    rate = attainable(flops / moved, chip.peak(), chip.bandwidth())
+    return Question(
+        key=key,
+        prompt=(
+            f"{_chain_said(_PRINTED_ELEMENTS, 'bf16')} {rates(chip)} The ops run in {_of_kernels(kernels)}. Which rate "
+            "can they reach at most, in FLOP/s?"
+        ),
+        answer=rate,
+        unit="FLOP/s",
+        explanation=(
+            f"The intensity is 20 / ({kernels} · 4) = {short(flops / moved)} FLOP/B. Times "
+            f"{exact(chip.bandwidth(), 'B/s')} this is {short(rate, 'FLOP/s')}."
+        ),
+        source=GUIDE,
+        difficulty=2,
+    )
+
+
+@exercise("chain-place")
+def _chain_place(draw: Draw, key: str) -> Question:
+    kernels, dtype = draw.pick(1, [2, 4]), draw.pick("bf16", ["fp32"])
+    flops, moved = _chain_in(kernels, _PRINTED_ELEMENTS, dtype)
+    kernel = Kernel("chain", flops, moved)
+    return Question(
+        key=key,
+        prompt=(
+            f"{_chain_said(_PRINTED_ELEMENTS, dtype)} The ops run in {_of_kernels(kernels)}. Drag the marker to their "
+            "intensity."
+        ),
+        answer=flops / moved,
+        on="intensity",
+        kernel=kernel.name,
+        explanation=f"20 FLOP / ({kernels} · 2 · {_DTYPES[dtype]} B) = {short(flops / moved)} FLOP/B.",
+        source=GUIDE,
+        setup={"chips": [V7X], "kernels": [kernel]},
+    )
+
+
+@exercise("chain-merge")
+def _chain_merge(draw: Draw, key: str) -> Question:
+    graph = _guide_chain(draw.pick(_PRINTED_ELEMENTS, _ELEMENTS))
+    best = Partition.fully(graph)
+    return Question(
+        key=key,
+        prompt=(
+            "Four ops follow each other: LayerNorm, GELU, Dropout and Add. Here each reads one tensor and writes one "
+            "tensor. Merge the ops so that as few bytes as possible move."
+        ),
+        answer=best.groups,
+        graph=graph,
+        explanation=(
+            f"In one kernel the tensors between the ops stay on chip: {short(graph.count('bytes'), 'B')} become "
+            f"{short(graph.count('compulsory'), 'B')}."
+        ),
+        source=GUIDE,
+        setup={"chips": [V7X], "graph": graph},
+    )
+
+
+@functools.cache
+def _tail(ops: tuple[str, ...], elements: int, dtype: str, *, own_input: bool = False) -> Graph:
+    """Return a graph of ops that follow each other, and of an Add with a residual or with the input of the first op."""
+    graph = Graph("tail")
+    rows = elements // 4096
+    x = start = graph.input("x", (rows, 4096), dtype)
+    residual = start if own_input else graph.input("residual", (rows, 4096), dtype)
+    for op in ops:
+        if op == "LayerNorm":
+            x = graph.layernorm(x, affine=False, flops_per_element=_OPS[op], name=op)
+            continue
+        y = Tensor(f"{op}.out", x.shape, dtype)
+        graph.op("elementwise", op, [x], [y], _OPS[op] * elements)
+        x = y
+    graph.output(graph.add(x, residual, name="Add"))
+    return graph
+
+
+@functools.cache
+def _fused_bytes(graph: Graph) -> int:
+    return evaluate(Partition.fully(graph).total_bytes(), {})
+
+
+def _tail_said(ops: tuple[str, ...], *, own_input: bool = False) -> str:
+    read = "the tensor that the first op reads" if own_input else "a residual tensor, which none of these ops reads"
+    return (
+        f"{len(ops)} ops follow each other: {', '.join(ops)}. Then an Add adds {read}. All tensors have the same size."
+    )
+
+
+@exercise("residual-bytes-unfused")
+def _residual_bytes_unfused(draw: Draw, key: str) -> Question:
+    ops = draw.pick(_PRINTED_TAIL, _TAILS)
+    elements, dtype = draw.pick(_PRINTED_ELEMENTS, _ELEMENTS), draw.pick("bf16", ["fp32"])
+    moved = _tail(ops, elements, dtype).count("bytes")
+    passes = 2 * len(ops) + 3
+    return Question(
+        key=key,
+        prompt=(
+            f"{_tail_said(ops)} A tensor has {elements:,} elements of {_DTYPES[dtype]} bytes ({dtype}). Each op is a "
+            "kernel of its own. How many bytes move?"
+        ),
+        answer=moved,
+        unit="B",
+        explanation=(
+            f"{len(ops)} ops read one tensor and write one tensor. The Add reads two tensors and writes one. These are "
+            f"{passes} · {elements:,} · {_DTYPES[dtype]} B = {short(moved, 'B')}."
+        ),
+        source=_DERIVED,
+        difficulty=2,
+    )
+
+
+@exercise("residual-bytes-fused")
+def _residual_bytes_fused(draw: Draw, key: str) -> Question:
+    ops = draw.pick(_PRINTED_TAIL, _TAILS)
+    elements, dtype = draw.pick(_PRINTED_ELEMENTS, _ELEMENTS), draw.pick("bf16", ["fp32"])
+    moved = _fused_bytes(_tail(ops, elements, dtype))
+    return Question(
+        key=key,
+        prompt=(
+            f"{_tail_said(ops)} A tensor has {elements:,} elements of {_DTYPES[dtype]} bytes ({dtype}). All ops are "
+            "fused into one kernel. How many bytes move?"
+        ),
+        answer=moved,
+        unit="B",
+        explanation=(
+            f"The kernel reads its input and the residual, and writes its result: 3 · {elements:,} · {_DTYPES[dtype]} "
+            f"B = {short(moved, 'B')}."
+        ),
+        source=_DERIVED,
+        difficulty=2,
+    )
+
+
+def _speed_up(draw: Draw, key: str, *, own_input: bool) -> Question:
+    ops = draw.pick(_PRINTED_TAIL, _TAILS)
+    graph = _tail(ops, _PRINTED_ELEMENTS, "bf16", own_input=own_input)
+    factor = graph.count("bytes") / _fused_bytes(graph)
+    left = 2 if own_input else 3
+    read = "its input once" if own_input else "its input and the residual"
+    return Question(
+        key=key,
+        prompt=(
+            f"{_tail_said(ops, own_input=own_input)} All ops are memory-bound. How many times faster are they as one "
+            "fused kernel than as kernels of their own?"
+        ),
+        answer=factor,
+        explanation=(
+            f"Unfused, {2 * len(ops) + 3} tensors move: two for each op, three for the Add. The fused kernel reads "
+            f"{read} and writes its result: {left} tensors. {2 * len(ops) + 3} / {left} = {short(factor)}."
+        ),
+        source=_DERIVED,
+        difficulty=2,
+    )
+
+
+@exercise("residual-speed-up")
+def _residual_speed_up(draw: Draw, key: str) -> Question:
+    return _speed_up(draw, key, own_input=False)
+
+
+@exercise("residual-of-the-own-input-speed-up")
+def _residual_of_the_own_input_speed_up(draw: Draw, key: str) -> Question:
+    return _speed_up(draw, key, own_input=True)
+
+
+@exercise("residual-merge")
+def _residual_merge(draw: Draw, key: str) -> Question:
+    ops = draw.pick(_PRINTED_TAIL, _TAILS)
+    graph = _tail(ops, _PRINTED_ELEMENTS, "bf16", own_input=True)
+    best = Partition.fully(graph)
+    return Question(
+        key=key,
+        prompt=f"{_tail_said(ops, own_input=True)} Merge the ops so that as few bytes as possible move.",
+        answer=best.groups,
+        graph=graph,
+        explanation=(
+            "One kernel with all ops reads its input once, for the first op and for the Add, and writes its result: "
+            f"{short(graph.count('bytes'), 'B')} become {short(graph.count('compulsory'), 'B')}."
+        ),
+        source=_DERIVED,
+        difficulty=2,
+        setup={"chips": [V7X], "graph": graph},
+    )

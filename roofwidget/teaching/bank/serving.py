@@ -1,0 +1,496 @@
+"""Exercises on serving and training language models: weights, KV caches, attention, experts."""
+
+from __future__ import annotations
+
+import functools
+from typing import Final
+
+from roofwidget.analysis.bound import bound
+from roofwidget.chips import Chip
+from roofwidget.kernels.kernel import Kernel
+from roofwidget.teaching.bank.exercise import Draw, exercise
+from roofwidget.teaching.bank.phrases import SCALING_BOOK, exact, short
+from roofwidget.teaching.question import Question
+from roofwidget.workloads import DECODERS, Graph, expected_experts, transformer_block
+from roofwidget.workloads.expressions import evaluate
+
+# bf16 FLOP/s and bytes/s of a chip.
+_V5E: Final = (1.97e14, 8.1e11)
+_V5P: Final = (4.59e14, 2.765e12)
+_V6E: Final = (9.2e14, 1.6e12)
+_BYTES: Final = {"bf16": 2, "int8": 1}
+_TITLES: Final = {
+    "llama-2-7b": "LLaMA-2-7B",
+    "llama-2-13b": "LLaMA-2-13B",
+    "llama-2-70b": "LLaMA-2-70B",
+    "llama-3-8b": "LLaMA-3-8B",
+    "llama-3-70b": "LLaMA-3-70B",
+    "llama-3-405b": "LLaMA-3-405B",
+}
+_HEADS: Final = 32
+_HEAD_SIZE: Final = 128
+
+
+def _slice(chips: int, peak: float, bandwidth: float) -> Chip:
+    """Return several chips as one, with the sum of their rates."""
+    return Chip("slice", {"bf16": chips * peak}, {"HBM": chips * bandwidth})
+
+
+@functools.cache
+def _step(batch: int, params: float, weights: float, cache: float, on: tuple[int, float, float]) -> tuple[float, float]:
+    """Return the seconds that the weights and the KV cache take in one step of generation."""
+    kernels = [Kernel("layers", 2 * batch * params, weights), Kernel("KV cache", 0, batch * cache)]
+    layers, attention = bound(kernels, _slice(*on)).time.tolist()
+    return layers, attention
+
+
+def _sum(layers: float, attention: float) -> str:
+    together = short(layers + attention, "s")
+    return f"The KV cache takes {short(attention, 's')} and the layers take {short(layers, 's')}, together {together}."
+
+
+@exercise("weights-load-time")
+def _weights_load_time(draw: Draw, key: str) -> Question:
+    params = draw.pick(200e9, [70e9, 100e9, 400e9])
+    chips = draw.pick(32, [16, 64])
+    bandwidth = 1.23e12
+    seconds = bound(Kernel("weights", 0, 2 * params), _slice(chips, 2.75e14, bandwidth)).total_time
+    return Question(
+        key=key,
+        prompt=(
+            f"A model has {params / 1e9:g} billion parameters of 2 bytes. They are spread over {chips} chips, each "
+            f"with {exact(bandwidth, 'B/s')} of HBM bandwidth. How long does it take to read all of them once, in "
+            "seconds?"
+        ),
+        answer=seconds,
+        unit="s",
+        explanation=(
+            f"{short(2 * params, 'B')} / ({chips} · {exact(bandwidth, 'B/s')}) = {short(seconds, 's')}. No step of "
+            "generation takes less."
+        ),
+        source=SCALING_BOOK,
+    )
+
+
+def _decode_step(draw: Draw, key: str, batch: int) -> Question:
+    # The KV cache takes at least 5 % of a step, so that an answer without it is wrong.
+    params, context = draw.pick(30e9, [20e9, 25e9]), draw.pick(8192, [4096, 16384])
+    cache, chips = 100e3, 16
+    peak, bandwidth = _V5E
+    layers, attention = _step(batch, params, params, cache * context, (chips, peak, bandwidth))
+    return Question(
+        key=key,
+        prompt=(
+            f"A model with {params / 1e9:g} billion int8 parameters (1 byte) runs on {chips} chips. Each chip computes "
+            f"{exact(peak, 'FLOP/s')} in bf16 and transfers {exact(bandwidth, 'B/s')}. The KV cache has "
+            f"{exact(cache, 'B')} per token. A batch of {batch} sequences has {context} tokens of context each. The "
+            "layers do 2 FLOPs per parameter and sequence. First the KV cache is read, which only takes bandwidth. "
+            "The layers come after it. How long does one step of generation take at least, in seconds?"
+        ),
+        answer=layers + attention,
+        unit="s",
+        explanation=_sum(layers, attention),
+        source=SCALING_BOOK,
+        difficulty=3,
+    )
+
+
+@exercise("decode-step-of-a-small-batch")
+def _decode_step_of_a_small_batch(draw: Draw, key: str) -> Question:
+    return _decode_step(draw, key, draw.pick(4, [8, 16]))
+
+
+@exercise("decode-step-of-a-large-batch")
+def _decode_step_of_a_large_batch(draw: Draw, key: str) -> Question:
+    return _decode_step(draw, key, draw.pick(256, [192, 320, 512]))
+
+
+def _llama(batch: int) -> tuple[float, float, str]:
+    """Return the seconds of layers and KV cache of LLaMA-2-13B on eight chips, and the text of the exercise."""
+    chips, params, cache = 8, 13e9, 6.7e9
+    peak, bandwidth = 1.97e14, 8.2e11
+    layers, attention = _step(batch, params, 2 * params, cache, (chips, peak, bandwidth))
+    said = (
+        f"LLaMA-2-13B has {params / 1e9:g} billion bf16 parameters (2 bytes) and runs on {chips} TPU v5e. Each chip "
+        f"computes {exact(peak, 'FLOP/s')} and transfers {exact(bandwidth, 'B/s')}. A sequence has {exact(cache, 'B')} "
+        f"of KV cache. The batch has {batch} sequence{'s' if batch > 1 else ''}."
+    )
+    return layers, attention, said
+
+
+@exercise("llama-step-time")
+def _llama_step_time(draw: Draw, key: str) -> Question:
+    layers, attention, said = _llama(draw.pick(32, [1, 8, 16, 64, 240]))
+    return Question(
+        key=key,
+        prompt=(
+            f"{said} In each step all weights and all KV caches are read once, one after the other. The layers do 2 "
+            "FLOPs per parameter and sequence while the weights are read. How long does a step take at least, in "
+            "seconds?"
+        ),
+        answer=layers + attention,
+        unit="s",
+        explanation=_sum(layers, attention),
+        source=SCALING_BOOK,
+        difficulty=3,
+    )
+
+
+@exercise("llama-throughput")
+def _llama_throughput(draw: Draw, key: str) -> Question:
+    batch = draw.pick(32, [1, 8, 16, 64, 240])
+    layers, attention, said = _llama(batch)
+    return Question(
+        key=key,
+        prompt=(
+            f"{said} In each step all weights and all KV caches are read once, one after the other. The layers do 2 "
+            "FLOPs per parameter and sequence while the weights are read. Each step gives one token per sequence. How "
+            "many tokens per second are generated at most?"
+        ),
+        answer=batch / (layers + attention),
+        unit="tokens/s",
+        explanation=(
+            f"{_sum(layers, attention)} {batch} / {short(layers + attention, 's')} = "
+            f"{short(batch / (layers + attention))} tokens/s."
+        ),
+        source=SCALING_BOOK,
+        difficulty=3,
+    )
+
+
+@exercise("llama-limit")
+def _llama_limit(draw: Draw, key: str) -> Question:
+    batch = draw.pick(64, [1, 2, 16, 240])
+    layers, attention, said = _llama(batch)
+    weights, cache, peak = "Reading the weights", "Reading the KV cache", "The FLOPs of the layers"
+    times = f"The KV cache takes {short(attention, 's')}, the layers take {short(layers, 's')}."
+    answer = weights if layers > attention else cache
+    options = {
+        weights: f"Each sequence adds its own KV cache, but all sequences share the weights. {times}",
+        cache: f"At a small batch there is little KV cache. {times}",
+        peak: (
+            "A larger batch does not make the whole step compute-bound. The layers reach the ridge point at a batch "
+            f"of about 240. Attention never does. {times}"
+        ),
+    }
+    return Question(
+        key=key,
+        prompt=f"{said} What takes most of the time of a step of generation?",
+        answer=answer,
+        options=options | {answer: times},
+        source=SCALING_BOOK,
+        difficulty=2,
+    )
+
+
+def _cache_per_token(model: str, dtype: str) -> tuple[int, str]:
+    """Return the bytes of KV cache per token of a model, and a sentence about its heads."""
+    preset = DECODERS[model]
+    layer = preset.layer
+    hidden, heads = evaluate(layer.hidden, {}), evaluate(layer.heads, {})
+    groups, size = evaluate(layer.kv_heads or heads, {}), hidden // heads
+    graph = Graph()
+    slots = [graph.input(name, (preset.layers, groups, size), dtype) for name in ("k", "v")]
+    per_token = sum(evaluate(graph.bytes(slot), {}) for slot in slots)
+    said = (
+        f"{_TITLES[model]} has {preset.layers} layers. Each layer has {groups} heads of keys and of values, and each "
+        f"head has {size} numbers per token. The cache stores a number in {_BYTES[dtype]} "
+        f"byte{'s' if dtype == 'bf16' else ''} ({dtype})."
+    )
+    return per_token, said
+
+
+@exercise("kv-cache-of-a-sequence")
+def _kv_cache_of_a_sequence(draw: Draw, key: str) -> Question:
+    model = draw.pick("llama-2-13b", ["llama-2-7b", "llama-2-70b", "llama-3-8b"])
+    context = draw.pick(8192, [2048, 4096, 32768])
+    per_token, said = _cache_per_token(model, "bf16")
+    return Question(
+        key=key,
+        prompt=f"{said} How many bytes has the KV cache of a sequence of {context} tokens?",
+        answer=per_token * context,
+        unit="B",
+        explanation=f"A token has {per_token:,} B. {per_token:,} B · {context} = {short(per_token * context, 'B')}.",
+        source=SCALING_BOOK,
+    )
+
+
+@exercise("kv-cache-of-a-token")
+def _kv_cache_of_a_token(draw: Draw, key: str) -> Question:
+    model = draw.pick("llama-3-70b", ["llama-3-8b", "llama-3-405b", "llama-2-7b"])
+    per_token, said = _cache_per_token(model, draw.pick("int8", ["bf16"]))
+    return Question(
+        key=key,
+        prompt=f"{said} How many bytes does one token add to the KV cache?",
+        answer=per_token,
+        unit="B",
+        explanation=f"Keys and values · layers · heads · numbers · bytes = {per_token:,} B.",
+        source=SCALING_BOOK,
+    )
+
+
+@functools.cache
+def _prefill_intensity(tokens: int, share: int) -> float:
+    graph = Graph()
+    q = graph.input("q", (8 * share, tokens, _HEAD_SIZE), "bf16")
+    k, v = (graph.input(name, (8, tokens, _HEAD_SIZE), "bf16") for name in ("k", "v"))
+    graph.attention(q, k, v)
+    return graph.count("tensor") / graph.count("bytes")
+
+
+@exercise("prefill-attention-intensity")
+def _prefill_attention_intensity(draw: Draw, key: str) -> Question:
+    tokens, share = draw.pick(4096, [1024, 2048, 8192]), draw.pick(1, [4, 8])
+    ai = _prefill_intensity(tokens, share)
+    heads = (
+        "Each head of queries has its own keys and values" if share == 1 else "Heads of queries share keys and values"
+    )
+    return Question(
+        key=key,
+        prompt=(
+            f"Fused attention, all in bf16, works on {tokens} tokens at once. {heads}: {share} per head of keys. "
+            "Queries, keys, values and results move once. There is no causal mask. Count only the FLOPs of the matrix "
+            "products. What is the intensity, in FLOP/B?"
+        ),
+        answer=ai,
+        unit="FLOP/B",
+        explanation=(
+            f"With T tokens and G heads of queries per head of keys the intensity is T · G / (G + 1) = {tokens} · "
+            f"{share} / {share + 1} = {short(ai)} FLOP/B."
+        ),
+        source=SCALING_BOOK,
+        difficulty=3,
+    )
+
+
+@functools.cache
+def _decode_intensity(context: int, groups: int) -> float:
+    graph = Graph()
+    q = graph.input("q", (1, 1, _HEADS * _HEAD_SIZE), "bf16")
+    graph.decode_attention(q, context=context, heads=_HEADS, kv_heads=groups)
+    return graph.count("tensor") / graph.count("bytes")
+
+
+@exercise("decode-attention-intensity")
+def _decode_attention_intensity(draw: Draw, key: str) -> Question:
+    groups, context = draw.pick(8, [32, 16, 4, 1]), draw.pick(8192, [2048, 4096, 32768])
+    ai = _decode_intensity(context, groups)
+    return Question(
+        key=key,
+        prompt=(
+            f"Attention of one new token, all in bf16, reads the KV cache of {context} tokens. There are {_HEADS} "
+            f"heads of queries, and {groups} of keys and values, with {_HEAD_SIZE} numbers each. Keys, values, queries "
+            "and results move once. Count only the FLOPs of the matrix products. What is the intensity, in FLOP/B?"
+        ),
+        answer=ai,
+        unit="FLOP/B",
+        explanation=(
+            f"Each number of the cache has 2 bytes and does {2 * _HEADS // groups} FLOPs, 2 for each head of queries "
+            f"that uses it: about {_HEADS // groups} FLOP/B. With queries and results it is {short(ai)} FLOP/B."
+        ),
+        source=SCALING_BOOK,
+        difficulty=3,
+    )
+
+
+@exercise("decode-attention-and-batch")
+def _decode_attention_and_batch(draw: Draw, key: str) -> Question:
+    batch = draw.pick(32, [8, 64, 128])
+    same = "It stays the same"
+    return Question(
+        key=key,
+        prompt=(
+            f"A model generates tokens with a batch of 1. Now the batch is {batch}, and each sequence has its own KV "
+            "cache. What happens to the intensity of attention?"
+        ),
+        answer=same,
+        options={
+            f"It is {batch} times as high": (
+                "This is true for the layers, because all sequences share the weights. They do not share the KV cache."
+            ),
+            same: "Each sequence reads its own cache, so FLOPs and bytes both grow with the batch.",
+            f"It is {batch} times as low": "The bytes grow with the batch, but so do the FLOPs.",
+        },
+        source=SCALING_BOOK,
+        difficulty=2,
+    )
+
+
+@functools.cache
+def _context_of_equal_flops(ratio: int, *, gated: bool) -> tuple[float, float]:
+    """Return how many times the width a context is, for which attention does as many FLOPs as other products.
+
+    The first number is for MLP and projections, the second one for projections only.
+    """
+    width = 64
+    graph = transformer_block(1, width, width, 1, ffn=ratio * width, gated=gated, causal=False, convention="torch")
+    flops = {op.name: evaluate(graph.flops(op), graph.environment()) for op in graph.ops if op.kind == "matmul"}
+    projections = sum(flops[op] for op in ("q", "k", "v", "attention_out"))
+    attention = evaluate(graph.flops("attention"), graph.environment())
+    # At this context, equal to the width, attention does `attention` FLOPs. They grow with the square of the context,
+    # the others with the context.
+    return sum(flops.values()) / attention, projections / attention
+
+
+@exercise("context-of-equal-flops")
+def _context_of_equal_flops_of_a_block(draw: Draw, key: str) -> Question:
+    gated, ratio = draw.pick(True, [False]), draw.pick(4, [2, 3, 6])  # noqa: FBT003 - drawn values
+    times, _ = _context_of_equal_flops(ratio, gated=gated)
+    matrices = 3 if gated else 2
+    return Question(
+        key=key,
+        prompt=(
+            f"A transformer block has width D. Its MLP has {matrices} matrices of D × {ratio} D. The 4 projections of "
+            "attention are D × D. The products of queries with keys, and of scores with values, each do 2 T D FLOPs "
+            "per token, with a context of T tokens and no causal mask. At which T do these two products do as many "
+            "FLOPs as MLP and projections? Answer as a multiple of D."
+        ),
+        answer=times,
+        unit="D",
+        explanation=(
+            f"Per token the MLP does 2 · {matrices} · {ratio} D² FLOPs and the projections do 2 · 4 D². Attention does "
+            f"4 T D. They are equal at T = {short(times)} D."
+        ),
+        source=SCALING_BOOK,
+        difficulty=3,
+    )
+
+
+@exercise("context-of-equal-projections")
+def _context_of_equal_projections(draw: Draw, key: str) -> Question:
+    width = draw.pick(4096, [1024, 5120, 8192])
+    _, times = _context_of_equal_flops(4, gated=True)
+    return Question(
+        key=key,
+        prompt=(
+            f"A transformer block has width {width}. The 4 projections of attention are {width} × {width}. The "
+            "products of queries with keys, and of scores with values, see all tokens of the context. From how many "
+            "tokens of context on do these two products do more FLOPs than the projections?"
+        ),
+        answer=times * width,
+        unit="tokens",
+        explanation=(
+            "Per token the projections do 8 D² FLOPs and attention does 4 T D. They are equal at T = 2 D = "
+            f"{2 * width}."
+        ),
+        source=SCALING_BOOK,
+        difficulty=3,
+    )
+
+
+@exercise("training-utilization")
+def _training_utilization(draw: Draw, key: str) -> Question:
+    active, tokens = 37e9, draw.pick(14.8e12, [10e12, 12e12])
+    hours, peak = draw.pick(2.79e6, [2.4e6, 3.5e6]), 1.513e15
+    training = Kernel("training", 6 * active * tokens, 0, time=hours * 3600)
+    share = 100 * float(bound(training, Chip("H800", {"fp8": peak}, {"HBM": 3.35e12})).utilization[0])
+    return Question(
+        key=key,
+        prompt=(
+            f"A mixture of experts with {active / 1e9:g} billion active parameters is trained on {tokens / 1e12:g} "
+            f"trillion tokens. This takes {hours / 1e6:g} million GPU hours. Each GPU has a peak of "
+            f"{exact(peak, 'FLOP/s')}. Training does 6 FLOPs per active parameter and token. Which share of the peak "
+            "was used, in %?"
+        ),
+        answer=share,
+        unit="%",
+        explanation=(
+            f"6 · {active / 1e9:g} billion · {tokens / 1e12:g} trillion FLOPs in {hours / 1e6:g} million hours, "
+            f"divided by {exact(peak, 'FLOP/s')}, are {short(share)} %."
+        ),
+        source=SCALING_BOOK,
+        difficulty=2,
+    )
+
+
+@exercise("experts-critical-batch")
+def _experts_critical_batch(draw: Draw, key: str) -> Question:
+    dense = draw.pick(240, [120, 295, 550])
+    experts, active = draw.pick(16, [8, 64, 128]), draw.pick(2, [1, 4])
+    return Question(
+        key=key,
+        prompt=(
+            f"On a chip a dense layer is compute-bound from {dense} tokens on. A mixture of experts replaces it. It "
+            f"has {experts} experts of the same size, and each token uses {active} of them. All experts get the same "
+            "number of tokens. From how many tokens on is it compute-bound?"
+        ),
+        answer=dense * experts / active,
+        unit="tokens",
+        explanation=(
+            f"Each expert gets {active} / {experts} of the tokens and needs {dense} of them: {dense} · {experts} / "
+            f"{active} = {dense * experts / active:g}."
+        ),
+        source=SCALING_BOOK,
+        difficulty=2,
+    )
+
+
+@exercise("experts-in-use")
+def _experts_in_use(draw: Draw, key: str) -> Question:
+    tokens, experts, active = draw.pick(8, [4, 16, 32]), draw.pick(16, [8, 32]), 2
+    touched = expected_experts(tokens, experts, active)
+    return Question(
+        key=key,
+        prompt=(
+            f"A layer has {experts} experts. Each of {tokens} tokens picks {active} different experts at random. How "
+            "many experts are picked by at least one token, on average?"
+        ),
+        answer=touched,
+        unit="experts",
+        explanation=(
+            f"A token misses an expert with probability 1 − {active} / {experts}. So {experts} · (1 − (1 − {active} / "
+            f"{experts})^{tokens}) = {short(touched)} experts are picked."
+        ),
+        source="Derived",
+        difficulty=3,
+    )
+
+
+@exercise("decode-step-of-a-slice")
+def _decode_step_of_a_slice(draw: Draw, key: str) -> Question:
+    params, cache, batch = 70e9, 160e3, draw.pick(32, [16, 24])
+    chips, context = draw.pick(8, [16, 32]), draw.pick(8192, [4096, 16384])
+    peak, bandwidth = _V5E
+    layers, attention = _step(batch, params, params, cache * context, (chips, peak, bandwidth))
+    return Question(
+        key=key,
+        prompt=(
+            f"A model has {params / 1e9:g} billion int8 parameters (1 byte) and {exact(cache, 'B')} of KV cache per "
+            f"token. {batch} sequences with a context of {context} tokens each are generated on {chips} TPU v5e. Each "
+            f"chip transfers {exact(bandwidth, 'B/s')}, and the step is memory-bound. How long does a step take at "
+            "least, in seconds?"
+        ),
+        answer=layers + attention,
+        unit="s",
+        explanation=(
+            f"The weights are {short(params, 'B')}, the KV caches {short(cache * context * batch, 'B')}. "
+            f"{_sum(layers, attention)}"
+        ),
+        source=SCALING_BOOK,
+        difficulty=2,
+    )
+
+
+@exercise("prefill-time")
+def _prefill_time(draw: Draw, key: str) -> Question:
+    params, chips = draw.pick(70e9, [8e9, 13e9]), draw.pick(16, [8, 32])
+    tokens, share = draw.pick(8192, [2048, 4096]), draw.pick(0.4, [0.3, 0.5, 0.6])
+    peak, bandwidth = _V5E
+    prefill = Kernel("prefill", 2 * params * tokens, params)
+    seconds = bound(prefill, _slice(chips, share * peak, bandwidth)).total_time
+    return Question(
+        key=key,
+        prompt=(
+            f"A model has {params / 1e9:g} billion parameters. Its prefill does 2 FLOPs per parameter and token, and "
+            f"reaches {100 * share:g} % of the peak. It runs on {chips} chips with a peak of {exact(peak, 'FLOP/s')} "
+            f"each. How long does a prompt of {tokens} tokens take, in seconds?"
+        ),
+        answer=seconds,
+        unit="s",
+        explanation=(
+            f"{short(2 * params * tokens, 'FLOP')} / ({chips} · {share:g} · {exact(peak, 'FLOP/s')}) = "
+            f"{short(seconds, 's')}."
+        ),
+        source=SCALING_BOOK,
+        difficulty=2,
+    )

@@ -1,0 +1,79 @@
+"""Exercises on fusion: the printed answers, and an independent formula of each prompt's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from roofwidget.workloads.partition import Partition
+from tests.teaching.bank.prompt_numbers import SEEDS, answers_by_prompt, bank, variants
+
+PRINTED = {
+    "layernorm-intensity": (1.667, 3),
+    "layernorm-roof": (12.0e12, -11),
+    "layernorm-share-of-peak": (0.52, 2),
+    "layernorm-place": (1.667, 3),
+    "chain-intensity": (1.25, 9),
+    "chain-bytes": (4.29e9, -7),
+    "chain-roof": (36e12, -12),
+    "chain-place": (5.0, 9),
+    "residual-bytes-unfused": (4.83e9, -7),
+    "residual-bytes-fused": (1.61e9, -7),
+    "residual-speed-up": (3.0, 9),
+    "residual-of-the-own-input-speed-up": (4.5, 9),
+}
+
+
+@pytest.mark.parametrize("key", PRINTED)
+def test_the_answer_without_a_seed_is_the_printed_one(key: str) -> None:
+    printed, digits = PRINTED[key]
+    assert round(bank(None)[key].answer, digits) == printed
+
+
+FORMULAS: dict[str, Callable[..., float]] = {
+    "layernorm-intensity": lambda f, passes, e: f / (passes * e),
+    "layernorm-roof": lambda f, passes, e, p, b: min(p, b * f / (passes * e)),
+    "layernorm-share-of-peak": lambda f, passes, e, p, b: 100 * min(1, b * f / (passes * e) / p),
+    "layernorm-place": lambda f, passes, e: f / (passes * e),
+    "chain-intensity": lambda _n, e, f, kernels: f / (2 * kernels * e),
+    "chain-bytes": lambda n, e, _f, kernels: 2 * n * e * kernels,
+    "chain-roof": lambda _n, e, f, p, b, kernels: min(p, b * f / (2 * kernels * e)),
+    "chain-place": lambda _n, e, f, kernels: f / (2 * kernels * e),
+    "residual-bytes-unfused": lambda ops, n, e: (2 * ops + 3) * n * e,
+    "residual-bytes-fused": lambda _ops, n, e: 3 * n * e,
+    "residual-speed-up": lambda ops: (2 * ops + 3) / 3,
+    "residual-of-the-own-input-speed-up": lambda ops: (2 * ops + 3) / 2,
+}
+
+
+@pytest.mark.parametrize("key", FORMULAS)
+def test_each_seed_gives_the_answer_that_the_numbers_of_its_prompt_give(key: str) -> None:
+    variants(key, FORMULAS[key])
+
+
+def test_the_chain_in_four_two_and_one_kernels_has_the_printed_bytes_and_roofs() -> None:
+    at_once = "268,435,456 elements of 2 bytes"
+    moved = {round(answer / 1e9, 2) for prompt, answer in answers_by_prompt("chain-bytes").items() if at_once in prompt}
+    roofs = {round(answer / 1e12) for prompt, answer in answers_by_prompt("chain-roof").items() if "TPU v7x" in prompt}
+    assert (moved, roofs) == ({4.29, 2.15, 1.07}, {9, 18, 36})
+
+
+@pytest.mark.parametrize(("key", "unfused", "fused"), [("chain-merge", 8, 2), ("residual-merge", 9, 2)])
+def test_a_merge_is_right_only_if_the_tensors_between_the_ops_stay_on_chip(key: str, unfused: int, fused: int) -> None:
+    for seed in (None, *SEEDS):
+        question = bank(seed)[key]
+        graph = question.graph
+        assert graph is not None
+        assert question.check([[op.name for op in graph.ops]]).correct
+        tensor = graph.count("compulsory") / fused
+        assert Partition(graph, question.answer).total_bytes() == fused * tensor
+        assert graph.count("bytes") == (unfused if seed is None else 2 * len(graph.ops) + (key[0] == "r")) * tensor
+        halves = [[op.name for op in graph.ops[:2]], [op.name for op in graph.ops[2:]]]
+        assert not question.check(halves).correct
+
+
+def test_a_layernorm_at_its_roof_gains_only_from_fewer_bytes() -> None:
+    found = answers_by_prompt("layernorm-yardstick")
+    assert len(found) == 3
+    assert set(found.values()) == {"Fuse it with its neighbours, so that it moves fewer bytes"}

@@ -1,0 +1,70 @@
+"""Exercises on links: the printed answers, and an independent formula of each prompt's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.teaching.bank.prompt_numbers import answers_by_prompt, bank, numbers, variants
+
+PRINTED = {
+    "exposed-communication-roof": (1845.6e12, -11),
+    "contraction-over-two-chips": (8755.6, 1),
+    "all-gather-on-a-ring": (373e-6, 6),
+    "all-gather-on-a-line": (559e-6, 6),
+    "all-reduce-time": (3.89e-3, 5),
+    "data-parallel-batch": (2550, 9),
+}
+
+
+@pytest.mark.parametrize("key", PRINTED)
+def test_the_answer_without_a_seed_is_the_printed_one(key: str) -> None:
+    printed, digits = PRINTED[key]
+    assert round(bank(None)[key].answer, digits) == printed
+
+
+CHOICES = {
+    "hidden-communication-roof": "At 2.307 PFLOP/s",
+    "data-parallel-limit": "The links",
+}
+
+
+@pytest.mark.parametrize("key", CHOICES)
+def test_the_choice_without_a_seed_is_that_of_the_source(key: str) -> None:
+    assert bank(None)[key].answer == CHOICES[key]
+
+
+FORMULAS: dict[str, Callable[..., float]] = {
+    "exposed-communication-roof": lambda p, share: p * (100 - share) / 100,
+    "contraction-over-two-chips": lambda p, e, w: e * p / w,
+    "all-gather-on-a-ring": lambda rows, columns, e, _n, w: rows * columns * e / (2 * w),
+    "all-gather-on-a-line": lambda rows, columns, e, n, w: (n - 1) / n * rows * columns * e / w,
+    "all-reduce-time": lambda n, v, w: 2 * (n - 1) / n * v / w,
+    "data-parallel-batch": lambda p, w, flops, _e, sent: sent * p / (flops * w),
+}
+
+
+@pytest.mark.parametrize("key", FORMULAS)
+def test_each_seed_gives_the_answer_that_the_numbers_of_its_prompt_give(key: str) -> None:
+    variants(key, FORMULAS[key])
+
+
+def test_three_shares_of_exposed_communication_have_the_printed_roofs() -> None:
+    found = answers_by_prompt("exposed-communication-roof")
+    roofs = {numbers(prompt)[1]: answer / 1e12 for prompt, answer in found.items() if "TPU v7x" in prompt}
+    assert {share: round(roof, 1) for share, roof in roofs.items()} == {20: 1845.6, 40: 1384.2, 60: 922.8}
+
+
+def test_hidden_communication_leaves_the_roof_at_the_peak() -> None:
+    found = answers_by_prompt("hidden-communication-roof")
+    assert len(found) == 9
+    assert all(answer.removeprefix("At ") in prompt for prompt, answer in found.items())
+
+
+def test_gradients_are_hidden_from_the_peak_over_the_bandwidth_on() -> None:
+    found = answers_by_prompt("data-parallel-limit")
+    for prompt, answer in found.items():
+        peak, bandwidth, *_, tokens = numbers(prompt)
+        assert answer == ("The arithmetic" if tokens >= peak / bandwidth else "The links")
+    assert (len(found), len(set(found.values()))) == (5, 2)

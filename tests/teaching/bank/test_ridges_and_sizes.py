@@ -1,0 +1,127 @@
+"""Exercises on ridge points and sizes: the printed answers, and an independent formula of each prompt's numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.teaching.bank.prompt_numbers import SEEDS, answers_by_prompt, bank, numbers, variants
+
+PRINTED = {
+    "ridge-point": (166.3, 1),
+    "ridge-point-of-a-gpu": (295.2, 1),
+    "compute-time": (1.01e-3, 5),
+    "square-matmul-size": (499, 0),
+    "square-matmul-size-of-other-elements": (962, 0),
+    "square-matmul-rate": (1440e12, -12),
+    "square-matmul-share-of-peak": (62, 0),
+    "square-matmul-bandwidth": (11.535e12, -9),
+    "critical-batch": (240, 0),
+    "critical-batch-int8": (243, 0),
+    "critical-batch-int8-weights": (120, 0),
+    "critical-batch-of-a-data-sheet": (298, 0),
+    "critical-batch-of-a-layer": (344.9, 1),
+    "critical-batch-against-its-rule": (17, 0),
+    "matrix-for-each-row-intensity": (2, 9),
+    "int8-layer-from-hbm": (263, 0),
+    "int8-layer-from-vmem": (12, 0),
+    "weights-over-pcie": (61_333, 0),
+}
+
+
+@pytest.mark.parametrize("key", PRINTED)
+def test_the_answer_without_a_seed_is_the_printed_one(key: str) -> None:
+    printed, digits = PRINTED[key]
+    assert round(bank(None)[key].answer, digits) == printed
+
+
+CHOICES = {
+    "ridge-point-of-a-precision": "The bf16 peak",
+    "square-matmul-limit": "The peak",
+    "matrix-for-each-row-limit": "At no batch",
+}
+
+
+@pytest.mark.parametrize("key", CHOICES)
+def test_the_choice_without_a_seed_is_that_of_the_source(key: str) -> None:
+    assert bank(None)[key].answer == CHOICES[key]
+
+
+def layer(ridge: float, rows: float, columns: float, itemsize: int) -> float:
+    """Return the B of 2 B D F = R e (B D + D F + B F)."""
+    moved = ridge * itemsize
+    return moved * rows * columns / (2 * rows * columns - moved * (rows + columns))
+
+
+FORMULAS: dict[str, Callable[..., float]] = {
+    "ridge-point": lambda p, b: p / b,
+    "ridge-point-of-a-gpu": lambda p, b: p / b,
+    "compute-time": lambda p, f: f / p,
+    "square-matmul-size": lambda p, b, e: math.ceil(1.5 * e * p / b),
+    "square-matmul-size-of-other-elements": lambda p, b, e: math.ceil(1.5 * e * p / b),
+    "square-matmul-rate": lambda p, b, n, _: min(p, b * n / 3),
+    "square-matmul-share-of-peak": lambda p, b, n, _n, _e: 100 * min(1, b * n / 3 / p),
+    "square-matmul-bandwidth": lambda p, _b, n, _n, _e, _ai: 3 * p / n,
+    "critical-batch": lambda p, b, e: p / b * e / 2,
+    "critical-batch-int8": lambda p, b, e: p / b * e / 2,
+    "critical-batch-int8-weights": lambda p, b, e: p / b * e / 2,
+    "critical-batch-of-a-data-sheet": lambda p, b: p / 2 // b,
+    "critical-batch-of-a-layer": lambda p, b, d, _d, f: layer(p / b, d, f, 2),
+    "critical-batch-against-its-rule": lambda p, b, d, f: 100 * (layer(p / b, d, f, 2) / (p / b) - 1),
+    "matrix-for-each-row-intensity": lambda bits: 16 / bits,
+    "int8-layer-from-hbm": lambda p, b, d, _d, f, e: math.ceil(layer(p / b, d, f, int(e))),
+    "int8-layer-from-vmem": lambda p, b, d, _d, f, e: math.ceil(layer(p / b, d, f, int(e))),
+    "weights-over-pcie": lambda p, b: p / b,
+}
+
+
+@pytest.mark.parametrize("key", FORMULAS)
+def test_each_seed_gives_the_answer_that_the_numbers_of_its_prompt_give(key: str) -> None:
+    variants(key, FORMULAS[key])
+
+
+def test_the_guides_four_chips_have_the_printed_ridge_points_and_sizes() -> None:
+    for key, printed in (
+        ("ridge-point", {"v5p": 166.3, "v6e": 573.75, "v7x bf16": 320.4, "v7x fp8": 640.8}),
+        ("square-matmul-size", {"v5p": 499, "v6e": 1722, "v7x bf16": 962, "v7x fp8": 1923}),
+    ):
+        found: dict[str, float] = {}
+        for prompt, answer in answers_by_prompt(key).items():
+            chip = re.findall(r"TPU (\w+)", prompt)[0]
+            found[f"{chip} {'fp8' if 'in fp8' in prompt else 'bf16'}" if chip == "v7x" else chip] = round(answer, 2)
+        assert found == pytest.approx(printed, abs=0.05)
+
+
+def test_what_limits_a_square_product_follows_from_a_third_of_its_size() -> None:
+    found = answers_by_prompt("square-matmul-limit")
+    for prompt, answer in found.items():
+        peak, bandwidth, n, _ = numbers(prompt)
+        assert answer == ("The peak" if n / 3 > peak / bandwidth else "The HBM bandwidth")
+    assert (len(found), len(set(found.values()))) == (12, 2)
+
+
+def test_a_bf16_kernel_is_judged_by_the_ridge_point_of_bf16() -> None:
+    found = answers_by_prompt("ridge-point-of-a-precision")
+    for prompt, answer in found.items():
+        bf16, _, ai = numbers(prompt)
+        assert answer == ("The bf16 peak" if ai > bf16 else "The HBM bandwidth")
+    assert (len(found), len(set(found.values()))) == (6, 2)
+
+
+def test_no_batch_makes_products_with_a_matrix_for_each_row_compute_bound() -> None:
+    found: dict[str, Any] = answers_by_prompt("matrix-for-each-row-limit")
+    assert (len(found), set(found.values())) == (3, {"At no batch"})
+
+
+@pytest.mark.parametrize(("key", "itemsize"), [("critical-batch-of-a-layer", 2), ("int8-layer-from-hbm", 1)])
+def test_the_rule_that_counts_only_weights_is_no_right_answer_for_a_layer_of_finite_size(
+    key: str, itemsize: int
+) -> None:
+    for seed in SEEDS:
+        question = bank(seed)[key]
+        peak, bandwidth, *_ = numbers(question.prompt)
+        assert not question.check(peak / bandwidth * itemsize / 2).correct

@@ -1,0 +1,128 @@
+"""Exercises on language models: the printed answers, and an independent formula of each prompt's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.teaching.bank.prompt_numbers import SEEDS, answers_by_prompt, bank, numbers, variants
+
+PRINTED = {
+    "weights-load-time": (10.2e-3, 4),
+    "decode-step-of-a-small-batch": (2.57e-3, 5),
+    "decode-step-of-a-large-batch": (21.05e-3, 5),
+    "llama-step-time": (36.65e-3, 5),
+    "llama-throughput": (873, 0),
+    "kv-cache-of-a-sequence": (6.71e9, -7),
+    "kv-cache-of-a-token": (163_840, 0),
+    "prefill-attention-intensity": (2048, 9),
+    "decode-attention-intensity": (4.00, 2),
+    "context-of-equal-flops": (8, 9),
+    "context-of-equal-projections": (2 * 4096, 9),
+    "training-utilization": (21.6, 1),
+    "experts-critical-batch": (1920, 9),
+    "experts-in-use": (10.5, 1),
+    "decode-step-of-a-slice": (17.3e-3, 4),
+    "prefill-time": (0.91, 2),
+}
+
+
+@pytest.mark.parametrize("key", PRINTED)
+def test_the_answer_without_a_seed_is_the_printed_one(key: str) -> None:
+    printed, digits = PRINTED[key]
+    assert round(bank(None)[key].answer, digits) == printed
+
+
+CHOICES = {
+    "llama-limit": "Reading the KV cache",
+    "decode-attention-and-batch": "It stays the same",
+}
+
+
+@pytest.mark.parametrize("key", CHOICES)
+def test_the_choice_without_a_seed_is_that_of_the_source(key: str) -> None:
+    assert bank(None)[key].answer == CHOICES[key]
+
+
+def step(batch: float, params: float, itemsize: float, cache: float, *, p: float, b: float) -> float:
+    """Return the seconds of a step: first the KV cache, then the layers."""
+    return batch * cache / b + max(2 * batch * params / p, itemsize * params / b)
+
+
+FORMULAS: dict[str, Callable[..., float]] = {
+    "weights-load-time": lambda n, e, chips, b: n * e / (chips * b),
+    "decode-step-of-a-small-batch": lambda n, e, chips, p, b, kv, batch, t, _f: step(
+        batch, n, e, kv * t, p=chips * p, b=chips * b
+    ),
+    "decode-step-of-a-large-batch": lambda n, e, chips, p, b, kv, batch, t, _f: step(
+        batch, n, e, kv * t, p=chips * p, b=chips * b
+    ),
+    "llama-step-time": lambda n, e, chips, p, b, kv, batch, _f: step(batch, n, e, kv, p=chips * p, b=chips * b),
+    "llama-throughput": lambda n, e, chips, p, b, kv, batch, _f: (
+        batch / step(batch, n, e, kv, p=chips * p, b=chips * b)
+    ),
+    "kv-cache-of-a-sequence": lambda layers, heads, d, e, t: 2 * layers * heads * d * e * t,
+    "kv-cache-of-a-token": lambda layers, heads, d, e: 2 * layers * heads * d * e,
+    "prefill-attention-intensity": lambda t, g: t * g / (g + 1),
+    "decode-attention-intensity": lambda s, h, hk, d: 4 * h * s * d / (2 * (2 * hk * s * d + 2 * h * d)),
+    "context-of-equal-flops": lambda matrices, ratio, four, _: (2 * matrices * ratio + 2 * four) / 4,
+    "context-of-equal-projections": lambda d, four, _d, _: 2 * four * d / 4,
+    "training-utilization": lambda n, tokens, hours, p, six: 100 * six * n * tokens / (hours * 3600 * p),
+    "experts-critical-batch": lambda dense, e, k: dense * e / k,
+    "experts-in-use": lambda e, t, k: e - e * (1 - k / e) ** t,
+    "decode-step-of-a-slice": lambda n, e, kv, batch, t, chips, b: (n * e + kv * batch * t) / (chips * b),
+    "prefill-time": lambda n, two, share, chips, p, t: two * n * t / (chips * p * share / 100),
+}
+
+
+@pytest.mark.parametrize("key", FORMULAS)
+def test_each_seed_gives_the_answer_that_the_numbers_of_its_prompt_give(key: str) -> None:
+    variants(key, FORMULAS[key])
+
+
+def test_the_batches_of_llama_2_13b_have_the_printed_times_and_rates() -> None:
+    times, rates = (
+        {int(numbers(prompt)[6]): answer for prompt, answer in answers_by_prompt(key).items()}
+        for key in ("llama-step-time", "llama-throughput")
+    )
+    printed = {1: 4.98, 8: 12.13, 16: 20.30, 32: 36.65, 64: 69.33, 240: 249.09}
+    assert {batch: round(1e3 * seconds, 2) for batch, seconds in times.items()} == printed
+    assert {batch: round(rate) for batch, rate in rates.items()} == {
+        1: 201,
+        8: 659,
+        16: 788,
+        32: 873,
+        64: 923,
+        240: 964,
+    }
+
+
+def test_other_printed_numbers_are_among_the_variants() -> None:
+    decode = {prompt: round(answer, 2) for prompt, answer in answers_by_prompt("decode-attention-intensity").items()}
+    of_8192 = {int(numbers(prompt)[2]): ai for prompt, ai in decode.items() if " 8192 " in prompt}
+    assert {groups: of_8192[groups] for groups in (32, 8, 1)} == pytest.approx({32: 1.00, 8: 4.00, 1: 31.9}, abs=0.05)
+    touched = {tuple(numbers(prompt)): answer for prompt, answer in answers_by_prompt("experts-in-use").items()}
+    assert (round(touched[16, 8, 2], 1), round(touched[16, 32, 2], 1)) == (10.5, 15.8)
+    steps = {
+        tuple(numbers(prompt)[3:6]): answer for prompt, answer in answers_by_prompt("decode-step-of-a-slice").items()
+    }
+    assert (round(1e3 * steps[32, 8192, 8], 1), round(1e3 * steps[32, 8192, 16], 1)) == (17.3, 8.6)
+
+
+def test_the_weights_take_longest_only_at_a_small_batch() -> None:
+    found = {int(numbers(prompt)[6]): answer for prompt, answer in answers_by_prompt("llama-limit").items()}
+    weights, cache = "Reading the weights", "Reading the KV cache"
+    assert found == {1: weights, 2: weights, 16: cache, 64: cache, 240: cache}
+
+
+def test_a_batch_leaves_the_intensity_of_attention_as_it_is() -> None:
+    found = answers_by_prompt("decode-attention-and-batch")
+    assert (len(found), set(found.values())) == (4, {"It stays the same"})
+
+
+def test_a_step_without_its_kv_cache_is_no_right_answer() -> None:
+    for seed in SEEDS:
+        question = bank(seed)["decode-step-of-a-small-batch"]
+        params, itemsize, chips, _, bandwidth, *_ = numbers(question.prompt)
+        assert not question.check(params * itemsize / (chips * bandwidth)).correct

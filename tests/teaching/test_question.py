@@ -1,0 +1,163 @@
+"""Questions: which answers are right, what is said to each, and which questions are refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import roofwidget as rw
+from roofwidget.teaching.question import Question
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "answers.json").read_text(encoding="utf-8"))
+ABSURD: tuple[Any, ...] = (
+    None,
+    "banana",
+    "",
+    -1,
+    math.nan,
+    math.inf,
+    -math.inf,
+    [],
+    {},
+    (),
+    True,
+    10**400,
+    "1e999",
+    object(),
+)
+
+
+def number(answer: Any = 100.0, **parts: Any) -> Question:
+    return Question(key="q", prompt="How many?", answer=answer, **parts)
+
+
+def tail() -> rw.Graph:
+    graph = rw.Graph("tail")
+    x = graph.input("x", (64, 64), "bf16")
+    graph.output(graph.relu(graph.gelu(graph.dropout(x, name="dropout"), name="gelu"), name="relu"))
+    return graph
+
+
+@pytest.mark.parametrize("case", GOLDEN["numbers"])
+def test_a_number_is_right_within_its_tolerance_on_a_logarithmic_scale(case: dict[str, Any]) -> None:
+    check = number(case["answer"], tolerance=case["tolerance"]).check(case["given"])
+    assert check.correct is case["right"]
+    assert check.factor == pytest.approx(case["factor"]) if case["factor"] else math.isnan(check.factor)
+
+
+@pytest.mark.parametrize("case", GOLDEN["typed"])
+def test_a_typed_number_may_have_its_unit_with_a_prefix(case: dict[str, Any]) -> None:
+    found = number(1.0, unit=case["unit"]).number(case["text"])
+    assert found == case["value"] if case["value"] is not None else isinstance(found, str)
+
+
+def test_a_wrong_number_is_answered_with_its_factor() -> None:
+    question = number()
+    assert question.check(200).message == "Not yet: 2 times too large."
+    assert question.check(25).message == "Not yet: 4 times too small."
+    assert question.check(104.9).message == "Right."
+    assert question.check(0).message == "Not yet: too small."
+    assert question.check("many").message == "'many' is not a number."
+
+
+def test_a_choice_says_why_an_option_is_wrong() -> None:
+    question = Question(key="q", prompt="?", answer="HBM", options={"compute": "It needs 1 ms.", "HBM": "3 ms."})
+    assert question.kind == "choice"
+    assert question.check("HBM").message == "Right. 3 ms."
+    assert (question.check("compute").correct, question.check("compute").message) == (False, "Not yet. It needs 1 ms.")
+    assert question.check("L2").message == "'L2' is none of the options."
+
+
+def test_a_merge_is_right_if_no_partition_moves_fewer_bytes() -> None:
+    # Three ops in a chain: 6, 4 or 2 passes over 8192 bytes.
+    question = Question(key="q", prompt="?", answer=[["dropout", "gelu", "relu"]], graph=tail())
+    assert question.kind == "merge"
+    assert question.check([["relu", "gelu", "dropout"]]).correct
+    half = question.check([["dropout", "gelu"], ["relu"]])
+    assert (half.correct, half.factor, half.message) == (
+        False,
+        2.0,
+        "Not yet: it moves 2 times the bytes that are needed.",
+    )
+    assert question.check([["dropout"], ["gelu"], ["relu"]]).factor == 3.0
+    assert question.check([["dropout", "relu"], ["gelu"]]).message.startswith("This is no partition")
+
+
+@pytest.mark.parametrize("value", ABSURD, ids=range(len(ABSURD)))
+@pytest.mark.parametrize(
+    "question",
+    [
+        number(),
+        number(0),
+        number(2e12, on="bandwidth"),
+        Question(key="q", prompt="?", answer="a", options={"a": "", "b": "no"}),
+        Question(key="q", prompt="?", answer=[["dropout", "gelu", "relu"]], graph=tail()),
+    ],
+    ids=lambda one: one.kind,
+)
+def test_any_value_gets_an_answer(question: Question, value: object) -> None:
+    check = question.check(value)
+    assert not check.correct
+    assert check.message
+
+
+@given(st.floats(1e-9, 1e15), st.floats(0, 1), st.floats(0.25, 4))
+def test_a_number_is_right_exactly_within_the_tolerance(answer: float, tolerance: float, factor: float) -> None:
+    distance = abs(math.log2(factor))
+    if abs(distance - tolerance) > 1e-6:
+        assert number(answer, tolerance=tolerance).check(answer * factor).correct is (distance < tolerance)
+
+
+def test_a_drag_has_the_unit_of_what_is_dragged_and_a_wider_tolerance() -> None:
+    question = number("3.35 TB/s", on="bandwidth")
+    assert (question.kind, question.answer, question.unit) == ("drag", 3.35e12, "B/s")
+    assert question.check(4e12).correct
+    assert not question.check(4.1e12).correct
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"key": "a b"}, "a question's key has letters, digits, dots and hyphens, not 'a b'"),
+        ({"answer": "x"}, "question 'q': answer: 'x' is not a number"),
+        ({"answer": -3, "on": "rate"}, "the answer of a drag is above zero, not -3"),
+        ({"on": "intensty"}, "not 'intensty'; did you mean 'intensity'"),
+        ({"kind": "choise"}, "not 'choise'; did you mean 'choice'"),
+        ({"kind": "choice"}, "its parts are those of kind 'number', not of 'choice'"),
+        ({"difficulty": 9}, "difficulty is 1, 2 or 3, not 9"),
+        ({"tolerance": 7}, "tolerance is |log2| from 0 to 1, not 7"),
+        ({"options": {"a": "x"}, "answer": "a"}, "a choice has at least two options"),
+        ({"options": {"a": "x", "b": "y"}, "answer": "c"}, "the answer 'c' is none of its options"),
+        ({"options": {"a": "", "b": ""}, "answer": "a"}, "the option 'b' has no text that says why it is wrong"),
+        ({"graph": tail(), "answer": [["gelu", "drop"]]}, "question 'q': answer: "),
+    ],
+)
+def test_a_question_whose_parts_do_not_fit_is_refused(parts: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as error:
+        Question(**{"key": "q", "prompt": "?", "answer": 1.0, **parts})
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        number(unit="FLOP/B", source="a book", difficulty=2, explanation="**So.**"),
+        number(2e12, on="rate", kernel="matmul"),
+        Question(key="q", prompt="?", answer="a", options={"a": "", "b": "no"}),
+        Question(key="q", prompt="?", answer=[["dropout"], ["gelu", "relu"]], graph=tail()),
+    ],
+    ids=lambda one: one.kind,
+)
+def test_the_record_of_a_question_makes_an_equal_one(question: Question) -> None:
+    again = Question.from_record(json.loads(json.dumps(question.to_record())))
+    assert again.to_record() == question.to_record()
+    assert question.check([["dropout", "gelu", "relu"]]) == again.check([["dropout", "gelu", "relu"]])
+    if question.kind != "merge":
+        assert pickle.loads(pickle.dumps(again)).to_record() == question.to_record()  # noqa: S301 - made here

@@ -1,0 +1,241 @@
+"""Stories: what each step shows, what is refused, answers, and grades."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from traitlets import TraitError
+
+import roofwidget as rw
+
+KERNELS = [("attention", 4.3e12, 4e10), ("layer norm", 5e9, 3e9)]
+
+
+def bound_by() -> rw.Question:
+    return rw.Question(key="bound", prompt="What binds?", answer="HBM", options={"compute": "No.", "HBM": ""})
+
+
+def ridge() -> rw.Question:
+    return rw.Question(key="ridge", prompt="Where is the ridge?", answer=166.3, unit="FLOP/B", explanation="459/2.76")
+
+
+def told(model: rw.RooflineModel | None = None) -> tuple[rw.RooflineModel, rw.Story]:
+    model = rw.RooflineModel(["v5p", "h100-sxm"], KERNELS) if model is None else model
+    story = rw.Story(
+        model,
+        [
+            "The **start**.",
+            ("Half the bandwidth.", {"focus_chip": "v5p", "bandwidth": "1.38 TB/s"}, bound_by()),
+            rw.Step("Another chip.", {"focus_chip": "h100-sxm", "search": "norm"}),
+            ridge(),
+        ],
+    )
+    return model, story
+
+
+def graph() -> rw.Graph:
+    found = rw.Graph("tail")
+    x = found.input("x", (rw.dim("n", 1, 4096, default=64), 64), "bf16")
+    found.output(found.relu(found.gelu(x, name="gelu"), name="relu"))
+    return found
+
+
+def test_a_step_shows_its_changes_and_those_of_the_steps_before() -> None:
+    model, story = told()
+    assert (model.step, model.focus_chip, dict(model.what_if)) == (0, "tpu-v5p", {})
+    story.show(1)
+    assert model.bandwidth == 1.38e12
+    model.step = 2
+    assert (model.focus_chip, model.search) == ("h100-sxm", "norm")
+    assert model.what_if["tpu-v5p"]["bandwidth"]["HBM"] == 1.38e12
+
+
+def test_a_step_is_the_same_whatever_was_done_before() -> None:
+    model, story = told()
+    story.show(3)
+    straight = model.wire_state()
+    model.peak_flops, model.search, model.view, model.selected = "1 PFLOP/s", "att", "time", (1,)
+    story.show(0)
+    assert (dict(model.what_if), model.search, model.view, model.selected) == ({}, "", "roofline", ())
+    story.show(3)
+    assert {k: v for k, v in model.wire_state().items() if k != "kernels"} == {
+        k: v for k, v in straight.items() if k != "kernels"
+    }
+
+
+def test_showing_the_present_step_goes_back_to_its_start() -> None:
+    model, story = told()
+    story.show(1)
+    model.bandwidth = "9 TB/s"
+    story.show(1)
+    assert model.bandwidth == 1.38e12
+
+
+def test_a_story_moves_operations_and_sizes_of_a_graph() -> None:
+    model = rw.RooflineModel(["v5p"], graph=graph())
+    story = rw.Story(model, ["Two kernels.", ("One.", {"partition": [["gelu", "relu"]], "dims": {"n": 4096}})])
+    story.show(1)
+    assert (list(model.shown_kernels.names), dict(model.dims)) == (["gelu + relu"], {"n": 4096})
+    story.show(0)
+    assert (list(model.shown_kernels.names), dict(model.dims)) == (["gelu", "relu"], {})
+
+
+@pytest.mark.parametrize(
+    ("steps", "error", "message"),
+    [
+        ([], ValueError, "a story has at least one step"),
+        ([7], TypeError, "a step is a Step, a Question, a text or a tuple, not 7"),
+        ([("x", {"bandwith": 1})], TypeError, "did you mean 'bandwidth'"),
+        ([("x", {"kernels": []})], TypeError, "kernels"),
+        (["x", ("y", {"bandwidth": "fast"})], TraitError, "step 1: "),
+        (["x", ("y", {"focus_chip": "h200"})], TraitError, "step 1: "),
+        (
+            [rw.Step("x", hides=["atention"])],
+            ValueError,
+            "there is no kernel 'atention' to hide; did you mean 'attention'",
+        ),
+        ([ridge(), ridge()], ValueError, "two questions have the key 'ridge'"),
+    ],
+)
+def test_a_wrong_step_is_refused_and_the_model_stays_as_it_was(
+    steps: list[Any], error: type[Exception], message: str
+) -> None:
+    model = rw.RooflineModel(["v5p"], KERNELS)
+    before = dict(model.what_if), model.focus_chip
+    with pytest.raises(error) as refusal:
+        rw.Story(model, steps)
+    assert message in str(refusal.value)
+    assert model.story is None
+    assert (dict(model.what_if), model.focus_chip) == before
+
+
+def test_a_step_that_is_not_there_is_refused() -> None:
+    _, story = told()
+    with pytest.raises(TraitError, match="step 4: the last step is 3"):
+        story.show(4)
+
+
+def test_an_answer_is_none_until_it_is_given_and_all_are_kept() -> None:
+    model, _ = told()
+    assert model.answer("ridge") is None
+    model.answers = {"ridge": [100.0, 166.0], "bound": ["compute"]}
+    assert (model.answer("ridge"), model.answer("bound")) == (166.0, "compute")
+    with pytest.raises(KeyError, match="did you mean 'ridge'"):
+        model.answer("rigde")
+    with pytest.raises(TraitError, match="an answer is a number, a text or a list of groups"):
+        model.answers = {"ridge": [{}]}
+    with pytest.raises(TraitError, match="at most 1,000 are kept"):
+        model.answers = {"ridge": [1] * 1001}
+
+
+def test_grades_count_the_last_the_first_or_a_right_answer() -> None:
+    model, _ = told()
+    model.answers = {"ridge": [166.0, 100.0], "bound": ["HBM"]}
+    assert [one.correct for one in rw.grade(model)] == [True, False]
+    assert [one.correct for one in rw.grade(model, counts="first")] == [True, True]
+    best = rw.grade(model, counts="best")
+    assert (best.points, best.score, best["ridge"].answer, best["ridge"].attempts) == (2, 1.0, 166.0, 2)
+    assert repr(rw.grade(model)).splitlines()[0] == "1 of 2 questions right"
+    assert "<caption>1 of 2 questions right</caption>" in rw.grade(model)._repr_html_()
+
+
+def test_plain_values_are_graded_without_a_widget() -> None:
+    grades = rw.grade({"ridge": "166.3 FLOP/B", "bound": None}, [ridge(), bound_by()])
+    assert [(one.key, one.correct, one.attempts) for one in grades] == [("ridge", True, 1), ("bound", False, 0)]
+    assert grades["bound"].message == "Not answered."
+    with pytest.raises(TypeError, match="give the questions"):
+        rw.grade({"ridge": 166})
+    with pytest.raises(ValueError, match="counts is 'last', 'first' or 'best', not 'lst'; did you mean 'last'"):
+        rw.grade({}, [ridge()], counts="lst")  # type: ignore[arg-type]
+
+
+def test_exported_answers_are_graded_from_their_file(tmp_path: Path) -> None:
+    model, _ = told()
+    model.answers = {"ridge": [166.3], "bound": ["compute"]}
+    file = tmp_path / "answers.json"
+    file.write_text(model.export_answers(), encoding="utf-8")
+    grades = rw.grade(file)
+    assert [(one.key, one.correct) for one in grades] == [("bound", False), ("ridge", True)]
+    # A learner can edit the file: the lecturer's own questions count.
+    assert not rw.grade(file, [rw.Question(key="ridge", prompt="?", answer=295.4)])["ridge"].correct
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is no file of answers: it is not JSON"),
+        ("[]", "is no file of answers: a page writes one by its button"),
+        ('{"format": "roofwidget answers", "version": 9}', "has version 9, and this roofwidget reads up to 1"),
+        ('{"format": "roofwidget answers", "version": 1}', "is damaged: 'questions'"),
+        ('{"format": "roofwidget answers", "version": 1, "questions": [{"key": 1}], "answers": {}}', "is damaged: "),
+    ],
+)
+def test_a_file_that_has_no_answers_is_refused_with_its_name(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"^a\.json") as error:
+        rw.grade(file)
+    assert message in str(error.value)
+
+
+def test_a_session_keeps_the_story_its_step_and_its_answers(tmp_path: Path) -> None:
+    model, story = told()
+    story.show(1)
+    model.bandwidth = "2 TB/s"
+    model.answers = {"bound": ["HBM"]}
+    model.locks, model.hidden_panels = ["bandwidth"], ["table"]
+    model.ranges, model.snap = {"bandwidth": ("1 TB/s", "4 TB/s")}, {"peak_flops": ["2 PFLOP/s", "1 PFLOP/s"]}
+    again = rw.RooflineModel.load(model.save(tmp_path / "lesson.json"))
+    assert (again.story, again.step, again.bandwidth, again.answer("bound")) == (model.story, 1, 2e12, "HBM")
+    assert (again.locks, again.hidden_panels) == (("bandwidth",), ("table",))
+    assert (dict(again.ranges), dict(again.snap)) == ({"bandwidth": (1e12, 4e12)}, {"peak_flops": (1e15, 2e15)})
+    again.step = 0
+    assert dict(again.what_if) == {}
+
+
+@pytest.mark.parametrize(
+    ("trait", "value", "message"),
+    [
+        ("locks", ["bandwith"], "lock 'bandwith' is unknown; did you mean 'bandwidth'"),
+        ("hidden_panels", ["tabel"], "panel 'tabel' is unknown; did you mean 'table'"),
+        ("ranges", {"bandwidth": ("4 TB/s", "1 TB/s")}, "expected a lower and a higher rate"),
+        ("ranges", {"banwidth": (1, 2)}, "ranges 'banwidth' is unknown"),
+        ("snap", {"bandwidth": []}, "expected at least one rate"),
+        ("terms", {"intensity": "operationl"}, "did you mean 'operational'"),
+    ],
+)
+def test_a_setting_of_a_lesson_that_is_unknown_is_refused_by_name(trait: str, value: Any, message: str) -> None:
+    with pytest.raises(TraitError) as error:
+        setattr(rw.RooflineModel(["v5p"], KERNELS), trait, value)
+    assert message in str(error.value)
+
+
+def test_a_page_changes_a_step_and_python_has_the_values_of_the_page() -> None:
+    widget = rw.RooflineWidget(["v5p", "h100-sxm"], KERNELS)
+    told(widget)
+    # The learner went to the step and has dragged the roof since: both are in one message.
+    widget.set_state({"step": 1, "what_if": {"tpu-v5p": {"bandwidth": {"HBM": 2e12}}}, "answers": {"bound": ["HBM"]}})
+    assert (widget.step, widget.bandwidth, widget.answer("bound")) == (1, 2e12, "HBM")
+    widget.set_state({"story": None, "locks": ["bandwidth"]})
+    assert widget.story is not None
+    assert widget.locks == ()
+
+
+def test_the_front_end_gets_texts_as_elements_and_never_as_markup() -> None:
+    model = rw.RooflineModel(["v5p"], KERNELS)
+    rw.Story(model, ["A <b>tag</b> and `code`", bound_by()])
+    sent = json.loads(json.dumps(model.wire_values(["story"])["story"]))
+    assert sent["steps"][0]["caption"] == [["p", "A <b>tag</b> and ", ["code", "code"]]]
+    assert sent["steps"][1]["question"]["prompt"] == [["p", "What binds?"]]
+
+
+def test_asking_shows_the_setup_of_the_question() -> None:
+    question = rw.Question(key="q", prompt="?", answer=1.0, setup={"chips": ["v5p"], "kernels": KERNELS})
+    widget = rw.ask(question, title="One question")
+    assert (len(widget.kernels), widget.title, widget.questions[0]["key"]) == (2, "One question", "q")
+    assert rw.ask(ridge(), chips=["v5p"]).focus_chip == "tpu-v5p"
+    merge = rw.Question(key="m", prompt="?", answer=[["gelu", "relu"]], graph=graph())
+    assert rw.ask(merge, chips=["v5p"]).partition is not None
