@@ -183,6 +183,11 @@ export const VIEWING = {
   moves: {},
 };
 
+/** The lesson traits of a new model. */
+export const LESSON = {
+  ...{ story: null, step: 0, answers: {}, locks: [], hidden_panels: [], ranges: {}, snap: {}, terms: {} },
+};
+
 /** The profile traits of a new model. */
 export const PROFILE = {
   search: "",

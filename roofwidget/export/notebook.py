@@ -5,6 +5,7 @@ nbconvert's own pages load the code of widgets from the network, and stay blank 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -14,13 +15,18 @@ from roofwidget.export import page
 from roofwidget.export.saved_state import saved_parts
 from roofwidget.support import built_files, languages
 from roofwidget.support.languages import ENGLISH
-from roofwidget.support.text_tables import one_line
+from roofwidget.support.text_tables import escaped, one_line
 
 VIEW: Final = "application/vnd.jupyter.widget-view+json"
 STATE: Final = "application/vnd.jupyter.widget-state+json"
 _OURS: Final = "roofwidget.RooflineWidget"
 _MISSING: Final = "pages of notebooks need nbconvert: pip install 'roofwidget[notebooks]'"
 _MAX_LETTERS: Final = 200
+# The code of a folded cell, until the page is made.
+_FOLDED: Final = "roofwidget_folded_"
+_FOLDED_CODE: Final = re.compile(
+    rf'<div class="[^"]*highlight[^"]*"><pre>(?:(?!</pre>).)*?{_FOLDED}(\d+)(?:(?!</pre>).)*</pre></div>', re.DOTALL
+)
 _STYLE: Final = """\
 pre { overflow-x: auto; padding: 8px; background: #8881; font-size: 13px; }
 .prompt, .anchor-link { display: none; }
@@ -74,11 +80,27 @@ def notebook_page(path: Path, day: date) -> str:
         parts.append(_part(model))
     # For states of widgets nbconvert would add a script, which the page's policy forbids.
     notebook.metadata.pop("widgets", None)
+    folded = _fold(notebook)
     exporter: Any = nbconvert.HTMLExporter
     body, _ = exporter(template_name="basic").from_notebook_node(notebook)
     for at, part in enumerate(parts):
         body = body.replace(_place(at), part.html)
+    body = _FOLDED_CODE.sub(lambda found: folded[int(found[1])], body)
     return page.document(parts, body, _title(notebook) or path.stem, day, _STYLE)
+
+
+def _fold(notebook: Any) -> list[str]:
+    """Take the code out of cells whose code the author has folded, and return it as HTML that a reader unfolds."""
+    found: list[str] = []
+    for cell in notebook.cells:
+        metadata = cell.get("metadata", {})
+        if cell.cell_type != "code" or not metadata.get("jupyter", {}).get("source_hidden"):
+            continue
+        name = "Solution" if "solution" in metadata.get("tags", ()) else "Code"
+        code = f"<pre>{escaped(cell.source)}</pre>"
+        cell.source = f"{_FOLDED}{len(found)}"
+        found.append(f"<details><summary>{name}</summary>{code}</details>")
+    return found
 
 
 def _outputs(notebook: Any) -> Iterator[Any]:

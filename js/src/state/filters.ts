@@ -47,11 +47,12 @@ export function deriveRows(
   const now = prepare(kernels, focusRoof);
   let last: Int32Array = new Int32Array();
   /** Keeps the same array while the same rows pass, so that values memoized for the array stay valid. */
-  const rows = computed(() => {
-    const next = visibleRows(filteredRows(kernels.value, filters.value, now), kernels.value, hidden.value);
+  const passing = computed(() => {
+    const next = filteredRows(kernels.value, filters.value, now);
     if (!isEqual(next, last)) last = next;
     return last;
   });
+  const rows = computed(() => visibleRows(passing.value, kernels.value, hidden.value));
   // This value is only read if there is a baseline.
   const earlier = computed(() => (state.baseline.value as Baseline).kernels);
   const before = prepare(earlier, focusRoof);
@@ -60,15 +61,17 @@ export function deriveRows(
   );
   const totals = computed(() => {
     const { n, selfTime, totalTime } = kernels.value;
-    const isAll = rows.value.length === n;
+    const isAll = passing.value.length === n;
     let seconds = isAll ? totalTime : 0;
-    for (let at = 0; !isAll && at < rows.value.length; at++) seconds += selfTime[rows.value[at] as number] || 0;
-    return { kernels: rows.value.length, all: n, share: seconds / totalTime };
+    for (let at = 0; !isAll && at < passing.value.length; at++) seconds += selfTime[passing.value[at] as number] || 0;
+    return { kernels: passing.value.length, all: n, share: seconds / totalTime };
   });
   const byCategory = computed(() => categoriesOf(kernels.value));
   return {
-    /** The rows that pass the filters, in the order of the table. */
+    /** The rows that pass the filters and that no question hides, in the order of the table. */
     rows,
+    /** The rows that pass the filters and that a question hides. */
+    hiddenRows: computed(() => (rows.value === passing.value ? NO_ROWS : without(passing.value, rows.value))),
     /** The rows of the baseline that pass the filters. */
     earlierRows,
     /**
@@ -92,9 +95,15 @@ export function deriveRows(
   };
 }
 
+const NO_ROWS = new Int32Array();
+const without = (rows: Int32Array, others: Int32Array) => {
+  const known = new Set(others);
+  return rows.filter((row) => !known.has(row));
+};
+
 /** Returns the rows whose kernels no question hides. */
 function visibleRows(rows: Int32Array, { name }: Kernels, hidden: Hidden): Int32Array {
-  if (hidden === "all") return new Int32Array();
+  if (hidden === "all") return NO_ROWS;
   if (hidden.size === 0) return rows;
   const isHidden = name.values.map((own) => own !== null && hidden.has(own));
   return rows.filter((row) => !isHidden[name.codes[row] as number]);
