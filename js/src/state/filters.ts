@@ -45,10 +45,18 @@ export function deriveRows(
     () => Object.fromEntries(names.map((name) => [name, state[name].value])) as unknown as Filters,
   );
   const now = prepare(kernels, focusRoof);
+  const hiddenNames = computed(() => {
+    const names = hidden.value;
+    return names === "all" ? undefined : kernels.value.name.values.map((own) => own !== null && names.has(own));
+  });
+  /** Whether a question hides the kernel of a row, or the total that follows the kernels. */
+  const isHidden = (row: number) =>
+    hiddenNames.value?.[kernels.value.name.codes[row] as number] ?? hidden.value === "all";
   let last: Int32Array = new Int32Array();
   /** Keeps the same array while the same rows pass, so that values memoized for the array stay valid. */
   const rows = computed(() => {
-    const next = visibleRows(filteredRows(kernels.value, filters.value, now), kernels.value, hidden.value);
+    const passing = filteredRows(kernels.value, filters.value, now);
+    const next = hidden.value !== "all" && hidden.value.size === 0 ? passing : passing.filter((row) => !isHidden(row));
     if (!isEqual(next, last)) last = next;
     return last;
   });
@@ -69,6 +77,7 @@ export function deriveRows(
   return {
     /** The rows that pass the filters, in the order of the table. */
     rows,
+    isHidden,
     /** The rows of the baseline that pass the filters. */
     earlierRows,
     /**
@@ -90,14 +99,6 @@ export function deriveRows(
       }),
     ),
   };
-}
-
-/** Returns the rows whose kernels no question hides. */
-function visibleRows(rows: Int32Array, { name }: Kernels, hidden: Hidden): Int32Array {
-  if (hidden === "all") return new Int32Array();
-  if (hidden.size === 0) return rows;
-  const isHidden = name.values.map((own) => own !== null && hidden.has(own));
-  return rows.filter((row) => !isHidden[name.codes[row] as number]);
 }
 
 function prepare(kernels: ReadonlySignal<Kernels>, roof: ReadonlySignal<Roof | undefined>): Prepared {

@@ -13,20 +13,25 @@ const NOTHING: ReadonlySet<string> = new Set();
 /** Which kernels are hidden: their names, or all. */
 export type Hidden = ReadonlySet<string> | "all";
 
-/** The state of a story that needs neither roofs nor kernels. */
-export function createLesson({ signals: { story, step, answers } }: Pick<Sync, "signals">) {
+/** The state of a story that needs neither roofs nor points. */
+export function createLesson(
+  { signals: { story, step, answers } }: Pick<Sync, "signals">,
+  workload: ReadonlySignal<Workload | undefined>,
+) {
   const prediction = signal<number | undefined>(undefined);
   /** The keys of the questions whose answers were shown although they were not found. */
   const revealed = signal<ReadonlySet<string>>(NOTHING);
   const current = computed(() => story.value?.steps[Math.min(step.value, story.value.steps.length - 1)]);
   const question = computed(() => current.value?.question ?? undefined);
   const attempts = computed(() => answers.value[question.value?.key ?? ""] ?? []);
-  /** The questions with a right answer, so far as it is known without the graph. */
+  /** The keys of the questions that were answered right on this page. Other sizes of a graph change no such answer. */
   const found = signal<ReadonlySet<string>>(NOTHING);
   const isRevealed = computed(() => {
     const asked = question.value;
     if (!asked) return false;
-    return revealed.value.has(asked.key) || found.value.has(asked.key) || isRightByItself(asked, attempts.value);
+    if (revealed.value.has(asked.key) || found.value.has(asked.key)) return true;
+    const needs = asked.kind === "merge" ? workload.value : undefined;
+    return attempts.value.some((given) => verdictOf(asked, given, needs)?.isRight);
   });
   let last: Hidden = NOTHING;
   const hidden = computed((): Hidden => {
@@ -52,6 +57,8 @@ export function createLesson({ signals: { story, step, answers } }: Pick<Sync, "
     /** Whether the answer is shown: it was found, or the learner has asked for it. */
     isRevealed,
     hidden,
+    /** Whether the question hides kernels. */
+    isHiding: computed(() => hidden.value === "all" || hidden.value.size > 0),
     reveal() {
       if (question.value) revealed.value = new Set([...revealed.value, question.value.key]);
     },
@@ -64,10 +71,6 @@ export function createLesson({ signals: { story, step, answers } }: Pick<Sync, "
     steps: computed(() => story.value?.steps.length ?? 0),
   };
 }
-
-/** Whether some answer is right. A merge is judged with the graph, by `verdictOf`. */
-const isRightByItself = (question: Question, attempts: readonly Attempt[]) =>
-  attempts.some((given) => verdictOf(question, given)?.isRight);
 
 /** Judges an answer. Returns undefined if it has another form than the question asks for, or needs a missing graph. */
 export function verdictOf(question: Question, given: Attempt, workload?: Workload): Verdict | undefined {

@@ -33,7 +33,7 @@ export function Filters({ store, theme, width }: FiltersProps) {
   const { n, totalTime, program, warnings } = store.kernels.value;
   const { kernels } = store.totals.value;
   const isProfile = (n > HANDFUL && totalTime > 0) || program !== null || warnings.length > 0;
-  if (!isProfile && kernels === n) return null;
+  if (!isProfile && (kernels === n || isOnlyHidden(store))) return null;
   const isOfKernels = !store.showsTotals.value;
   return (
     <Section name="filters" class="roofwidget-filters" title={words.title} note={counted(store)}>
@@ -64,10 +64,13 @@ export function Filters({ store, theme, width }: FiltersProps) {
   );
 }
 
+/** Whether kernels are missing because of a question, not because of a filter. */
+const isOnlyHidden = ({ lesson, isFiltered }: Store) => lesson.isHiding.value && !isFiltered.value;
+
 /** Message on the chart if no kernel passes the filters. */
 export function Emptied({ store }: { store: Store }) {
   const { kernels, all } = store.totals.value;
-  if (kernels > 0 || all === 0 || store.showsTotals.value) return null;
+  if (kernels > 0 || all === 0 || store.showsTotals.value || isOnlyHidden(store)) return null;
   return (
     <p class="roofwidget-emptied">
       {words.counted(kernels, all)} <Clear store={store} />

@@ -91,7 +91,7 @@ function Choice({ store, question, give }: AnswerProps) {
   const last = store.lesson.attempts.value.at(-1);
   const now = chosen.value ?? last;
   return (
-    <div class="roofwidget-options">
+    <div class="roofwidget-answers">
       {question.options.map(([option]) => (
         <label key={option}>
           <input
