@@ -85,8 +85,10 @@ function mergeOf({ graph, values }: Workload, answer: Attempt, given: Attempt): 
   const place = new Map(graph.ops.map(({ name }, at) => [name, at]));
   const moved = (groups: Attempt): number => {
     if (!Array.isArray(groups)) return Number.NaN;
-    const named = (group: readonly string[]) => group.map((name) => place.get(name) ?? -1);
-    return (groups as string[][]).map(named).reduce((sum, group) => sum + groupBytes(graph, values, group), 0);
+    const named = (groups as string[][]).map((group) => group.map((name) => place.get(name)));
+    const isPartition = new Set(named.flat()).size === graph.ops.length && named.flat().length === graph.ops.length;
+    if (!isPartition || named.flat().includes(undefined)) return Number.NaN;
+    return (named as number[][]).reduce((sum, group) => sum + groupBytes(graph, values, group), 0);
   };
   return mergeVerdict(moved(answer), moved(given));
 }

@@ -14,7 +14,7 @@ export function verdictText(question: Question, given: Attempt, verdict: Verdict
   if (!verdict) return words.notYet;
   if (verdict.isRight) return words.right;
   const { factor } = verdict;
-  if (kind === "merge") return words.moreBytes(formatFactor(factor));
+  if (kind === "merge") return Number.isNaN(factor) ? words.notYet : words.moreBytes(formatFactor(factor));
   if (Number.isNaN(factor)) return (given as number) > (answer as number) ? words.tooLarge : words.tooSmall;
   return factor > 1 ? words.large(formatFactor(factor)) : words.small(formatFactor(1 / factor));
 }

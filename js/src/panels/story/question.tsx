@@ -93,7 +93,7 @@ function Choice({ store, question, give }: AnswerProps) {
   return (
     <div class="roofwidget-answers">
       {question.options.map(([option]) => (
-        <label key={option}>
+        <label key={option} class="roofwidget-option">
           <input
             type="radio"
             name={group}
@@ -102,7 +102,7 @@ function Choice({ store, question, give }: AnswerProps) {
             onChange={() => {
               chosen.value = option;
             }}
-          />{" "}
+          />
           {option}
         </label>
       ))}
