@@ -44,7 +44,8 @@ snapshots ``[{name, chip, precision, memory, peak, bandwidth, hidden, kernels: [
          Null means infinite. Sent by both sides.
 story    ``{base: {trait: value}, steps: [{caption: nodes, changes: {trait: value}, hides: boolean or [kernel],
          question: null or {key, kind, prompt: nodes, answer, unit, tolerance, options: [[text, what is said]],
-         explanation: nodes, on, kernel, source, difficulty}}]}``. A step has the values of `base` and of its `changes`.
+         explanation: nodes, on, kernel, graph, source, difficulty}}]}``. The page only copies the graph into the file
+         of answers. A step has the values of `base` and of its `changes`.
          `roofwidget.support.markdown` makes the nodes.
 others   as in Python
 ======== =========================================================================================
@@ -361,7 +362,7 @@ def story_to_wire(record: Mapping[str, Any] | None, _widget: object = None) -> d
         if question is None:
             return None
         texts = {name: markdown.tree(text_to_wire(question[name])) for name in ("prompt", "explanation")}
-        return {name: value for name, value in {**question, **texts}.items() if name != "graph"}
+        return {**question, **texts}
 
     steps = [
         {**step, "caption": markdown.tree(text_to_wire(step["caption"])), "question": asked(step["question"])}

@@ -45,6 +45,13 @@ export function deriveRows(
     () => Object.fromEntries(names.map((name) => [name, state[name].value])) as unknown as Filters,
   );
   const now = prepare(kernels, focusRoof);
+  const hiddenNames = computed(() => {
+    const names = hidden.value;
+    return names === "all" ? undefined : kernels.value.name.values.map((own) => own !== null && names.has(own));
+  });
+  /** Whether a question hides the kernel of a row, or the total that follows the kernels. */
+  const isHidden = (row: number) =>
+    hiddenNames.value?.[kernels.value.name.codes[row] as number] ?? hidden.value === "all";
   let last: Int32Array = new Int32Array();
   /** Keeps the same array while the same rows pass, so that values memoized for the array stay valid. */
   const passing = computed(() => {
@@ -52,7 +59,10 @@ export function deriveRows(
     if (!isEqual(next, last)) last = next;
     return last;
   });
-  const rows = computed(() => visibleRows(passing.value, kernels.value, hidden.value));
+  const rows = computed(() => {
+    const isNone = hidden.value !== "all" && hidden.value.size === 0;
+    return isNone ? passing.value : passing.value.filter((row) => !isHidden(row));
+  });
   // This value is only read if there is a baseline.
   const earlier = computed(() => (state.baseline.value as Baseline).kernels);
   const before = prepare(earlier, focusRoof);
@@ -72,6 +82,7 @@ export function deriveRows(
     rows,
     /** The rows that pass the filters and that a question hides. */
     hiddenRows: computed(() => (rows.value === passing.value ? NO_ROWS : without(passing.value, rows.value))),
+    isHidden,
     /** The rows of the baseline that pass the filters. */
     earlierRows,
     /**
@@ -100,14 +111,6 @@ const without = (rows: Int32Array, others: Int32Array) => {
   const known = new Set(others);
   return rows.filter((row) => !known.has(row));
 };
-
-/** Returns the rows whose kernels no question hides. */
-function visibleRows(rows: Int32Array, { name }: Kernels, hidden: Hidden): Int32Array {
-  if (hidden === "all") return NO_ROWS;
-  if (hidden.size === 0) return rows;
-  const isHidden = name.values.map((own) => own !== null && hidden.has(own));
-  return rows.filter((row) => !isHidden[name.codes[row] as number]);
-}
 
 function prepare(kernels: ReadonlySignal<Kernels>, roof: ReadonlySignal<Roof | undefined>): Prepared {
   const names = computed(() => smallNames(kernels.value));

@@ -17,7 +17,7 @@ export function verdictText(question: Question, given: Attempt, verdict: Verdict
   if (!verdict) return words.notYet;
   if (verdict.isRight) return words.right;
   const { factor } = verdict;
-  if (kind === "merge") return words.moreBytes(formatFactor(factor));
+  if (kind === "merge") return Number.isNaN(factor) ? words.notYet : words.moreBytes(formatFactor(factor));
   // A factor with very many digits says nothing.
   if (!(factor < MAX_FACTOR && factor > 1 / MAX_FACTOR))
     return (given as number) > (answer as number) ? words.tooLarge : words.tooSmall;

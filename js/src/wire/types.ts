@@ -232,6 +232,8 @@ export interface Question {
   /** What is dragged: a marker along an axis, or the focus roof. */
   readonly on: "intensity" | "rate" | "bandwidth" | "peak_flops" | null;
   readonly kernel: string | null;
+  /** The graph of a merge, for the file of answers. */
+  readonly graph: unknown;
   readonly source: string;
 }
 
