@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import re
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import Any
+from xml.etree import ElementTree as ET
 
 import roofwidget as rw
 
@@ -22,7 +23,11 @@ def story(caption: str = "The **roof**.") -> rw.Story:
         explanation="4.3e12 / 4e10",
     )
     bound = rw.Question(key="bound", prompt="What binds?", answer="HBM", options={"compute": "No.", "HBM": ""})
-    steps = [caption, ("A dot is missing.", {}, place), ("Less bandwidth.", {"bandwidth": "1 TB/s"}, bound)]
+    steps: list[rw.Step | rw.Question | str | tuple[Any, ...]] = [
+        caption,
+        ("A dot is missing.", {}, place),
+        ("Less bandwidth.", {"bandwidth": "1 TB/s"}, bound),
+    ]
     return rw.Story(rw.RooflineModel(["v5p"], KERNELS, title="A <lesson>"), steps)
 
 
@@ -50,7 +55,10 @@ def test_a_slide_shows_the_state_of_its_step_and_the_widget_keeps_its_own(tmp_pa
     told = story()
     told.widget.search = "norm"
     first, *_, last = pictures(told.slides(tmp_path))
-    assert ("2.765 TB/s" in first, "1 TB/s" in last) == (True, True)
+    assert ("ridge point 166" in first.replace("\xa0", " "), "ridge point 459" in last.replace("\xa0", " ")) == (
+        True,
+        True,
+    )
     assert (told.widget.step, told.widget.search, dict(told.widget.what_if)) == (0, "norm", {})
 
 
@@ -63,7 +71,7 @@ def test_the_page_asks_for_nothing_runs_nothing_and_shows_markup_as_text(tmp_pat
     assert "<li>compute</li><li>HBM</li>" in html
     assert "107.5 FLOP/B" in html
     for picture in pictures(tmp_path / "index.html"):
-        ElementTree.fromstring(picture)  # noqa: S314 - made by the line above
+        ET.fromstring(picture)  # noqa: S314 - made by the line above
 
 
 def test_the_same_story_gives_the_same_slides(tmp_path: Path) -> None:
