@@ -156,6 +156,7 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
 /** Offers chips to project the kernels onto, if there is only the chip that they ran on. */
 function Offer({ store, roof }: { store: Store; roof: Roof }) {
   const catalogue = store.catalogue.value;
+  const lock = store.lockNote("chips");
   const wasOpened = store.opening.value.step === "opened";
   useEffect(() => {
     if (wasOpened) void store.loadCatalogue();
@@ -169,7 +170,12 @@ function Offer({ store, roof }: { store: Store; roof: Roof }) {
     <p class="roofwidget-offer">
       {words.projectOnto}{" "}
       {candidates.map(({ id, name }) => (
-        <Button key={id} onClick={() => store.addChip(id, { focus: true })}>
+        <Button
+          key={id}
+          title={lock}
+          aria-disabled={lock !== undefined}
+          onClick={() => store.addChip(id, { focus: true })}
+        >
           {name}
         </Button>
       ))}
