@@ -35,6 +35,8 @@ const STACKED_PX = 1000;
 /** If a view is narrower than this, in px, each panel has its own row, and the table is a list of cards. */
 const NARROW_PX = 640;
 const PANEL_PX = 256;
+/** The names of the panels beside the chart. */
+const SIDE_PANELS = ["hardware", "projection", "workload", "fusion"];
 /** Height of the sentence under the chart, px. */
 const SENTENCE_PX = 40;
 /** Height of the sliders under the chart, px. */
@@ -147,7 +149,9 @@ function View({ store, box, theme }: ViewProps) {
   const isLarge = store.presentation.value;
   const scale = isLarge ? PRESENTATION_SCALE : 1;
   const width = Math.floor(box.value.width / scale);
-  const isStacked = isLarge || width < STACKED_PX;
+  const has = (panel: string) => !store.hiddenPanels.value.includes(panel);
+  // Without panels at its side, the chart has the whole width.
+  const isStacked = isLarge || width < STACKED_PX || !SIDE_PANELS.some(has);
   /** The name of the panel that is unfolded during a presentation. */
   const inUse = useSignal("");
   // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The sentence is about the roof of this
@@ -187,7 +191,7 @@ function View({ store, box, theme }: ViewProps) {
         <div ref={head}>
           {store.title.value && <h2>{store.title.value}</h2>}
           <StoryPanel store={store} />
-          {!isTold && chips}
+          {has("chips") && !isTold && chips}
         </div>
         <div class="roofwidget-main">
           <div>
@@ -197,30 +201,28 @@ function View({ store, box, theme }: ViewProps) {
             </div>
             <ConnectionNote store={store} />
             <AfterChart isSeen={isSeen}>
-              {isStacked && (
+              {isStacked && has("hardware") && (
                 <div ref={rates} class="roofwidget-rates">
                   <Rates store={panels} />
                 </div>
               )}
-              {isTold && chips}
+              {has("chips") && isTold && chips}
               {isExplained.value && <Legend kernels={store.kernels.value} theme={theme.value} />}
-              <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />
-              <Filters store={panels} theme={theme.value} width={chartWidth} />
-              <Compare store={panels} />
+              {has("sentence") && <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />}
+              {has("filters") && <Filters store={panels} theme={theme.value} width={chartWidth} />}
+              {has("comparison") && <Compare store={panels} />}
             </AfterChart>
           </div>
           <AfterChart isSeen={isSeen}>
             <div class="roofwidget-side">
-              <Hardware store={panels} hasRates={!isStacked} />
-              <Outlook store={panels} />
-              <Workload store={panels} />
+              {has("hardware") && <Hardware store={panels} hasRates={!isStacked} />}
+              {has("projection") && <Outlook store={panels} />}
+              {has("workload") && <Workload store={panels} />}
             </div>
-            <Fusion store={panels} theme={theme.value} />
+            {has("fusion") && <Fusion store={panels} theme={theme.value} />}
           </AfterChart>
         </div>
-        <AfterChart isSeen={isSeen}>
-          <Table store={panels} narrow={width < NARROW_PX} />
-        </AfterChart>
+        <AfterChart isSeen={isSeen}>{has("table") && <Table store={panels} narrow={width < NARROW_PX} />}</AfterChart>
       </InUse.Provider>
     </DropTarget>
   );

@@ -57,6 +57,7 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
     pointed: signal(hovered),
     selected: signal([]),
     zoom: signal(zoom),
+    terms: signal({}),
     isInDrag: () => last !== undefined,
     axes: {
       rateUnit: signal("FLOP/s"),

@@ -21,6 +21,7 @@ export function AxesMenu({ store, scene }: { readonly store: Store; readonly sce
     <Select
       label={label}
       row={true}
+      lock={store.lockNote("view")}
       value={String(axes[name].value)}
       options={values.map((value): Option => [String(value), textOf(value)])}
       disabled={name === "rateUnit" && !chip?.clock ? "FLOP/cycle" : undefined}

@@ -2,12 +2,14 @@
 
 import type { Axes } from "../state/sync.ts";
 import { formatBinary, formatIntensity, formatQuantity, formatSignificant, formatTick } from "../text/numbers.ts";
+import type { Terms } from "../wire/types.ts";
 import { axisWords as words } from "../words/words.ts";
 import type { Scale } from "./scales.ts";
 import { type Counting, PLAIN, type Tick, ticksOf } from "./ticks.ts";
 
-/** Formats the quantities of the roofline plane in the chosen units. */
+/** Formats the quantities of the roofline plane in the chosen units, and names them. */
 export interface Units {
+  readonly terms: Terms;
   readonly x: Counting;
   readonly y: Counting;
   /** The counting of bandwidths: in bytes or in machine words, per second or per cycle. */
@@ -30,7 +32,11 @@ type AxisChoices = Omit<Axes, "timeScale">;
 export const DEFAULT_AXES: AxisChoices = { rateUnit: "FLOP/s", word: 0, xAxis: "intensity", tickBase: 10 };
 
 /** Builds the units. `clock` is the clock rate of the chip, Hz. If `clock` is null, rates stay per second. */
-export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock: number | null = null): Units {
+export function unitsOf(
+  { rateUnit, word, xAxis, tickBase }: AxisChoices,
+  clock: number | null = null,
+  terms: Terms = {},
+): Units {
   const hertz = (rateUnit === "FLOP/cycle" && clock) || 1;
   const per = hertz === 1 ? "s" : words.cycle;
   const bytes = word || 1;
@@ -44,12 +50,13 @@ export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock:
   const quantity = (value: number, unit: `${string}/${string}`, digits?: number) =>
     hertz === 1 ? formatQuantity(value, unit, digits) : formatIntensity(value, digits, unit);
   return {
+    terms,
     x: word || isBalance ? x : PLAIN,
     y: counting(hertz),
     moved: counting(hertz * bytes),
     tickBase,
-    xTitle: (isBalance ? words.balance : words.intensity)(xUnit, word),
-    xShort: (isBalance ? words.balance : words.intensityShort)(xUnit, word),
+    xTitle: (isBalance ? words.balance : words.intensity)(xUnit, word, terms),
+    xShort: (isBalance ? words.balance : words.intensityShort)(xUnit, word, terms),
     yTitle: `FLOP/${per}`,
     movedTitle: `${moved}/${per}`,
     intensity: (ai, digits) => formatIntensity(x.fromBase(ai), digits, xUnit),

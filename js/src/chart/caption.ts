@@ -51,7 +51,7 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
   // The text of the what-if replaces the formula, so that nothing below moves.
   const text =
     row === undefined
-      ? sentenceOfRoof(roof, store.view.value)
+      ? sentenceOfRoof(roof, store.view.value, store.terms.value)
       : withWhatIf(store.kernelWhatIfs.value, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
   return { text: unbroken(text), note: notDrawn > 0 ? strings.notDrawn(notDrawn, namesNotDrawn(store)) : "" };
 }

@@ -58,14 +58,19 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   // While a slider or a key moves the roof, nobody can press the roof. Its handles then stay behind until the end.
   const handles = useRef<VNode>(undefined);
   const grips = useRef<readonly Grip[]>([]);
+  const handled = {
+    ...scene,
+    isPeakLocked: store.isLocked("peak_flops"),
+    isBandwidthLocked: store.isLocked("bandwidth"),
+  };
   grips.current = isMoving
-    ? gripsOf(scene, [], grips.current)
-    : gripsOf(scene, [...labels.flatMap(coveredBy), ...pointBoxes(scene)]);
+    ? gripsOf(handled, [], grips.current)
+    : gripsOf(handled, [...labels.flatMap(coveredBy), ...pointBoxes(scene)]);
   const hint = useRoofHint();
   if (!handles.current || !store.isInDrag() || gesture.drag) {
     handles.current = (
       <Clip box={frameOf(scales)}>
-        <RoofHandles {...scene} onHover={hint.hover} />
+        <RoofHandles {...handled} onHover={hint.hover} />
       </Clip>
     );
   }
@@ -75,7 +80,17 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const row = points.value.row[index] as number;
   const spot = { x: at.x[index] as number, y: at.y[index] as number };
   const gap = marks.gaps.find((one) => one.row === row);
-  const content = { kernels, row, roofs, scales, below, ...spot, names: labels, toRoof: gap && gapBox(gap) };
+  const content = {
+    kernels,
+    row,
+    roofs,
+    terms: scene.units.terms,
+    scales,
+    below,
+    ...spot,
+    names: labels,
+    toRoof: gap && gapBox(gap),
+  };
   const card =
     roof && !dragged ? cardOf({ ...content, roof, more: whatIfRow(store.kernelWhatIfs.value, row) }) : undefined;
   const { boxes } = marks;
@@ -111,7 +126,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
     >
       {card && <Tooltip {...card} box={box} />}
       <Prediction store={store} scene={scene} />
-      <RoofHint isFine={gesture.drag?.isFine?.value === true} isHovered={hint.isShown.value} />
+      <RoofHint store={store} isFine={gesture.drag?.isFine?.value === true} isHovered={hint.isShown.value} />
     </Stage>
   );
 }

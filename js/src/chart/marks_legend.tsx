@@ -26,13 +26,15 @@ export function MarksLegend({ store, scene }: { readonly store: Store; readonly 
       <strong>{words.title}</strong>
       <Swatches swatches={[...pointSwatches(scene), ...(isTime ? timeSwatches() : lineSwatches(store, scene))]} />
       <strong>{words.gestures}</strong>
-      <Swatches swatches={[...(isTime || !scene.focus ? [] : roofGestures), ...planeGestures(isTime, scene)]} />
+      <Swatches
+        swatches={[...(isTime || !scene.focus ? [] : roofGestures(store)), ...planeGestures(store, isTime, scene)]}
+      />
     </>
   );
 }
 
 /** The part of the legend about dragging the roof. */
-export const RoofGestures = () => <Swatches swatches={roofGestures} />;
+export const RoofGestures = ({ store }: { readonly store: Store }) => <Swatches swatches={roofGestures(store)} />;
 
 const Swatches = ({ swatches }: { readonly swatches: readonly Swatch[] }) => (
   <ul class="roofwidget-swatches">
@@ -88,7 +90,7 @@ function lineSwatches(store: Store, scene: Scene): Swatch[] {
   const hasTrails = (store.trails.value?.list.length ?? 0) > 0;
   const all: readonly (readonly [boolean, ...Swatch])[] = [
     [focus !== undefined, "roof", <path key="roof" d="M2,18L14,6H30" stroke-width={3} />, words.roof],
-    [focus !== undefined, "ceilings", line("5 5"), words.ceilings],
+    [focus !== undefined, "ceilings", line("5 5"), words.ceilings(store.terms.value)],
     [roofs.some(changed), "sheet", line("6 4"), words.sheet],
     [styles.has("measured"), "measured", <path key="dots" d={`M2,${Y}H30`} {...STYLES.measured} />, words.measured],
     [styles.has("ceiling"), "ceiling", line(STYLES.ceiling["stroke-dasharray"]), words.ceiling],
@@ -108,21 +110,31 @@ const timeSwatches = (): Swatch[] => [
   ["isochrone", <path key="i" d="M6,4H20V18" />, words.isochrone],
 ];
 
-const roofGestures: readonly Swatch[] = [
-  ["peak", <path key="p" d={`M2,${Y}H30M13,6l3,-4l3,4M13,14l3,4l3,-4`} />, words.drag.peak],
-  ["bandwidth", <path key="b" d={`M8,18L24,2M10,7l-4,3l4,3M22,7l4,3l-4,3`} />, words.drag.bandwidth],
-  ["ridge", <path key="r" d={`M4,18L16,${Y}H30${circlePath([X, Y], 4)}`} />, words.drag.ridge],
-  [
-    "fine",
-    <text key="f" x={X} y={15} text-anchor="middle" font-size={12} fill="currentColor" stroke="none">
-      {"⇧"}
-    </text>,
-    words.drag.fine,
-  ],
-];
+function roofGestures({ isLocked, terms }: Store): Swatch[] {
+  const [peak, bandwidth] = [!isLocked("peak_flops"), !isLocked("bandwidth")];
+  const all: readonly (readonly [boolean, ...Swatch])[] = [
+    [peak, "peak", <path key="p" d={`M2,${Y}H30M13,6l3,-4l3,4M13,14l3,4l3,-4`} />, words.drag.peak],
+    [bandwidth, "bandwidth", <path key="b" d={`M8,18L24,2M10,7l-4,3l4,3M22,7l4,3l-4,3`} />, words.drag.bandwidth],
+    [
+      peak && bandwidth,
+      "ridge",
+      <path key="r" d={`M4,18L16,${Y}H30${circlePath([X, Y], 4)}`} />,
+      words.drag.ridge(terms.value),
+    ],
+    [
+      peak || bandwidth,
+      "fine",
+      <text key="f" x={X} y={15} text-anchor="middle" font-size={12} fill="currentColor" stroke="none">
+        {"⇧"}
+      </text>,
+      words.drag.fine,
+    ],
+  ];
+  return all.flatMap(([is, ...swatch]) => (is ? [swatch] : []));
+}
 
-const planeGestures = (isTime: boolean, { points }: Scene): Swatch[] => [
-  ...(isTime || points.n === 0
+const planeGestures = ({ isLocked }: Store, isTime: boolean, { points }: Scene): Swatch[] => [
+  ...(isTime || points.n === 0 || isLocked("moves")
     ? []
     : [
         [
@@ -132,5 +144,5 @@ const planeGestures = (isTime: boolean, { points }: Scene): Swatch[] => [
         ] as const,
       ]),
   ["select", <path key="s" d="M6,4H26V16H6Z" stroke-dasharray="3 2" />, words.drag.select],
-  ["wheel", <path key="w" d="M12,2h8v16h-8zM16,5v4" />, words.drag.wheel],
+  ...(isLocked("view") ? [] : [["wheel", <path key="w" d="M12,2h8v16h-8zM16,5v4" />, words.drag.wheel] as const]),
 ];

@@ -3,6 +3,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import type { Store } from "../state/store.ts";
 import { marksWords as words } from "../words/words.ts";
 import { RoofGestures } from "./marks_legend.tsx";
 
@@ -27,11 +28,17 @@ export function useRoofHint() {
   );
 }
 
-export function RoofHint({ isFine, isHovered }: { readonly isFine: boolean; readonly isHovered: boolean }) {
+interface RoofHintProps {
+  readonly store: Store;
+  readonly isFine: boolean;
+  readonly isHovered: boolean;
+}
+
+export function RoofHint({ store, isFine, isHovered }: RoofHintProps) {
   if (!isFine && !isHovered) return null;
   return (
     <div class="roofwidget-roofhint" role="note">
-      {isFine ? words.fine : <RoofGestures />}
+      {isFine ? words.fine : <RoofGestures store={store} />}
       {isHovered && !isFine && <small class="roofwidget-muted">{words.whereMore}</small>}
     </div>
   );

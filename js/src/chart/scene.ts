@@ -26,7 +26,7 @@ export interface Scene {
   readonly colours: ReadonlyMap<string, string>;
   readonly names: ReadonlyMap<string, string>;
   readonly scales: Scales;
-  /** The units of the axes. */
+  /** The units of the axes, and the words of a lecturer. */
   readonly units: Units;
   readonly theme: Theme;
   /** The rows of kernels to name where there is room, most important first. */
@@ -69,11 +69,11 @@ export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
 const memoUnits = memoize<Units>();
 
 /** Returns the units of the axes. If the focus chip's clock rate is known, rates can be per cycle of this chip. */
-export function unitsIn({ axes }: Store, focus: Roof | undefined): Units {
+export function unitsIn({ axes, terms: { value: terms } }: Store, focus: Roof | undefined): Units {
   const { rateUnit, word, xAxis, tickBase } = axes;
   const counted = { rateUnit: rateUnit.value, word: word.value, xAxis: xAxis.value, tickBase: tickBase.value };
   const clock = focus?.chip.clock ?? null;
-  return memoUnits(axes, [...Object.values(counted), clock], () => unitsOf(counted, clock));
+  return memoUnits(axes, [...Object.values(counted), clock, terms], () => unitsOf(counted, clock, terms));
 }
 
 const [sets, marks] = [memoize<ReadonlySet<number>>(), memoize<readonly number[]>()];

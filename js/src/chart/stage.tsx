@@ -68,10 +68,11 @@ export function Stage({
   const { navigation, pointedChip } = pointing;
   const menu = useSignal<ToolMenu | undefined>(undefined);
   function onKeyDown(event: KeyboardEvent) {
-    if (event.key !== EXPLAIN_KEYS[0]) return pointing.handlers.onKeyDown(event);
+    if (event.key !== EXPLAIN_KEYS[0] || !hasTools) return pointing.handlers.onKeyDown(event);
     menu.value = "marks";
     used(event);
   }
+  const hasTools = !store.hiddenPanels.value.includes("tools");
   const latest = useRef(onKeyDown);
   latest.current = onKeyDown;
   const keys = useCallback((event: KeyboardEvent) => latest.current(event), []);
@@ -111,7 +112,7 @@ export function Stage({
         {children}
         <NoteButtons store={store} labels={labels} scene={scene} />
       </div>
-      {toolbar}
+      {hasTools && toolbar}
     </>
   );
 }

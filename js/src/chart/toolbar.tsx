@@ -61,6 +61,8 @@ interface Entry {
   readonly opens?: ToolMenu;
   /** A text that is shown instead of the icon. */
   readonly count?: string;
+  /** Says that a lesson locks the tool. */
+  readonly lock?: string | undefined;
 }
 
 /** The padding of the hint with the number of kernels out of sight, px. */
@@ -224,13 +226,16 @@ function buttonsOf(
   failure: Signal<string>,
 ): Entry[] {
   const { tool, by, fit } = navigation;
+  const lock = store.lockNote("view");
+  const unlocked = <T,>(act: T) => ({ lock, act: lock ? undefined : act });
+  const choose = (picture: Tool) => () => {
+    tool.value = picture;
+  };
   const choice = (picture: Tool, rank: number): Entry => ({
     ...{ picture, rank },
     label: words[picture],
     isOn: tool.value === picture,
-    act: () => {
-      tool.value = picture;
-    },
+    ...(picture === "select" ? { act: choose(picture) } : unlocked(choose(picture))),
   });
   const saving = (kind: "png" | "svg", rest: Pick<Entry, "rank" | "word">): Entry => ({
     ...rest,
@@ -254,9 +259,9 @@ function buttonsOf(
     { picture: "redo", label: words.redo, rank: 12, act: store.canRedo.value ? store.redo : undefined },
     saving("png", { word: short.save, rank: 1 }),
     saving("svg", { rank: 14 }),
-    { picture: "fit", label: words.fit, word: short.fit, rank: 2, act: store.zoom.value ? fit : undefined },
-    { picture: "in", label: words.zoomIn, rank: 7, act: () => by(STEP) },
-    { picture: "out", label: words.zoomOut, rank: 8, act: () => by(1 / STEP) },
+    { picture: "fit", label: words.fit, word: short.fit, rank: 2, ...unlocked(store.zoom.value ? fit : undefined) },
+    { picture: "in", label: words.zoomIn, rank: 7, ...unlocked(() => by(STEP)) },
+    { picture: "out", label: words.zoomOut, rank: 8, ...unlocked(() => by(1 / STEP)) },
     {
       ...{ picture: "freeze", label: snapshotWords.freeze, word: short.freeze, rank: 3 },
       act: hasRoof ? () => store.freeze() : undefined,
@@ -305,6 +310,7 @@ function ToolButton({
   isOn,
   isOpen,
   count,
+  lock,
   hasWord = false,
   isRow = false,
   ...rest
@@ -314,7 +320,7 @@ function ToolButton({
     <Button
       look={text ? "tool roofwidget-worded" : "tool"}
       data-tool={picture}
-      title={label}
+      title={lock ?? label}
       aria-label={label}
       aria-pressed={isOn}
       aria-haspopup={isOpen === undefined ? undefined : "dialog"}

@@ -4,6 +4,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
 import { MAX_RATE, MIN_RATE } from "../text/numbers.ts";
 import type { Quantity, WhatIf } from "../wire/types.ts";
+import type { Locks } from "./locks.ts";
 import { type ChangeOptions, type Gesture, isEqual, type Sync } from "./sync.ts";
 
 /** Identifies a rate of the focus chip. */
@@ -22,8 +23,22 @@ interface ChangedRate {
   readonly sheet: number;
 }
 
-export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefined>) {
-  const { whatIf, chips } = sync.signals;
+/** The rates that a learner may set. */
+export interface RateLimits {
+  readonly low: number;
+  readonly high: number;
+  /** The only rates, in ascending order. Empty if each rate from `low` to `high` is allowed. */
+  readonly stops: readonly number[];
+}
+
+const UNLIMITED: RateLimits = { low: MIN_RATE, high: MAX_RATE, stops: [] };
+
+export function createRates(
+  sync: Sync,
+  focusRoof: ReadonlySignal<Roof | undefined>,
+  { isLocked }: Pick<Locks, "isLocked">,
+) {
+  const { whatIf, chips, ranges, snap } = sync.signals;
   /** The current rates of the active drag. */
   let dragged: readonly ChangedRate[] = [];
   const amongChips = (entry: WhatIf): WhatIf =>
@@ -40,11 +55,29 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
     return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
   /**
-   * Changes rates of the focus chip, within `MIN_RATE` and `MAX_RATE`. If a rate equals the rate of the data sheet, the
-   * rate is removed from the what-ifs.
+   * Returns the rates that a learner may set. A lesson limits the bandwidth of the roof's own memory level. The other
+   * levels have other rates.
+   */
+  function rateLimits(key: RateKey): RateLimits {
+    const { quantity } = key;
+    if (quantity === "bandwidth" && rateOf(key)?.key !== focusRoof.value?.level) return UNLIMITED;
+    const [low = MIN_RATE, high = MAX_RATE] = ranges.value[quantity] ?? [];
+    return { low, high, stops: (snap.value[quantity] ?? []).filter((stop) => low <= stop && stop <= high) };
+  }
+  /** Returns the allowed rate that is nearest to `rate` on a logarithmic scale. */
+  function allowedRate(key: RateKey, rate: number): number {
+    const { low, high, stops } = rateLimits(key);
+    const within = Math.max(low, Math.min(high, rate));
+    const away = (stop: number) => Math.abs(Math.log(stop / within));
+    return stops.reduce((best, stop) => (away(stop) < away(best) ? stop : best), stops[0] ?? within);
+  }
+  /**
+   * Changes those rates of the focus chip that are not locked, to allowed rates. If a rate equals the rate of the data
+   * sheet, the rate is removed from the what-ifs.
    */
   function setRates(wanted: readonly (RateKey & { readonly rate: number })[], { stream = true }: ChangeOptions = {}) {
-    const rates = wanted.flatMap((one) => rateOf(one, Math.max(MIN_RATE, Math.min(MAX_RATE, one.rate))) ?? []);
+    const free = wanted.filter(({ quantity }) => !isLocked(quantity));
+    const rates = free.flatMap((one) => rateOf(one, allowedRate(one, one.rate)) ?? []);
     if (rates.length === 0) return;
     dragged = rates;
     const series = rates.map(({ chip, quantity, key }) => `${chip} ${quantity} ${key}`).join();
@@ -65,12 +98,14 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
     actions: {
       /** The present value of a rate of the focus chip. It is not throttled. */
       rateNow: (key: RateKey) => rateOf(key)?.rate,
+      rateLimits,
+      allowedRate,
       setRates,
       setRate: (quantity: Quantity, rate: number, { stream = false, level }: ChangeOptions & Partial<RateKey> = {}) =>
         setRates([{ quantity, rate, level }], { stream }),
-      /** Starts a drag of rates. `move` takes one value for each key. */
+      /** Starts a drag of rates. `move` takes one value for each key. Locked rates do not move. */
       dragRates(...keys: RateKey[]): Gesture<readonly number[]> {
-        const start = keys.flatMap((key) => rateOf(key) ?? []);
+        const start = keys.flatMap((key) => (isLocked(key.quantity) ? [] : (rateOf(key) ?? [])));
         dragged = start;
         return sync.startGesture({
           traits: start.length > 0 ? ["whatIf"] : [],

@@ -11,6 +11,7 @@ import { createWorkload, type GraphEntry } from "./graph.ts";
 import { createHistory } from "./history.ts";
 import { createKernelWhatIfs } from "./kernel_what_ifs.ts";
 import { answerOnChart, createLesson, verdictOf } from "./lesson.ts";
+import { createLocks } from "./locks.ts";
 import type { Model } from "./model.ts";
 import { createOpening } from "./opening.ts";
 import { createRates } from "./rates.ts";
@@ -38,11 +39,12 @@ export function createStore(model: Model, abort: AbortSignal) {
   const viewing = createViewing(sync);
   const selection = createSelection(sync, kernels);
   const lesson = createLesson(sync, workload.state.workload);
+  const { isLocked, lockNote, guard } = createLocks(signals.locks);
   const { hidden } = lesson;
   const derived = derive({ signals, kernels, workload: workload.state.workload, hidden, dragging, isInDrag });
   const { shownRoofs, focusRoof } = derived;
   const snapshots = createSnapshots(sync, derived);
-  const rates = createRates(sync, focusRoof);
+  const rates = createRates(sync, focusRoof, { isLocked });
   const whatIfs = createKernelWhatIfs(sync, kernels, focusRoof);
   const trails = followMerges(workload.state.workload, abort);
 
@@ -133,13 +135,13 @@ export function createStore(model: Model, abort: AbortSignal) {
   }
   /**
    * Chooses a precision or a memory. If the focus chip lacks the choice, a shown chip that has the choice becomes the
-   * focus chip.
+   * focus chip, unless the chips are locked.
    */
   function choose(choice: { readonly precision: string } | { readonly memory: string }) {
     act(() => {
       sync.queue(choice);
       const able = shownRoofs.value[0];
-      if (!focusRoof.value && able) giveFocus(able.chip.id);
+      if (!focusRoof.value && able && !isLocked("chips")) giveFocus(able.chip.id);
     });
   }
   function toggleCeiling(key: string) {
@@ -171,23 +173,34 @@ export function createStore(model: Model, abort: AbortSignal) {
     sync.set({ answers: { ...signals.answers.value, [asked.key]: [...lesson.attempts.value, given] } });
   }
 
+  const { setColumns, setAtRoof, ...filters } = filterActions(sync);
+  const { setRulers, setPresentation, setView, ...zooming } = viewing.actions;
+  const { setDim, dragDim, setConvention, setDtype } = workload.actions;
   followStepLink(model, { story: signals.story, step: signals.step, show: showStep }, abort);
 
   return {
     ...signals,
     ...derived,
     ...workload.state,
-    ...workload.actions,
     kernels,
     trails,
-    setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
-    setPhase(name: string) {
-      // When the user leaves a phase, Python stores the state of this phase. Therefore the queued changes of the old
-      // phase must be sent before the new phase.
-      sync.send();
-      sync.separate();
-      regroup(() => workload.actions.setPhase(name));
-    },
+    isLocked,
+    lockNote,
+    ...guard("partition", {
+      setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
+    }),
+    ...guard("dims", { setDim, dragDim }),
+    ...guard("phase", {
+      setPhase(name: string) {
+        // When the user leaves a phase, Python stores the state of this phase. Therefore the queued changes of the old
+        // phase must be sent before the new phase.
+        sync.send();
+        sync.separate();
+        regroup(() => workload.actions.setPhase(name));
+      },
+      setConvention,
+      setDtype,
+    }),
     undo: () => (workload.actions.keepsRows(true) ? apply : regroup)(history.undo),
     redo: () => (workload.actions.keepsRows(false) ? apply : regroup)(history.redo),
     canUndo: history.canUndo,
@@ -200,11 +213,15 @@ export function createStore(model: Model, abort: AbortSignal) {
     }),
     ...selection.actions,
     ...viewing.state,
-    ...viewing.actions,
-    setView(next: View) {
-      selection.actions.hover(null);
-      viewing.actions.setView(next);
-    },
+    ...guard("view", {
+      ...zooming,
+      setView(next: View) {
+        selection.actions.hover(null);
+        setView(next);
+      },
+    }),
+    setRulers,
+    setPresentation,
     dragging,
     isInDrag,
     isHeld: sync.isHeld,
@@ -213,19 +230,18 @@ export function createStore(model: Model, abort: AbortSignal) {
     disconnect: sync.disconnect,
     catalogue: catalogue.catalogue,
     loadCatalogue: catalogue.load,
-    addChip,
-    removeChip,
     ...opening.state,
     ...opening.actions,
-    focus,
-    toggle,
-    choosePrecision: (precision: string) => choose({ precision }),
-    chooseMemory: (memory: string) => choose({ memory }),
+    ...guard("chips", { addChip, removeChip, focus, toggle }),
+    ...guard("precision", { choosePrecision: (precision: string) => choose({ precision }) }),
+    ...guard("memory", { chooseMemory: (memory: string) => choose({ memory }) }),
     ...rates.actions,
     ...whatIfs.state,
-    ...whatIfs.actions,
+    ...guard("moves", whatIfs.actions),
     ...snapshots,
-    ...filterActions(sync),
+    ...guard("filters", filters),
+    setColumns,
+    setAtRoof,
     lesson,
     prediction: lesson.prediction,
     showStep,
@@ -240,7 +256,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       const asked = lesson.question.value;
       return asked && verdictOf(asked, given, workload.state.workload.value);
     },
-    dragTimeShare: () => sync.dragOf("timeShare"),
+    ...guard("filters", { dragTimeShare: () => sync.dragOf("timeShare") }),
     setExposedRoofs: (exposedRoofs: readonly number[], { stream = false }: ChangeOptions = {}) =>
       sync.set({ exposedRoofs }, { stream, series: "exposedRoofs" }),
     dragExposedRoofs: () => sync.dragOf("exposedRoofs"),

@@ -5,7 +5,7 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from "@prea
 import type { Moves } from "../roofline/what_if_arithmetic.ts";
 import { decodeBaseline, decodeChips, decodeKernels, decodeSnapshots } from "../wire/decode.ts";
 import { encodeSnapshots } from "../wire/encode.ts";
-import type { Attempt, Quantity, Story, WhatIf } from "../wire/types.ts";
+import type { Attempt, Quantity, Story, Terms, WhatIf } from "../wire/types.ts";
 import { difference, isSameMapping, type Changes as MappingChanges, rebased } from "./changes.ts";
 import type { History, HistoryPart } from "./history.ts";
 import { createMessages, type Origin, type SendOptions } from "./messages.ts";
@@ -31,11 +31,6 @@ type Allowed = readonly string[] | null;
 type Rows = readonly number[];
 /** Rates in FLOP/s or B/s, by quantity. */
 type RatesByQuantity = Readonly<Partial<Record<Quantity, readonly number[]>>>;
-/** The words that a lecturer has chosen. */
-export interface Terms {
-  readonly intensity?: "arithmetic" | "operational";
-  readonly ridge?: "ridge point" | "knee" | "machine balance";
-}
 /** By kernel: the numbers of its ops. */
 export type KernelGroups = readonly Rows[];
 

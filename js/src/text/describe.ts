@@ -5,6 +5,7 @@ import { type Bound, isUnlinked, judge } from "../roofline/bound.ts";
 import { bytesAt, CLASSES, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
+import type { Terms } from "../wire/types.ts";
 import { strings } from "../words/words.ts";
 import { withoutDirections } from "./directions.ts";
 import { shortNames } from "./names.ts";
@@ -42,13 +43,13 @@ export function shortNameOf(kernels: Kernels, row: number): string {
   return short ? withoutDirections(short) : nameOf(kernels, row);
 }
 
-export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline"): string {
+export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline", terms: Terms = {}): string {
   const peak = withFactor(roof.peak, roof.sheetPeak, "FLOP/s");
   const { exposedComm } = roof.conditions;
   const exposed = exposedComm > 0 ? ` · ${exposedText(exposedComm)}` : "";
   if (roof.levels.length > 1) return strings.ridges(roof, peak) + exposed;
   const bandwidth = withFactor(roof.bandwidth, roof.sheetBandwidth, "B/s");
-  const ridge = strings.ridge(roof, formatIntensity(ridgePoint(roof), 4), peak, bandwidth);
+  const ridge = strings.ridge(roof, formatIntensity(ridgePoint(roof), 4), peak, bandwidth, terms);
   return `${ridge}: ${strings.sides[view]}${exposed}`;
 }
 
@@ -168,6 +169,7 @@ export function tooltipRows(
   roof: Roof,
   view: "roofline" | "time" = "roofline",
   roofs: readonly Roof[] = [],
+  terms: Terms = {},
 ): TooltipRow[] {
   const words = strings.tooltip;
   const bound = judge(kernels, roof)(row);
@@ -184,7 +186,7 @@ export function tooltipRows(
   }
   add(words.chip, roof.chip.name);
   add(words.measuredOn, elsewhereOf(kernels, row, roof));
-  for (const [label, value] of intensityRows(kernels, row, roof, bound)) add(label, value);
+  for (const [label, value] of intensityRows(kernels, row, roof, bound, terms)) add(label, value);
   const outside = bound.regime === "network" || bound.regime === "overhead";
   if (bound.ai !== 0) {
     add(words.achieved, measured ? formatQuantity(bound.achieved, "FLOP/s") : undefined);
@@ -231,12 +233,12 @@ function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): 
  * Returns the rows for arithmetic intensity. If all levels are shown, there is a row for each level whose bytes are
  * known.
  */
-function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound): TooltipRow[] {
-  const label = strings.tooltip.ai;
+function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound, terms: Terms): TooltipRow[] {
+  const label = strings.tooltip.ai(terms);
   if (roof.levels.length === 1) return [[label, formatIntensity(bound.ai)]];
   return roof.levels.flatMap(({ name }): TooltipRow[] => {
     const ai = (kernels.totalFlops[row] as number) / (bytesAt(kernels, roof.chip, name)[row] as number);
-    return Number.isNaN(ai) ? [] : [[strings.tooltip.aiAt(name), formatIntensity(ai)]];
+    return Number.isNaN(ai) ? [] : [[strings.tooltip.aiAt(name, terms), formatIntensity(ai)]];
   });
 }
 

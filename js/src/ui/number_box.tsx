@@ -51,10 +51,12 @@ interface BoxProps {
   readonly label: string;
   readonly shown: string;
   readonly hint?: string;
+  /** Says why nothing can be typed. */
+  readonly lock?: string | undefined;
   readonly reset: { readonly label: string; readonly title?: string; readonly done: boolean; act(): void };
 }
 
-export function TypedBox({ entry: { draft, typing, invalid }, label, shown, hint, reset }: BoxProps) {
+export function TypedBox({ entry: { draft, typing, invalid }, label, shown, hint, lock, reset }: BoxProps) {
   return (
     <span class="roofwidget-entry">
       <input
@@ -62,6 +64,8 @@ export function TypedBox({ entry: { draft, typing, invalid }, label, shown, hint
         class="roofwidget-box"
         data-lm-suppress-shortcuts="true"
         aria-label={label}
+        title={lock}
+        disabled={lock !== undefined}
         {...invalid()}
         placeholder={hint}
         value={draft.value ?? shown}
@@ -70,9 +74,9 @@ export function TypedBox({ entry: { draft, typing, invalid }, label, shown, hint
       <Button
         look="reset"
         aria-label={reset.label}
-        title={reset.title ?? reset.label}
-        aria-disabled={reset.done && draft.value === null}
-        onClick={reset.act}
+        title={lock ?? reset.title ?? reset.label}
+        aria-disabled={lock !== undefined || (reset.done && draft.value === null)}
+        onClick={() => lock ?? reset.act()}
       >
         ⟲
       </Button>

@@ -13,14 +13,21 @@ interface SelectProps {
   readonly disabled?: string | undefined;
   /** If true, the label and the list fill a complete row, and the list is at the end of this row. */
   readonly row?: boolean;
+  /** Says why nothing can be chosen. */
+  readonly lock?: string | undefined;
   choose(value: string): void;
 }
 
-export function Select({ label, value, options, disabled, row = false, choose }: SelectProps) {
+export function Select({ label, value, options, disabled, row = false, lock, choose }: SelectProps) {
   return (
-    <label class={row ? "roofwidget-row" : undefined}>
+    <label class={row ? "roofwidget-row" : undefined} title={lock}>
       <span class={row ? undefined : "roofwidget-muted"}>{label}</span>
-      <select data-lm-suppress-shortcuts="true" value={value} onChange={(event) => choose(event.currentTarget.value)}>
+      <select
+        data-lm-suppress-shortcuts="true"
+        disabled={lock !== undefined}
+        value={value}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
         {options.map((option) => {
           const [name, text] = typeof option === "string" ? [option, option] : option;
           return (

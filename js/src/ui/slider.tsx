@@ -23,6 +23,10 @@ interface SliderProps {
   readonly min: number;
   readonly max: number;
   readonly step: number | "any";
+  /** Says why the slider cannot be moved. */
+  readonly lock?: string | undefined;
+  /** Whether the thumb stays at the positions that `shown` returns while it is dragged. */
+  readonly isStepped?: boolean;
   /**
    * Returns the position, and the value with its unit for screen readers. The slider itself follows the signals that
    * this function reads: its panel need not be drawn again for each step.
@@ -35,7 +39,7 @@ interface SliderProps {
   keyed?(key: string): (() => void) | undefined;
 }
 
-export function Slider({ label, min, max, step, shown, start, slide, keyed }: SliderProps) {
+export function Slider({ label, min, max, step, lock, isStepped, shown, start, slide, keyed }: SliderProps) {
   const gesture = useGesture();
   const [position, text] = shown();
   const end = () => gesture.end();
@@ -52,8 +56,12 @@ export function Slider({ label, min, max, step, shown, start, slide, keyed }: Sl
     // Disabling the input ends the drag in the browser. Otherwise, the thumb would follow the pointer until the user
     // releases the button.
     input.disabled = true;
-    input.disabled = false;
+    input.disabled = lock !== undefined;
     input.focus();
+  }
+  function onInput({ currentTarget }: { readonly currentTarget: HTMLInputElement }) {
+    slide(currentTarget.valueAsNumber, gesture.drag !== undefined);
+    if (isStepped) currentTarget.value = String(shown()[0]);
   }
   return (
     <input
@@ -66,12 +74,14 @@ export function Slider({ label, min, max, step, shown, start, slide, keyed }: Sl
       min={min}
       max={max}
       step={step}
+      title={lock}
+      disabled={lock !== undefined}
       value={position}
       onPointerDown={() => gesture.drag ?? gesture.start(start())}
       onPointerUp={end}
       onPointerCancel={end}
       onBlur={end}
-      onInput={(event) => slide(event.currentTarget.valueAsNumber, gesture.drag !== undefined)}
+      onInput={onInput}
       onChange={end}
       onKeyDown={onKeyDown}
     />

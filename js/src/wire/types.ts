@@ -249,6 +249,12 @@ export interface StoryStep {
   readonly hides: boolean | readonly string[];
 }
 
+/** The words that a lecturer has chosen. A missing word is the first. */
+export interface Terms {
+  readonly intensity?: "arithmetic" | "operational";
+  readonly ridge?: "ridge point" | "knee" | "machine balance";
+}
+
 export interface Story {
   /** Values on the wire of all traits that a step sets. */
   readonly base: Readonly<Record<string, unknown>>;

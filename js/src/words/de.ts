@@ -1,11 +1,16 @@
 // Every text that a user reads, in German, with the keys of the English catalogue.
 
+import type { Terms } from "../wire/types.ts";
 import type * as en from "./en.ts";
 import type { Like } from "./words.ts";
 
 /** Formats a count with separators between thousands. */
 const whole = (count: number) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ".");
 const PREFIXES: Record<string, string> = { k: "Kilo", M: "Mega", G: "Giga", T: "Tera", P: "Peta", E: "Exa" };
+/** The chosen word for a ridge point; `usual` if none was chosen. */
+const ridge = ({ ridge: word = "ridge point" }: Terms, usual: string) =>
+  ({ "ridge point": usual, knee: "Knickpunkt", "machine balance": "Maschinenbalance" })[word];
+const ai = ({ intensity }: Terms) => (intensity === "operational" ? "OI" : "AI");
 /** Translates Python's texts for the confidence in a source. */
 const CONFIDENCES: Readonly<Record<string, string>> = {
   datasheet: "Datenblatt",
@@ -64,6 +69,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   // chart.
   strings: {
     unknown: "unbekannt",
+    locked: "In dieser Lektion gesperrt",
     noNumber: (typed, example) => `keine Zahl in „${typed}“; zum Beispiel „${example}“ schreiben`,
     notAUnit: (suffix, unit, example) =>
       `„${suffix}“ ist keine Einheit von ${unit}; zum Beispiel „${example}“ schreiben`,
@@ -95,11 +101,11 @@ export const catalogue: Like<typeof en.catalogue> = {
     computeRegion: "rechengebunden",
     noChip: "Kein Chip wird gezeigt: einen einschalten.",
     noChips: "Kein Chip zum Vergleich mit diesen Kerneln: mit „+ Chip“ einen hinzufügen.",
-    ridge: (roof, ridge, peak, bandwidth) =>
-      `${roof.chip.name} · ${peak} bei ${roof.precision}, ${bandwidth} aus ${roof.level} · Ridge Point ${ridge}`,
+    ridge: (roof, intensity, peak, bandwidth, terms) =>
+      `${roof.chip.name} · ${peak} bei ${roof.precision}, ${bandwidth} aus ${roof.level} · ${ridge(terms, "Ridge Point")} ${intensity}`,
     ridges: (roof, peak) =>
       `${roof.chip.name} · ${peak} bei ${roof.precision} · jede Ebene zählt; die langsamste begrenzt`,
-    ridgeAt: (ai) => `Ridge ${ai}`,
+    ridgeAt: (intensity, terms) => `${ridge(terms, "Ridge")} ${intensity}`,
     sides: {
       roofline: "links davon sind Kernel speichergebunden, rechts davon rechengebunden",
       time: "über der Diagonale sind Kernel speichergebunden, darunter rechengebunden",
@@ -153,8 +159,8 @@ export const catalogue: Like<typeof en.catalogue> = {
       category: "Kategorie",
       chip: "auf",
       measuredOn: "gemessen auf",
-      ai: "AI",
-      aiAt: (level) => `AI bei ${level}`,
+      ai,
+      aiAt: (level, terms) => `${ai(terms)} bei ${level}`,
       achieved: "erreicht",
       attainable: "erreichbar",
       withOutside: "mit Netzwerk und Starts",
@@ -239,7 +245,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     device: "Gerät",
     level: "Ebene",
     bandwidth: "Bandbreite",
-    ridgeAt: (precision) => `Kante, ${precision}`,
+    ridgeAt: (precision, terms) => `${ridge(terms, "Kante")}, ${precision}`,
     showAllLevels: "auch Ebenen zeigen, die keinen Kernel begrenzen",
     unknownLevels: "Bandbreite unbekannt, daher nicht gezeichnet:",
   },
@@ -417,7 +423,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     noName: "Eine Momentaufnahme braucht einen Namen.",
     kept: (name, chip, peak, count) => `Festgehalten als ${name}: ${chip}, ${peak}, ${count} Kernel.`,
     faster: (ratio) => `${ratio}×`,
-    intensity: (ratio) => `AI ${ratio}×`,
+    intensity: (ratio, terms) => `${ai(terms)} ${ratio}×`,
     peak: (ratio) => `Spitze ${ratio}×`,
     bandwidth: (level, ratio) => `${level} ${ratio}×`,
   },
@@ -566,8 +572,9 @@ export const catalogue: Like<typeof en.catalogue> = {
   axisWords: {
     word: "Wort",
     cycle: "Takt",
-    intensity: (unit, bytes) => `arithmetische Intensität (${unit}${ofBytes(bytes)})`,
-    intensityShort: (unit, bytes) => `AI (${unit}${ofBytes(bytes)})`,
+    intensity: (unit, bytes, { intensity }) =>
+      `${intensity === "operational" ? "operationale" : "arithmetische"} Intensität (${unit}${ofBytes(bytes)})`,
+    intensityShort: (unit, bytes, terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
     balance: (unit, bytes) => `Balance (${unit}${bytes === 0 ? "" : `, Wörter${ofBytes(bytes)}`})`,
     zeroFlops: (unit) => `0 FLOP, ${unit}`,
     noFlops: "0 FLOP",
@@ -640,7 +647,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     aboveRoof: "schneller als sein Dach: Zahlen und Chip prüfen",
     ring: "Ring: der Kernel unter dem Zeiger oder in der Auswahl",
     roof: "dicke Linie: das Dach des Chips im Fokus",
-    ceilings: "Striche über die Kante hinaus: Spitze oder Bandbreite allein",
+    ceilings: (terms) =>
+      `Striche über ${terms.ridge === "knee" ? "den" : "die"} ${ridge(terms, "Kante")} hinaus: Spitze oder Bandbreite allein`,
     sheet: "Striche: das Datenblatt, vor der Änderung",
     measured: "Punkte: ein gemessenes Dach",
     ceiling: "Striche und Punkte: eine Grenze im Chip",
@@ -656,7 +664,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     drag: {
       peak: "die Waagerechte, auf und ab: die Spitze",
       bandwidth: "eine Schräge, seitwärts: ihre Bandbreite",
-      ridge: "die Kante: beides",
+      ridge: (terms) => `${terms.ridge === "knee" ? "der" : "die"} ${ridge(terms, "Kante")}: beides`,
       fine: "mit Umschalt, oder nachdem ein Finger geruht hat: fein",
       kernel: "ein Kernel, seitwärts: weniger Bytes; nach oben: weniger Zeit (ein Finger ruht erst)",
       select: "der Hintergrund: wählt Kernel aus",

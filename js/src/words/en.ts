@@ -2,7 +2,7 @@
 
 import type { ReducingOp } from "../fusion/axes.ts";
 import type { Roof } from "../roofline/roofline.ts";
-import type { Share } from "../wire/types.ts";
+import type { Share, Terms } from "../wire/types.ts";
 
 /** Formats a count with separators between thousands. */
 const whole = (count: number) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
@@ -10,6 +10,11 @@ const PREFIXES: Record<string, string> = { k: "kilo", M: "mega", G: "giga", T: "
 const kernels = (count: number, written = String(count)) => (count === 1 ? "1 kernel" : `${written} kernels`);
 const rows = (count: number) => (count === 1 ? "1 row" : `${whole(count)} rows`);
 const reduced = (axes: readonly number[]) => `${axes.length === 1 ? "axis" : "axes"} ${axes.join(", ")}`;
+/** The word for a ridge point, and its form beside a number. */
+const ridgePoint = ({ ridge = "ridge point" }: Terms) => ridge;
+const ridge = (terms: Terms) => (ridgePoint(terms) === "ridge point" ? "ridge" : ridgePoint(terms));
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+const ai = ({ intensity }: Terms) => (intensity === "operational" ? "OI" : "AI");
 const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` of ${bytes} B`);
 
 export const catalogue = {
@@ -38,6 +43,7 @@ export const catalogue = {
   // chart.
   strings: {
     unknown: "unknown",
+    locked: "Locked in this lesson",
     noNumber: (typed: string, example: string) => `no number in “${typed}”; write for example “${example}”`,
     notAUnit: (suffix: string, unit: string, example: string) =>
       `“${suffix}” is not a unit of ${unit}; write for example “${example}”`,
@@ -69,12 +75,12 @@ export const catalogue = {
     computeRegion: "compute-bound",
     noChip: "No chip is shown: switch one on.",
     noChips: "No chip to compare these kernels with: add one with “+ chip”.",
-    ridge: (roof: Roof, ridge: string, peak: string, bandwidth: string) =>
-      `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}`,
+    ridge: (roof: Roof, intensity: string, peak: string, bandwidth: string, terms: Terms) =>
+      `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ${ridgePoint(terms)} ${intensity}`,
     ridges: (roof: Roof, peak: string) =>
       `${roof.chip.name} · ${peak} at ${roof.precision} · every level counts; the slowest binds`,
-    /** The label of the ridge point. `ai` is the intensity at this point. */
-    ridgeAt: (ai: string) => `ridge ${ai}`,
+    /** The label of the ridge point, with the intensity at this point. */
+    ridgeAt: (intensity: string, terms: Terms) => `${ridge(terms)} ${intensity}`,
     sides: {
       roofline: "kernels left of it are memory-bound, right of it compute-bound",
       time: "kernels above the diagonal are memory-bound, below it compute-bound",
@@ -137,8 +143,8 @@ export const catalogue = {
       category: "category",
       chip: "on",
       measuredOn: "measured on",
-      ai: "AI",
-      aiAt: (level: string) => `AI at ${level}`,
+      ai,
+      aiAt: (level: string, terms: Terms) => `${ai(terms)} at ${level}`,
       achieved: "achieved",
       attainable: "attainable",
       withOutside: "with network and launches",
@@ -227,7 +233,7 @@ export const catalogue = {
     device: "Device",
     level: "Level",
     bandwidth: "Bandwidth",
-    ridgeAt: (precision: string) => `Ridge, ${precision}`,
+    ridgeAt: (precision: string, terms: Terms) => `${capital(ridge(terms))}, ${precision}`,
     showAllLevels: "show levels that bind no kernel",
     unknownLevels: "Bandwidth unknown, so not drawn:",
   },
@@ -418,7 +424,7 @@ export const catalogue = {
     kept: (name: string, chip: string, peak: string, count: number) =>
       `Frozen as ${name}: ${chip}, ${peak}, ${kernels(count)}.`,
     faster: (ratio: string) => `${ratio}×`,
-    intensity: (ratio: string) => `AI ${ratio}×`,
+    intensity: (ratio: string, terms: Terms) => `${ai(terms)} ${ratio}×`,
     peak: (ratio: string) => `peak ${ratio}×`,
     bandwidth: (level: string, ratio: string) => `${level} ${ratio}×`,
   },
@@ -567,8 +573,9 @@ export const catalogue = {
   axisWords: {
     word: "word",
     cycle: "cycle",
-    intensity: (unit: string, bytes: number) => `arithmetic intensity (${unit}${ofBytes(bytes)})`,
-    intensityShort: (unit: string, bytes: number) => `AI (${unit}${ofBytes(bytes)})`,
+    intensity: (unit: string, bytes: number, { intensity = "arithmetic" }: Terms) =>
+      `${intensity} intensity (${unit}${ofBytes(bytes)})`,
+    intensityShort: (unit: string, bytes: number, terms: Terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
     balance: (unit: string, bytes: number) => `balance (${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`})`,
     zeroFlops: (unit: string) => `0 FLOP, ${unit}`,
     noFlops: "0 FLOP",
@@ -645,7 +652,7 @@ export const catalogue = {
     aboveRoof: "faster than its roof: check its counts and the chip",
     ring: "ring: the kernel under the pointer, or selected",
     roof: "thick line: the roof of the chip in focus",
-    ceilings: "dashes beyond the ridge: peak or bandwidth alone",
+    ceilings: (terms: Terms) => `dashes beyond the ${ridge(terms)}: peak or bandwidth alone`,
     sheet: "dashes: the data sheet, before your change",
     measured: "dots: a measured roof",
     ceiling: "dashes and dots: a ceiling inside the chip",
@@ -661,7 +668,7 @@ export const catalogue = {
     drag: {
       peak: "the flat, up or down: the peak",
       bandwidth: "a slope, sideways: its bandwidth",
-      ridge: "the ridge point: both",
+      ridge: (terms: Terms) => `the ${ridgePoint(terms)}: both`,
       fine: "with Shift, or after a finger has rested: fine",
       kernel: "a kernel, sideways: fewer bytes; up: less time (a finger rests first)",
       select: "the background: selects kernels",

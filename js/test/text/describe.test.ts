@@ -162,7 +162,7 @@ describe("the tooltip", () => {
     expect(tooltipRows(makeKernels([spec, { flops: 1, bytes: 1, time: 0.03 }]), 0, ROOF)).toEqual([
       [words.category, "gemm"],
       [words.chip, "H100"],
-      [words.ai, "400 FLOP/B"],
+      [words.ai({}), "400 FLOP/B"],
       [words.achieved, "400 TFLOP/s"],
       [words.attainable, "990 TFLOP/s"],
       [words.roof, "40 %"],
@@ -178,7 +178,7 @@ describe("the tooltip", () => {
   it("of an unmeasured kernel has what it can reach at most, and nothing that was measured", () => {
     expect(tooltipRows(makeKernels([{ flops: 1e12, bytes: 1e10 }]), 0, ROOF)).toEqual([
       [words.chip, "H100"],
-      [words.ai, "100 FLOP/B"],
+      [words.ai({}), "100 FLOP/B"],
       [words.attainable, "335 TFLOP/s"],
       [words.atMost, "34 %"],
       [words.boundBy, "HBM"],
@@ -189,7 +189,7 @@ describe("the tooltip", () => {
   it("of a kernel without FLOPs has bytes/s, and no FLOP/s that would all be zero", () => {
     const found = rows({ flops: 0, bytes: 3.35e9, time: 0.004 });
     expect(found).toMatchObject({
-      [words.ai]: "0 FLOP/B",
+      [words.ai({})]: "0 FLOP/B",
       [words.roof]: "25 %",
       [words.boundBy]: "HBM",
       [words.bandwidth("HBM")]: "838 GB/s · 25 %",
@@ -207,7 +207,7 @@ describe("the tooltip", () => {
   });
   it("of a kernel whose FLOPs are unknown says so, and still has the rate of its bytes", () => {
     const found = rows({ flops: null, bytes: 1e10, time: 0.01 });
-    expect(found).toMatchObject({ [words.ai]: "unknown", [words.boundBy]: "unknown" });
+    expect(found).toMatchObject({ [words.ai({})]: "unknown", [words.boundBy]: "unknown" });
     expect(found[words.bandwidth("HBM")]).toBe("1 TB/s · 30 %");
   });
   it("has the rate of a level at the bandwidth in force", () => {
@@ -309,7 +309,7 @@ describe("with all levels of memory", () => {
       "min(100 TFLOP/s, HBM 1000 FLOP/B × 1 TB/s, L2 2 FLOP/B × 10 TB/s) = 20 TFLOP/s attainable · memory-bound (L2)",
     );
     const found = Object.fromEntries(tooltipRows(kernels, 0, DEEP));
-    expect([found[words.aiAt("HBM")], found[words.aiAt("L2")]]).toEqual(["1000 FLOP/B", "2 FLOP/B"]);
+    expect([found[words.aiAt("HBM", {})], found[words.aiAt("L2", {})]]).toEqual(["1000 FLOP/B", "2 FLOP/B"]);
     // Faster L2 alone need not make it compute-bound: another level may bind next.
     expect(found).not.toHaveProperty(words.flip);
   });

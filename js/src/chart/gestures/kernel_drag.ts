@@ -55,7 +55,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
   function targetOf(index: number, from: Spot, ghost?: Ghost): KernelTarget | undefined {
     const { points, kernels, focus, scales } = scene;
     const row = points.row[index] as number;
-    if (!focus || index < 0 || isTotal(kernels, row)) return undefined;
+    if (!focus || index < 0 || isTotal(kernels, row) || store.isLocked("moves")) return undefined;
     const { utilization } = judge(kernels, judgeOf(kernels, focus))(row);
     return {
       row,
@@ -148,7 +148,8 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
       const name = lookUp(KERNEL_DRAG_KEYS, key);
       return name && dragActs[name];
     },
-    cursor: (index: number) => (store.kernelDrag.value ? "dragged" : index >= 0 ? "draggable" : undefined),
+    cursor: (index: number) =>
+      store.kernelDrag.value ? "dragged" : index >= 0 && !store.isLocked("moves") ? "draggable" : undefined,
     /**
      * Handles a press on a point. A mouse picks up the kernel when the mouse moves. A touch picks up the kernel when
      * the finger rests.

@@ -62,6 +62,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
    */
   const now = () => zoomed(scene.scales.whole ?? scene.scales, store.zoom.value);
   const isSame = (next: Zoom | null) => String(next) === String(store.zoom.value);
+  const isLocked = () => store.isLocked("view");
   const isBusy = () => store.isHeld.value || (gesture.drag !== undefined && gesture.drag.kind !== "kernel");
 
   /**
@@ -81,7 +82,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
   /** Zooms or pans by one step. Steps in quick succession are one undo entry. Returns whether the plane has changed. */
   function step(from: Spot, to: Spot, factor: number, time: number): boolean {
     const next = zoomAround(now(), from, to, factor);
-    if (isBusy() || isSame(next)) return false;
+    if (isBusy() || isLocked() || isSame(next)) return false;
     if (time - lastStep.current.time > UNDO_PAUSE_MS) lastStep.current.run = time;
     lastStep.current.time = time;
     store.setZoom(next, { stream: true, run: lastStep.current.run });
@@ -130,7 +131,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     /** Starts a drag of the plane if the press should pan it. Returns whether the drag has started. */
     start(event: PointerEvent, x: number, y: number): boolean {
       const pans = tool.value === "pan" || isSpace.current;
-      if (event.button !== 1 && !(event.button === 0 && pans)) return false;
+      if (isLocked() || (event.button !== 1 && !(event.button === 0 && pans))) return false;
       const { drag, to } = planeDrag([x, y]);
       gesture.start({ ...drag, move: (x, y) => to([x, y]) }, event);
       return true;
@@ -166,7 +167,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
       },
       onTouchStart(event: TouchEvent) {
         const two = event.touches.length === 2 && fingers(event);
-        if (!two) return;
+        if (!two || isLocked()) return;
         if (gesture.drag?.kind !== "plane") gesture.cancel();
         const [middle, spread] = two;
         const { drag, to } = planeDrag(middle);

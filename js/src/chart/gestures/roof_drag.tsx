@@ -151,33 +151,39 @@ interface Part {
   readonly to: Spot;
 }
 
-/** Returns the visible slopes and the visible flat of the focus roof. */
-function partsOf({ focus, levels, scales }: Pick<Scene, "focus" | "levels" | "scales">): Part[] {
+/** A roof with the rates that a lesson locks. A part whose rate is locked cannot be dragged. */
+interface HandledRoof extends Pick<Scene, "focus" | "levels" | "scales"> {
+  readonly isPeakLocked?: boolean;
+  readonly isBandwidthLocked?: boolean;
+}
+
+/** Returns the visible slopes and the visible flat of the focus roof that can be dragged. */
+function partsOf({ focus, levels, scales, isPeakLocked, isBandwidthLocked }: HandledRoof): Part[] {
   if (!focus) return [];
   const { x, y } = scales;
   const slopes = levels.length > 0 ? levels : [{ name: focus.level, bandwidth: focus.bandwidth }];
   const [low, high] = x.domain;
   const last = slopes.reduce((far, { bandwidth }) => Math.max(far, focus.peak / bandwidth), ridgePoint(focus));
-  const parts = slopes.flatMap(({ name, bandwidth }): Part[] => {
+  const parts = (isBandwidthLocked ? [] : slopes).flatMap(({ name, bandwidth }): Part[] => {
     // The slope starts at the bottom or at the left edge of the plot.
     const start = Math.max(low, y.domain[0] / bandwidth);
     const end = focus.peak / bandwidth;
     const from: Spot = [x(start), y(start * bandwidth)];
     return start < end ? [{ part: "bandwidth", level: name, from, to: [x(end), y(focus.peak)] }] : [];
   });
-  if (last >= high) return parts;
+  if (last >= high || isPeakLocked) return parts;
   return [...parts, { part: "peak", level: undefined, from: [x(last), y(focus.peak)], to: [x(high), y(focus.peak)] }];
 }
 
-interface RoofHandlesProps extends Scene {
+interface RoofHandlesProps extends HandledRoof {
   /** Called when the pointer enters a handle, and when it leaves the handle. */
   onHover(event: PointerEvent, isOver: boolean): void;
 }
 
 /** The parts of the roof that can be pressed: wide, invisible, and above all other marks. */
 export function RoofHandles({ onHover, ...scene }: RoofHandlesProps) {
-  const { focus, scales } = scene;
-  if (!focus) return null;
+  const { focus, scales, isPeakLocked, isBandwidthLocked } = scene;
+  if (!focus || (isPeakLocked && isBandwidthLocked)) return null;
   return (
     <g
       class="roofwidget-handles"
@@ -193,7 +199,7 @@ export function RoofHandles({ onHover, ...scene }: RoofHandlesProps) {
         />
       ))}
       <circle
-        data-part="ridge"
+        data-part={isPeakLocked ? "bandwidth" : isBandwidthLocked ? "peak" : "ridge"}
         data-level={focus.level}
         cx={scales.x(ridgePoint(focus))}
         cy={scales.y(focus.peak)}
@@ -224,11 +230,7 @@ function placesAround(share: number): readonly number[] {
  * Returns the grips of the focus roof. Each grip is where the fewest of the boxes in `others` cover it. If `before` is
  * given, each grip keeps its place on its part, so that no grip jumps during a drag.
  */
-export function gripsOf(
-  scene: Pick<Scene, "focus" | "levels" | "scales">,
-  others: readonly Box[],
-  before?: readonly Grip[],
-): Grip[] {
+export function gripsOf(scene: HandledRoof, others: readonly Box[], before?: readonly Grip[]): Grip[] {
   const { left, right, top, bottom } = scene.scales.plot;
   return partsOf(scene).flatMap((part): Grip[] => {
     const { from, to } = part;

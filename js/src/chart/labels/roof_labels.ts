@@ -61,8 +61,8 @@ function ridgeLabels(roof: Roof, scene: Scene): Label[] {
     positions: isInPlot(scales, x, y) ? RULES.ridge.positions([x, y], isFocus) : [],
   };
   if (!isFocus) return [label];
-  const brief = strings.ridgeAt(number);
-  const text = isNarrow(scales) ? brief : strings.ridgeAt(units.intensity(ai, 4));
+  const brief = strings.ridgeAt(number, units.terms);
+  const text = isNarrow(scales) ? brief : strings.ridgeAt(units.intensity(ai, 4), units.terms);
   const own: Label = { ...label, mark: { x, y, radius: 5 } };
   // A number without the word "ridge" could be read as a kernel's intensity. The number alone is used only if the
   // longer text does not fit.

@@ -159,7 +159,7 @@ interface ButtonsProps {
 
 /** The buttons beside the notes. A button resets the what-if of the kernel that its note describes. */
 export function NoteButtons({ store, labels, scene }: ButtonsProps) {
-  const notes = store.kernelDrag.value ? [] : labels.filter(isNote);
+  const notes = store.kernelDrag.value || store.isLocked("moves") ? [] : labels.filter(isNote);
   return (
     <>
       {notes.map((label) => {

@@ -58,14 +58,16 @@ export function changesSince(scene: Scene, snapshot: Snapshot | undefined, rows:
 }
 
 function kernelChanges(scene: Scene, moves: readonly KernelChange[]): LabelledArrow[] {
-  const { points, at, marked, selected } = scene;
+  const { points, at, marked, selected, units } = scene;
   const changes: LabelledArrow[] = [];
   for (const { index, row, from, ratio, intensity } of moves) {
     if (changes.length === (isNarrow(scene.scales) ? MAX_CHANGES_IN_NARROW_CHART : MAX_CHANGES)) break;
     const start = spotOf(scene, from.ai, from.rate);
     const end: Spot = [at.x[index] as number, at.y[index] as number];
     if (!start || !isShown(scene, index) || (selected.size > 0 && !selected.has(row))) continue;
-    const text = hasMoved(ratio) ? words.faster(formatFactor(ratio)) : words.intensity(formatFactor(intensity));
+    const text = hasMoved(ratio)
+      ? words.faster(formatFactor(ratio))
+      : words.intensity(formatFactor(intensity), units.terms);
     const rim = radiusAt(points, index);
     changes.push({
       ...{ key: `moved ${row}`, text, from: start, bend: bendOf(start, end), to: end, rim },

@@ -4,6 +4,7 @@ import type { Roof } from "../../roofline/roofline.ts";
 import type { View } from "../../state/sync.ts";
 import { nameOf, type TooltipRow, tooltipRows } from "../../text/describe.ts";
 import type { Kernels } from "../../wire/columns.ts";
+import type { Terms } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
 import { overlap } from "../labels/box_index.ts";
 import { boxOf, type PlacedLabel, squareAround } from "../labels/engine.ts";
@@ -19,6 +20,7 @@ interface TooltipContent {
   readonly view?: View;
   /** Additional rows of the tooltip, above the standard rows. */
   readonly more?: readonly TooltipRow[];
+  readonly terms?: Terms | undefined;
   readonly x: number;
   readonly y: number;
   readonly scales: Size;
@@ -80,6 +82,7 @@ export function cardOf({
   roofs,
   view,
   more = [],
+  terms,
   names,
   toRoof,
   x,
@@ -93,7 +96,7 @@ export function cardOf({
   const name = whole.length > MAX_NAME_LETTERS ? `${whole.slice(0, MAX_NAME_LETTERS)}…` : whole;
   const room = (isUnder ? below : scales.height) - 2 * GAP_PX - PADDING_PX;
   let height = Math.ceil(textWidth(name, true) / (width - 18)) * LINE_PX;
-  const all = [...more, ...tooltipRows(kernels, row, roof, view, roofs)];
+  const all = [...more, ...tooltipRows(kernels, row, roof, view, roofs, terms)];
   const rows = all.filter(([label, value]) => {
     if (value === "" || value === strings.unknown) return false;
     height += linesOf(value, width - 26 - textWidth(label)).length * LINE_PX;

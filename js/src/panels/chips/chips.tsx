@@ -27,6 +27,7 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
   const colours = chipColours(chips, theme, shown);
   const names = shortNames(chips);
   const hidden = chips.length - pills.length;
+  const lock = store.lockNote("chips");
   return (
     <>
       <div class="roofwidget-bar">
@@ -45,7 +46,14 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
               ))}
             </div>
           ))}
-          <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...picker.button}>
+          <button
+            type="button"
+            class="roofwidget-button"
+            data-lm-suppress-shortcuts="true"
+            {...picker.button}
+            title={lock}
+            disabled={lock !== undefined}
+          >
             {hidden > 0 ? words.more(hidden) : words.addChip}
           </button>
         </fieldset>
@@ -58,7 +66,7 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
           )}
         </div>
       </div>
-      {picker.isOpen && <Picker opened={picker.opened} store={store} close={picker.close} />}
+      {picker.isOpen && !lock && <Picker opened={picker.opened} store={store} close={picker.close} />}
       <Opening store={store} opened={opening.opened} isOpen={opening.isOpen} close={opening.close} />
     </>
   );
@@ -69,6 +77,7 @@ function Pill({ chip, name, store, colour }: { chip: Chip; name: string; store: 
   const on = store.shown.value.includes(chip.id);
   const isFocus = store.focusChip.value === chip.id;
   const reason = missing && reasonOf(chip, missing);
+  const lock = store.lockNote("chips");
   return (
     <span
       class={`roofwidget-pill${isFocus ? " roofwidget-focus" : ""}${missing ? " roofwidget-lacking" : ""}`}
@@ -78,7 +87,8 @@ function Pill({ chip, name, store, colour }: { chip: Chip; name: string; store: 
       <Button
         look="name"
         aria-current={isFocus}
-        title={reason ?? strings.focus(chip.name)}
+        aria-disabled={lock !== undefined}
+        title={reason ?? lock ?? strings.focus(chip.name)}
         onClick={() => store.focus(chip.id)}
       >
         {name}
@@ -89,6 +99,8 @@ function Pill({ chip, name, store, colour }: { chip: Chip; name: string; store: 
         data-chip={chip.id}
         aria-pressed={on}
         aria-label={strings.show(chip.name)}
+        aria-disabled={lock !== undefined}
+        title={lock}
         onClick={() => store.toggle(chip.id)}
       >
         <svg width={16} height={16} aria-hidden="true">
@@ -114,18 +126,21 @@ export function Choices({ store }: { store: Store }) {
       <Select
         label={strings.precision}
         value={store.precision.value}
+        lock={store.lockNote("precision")}
         options={[["auto", strings.auto(distinct(chips.map(own)))], ...precisions]}
         choose={store.choosePrecision}
       />
       <Select
         label={strings.memory}
         value={store.memory.value}
+        lock={store.lockNote("memory")}
         options={memoriesOf(chips, store.memory.value)}
         choose={store.chooseMemory}
       />
       <Select
         label={words.view}
         value={store.view.value}
+        lock={store.lockNote("view")}
         options={Object.entries(words.views)}
         choose={(view) => store.setView(view as View)}
       />

@@ -32,6 +32,7 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
   const all = store.byCategory.value;
   if (all.length < 2 || !(store.kernels.value.totalTime > 0)) return null;
   const chosen = store.categories.value;
+  const lock = store.lockNote("filters");
   const large = all.filter(({ share }) => share >= SMALL);
   const small = all.slice(large.length);
   return (
@@ -68,6 +69,8 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
             aria-label={text}
             aria-pressed={chosen !== null && on}
             {...part}
+            aria-disabled={lock !== undefined}
+            title={lock ?? text}
             onClick={({ shiftKey, ctrlKey, metaKey }) =>
               store.setCategories(chosenAfter(chosen, name, shiftKey || ctrlKey || metaKey))
             }

@@ -44,6 +44,7 @@ export function Filters({ store, theme, width }: FiltersProps) {
           <Select
             label={words.scope}
             value={store.scope.value}
+            lock={store.lockNote("filters")}
             options={Object.entries(words.scopes)}
             choose={(scope) => store.setScope(scope as Scope)}
           />
@@ -76,9 +77,13 @@ export function Emptied({ store }: { store: Store }) {
 }
 
 function Clear({ store }: { store: Store }) {
+  const lock = store.lockNote("filters");
   return (
     <Button
+      title={lock}
+      aria-disabled={lock !== undefined}
       onClick={({ currentTarget }) => {
+        if (lock) return;
         focusNeighbour(currentTarget);
         store.clearFilters();
       }}
@@ -100,6 +105,7 @@ function counted(store: Store): string {
 function Controls({ store }: { store: Store }) {
   const { n, precision, totalTime } = store.kernels.value;
   const categories = store.byCategory.value;
+  const lock = store.lockNote("filters");
   // Whether there is a kernel whose binding limit is unknown. Uses the roof from before the drag. With very many
   // kernels, the computation takes too long for each frame of a drag.
   const isUnknown = useComputed(() => boundsOf(store.kernels.value, store.restedRoof.value).values.includes("unknown"));
@@ -113,11 +119,14 @@ function Controls({ store }: { store: Store }) {
         data-lm-suppress-shortcuts="true"
         aria-label={words.search}
         placeholder={words.searchHint}
+        title={lock}
+        disabled={lock !== undefined}
         value={store.search.value}
         onInput={(event) => store.setSearch(event.currentTarget.value, { stream: true })}
       />
       <Choice
         label={words.category}
+        lock={lock}
         chosen={store.categories.value}
         offered={categories.map(({ name, share }) => {
           const said = name || strings.noCategory;
@@ -127,12 +136,14 @@ function Controls({ store }: { store: Store }) {
       />
       <Choice
         label={words.boundBy}
+        lock={lock}
         chosen={store.bounds.value}
         offered={answers.value.split("\n").map((word) => [word, bindingWord(word)])}
         choose={store.setBounds}
       />
       <Choice
         label={words.precision}
+        lock={lock}
         chosen={store.precisions.value}
         offered={precision.values.map((word) => [word ?? "", word || words.notTold])}
         choose={store.setPrecisions}
@@ -140,7 +151,13 @@ function Controls({ store }: { store: Store }) {
       {totalTime > 0 && <TimeShare store={store} />}
       {n > (TOP_CHOICES[0] as number) && <Top store={store} all={n} />}
       {(!store.infeed.value || categories.some(({ name }) => isInfeed(name))) && (
-        <Tick checked={store.infeed.value} onChange={() => store.setInfeed(!store.infeed.value)} label={words.infeed} />
+        <Tick
+          checked={store.infeed.value}
+          onChange={() => store.setInfeed(!store.infeed.value)}
+          label={words.infeed}
+          title={lock}
+          disabled={lock !== undefined}
+        />
       )}
     </>
   );
@@ -157,6 +174,7 @@ function TimeShare({ store }: { store: Store }) {
         min={1}
         max={100}
         step={1}
+        lock={store.lockNote("filters")}
         shown={() => [share * 100, text]}
         start={store.dragTimeShare}
         slide={(position, isDragged) => store.setTimeShare(position / 100, { stream: isDragged })}
@@ -174,6 +192,7 @@ function Top({ store, all }: { store: Store; all: number }) {
   return (
     <Select
       label={words.top}
+      lock={store.lockNote("filters")}
       value={top === null || top >= all ? "" : String(top)}
       options={[["", words.all], ...counts.map(String)]}
       choose={(count) => store.setTop(count === "" ? unlimited : Number(count))}
@@ -195,6 +214,8 @@ interface ChoiceProps {
   readonly chosen: readonly string[] | null;
   /** The options to choose from: the value and the label of each option. */
   readonly offered: readonly Option[];
+  /** Says why nothing can be chosen. */
+  readonly lock?: string | undefined;
   choose(chosen: readonly string[] | null): void;
 }
 
@@ -203,7 +224,7 @@ interface ChoiceProps {
  */
 const [ALL, OTHERS] = ["all", "others"];
 
-export function Choice({ label, chosen, offered, choose }: ChoiceProps) {
+export function Choice({ label, chosen, offered, lock, choose }: ChoiceProps) {
   if (offered.length < 2 && chosen === null) return null;
   const at = chosen?.length === 1 ? offered.findIndex(([word]) => word === chosen[0]) : -1;
   const options = offered.map(([, text], index): Option => [String(index), text]);
@@ -212,6 +233,7 @@ export function Choice({ label, chosen, offered, choose }: ChoiceProps) {
   return (
     <Select
       label={label}
+      lock={lock}
       value={chosen === null ? ALL : at < 0 ? OTHERS : String(at)}
       options={[[ALL, words.all], ...options, ...others]}
       choose={(value) => {

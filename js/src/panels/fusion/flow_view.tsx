@@ -35,6 +35,8 @@ interface FlowViewProps {
   /** The group that is hovered on the chart. */
   readonly pointed: number | null;
   readonly label: string;
+  /** Whether a lesson locks the partition. */
+  readonly isLocked?: boolean;
   /** The available width in px. */
   readonly room: Signal<number>;
   point(group: number | null): void;
@@ -108,6 +110,7 @@ export function FlowView(props: FlowViewProps) {
     const op = opAt(flow, from);
     if (op === undefined) return;
     props.pick(op);
+    if (props.isLocked) return;
     // While an op is dragged, the panel shows the op instead of the data of the op's kernel.
     props.point(null);
     draggedTo.value = from;
@@ -133,7 +136,7 @@ export function FlowView(props: FlowViewProps) {
   function click({ target }: MouseEvent) {
     const { from, to } = (target as SVGElement).dataset;
     const edge = edges.find((one) => graph.ops[one.from]?.name === from && graph.ops[one.to]?.name === to);
-    if (!edge) return;
+    if (!edge || props.isLocked) return;
     if (isInside(edge)) props.cutAt(edge.to);
     else props.merge(edge.from, edge.to);
   }
@@ -141,6 +144,7 @@ export function FlowView(props: FlowViewProps) {
     <div
       ref={frame}
       class="roofwidget-flow"
+      data-locked={props.isLocked || undefined}
       role="application"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the ops
       tabIndex={0}

@@ -88,6 +88,7 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
   const work = useWork({ workload, cost, fits }, store, () => {
     if (said.value === words.working) said.value = "";
   });
+  const lock = store.lockNote("partition");
   const nameOf = (op: number) => graph.ops[op]?.name ?? "";
   const groupOf = (op: number, { groups, groupOf } = partition) => groups[groupOf[op] as number] as readonly number[];
 
@@ -96,6 +97,7 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
     said.value = sentence;
   }
   function change(next: Partition, sentence: string) {
+    if (lock) return say(lock);
     store.setPartition(next);
     say(sentence);
   }
@@ -183,11 +185,14 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
   const best = words.best(roof?.chip.name ?? "");
   /** The presets that need the times of kernels. */
   const needing = new Set(lacking ? [words.xla, best] : []);
-  const presets: [string, ((event: Event) => void) | undefined][] = [
+  const merges: [string, (() => void) | undefined][] = [
     [words.none, () => take(words.none, unfused(graph))],
     [words.pairs, () => preset(words.pairs, pairOps(graph, values, fits))],
     [words.xla, cost && (() => preset(words.xla, fuseLikeXla(graph, values, cost, fits)))],
     [best, cost && findBest],
+  ];
+  const presets: [string, ((event: Event) => void) | undefined, string?][] = [
+    ...merges.map(([name, choose]) => [name, lock ? undefined : choose, lock] as [string, typeof choose, string?]),
     [words.undo, store.canUndo.value ? ({ currentTarget }) => step("undo", currentTarget) : undefined],
     [words.redo, store.canRedo.value ? ({ currentTarget }) => step("redo", currentTarget) : undefined],
   ];
@@ -206,6 +211,7 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
           merge={(from, to) => soon((now) => now.merge(from, to))}
           split={(op) => soon((now) => now.splitOff(op))}
           cutAt={(op) => soon((now) => now.cutAbove(op))}
+          isLocked={lock !== undefined}
           partnersOf={partnersOf}
           onKeyDown={press}
           shortcuts={SHORTCUTS}
@@ -215,15 +221,15 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
       )}
       <Members {...{ graph, partition }} />
       <p class={refused.value.ops.length > 0 ? "roofwidget-refused" : "roofwidget-muted"} role="status">
-        {said.value || words.hint}
+        {said.value || lock || words.hint}
       </p>
       <div class="roofwidget-beside">
         <fieldset class="roofwidget-presets" aria-label={words.presets}>
-          {(isAsked ? presets.slice(-2) : presets).map(([name, choose]) => (
+          {(isAsked ? presets.slice(-2) : presets).map(([name, choose, lock]) => (
             <Button
               key={name}
               aria-disabled={!choose}
-              title={choose || !needing.has(name) ? undefined : lacking}
+              title={lock ?? (choose || !needing.has(name) ? undefined : lacking)}
               onClick={choose ?? (() => needing.has(name) && say(lacking))}
             >
               {name}

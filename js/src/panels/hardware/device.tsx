@@ -6,6 +6,7 @@ import type { Roof } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
 import { Fold } from "../../ui/fold.tsx";
+import type { Terms } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";
 
 export function Device({ store, roof }: { readonly store: Store; readonly roof: Roof }) {
@@ -20,12 +21,12 @@ export function Device({ store, roof }: { readonly store: Store; readonly roof: 
   };
   return (
     <Fold title={words.device} note="" open={open}>
-      {() => <Figures roof={roof} />}
+      {() => <Figures roof={roof} terms={store.terms.value} />}
     </Fold>
   );
 }
 
-function Figures({ roof }: { readonly roof: Roof }) {
+function Figures({ roof, terms }: { readonly roof: Roof; readonly terms: Terms }) {
   const levels = [...roof.bandwidths].flatMap(([name, bandwidth]) => (bandwidth === null ? [] : [{ name, bandwidth }]));
   return (
     <>
@@ -49,7 +50,7 @@ function Figures({ roof }: { readonly roof: Roof }) {
               {words.bandwidth}
             </th>
             <th scope="col" class="roofwidget-muted">
-              {words.ridgeAt(roof.precision)}
+              {words.ridgeAt(roof.precision, terms)}
             </th>
           </tr>
         </thead>

@@ -112,13 +112,17 @@ function marksOf(chip: Chip, memory: string): [chip: string, rate: number][] {
 
 export function MovedKernels({ store }: { store: Store }) {
   const count = store.moved.value?.rows.length ?? 0;
+  const lock = store.lockNote("moves");
   if (count === 0) return null;
   return (
     <p class="roofwidget-row roofwidget-moved">
       {moveWords.moved(count)}
       <Button
         aria-label={moveWords.resetAll(count)}
+        title={lock}
+        aria-disabled={lock !== undefined}
         onClick={({ currentTarget }) => {
+          if (lock) return;
           focusNeighbour(currentTarget);
           store.resetMoves();
         }}

@@ -59,13 +59,14 @@ interface TickProps {
   readonly label: string;
   readonly note?: string;
   readonly value?: string;
-  readonly title?: string;
+  readonly title?: string | undefined;
+  readonly disabled?: boolean;
 }
 
-export function Tick({ checked, onChange, label, note = "", value = "", title }: TickProps) {
+export function Tick({ checked, onChange, label, note = "", value = "", title, disabled = false }: TickProps) {
   return (
     <label class="roofwidget-option" title={title}>
-      <input type="checkbox" data-lm-suppress-shortcuts="true" checked={checked} onChange={onChange} />
+      <input type="checkbox" data-lm-suppress-shortcuts="true" {...{ checked, disabled, onChange }} />
       <span>
         {label}
         {note && <small class="roofwidget-muted"> {note}</small>}

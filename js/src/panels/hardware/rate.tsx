@@ -43,9 +43,18 @@ export function Rate(props: RateProps) {
 function Control({ store, quantity, level, unit, label, spoken, value, sheet, marks, reach }: RateProps) {
   const all = [...new Set([...marks.map(([, rate]) => rate), sheet])];
   const known = [...all, ...reach.filter((rate) => rate > 0)];
-  const low = Math.max(Math.log10(MIN_RATE), Math.floor(Math.log10(Math.min(...known))) - 1);
-  const high = Math.min(Math.log10(MAX_RATE), Math.ceil(Math.log10(Math.max(...known))) + 1);
-  const chipsAt = (rate: number) => marks.filter(([, other]) => other === rate).map(([chip]) => chip);
+  const key = { quantity, level };
+  const limits = store.rateLimits(key);
+  const { stops } = limits;
+  const isLimited = limits.low > MIN_RATE || limits.high < MAX_RATE;
+  const low = isLimited ? Math.log10(limits.low) : floorOf(known);
+  const high = isLimited ? Math.log10(limits.high) : ceilingOf(known);
+  const lock = store.lockNote(quantity);
+  const isAllowed = (rate: number) => store.allowedRate(key, rate) === rate;
+  function titleOf(rate: number) {
+    const chips = marks.filter(([, other]) => other === rate).map(([chip]) => chip);
+    return [chips.join(", "), formatQuantity(rate, unit, 4)].filter(Boolean).join(": ");
+  }
   const shown = formatQuantity(value, unit, 4);
 
   const set = (rate: number, stream = false) => {
@@ -62,31 +71,32 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
    * Each key steps from the present rate, so the slider follows it at once. During a drag the slider is drawn again only
    * at the pace of `value`, but with the present rate: `value` would move the thumb back.
    */
-  const present = () => store.rateNow({ quantity, level }) ?? value;
+  const present = () => store.rateNow(key) ?? value;
 
   function slide(position: number, isDragged: boolean) {
     const near = (rate: number) => Math.abs(Math.log10(rate) - position) < SNAP * (high - low);
     set((isDragged ? all.find(near) : undefined) ?? 10 ** position, isDragged);
   }
-  function keyed(key: string) {
-    const step = KEY_STEPS[key];
-    const to = () => clamp(Math.log10(present()) + (step as number) * DECADES_PER_STEP);
-    return step === undefined ? undefined : () => set(10 ** to(), true);
+  function keyed(pressed: string) {
+    const step = KEY_STEPS[pressed];
+    if (step === undefined) return undefined;
+    const to = () => clamp(Math.log10(present()) + step * DECADES_PER_STEP);
+    return () => set(stops.length > 0 ? stopAfter(stops, present(), step) : 10 ** to(), true);
   }
   const ticks = useMemo(
     () => (
       <div class="roofwidget-marks">
-        {all.map((rate) => (
+        {(stops.length > 0 ? stops : all.filter(isAllowed)).map((rate) => (
           <i
             key={rate}
-            title={`${chipsAt(rate).join(", ")}: ${formatQuantity(rate, unit, 4)}`}
+            title={titleOf(rate)}
             class={rate === sheet ? "roofwidget-mark roofwidget-sheet" : "roofwidget-mark"}
             style={{ left: `${((Math.log10(rate) - low) / (high - low)) * 100}%` }}
           />
         ))}
       </div>
     ),
-    [JSON.stringify([marks, sheet, low, high])],
+    [JSON.stringify([marks, sheet, low, high, stops])],
   );
 
   return (
@@ -100,10 +110,11 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
           entry={entry}
           label={strings.typed(spoken)}
           shown={shown}
+          lock={lock}
           reset={{
             label: `${strings.reset}: ${spoken}`,
             title: `${strings.reset}: ${formatQuantity(sheet, unit, 4)}`,
-            done: value === sheet,
+            done: value === sheet || !isAllowed(sheet),
             act: () => set(sheet),
           }}
         />
@@ -114,12 +125,14 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
           label={spoken}
           min={low}
           max={high}
-          step={0.001}
+          step={stops.length > 0 ? "any" : 0.001}
+          lock={lock}
+          isStepped={stops.length > 0}
           shown={() => {
             const rate = store.isHeld.value ? untracked(present) : present();
             return [clamp(Math.log10(rate)), spokenRate(rate, unit)];
           }}
-          start={() => store.dragRates({ quantity, level })}
+          start={() => store.dragRates(key)}
           slide={slide}
           keyed={keyed}
         />
@@ -127,4 +140,16 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
       <Fault entry={entry} />
     </div>
   );
+}
+
+/** The ends of the track, as exponents of ten: about a decade beyond the rates. */
+const floorOf = (rates: readonly number[]) =>
+  Math.max(Math.log10(MIN_RATE), Math.floor(Math.log10(Math.min(...rates))) - 1);
+const ceilingOf = (rates: readonly number[]) =>
+  Math.min(Math.log10(MAX_RATE), Math.ceil(Math.log10(Math.max(...rates))) + 1);
+
+/** Returns the next stop above `rate` if `step` is positive, otherwise the next stop below. */
+function stopAfter(stops: readonly number[], rate: number, step: number): number {
+  const ahead = stops.filter((stop) => (stop - rate) * step > 0);
+  return (step > 0 ? ahead[0] : ahead.at(-1)) ?? rate;
 }

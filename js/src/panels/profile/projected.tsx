@@ -162,25 +162,34 @@ function Offer({ store, roof }: { store: Store; roof: Roof }) {
   const catalogue = store.catalogue.value;
   const { chip } = store.kernels.value;
   const shown = store.chips.value.filter(({ id }) => id !== chip?.id && store.shown.value.includes(id));
+  const lock = store.lockNote("chips");
   const wasOpened = store.opening.value.step === "opened";
   useEffect(() => {
     if (wasOpened) void store.loadCatalogue();
   }, [wasOpened]);
-  if (chip?.id === roof.chip.id && shown.length > 0) return <Buttons chips={shown} choose={(id) => store.focus(id)} />;
+  if (chip?.id === roof.chip.id && shown.length > 0)
+    return <Buttons lock={lock} chips={shown} choose={(id) => store.focus(id)} />;
   if (store.chips.value.length > 1 || store.openFiles.value === "nothing") return null;
   if (typeof catalogue === "string")
     return <Button onClick={() => void store.loadCatalogue()}>{words.projectOnto}</Button>;
   const candidates = candidatesFor(roof.chip, roof.precision, catalogue);
   if (candidates.length === 0) return null;
-  return <Buttons chips={candidates} choose={(id) => store.addChip(id, { focus: true })} />;
+  return <Buttons lock={lock} chips={candidates} choose={(id) => store.addChip(id, { focus: true })} />;
 }
 
-function Buttons({ chips, choose }: { chips: readonly Pick<Chip, "id" | "name">[]; choose(id: string): void }) {
+interface ButtonsProps {
+  readonly chips: readonly Pick<Chip, "id" | "name">[];
+  /** What says that the chips are locked. */
+  readonly lock: string | undefined;
+  choose(id: string): void;
+}
+
+function Buttons({ chips, lock, choose }: ButtonsProps) {
   return (
     <p class="roofwidget-offer">
       {words.projectOnto}{" "}
       {chips.map(({ id, name }) => (
-        <Button key={id} onClick={() => choose(id)}>
+        <Button key={id} title={lock} aria-disabled={lock !== undefined} onClick={() => choose(id)}>
           {name}
         </Button>
       ))}

@@ -138,7 +138,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
         if (event.target === event.currentTarget && act(event)) used(event);
       }}
     >
-      {!narrow && <Heads {...shared} sorting={sorting} sort={store.setSortBy} />}
+      {!narrow && <Heads {...shared} sorting={sorting} sort={store.setSortBy} lock={store.lockNote("filters")} />}
       <div
         class="roofwidget-rows"
         role="rowgroup"
@@ -266,10 +266,12 @@ const classOf = ({ key, kind }: Column) =>
 
 interface HeadsProps extends Shared {
   readonly sorting: Sorting | undefined;
+  /** Says why the table cannot be sorted. */
+  readonly lock?: string | undefined;
   sort(sortBy: string): void;
 }
 
-export function Heads({ columns, layout, sorting, sort }: HeadsProps) {
+export function Heads({ columns, layout, sorting, lock, sort }: HeadsProps) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: its buttons have the focus
     <div class="roofwidget-heads" role="row" aria-rowindex={1} style={{ minWidth: `${layout.width}px` }}>
@@ -282,7 +284,8 @@ export function Heads({ columns, layout, sorting, sort }: HeadsProps) {
             <button
               type="button"
               data-lm-suppress-shortcuts="true"
-              title={`${column.meaning}. ${words.sort(column.title)}`}
+              title={`${column.meaning}. ${lock ?? words.sort(column.title)}`}
+              aria-disabled={lock !== undefined}
               onClick={() => sort(sortedNext(sorting, column))}
             >
               <span class="roofwidget-headtext">{column.title}</span>

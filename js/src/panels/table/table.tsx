@@ -123,23 +123,37 @@ function Sorter({
 }) {
   if (!sorting) return null;
   const { column, falling } = sorting;
+  const lock = store.lockNote("filters");
   const sortBy = (key: string, down: boolean) => store.setSortBy(down ? `-${key}` : key);
   return (
     <>
       <Select
         label={words.sortBy}
+        lock={lock}
         value={column.key}
         options={columns.map(({ key, title }) => [key, title])}
         choose={(key) => sortBy(key, columns.find((other) => other.key === key)?.kind !== "text")}
       />
-      <Tool text={falling ? "▾" : "▴"} title={words.turn(falling)} use={() => sortBy(column.key, !falling)} />
+      <Tool
+        text={falling ? "▾" : "▴"}
+        title={words.turn(falling)}
+        lock={lock}
+        use={() => sortBy(column.key, !falling)}
+      />
     </>
   );
 }
 
-function Tool({ text, title, use }: { text: string; title: string; use: () => unknown }) {
+interface ToolProps {
+  readonly text: string;
+  readonly title: string;
+  readonly lock?: string | undefined;
+  use(): unknown;
+}
+
+function Tool({ text, title, lock, use }: ToolProps) {
   return (
-    <Button title={title} aria-label={title} onClick={use}>
+    <Button title={lock ?? title} aria-label={title} aria-disabled={lock !== undefined} onClick={use}>
       {text}
     </Button>
   );

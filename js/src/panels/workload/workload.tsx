@@ -19,6 +19,7 @@ export function Workload({ store }: { store: Store }) {
   if (!workload) return null;
   const { graph, env, convention, dtype } = workload;
   const phases = store.phases.value;
+  const lock = store.lockNote("phase");
   const sizes = lookup(graph, env);
   const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
   const marked = (text: string, dtype: string) =>
@@ -27,7 +28,10 @@ export function Workload({ store }: { store: Store }) {
     <Section name="workload" class="roofwidget-workload" title={graph.name || words.title}>
       <h3>{graph.name || words.title}</h3>
       {phases.length > 1 && (
-        <Select row label={words.phase} value={store.phase.value} options={phases} choose={store.setPhase} />
+        <Select
+          {...{ row: true, label: words.phase, lock, options: phases, choose: store.setPhase }}
+          value={store.phase.value}
+        />
       )}
       {graph.dims.map((dim) => (
         <Size key={dim.name} store={store} workload={workload} dim={dim} value={sizes(dim.name) ?? dim.default} />
@@ -36,6 +40,7 @@ export function Workload({ store }: { store: Store }) {
         <Select
           row
           label={words.dtype}
+          lock={lock}
           value={dtype ?? ""}
           options={[
             ["", marked(words.asBuilt(graph.mainDtype), graph.mainDtype)],
@@ -47,6 +52,7 @@ export function Workload({ store }: { store: Store }) {
       <Select
         row
         label={words.convention}
+        lock={lock}
         value={convention}
         options={[...graph.conventions.keys()]}
         choose={store.setConvention}
@@ -75,6 +81,7 @@ interface SizeProps {
 
 function Size({ store, workload: shown, dim, value }: SizeProps) {
   const { name } = dim;
+  const lock = store.lockNote("dims");
   const now = () => store.workload.value ?? shown;
   /** Each key steps from the present size, so the slider follows it at once. */
   const present = () => store.dims.value[name] ?? dim.default;
@@ -117,6 +124,7 @@ function Size({ store, workload: shown, dim, value }: SizeProps) {
           entry={entry}
           label={strings.typed(name)}
           shown={String(value)}
+          lock={lock}
           reset={{
             label: words.reset(name, dim.default),
             done: value === dim.default,
@@ -133,6 +141,7 @@ function Size({ store, workload: shown, dim, value }: SizeProps) {
           min={positionOf(dim, dim.low)}
           max={positionOf(dim, dim.high)}
           step={isLog(dim) ? "any" : 1}
+          lock={lock}
           shown={() => [positionOf(dim, present()), String(present())]}
           start={() => {
             const gesture = store.dragDim(name);
