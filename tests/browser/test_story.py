@@ -97,6 +97,18 @@ class Panel:
         raise AssertionError("the marker does not get there")
 
 
+def answer_wrong(panel: Panel) -> None:
+    """Answer the question of the step, not right."""
+    if panel.root.get_by_role("textbox").count() > 0:
+        panel.root.get_by_role("textbox").fill("5")
+    elif panel.root.get_by_role("radio").count() > 0:
+        panel.root.get_by_role("radio").first.check()
+    elif panel.marker.count() > 0:
+        panel.marker.press("PageUp")
+    panel.check.click()
+    expect(panel.said).to_have_text(re.compile("^Not yet"))
+
+
 def graded(download: Download, folder: Path, questions: object = None) -> rw.Grades:
     """Return the grades of a saved file of answers."""
     path = folder / download.suggested_filename
@@ -343,14 +355,56 @@ def test_a_projector_shows_text_chart_and_sliders_of_each_step_at_once(exported:
     opened = exported(told(caption=LONG, presentation=True).to_html(), **projector)
     page, panel, drawn = opened.page, Panel(opened.page), opened.drawn
     shown = [panel.root, drawn.chart, drawn.slider("peak"), drawn.slider("bandwidth")]
-    for step in range(1, 8):
-        page.evaluate("(step) => { location.hash = `#step=${step}`; }", step)
-        panel.at(step)
+
+    def fits() -> None:
         drawn.eventually(lambda: page.evaluate(ON_ONE_SCREEN, [one.element_handle() for one in shown]) <= 768)
         box = drawn.chart.bounding_box()
         assert box is not None
         assert box["height"] >= 350
+
+    for step in range(1, 8):
+        page.evaluate("(step) => { location.hash = `#step=${step}`; }", step)
+        panel.at(step)
+        fits()
+        if panel.check.count() > 0:
+            answer_wrong(panel)
+            fits()
+            panel.root.get_by_role("button", name="Show the answer").click()
+            expect(panel.root).to_contain_text("The answer is")
+            fits()
     expect(drawn.toggle("My chip")).to_be_attached()
+
+
+def test_the_number_at_the_marker_stays_on_the_chart(exported: Callable[..., Exported]) -> None:
+    opened = exported(told().to_html(), fragment="#step=4", viewport={"width": 480, "height": 900})
+    panel, drawn = Panel(opened.page), opened.drawn
+    for key in ("PageUp", "PageDown"):
+        for _ in range(60):
+            panel.marker.press(key)
+        number, chart = panel.marker.locator(".roofwidget-place").bounding_box(), drawn.chart.bounding_box()
+        assert number is not None
+        assert chart is not None
+        assert chart["x"] <= number["x"]
+        assert number["x"] + number["width"] <= chart["x"] + chart["width"]
+
+
+def test_the_true_place_is_that_of_the_kernels_point(exported: Callable[..., Exported]) -> None:
+    kernels = [rw.Kernel("slow", 4e12, 1e11, time=4.0)]
+    widget = rw.roofline([rw.Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})], kernels)
+    rw.Story(widget, [rw.Question(key="q", prompt="Where?", answer=40, on="intensity", kernel="slow")])
+    opened = exported(widget.to_html())
+    panel, drawn = Panel(opened.page), opened.drawn
+    panel.marker.focus()
+    panel.move_marker(40)
+    panel.check.click()
+    ring = drawn.root.locator(".roofwidget-truth")
+    x, y = drawn.place(40, 1e12)
+
+    def is_there() -> bool:
+        box = ring.bounding_box()
+        return box is not None and abs(box["x"] + 14 - x) < 3 and abs(box["y"] + 14 - y) < 3
+
+    drawn.eventually(is_there)
 
 
 def test_the_picker_lists_chips_in_rows_beside_a_story(exported: Callable[..., Exported]) -> None:
@@ -444,14 +498,7 @@ def test_keys_scroll_a_page_outside_the_panel(exported: Callable[..., Exported])
 
 def wrong_then_shown(panel: Panel) -> None:
     """Give a wrong answer and ask for the right one. Axe finds nothing in between."""
-    if panel.root.get_by_role("textbox").count() > 0:
-        panel.root.get_by_role("textbox").fill("5")
-    elif panel.root.get_by_role("radio").count() > 0:
-        panel.root.get_by_role("radio").first.check()
-    elif panel.marker.count() > 0:
-        panel.marker.press("PageUp")
-    panel.check.click()
-    expect(panel.said).to_have_text(re.compile("^Not yet"))
+    answer_wrong(panel)
     widget = panel.page.locator(".roofwidget")
     checked(widget)
     panel.root.get_by_role("button", name="Show the answer").click()
