@@ -130,24 +130,24 @@ def grade(
     """
     if counts not in _COUNTS:
         raise ValueError(f"counts is 'last', 'first' or 'best', not {counts!r}{did_you_mean(str(counts), _COUNTS)}")
-    attempts, own = _attempts(answers)
+    attempts, own = _attempts(answers, is_asked=questions is None)
     if questions is None and own is None:
         raise TypeError("grade: give the questions that the answers belong to, as in rw.grade(answers, questions)")
     known = by_key(list(own or []) if questions is None else list(questions))
     return Grades(tuple(_grade(question, attempts.get(key, []), counts) for key, question in known.items()))
 
 
-def _attempts(answers: Any) -> tuple[dict[str, list[Any]], list[Question] | None]:
-    """Return all answers by key, and the questions that come with them."""
+def _attempts(answers: Any, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question] | None]:
+    """Return all answers by key, and the questions that come with them if they are asked for."""
     if isinstance(answers, RooflineModel):
         own = [Question.from_record(record) for record in answers.questions]
         return {key: list(given) for key, given in answers.answers.items()}, own
     if isinstance(answers, Mapping):
         return {str(key): [] if value is None else [value] for key, value in answers.items()}, None
-    return _from_file(Path(answers))
+    return _from_file(Path(answers), is_asked=is_asked)
 
 
-def _from_file(path: Path) -> tuple[dict[str, list[Any]], list[Question]]:
+def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question]]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
@@ -158,7 +158,8 @@ def _from_file(path: Path) -> tuple[dict[str, list[Any]], list[Question]]:
     if type(version) is not int or not 1 <= version <= VERSION:
         raise ValueError(f"{path.name} has version {version!r}, and this roofwidget reads up to {VERSION}")
     try:
-        questions = [Question.from_record(record) for record in document["questions"]]
+        # A learner can edit the questions: they matter only if the lecturer gives none.
+        questions = [Question.from_record(record) for record in document["questions"]] if is_asked else []
         answers = {str(key): list(given) for key, given in document["answers"].items()}
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{path.name} is damaged: {error}") from None

@@ -10,10 +10,12 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser import lab
 from tests.browser.drawn import EVENTUALLY_SECONDS
+from tests.browser.exported import Exported
 from tests.browser.tabs import Tab, Tabs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
 
 # A machine that is busy with other work answers late; only what never comes about is a failure.
@@ -81,3 +83,17 @@ def notebook(
     for tab in used:
         tabs.give_back(tab, trusted=passed)
     assert errors == []
+
+
+@pytest.fixture
+def exported(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Exported]]:
+    """Open exported pages from their files, without a network."""
+    opened: list[Exported] = []
+
+    def open_page(html: str, **options: Any) -> Exported:
+        opened.append(Exported(browser, tmp_path, html, **options))
+        return opened[-1]
+
+    yield open_page
+    for one in opened:
+        one.close()

@@ -24,9 +24,9 @@ CHECK = """async (root, only) => {
 # Names of whatever has the focus in turn but does not keep the notebook's keys away.
 UNGUARDED = """(root) => [...root.querySelectorAll('a[href], button, input, select, textarea, [tabindex]')]
   .filter((one) => one.dataset.lmSuppressShortcuts !== 'true').map((one) => one.outerHTML.slice(0, 200))"""
-# What is smaller than 24 px either way; a tick is pressed by its label, a link stands in a text.
+# What is smaller than 24 px either way; a tick or an option is pressed by its label, a link stands in a text.
 SMALL = """(root) => [...root.querySelectorAll('button, input, select')]
-  .map((one) => [one, (one.type === 'checkbox' ? one.closest('label') : one).getBoundingClientRect()])
+  .map((one) => [one, (/checkbox|radio/.test(one.type) ? one.closest('label') : one).getBoundingClientRect()])
   .filter(([, { width, height }]) => width > 0 && (width < 23.9 || height < 23.9))
   .map(([one, { width, height }]) => `${width} x ${height}: ${one.outerHTML.slice(0, 200)}`)"""
 # Parts of the widget that are cut off where nothing scrolls.

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import re
 from html import escape
-from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-import pytest
 from playwright.sync_api import expect
 
 import roofwidget as rw
-from tests.browser.drawn import Drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from playwright.sync_api import Browser, Page
-
-    from tests.browser.lab import Notebook
+    from tests.browser.exported import Exported
 
 CHIPS = [
     rw.Chip("One", {"bf16": "100 TFLOP/s", "fp8": "200 TFLOP/s"}, {"HBM": "1 TB/s", "L2": "10 TB/s"}),
@@ -31,47 +25,6 @@ KERNELS = [
     rw.Kernel("copy", 0, 1e9, time=2e-3),
 ]
 HOSTILE = "</script><script>window.PWNED=1</script><svg onload=window.PWNED=1>\u202e\x07 {{7*7}}"
-
-
-class Exported:
-    """A page opened from its file, without a network, and what went wrong on it."""
-
-    def __init__(self, browser: Browser, folder: Path, html: str, **options: Any) -> None:
-        path = folder / "page.html"
-        path.write_text(html, encoding="utf-8")
-        self.context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900}, **options)
-        self.page: Page = self.context.new_page()
-        self.requests: list[str] = []
-        self.faults: list[str] = []
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("console", lambda message: self.faults.append(f"{message.type}: {message.text}"))
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.goto(path.as_uri())
-
-    @property
-    def drawn(self) -> Drawn:
-        """The first widget of the page."""
-        return Drawn(cast("Notebook", SimpleNamespace(page=self.page)))
-
-    def close(self) -> None:
-        """Close it. Nothing was asked for but the file, and the browser had nothing to complain about."""
-        assert [url for url in self.requests if url != "about:srcdoc"] == [self.page.url]
-        assert self.faults == []
-        assert self.page.evaluate("window.PWNED") is None
-        self.context.close()
-
-
-@pytest.fixture
-def exported(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Exported]]:
-    opened: list[Exported] = []
-
-    def open_page(html: str, **options: Any) -> Exported:
-        opened.append(Exported(browser, tmp_path, html, **options))
-        return opened[-1]
-
-    yield open_page
-    for one in opened:
-        one.close()
 
 
 def test_sliders_toggles_undo_and_typed_values_work_on_a_page(exported: Callable[..., Exported]) -> None:

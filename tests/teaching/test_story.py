@@ -232,6 +232,22 @@ def test_the_front_end_gets_texts_as_elements_and_never_as_markup() -> None:
     assert sent["steps"][1]["question"]["prompt"] == [["p", "What binds?"]]
 
 
+def test_the_front_end_has_the_graph_of_a_merge_for_the_file_of_answers() -> None:
+    merge = rw.Question(key="m", prompt="?", answer=[["gelu", "relu"]], graph=graph())
+    [step] = rw.ask(merge, chips=["v5p"]).wire_values(["story"])["story"]["steps"]
+    record = json.loads(json.dumps({**step["question"], "prompt": "?", "explanation": ""}))
+    assert rw.Question.from_record(record).check([["gelu", "relu"]]).correct
+
+
+def test_given_questions_replace_those_of_a_file_even_if_they_are_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "answers.json"
+    document = {"format": "roofwidget answers", "version": 1, "questions": [{"key": 1}], "answers": {"ridge": [166.3]}}
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert rw.grade(file, [ridge()]).points == 1
+    with pytest.raises(ValueError, match=r"answers\.json is damaged"):
+        rw.grade(file)
+
+
 def test_asking_shows_the_setup_of_the_question() -> None:
     question = rw.Question(key="q", prompt="?", answer=1.0, setup={"chips": ["v5p"], "kernels": KERNELS})
     widget = rw.ask(question, title="One question")

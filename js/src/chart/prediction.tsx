@@ -16,6 +16,9 @@ import type { Scene } from "./scene.ts";
 /** A step of a key moves the marker by this factor, with Page Up and Page Down by the same factor to the tenth. */
 const KEY_FACTOR = 1.02;
 
+/** The room that the number beside the marker takes at most, px. */
+const PLACE_PX = 140;
+
 interface PredictionProps {
   readonly store: Store;
   readonly scene: Scene;
@@ -47,17 +50,25 @@ function placeOf({ store, scene: { scales, focus }, question, axis }: MarkerProp
   return { x: known ? scales.x(known) : (scales.plot.left + scales.plot.right) / 2, y: scales.y(value) };
 }
 
-function intensityOf({ kernels }: Store, name: string): number | undefined {
-  const table = kernels.value;
-  for (let row = 0; row < table.n; row++) {
-    if (textAt(table.name, row) !== name) continue;
-    const sum = (columns: ReadonlyMap<string, Float64Array>) =>
-      [...columns.values()].reduce((total, column) => total + (column[row] || 0), 0);
-    const moved = [...table.bytes.values()][0]?.[row] ?? 0;
-    const ratio = sum(table.flops) / moved;
-    return ratio > 0 && Number.isFinite(ratio) ? ratio : undefined;
-  }
-  return undefined;
+function rowOf({ kernels }: Store, name: string): number {
+  const { name: names, n } = kernels.value;
+  for (let row = 0; row < n; row++) if (textAt(names, row) === name) return row;
+  return -1;
+}
+
+function intensityOf(store: Store, name: string): number | undefined {
+  const [table, row] = [store.kernels.value, rowOf(store, name)];
+  const moved = [...table.bytes.values()][0]?.[row] ?? 0;
+  const flops = [...table.flops.values()].reduce((total, column) => total + (column[row] || 0), 0);
+  const ratio = flops / moved;
+  return ratio > 0 && Number.isFinite(ratio) ? ratio : undefined;
+}
+
+/** Returns the place of the kernel's point, px. Undefined if the kernel has no point. */
+function pointOf(store: Store, { points, at }: Scene, name: string | null) {
+  const index = name === null ? -1 : (points.home[rowOf(store, name)] ?? -1);
+  const [x, y] = [at.x[index], at.y[index]];
+  return x === undefined || y === undefined ? undefined : { x, y };
 }
 
 function Marker(props: MarkerProps) {
@@ -128,7 +139,9 @@ function Marker(props: MarkerProps) {
         onClick={(event) => event.stopPropagation()}
         onKeyDown={onKeyDown}
       >
-        <span class="roofwidget-place">{text}</span>
+        <span class="roofwidget-place" data-side={x > scales.plot.right - PLACE_PX ? "start" : "end"}>
+          {text}
+        </span>
       </div>
     </>
   );
@@ -140,7 +153,8 @@ function Glide(props: MarkerProps) {
   const given = store.lesson.attempts.value.at(-1);
   const isNew = useRef(true);
   if (typeof given !== "number" || typeof question.answer !== "number") return null;
-  const [from, to] = [placeOf(props, given), placeOf(props, question.answer)];
+  const from = placeOf(props, given);
+  const to = pointOf(store, props.scene, question.kernel) ?? placeOf(props, question.answer);
   const way = { "--roofwidget-dx": `${from.x - to.x}px`, "--roofwidget-dy": `${from.y - to.y}px` };
   const isMoving = isNew.current;
   isNew.current = false;

@@ -24,12 +24,11 @@ export function createLesson(
   const current = computed(() => story.value?.steps[Math.min(step.value, story.value.steps.length - 1)]);
   const question = computed(() => current.value?.question ?? undefined);
   const attempts = computed(() => answers.value[question.value?.key ?? ""] ?? []);
-  /** The keys of the questions that were answered right on this page. Other sizes of a graph change no such answer. */
-  const found = signal<ReadonlySet<string>>(NOTHING);
   const isRevealed = computed(() => {
     const asked = question.value;
-    if (!asked) return false;
-    if (revealed.value.has(asked.key) || found.value.has(asked.key)) return true;
+    // Python can take all answers back. Then the question is asked again.
+    if (!asked || attempts.value.length === 0) return false;
+    if (revealed.value.has(asked.key)) return true;
     const needs = asked.kind === "merge" ? workload.value : undefined;
     return attempts.value.some((given) => verdictOf(asked, given, needs)?.isRight);
   });
@@ -59,10 +58,6 @@ export function createLesson(
     hidden,
     reveal() {
       if (question.value) revealed.value = new Set([...revealed.value, question.value.key]);
-    },
-    /** Remembers that a right answer was given. */
-    find(key: string) {
-      found.value = new Set([...found.value, key]);
     },
     /** Returns the values on the wire of all traits that a step sets. */
     valuesAt: (at: number) => ({ ...story.value?.base, ...story.value?.steps[at]?.changes }),

@@ -169,7 +169,6 @@ export function createStore(model: Model, abort: AbortSignal) {
   function giveAnswer(given: Attempt) {
     const asked = lesson.question.value;
     if (!asked) return;
-    if (verdictOf(asked, given, workload.state.workload.value)?.isRight) lesson.find(asked.key);
     sync.set({ answers: { ...signals.answers.value, [asked.key]: [...lesson.attempts.value, given] } });
   }
 

@@ -192,6 +192,7 @@ describe("a hidden kernel", () => {
       { question: PLACE, hides: ["gelu"] },
       { question: { ...PLACE, key: "r" }, hides: ["gelu"] },
     ]);
+    store.giveAnswer(500);
     store.lesson.reveal();
     expect(store.rows.value.length).toBe(2);
     store.showStep(1);
@@ -248,6 +249,10 @@ describe("answers", () => {
   });
   it("of Python count like those of the page", () => {
     const { model, store } = onKernels([{ question: NUMBER, hides: ["gelu"] }]);
+    store.giveAnswer(50);
+    store.lesson.reveal();
+    model.receive("answers", {});
+    expect([store.lesson.isRevealed.value, store.rows.value.length]).toEqual([false, 1]);
     model.receive("answers", { q: [100] });
     expect([store.lesson.isRevealed.value, store.rows.value.length]).toEqual([true, 2]);
     model.receive("answers", {});

@@ -1,6 +1,7 @@
 // A question of a step: what is asked, the learner's answer, and what is said to it.
 
 import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { verdictText } from "../../text/answers.ts";
 import { formatAnswer, parseAnswer } from "../../text/numbers.ts";
@@ -22,16 +23,28 @@ export function QuestionPanel({ store, question }: QuestionProps) {
   const { attempts, isRevealed } = store.lesson;
   const fault = useSignal("");
   const id = useUid();
+  const panel = useRef<HTMLFieldSetElement>(null);
   const last = attempts.value.at(-1);
+  /** Runs `act`. If it shows the answer, the focused control disappears, and the focus stays in the panel. */
+  function keepFocus(act: () => void) {
+    act();
+    if (isRevealed.peek()) panel.current?.focus({ preventScroll: true });
+  }
   function give(answer: Attempt | undefined, otherwise: string) {
     fault.value = answer === undefined ? otherwise : "";
-    if (answer !== undefined) store.giveAnswer(answer);
+    if (answer !== undefined) keepFocus(() => store.giveAnswer(answer));
   }
   const verdict = last === undefined ? undefined : store.verdict(last);
   const said = last === undefined ? "" : verdictText(question, last, verdict);
   const look = verdict?.isRight && !fault.value ? "roofwidget-right" : "roofwidget-fault";
   return (
-    <fieldset class="roofwidget-question" aria-labelledby={id}>
+    <fieldset
+      ref={panel}
+      class="roofwidget-question"
+      aria-labelledby={id}
+      tabIndex={-1}
+      data-lm-suppress-shortcuts="true"
+    >
       <div id={id} class="roofwidget-prompt">
         <TextNodes nodes={question.prompt} />
       </div>
@@ -44,7 +57,7 @@ export function QuestionPanel({ store, question }: QuestionProps) {
       ) : (
         attempts.value.length > 0 && (
           <p class="roofwidget-row">
-            <Button onClick={store.lesson.reveal}>{words.show}</Button>
+            <Button onClick={() => keepFocus(store.lesson.reveal)}>{words.show}</Button>
             <span class="roofwidget-muted">{words.attempts(attempts.value.length)}</span>
           </p>
         )
@@ -151,7 +164,7 @@ function OnChart({ store, question: { on, unit }, give, hint }: AnswerProps & { 
   return (
     <div class="roofwidget-row">
       <span class="roofwidget-muted">{hint}</span>
-      {now !== undefined && <output>{formatAnswer(now, unit)}</output>}
+      {now !== undefined && <span>{formatAnswer(now, unit)}</span>}
       <Button look="button roofwidget-primary" onClick={() => give(isMarker ? now : store.answerNow(), hint)}>
         {words.check}
       </Button>
