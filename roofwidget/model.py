@@ -628,9 +628,18 @@ class RooflineModel(HasTraits):
         self._refresh_rates()
         for name, value in last.items():
             setattr(self, name, value)
+        self._focus_on_chip_with_peaks({*traits, *last})
         if _restore is not None:
             _restore(self)
         self._is_built = True
+
+    def _focus_on_chip_with_peaks(self, given: set[str]) -> None:
+        """Focus the first default chip that has a peak for the precision of each kernel, if there is one."""
+        if {"chips", "focus_chip", "shown"} & given:
+            return
+        needed = {precision for precision in self.shown_kernels.precision if precision}
+        able = (name for name in self.shown if needed <= self.chip(name).peak_flops.keys())
+        self.focus_chip = next(able, self.focus_chip)
 
     def _check_keywords(self, traits: Mapping[str, Any], *, has_kernels: bool) -> None:
         kind = type(self).__name__
@@ -1402,6 +1411,12 @@ class RooflineModel(HasTraits):
                     from_wire = self.trait_metadata(name, "from_json")
                     self.set_trait(name, values[name] if from_wire is None else from_wire(values[name], self))
 
+    def picture_with(
+        self, values: Mapping[str, Any], *, width: int = engine.DEFAULT_WIDTH, height: int | None = None
+    ) -> Picture:
+        """Return a picture of the chart with some values as a page receives them. The model keeps its own."""
+        return engine.draw(self._wire_state(**values), self.locale, width=width, height=height)
+
     def copy_without_browser(self) -> RooflineModel:
         """Return a model of the same state, whose changes change nothing here. It has no story."""
         found = session.parsed(self._to_session())
@@ -1650,8 +1665,9 @@ class RooflineModel(HasTraits):
 
         The HTML has at most 30 kB: the picture shows at most 100 kernels, those with the longest self times.
         """
-        kernels, rows = self.shown_kernels, self.filtered_rows
-        longest = rows[np.argsort(-np.nan_to_num(kernels.self_time[rows]), kind="stable")]
+        rows = self.filtered_rows
+        times = np.nan_to_num(self.shown_kernels.self_time[rows])
+        longest = rows[np.argsort(-times, kind="stable")]
         table = self._bounds_table(longest)
         for most in fallback.KERNELS:
             drawn = np.sort(longest[:most])
@@ -1659,7 +1675,7 @@ class RooflineModel(HasTraits):
                 picture = self._picture_of_rows(drawn)
             except (ImportError, FileNotFoundError):
                 break
-            whole = fallback.html(picture, table, len(drawn), len(rows))
+            whole = fallback.html(picture, table, len(drawn), len(rows), timed=bool(times.any()))
             if len(whole) <= fallback.MAX_BYTES:
                 return whole
         return table

@@ -44,7 +44,8 @@ snapshots ``[{name, chip, precision, memory, peak, bandwidth, hidden, kernels: [
          Null means infinite. Sent by both sides.
 story    ``{base: {trait: value}, steps: [{caption: nodes, changes: {trait: value}, hides: boolean or [kernel],
          question: null or {key, kind, prompt: nodes, answer, unit, tolerance, options: [[text, what is said]],
-         explanation: nodes, on, kernel, source, difficulty}}]}``. A step has the values of `base` and of its `changes`.
+         explanation: nodes, on, kernel, graph, source, difficulty}}]}``. The page only copies the graph into the file
+         of answers. A step has the values of `base` and of its `changes`.
          `roofwidget.support.markdown` makes the nodes.
 others   as in Python
 ======== =========================================================================================
@@ -69,7 +70,7 @@ from roofwidget.kernels.concat import concat
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
 from roofwidget.support import markdown
-from roofwidget.support.text_tables import without_surrogates
+from roofwidget.support.text_tables import without_controls, without_surrogates
 from roofwidget.workloads import CONVENTIONS, DTYPES, Graph, Op, Tensor
 from roofwidget.workloads.expressions import to_wire
 from roofwidget.workloads.partition import Partition
@@ -84,8 +85,8 @@ def chips_to_wire(chips: Iterable[Chip], added: Iterable[Chip] = ()) -> list[dic
 
 
 def catalogue_to_wire(chips: Iterable[Chip]) -> list[dict[str, Any]]:
-    """Return the catalogue for a page: each chip as a dict without its figures' sources and notes."""
-    return [_chip(chip) | {"figures": [], "notes": []} for chip in chips]
+    """Return the catalogue for a page: each chip as a dict with its aliases, without its figures' sources and notes."""
+    return [_chip(chip) | {"aliases": list(chip.aliases), "figures": [], "notes": []} for chip in chips]
 
 
 def _chip(chip: Chip) -> dict[str, Any]:
@@ -94,7 +95,8 @@ def _chip(chip: Chip) -> dict[str, Any]:
     measured = {ceiling_key(ceiling) for ceiling in chip.ceilings if ceiling.measured}
     return {
         "id": chip.id,
-        "name": text_to_wire(chip.name),
+        # The name stands within sentences.
+        "name": without_controls(text_to_wire(chip.name)),
         "vendor": text_to_wire(chip.vendor),
         "family": text_to_wire(chip.family),
         "generation": chip.generation,
@@ -360,7 +362,7 @@ def story_to_wire(record: Mapping[str, Any] | None, _widget: object = None) -> d
         if question is None:
             return None
         texts = {name: markdown.tree(text_to_wire(question[name])) for name in ("prompt", "explanation")}
-        return {name: value for name, value in {**question, **texts}.items() if name != "graph"}
+        return {**question, **texts}
 
     steps = [
         {**step, "caption": markdown.tree(text_to_wire(step["caption"])), "question": asked(step["question"])}

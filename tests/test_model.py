@@ -18,7 +18,7 @@ import pytest
 import traitlets
 from traitlets import TraitError
 
-from roofwidget import Chip, Kernel, Kernels, MissingFigureError, RooflineModel, preset
+from roofwidget import Chip, Kernel, Kernels, MissingFigureError, RooflineModel, chain, preset
 
 # Seconds. No test needs a tenth of this; a deadlock fails instead of hanging.
 PATIENCE = 10.0
@@ -790,3 +790,14 @@ def test_the_focus_chip_is_shown_and_a_hidden_one_hands_the_focus_on(model: Roof
     assert model.focus_chip == "large"
     model.focus_chip = "small"
     assert set(model.shown) == {"small", "large"}
+
+
+def test_the_focus_of_the_chips_by_default_can_run_the_graph() -> None:
+    graph = chain([("LayerNorm", 10), ("GELU", 8)], elements=1_000_000)
+    model = RooflineModel(graph=graph)
+    assert model.focus_chip == "v7x-bf16"
+    assert model.bound().total_time > 0
+    assert RooflineModel(graph=graph, focus_chip="v6e").focus_chip == "v6e"
+    assert RooflineModel().focus_chip == RooflineModel().shown[0]
+    # No chip of these has the precision.
+    assert RooflineModel(graph=chain([("GELU", 8)], elements=1_000, dtype="fp64")).focus_chip == "v7x-fp8"

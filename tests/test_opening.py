@@ -66,6 +66,16 @@ def test_a_missing_file_is_told_from_a_misspelt_chip(path: str) -> None:
 # -- show_profile ----------------------------------------------------------------------------------------------
 
 
+def test_a_graph_without_chips_is_shown_on_a_chip_that_has_a_time_for_it() -> None:
+    chain = rw.chain([("layernorm", 10), ("gelu", 8)], elements=2**20, dtype="bf16")
+    model = rw.RooflineModel(graph=chain)
+    assert "bf16" in model.chip().peak_flops
+    assert (model.bound().time > 0).all()
+    assert rw.RooflineModel(graph=chain, focus_chip="v7x-fp8").focus_chip == "v7x-fp8"
+    unknown = rw.chain([("gelu", 8)], elements=2**20, dtype="fp64")
+    assert rw.RooflineModel(graph=unknown).focus_chip == "v7x-fp8"
+
+
 def test_a_profile_puts_its_chip_before_the_others_and_focuses_it() -> None:
     model = rw.RooflineModel(["h100-sxm", "a100-sxm-80gb"], [("old", 1e9, 1e6)])
     found = rw.read(TPU)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
+
+import roofwidget as rw
 
 README = Path(__file__).parents[1] / "README.md"
 USING = README.parent / "docs" / "using.md"
@@ -20,6 +23,25 @@ def test_the_readmes_example_runs_and_prints_what_it_says(capsys: pytest.Capture
     assert printed is not None
     assert capsys.readouterr().out.strip() == printed[1]
     assert repr(names["widget"]) == "RooflineWidget(Mine, NVIDIA H100 SXM5 80GB, TPU v6e (Trillium); 2 kernels)"
+
+
+@pytest.mark.filterwarnings("ignore:.*names no chip:UserWarning")
+def test_what_the_table_says_in_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(Path(__file__).with_name("fixtures") / "ncu" / "two_kernels.ncu-rep", "profile.ncu-rep")
+    for name in ("profile.csv", "before.csv", "after.csv"):
+        Path(name).write_text("name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\n", encoding="utf-8")
+    text = README.read_text(encoding="utf-8")
+    chain = re.search(r"`(rw\.chain\(.*\))`", text)
+    assert chain is not None
+    names: dict[str, object] = {"rw": rw, "graph": eval(chain[1]), "chip": rw.chip("h100-sxm")}  # noqa: S307 - our own text
+    names["kernels"] = rw.read("profile.ncu-rep")
+    names["widget"] = rw.roofline("profile.ncu-rep")
+    section = text.partition("## What you probably came for")[2].partition("##")[0]
+    codes = [code for row in section.splitlines() if row.startswith("|") for code in re.findall("`([^`]*)`", row)]
+    assert len(codes) >= 6
+    for code in codes:
+        eval(code, names)  # noqa: S307 - our own text
 
 
 def test_the_example_of_a_graph_runs() -> None:

@@ -171,6 +171,9 @@ function View({ store, box, theme }: ViewProps) {
   const room = isFull || isLarge ? visible / scale - around - (isFull ? SENTENCE_PX : 0) : undefined;
   const size = { width: chartWidth, height: chartHeight(chartWidth, room, isFull) };
   const chart = { store, size, theme: theme.value, below, pointedChip };
+  // In a presentation, a story and the chart with its sliders share the screen.
+  const isTold = isLarge && store.story.value !== null;
+  const chips = <Chips store={store} theme={theme.value} />;
   const looks = { stacked: isStacked, narrow: width < NARROW_PX, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
   return (
@@ -184,7 +187,7 @@ function View({ store, box, theme }: ViewProps) {
         <div ref={head}>
           {store.title.value && <h2>{store.title.value}</h2>}
           <StoryPanel store={store} />
-          <Chips store={store} theme={theme.value} />
+          {!isTold && chips}
         </div>
         <div class="roofwidget-main">
           <div>
@@ -199,6 +202,7 @@ function View({ store, box, theme }: ViewProps) {
                   <Rates store={panels} />
                 </div>
               )}
+              {isTold && chips}
               {isExplained.value && <Legend kernels={store.kernels.value} theme={theme.value} />}
               <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />
               <Filters store={panels} theme={theme.value} width={chartWidth} />

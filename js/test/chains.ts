@@ -1,6 +1,6 @@
 // Chains of elementwise operations as Python sends them, and the state of a model that has them.
 
-import { PROFILE, VIEWING, wireChip, wireKernels } from "./helpers.ts";
+import { LESSON, PROFILE, VIEWING, wireChip, wireKernels } from "./helpers.ts";
 
 interface ChainSpec {
   ops?: number;
@@ -46,7 +46,7 @@ export function stateOf(graphs: readonly (readonly [phase: string, graph: unknow
       exposed_comm: 0,
       exposed_roofs: [],
     },
-    ...{ ceilings: null, all_levels: false, launch_overhead: 0, ...VIEWING, selected: [], hovered: null },
+    ...{ ceilings: null, all_levels: false, launch_overhead: 0, ...VIEWING, ...LESSON, selected: [], hovered: null },
     ...{ graphs, phase, partition: (graph as { ops: unknown[] }).ops.map((_, at) => [at]) },
     ...{ dims: {}, convention: "", dtype: null },
     ...PROFILE,

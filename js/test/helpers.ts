@@ -181,6 +181,12 @@ export const VIEWING = {
   ...{ view: "roofline", zoom: null, rate_unit: "FLOP/s", word: 0, x_axis: "intensity", tick_base: 10 },
   ...{ time_scale: "log", presentation: false, rulers: true, snapshots: [] },
   moves: {},
+  ...{ story: null as unknown, step: 0, answers: {} },
+};
+
+/** The lesson traits of a new model. */
+export const LESSON = {
+  ...{ story: null, step: 0, answers: {}, locks: [], hidden_panels: [], ranges: {}, snap: {}, terms: {} },
 };
 
 /** The profile traits of a new model. */

@@ -10,6 +10,7 @@ import type { Roof } from "../src/roofline/roofline.ts";
 import {
   FakeModel,
   type KernelSpec,
+  LESSON,
   makeChip,
   makeKernels,
   makeRoof,
@@ -77,5 +78,5 @@ export const onOneChip = (specs: readonly KernelSpec[], changes: Record<string, 
       exposed_roofs: [],
     },
     ...{ ceilings: null, all_levels: false, launch_overhead: 0, graphs: [], phase: "", partition: null, dims: {} },
-    ...{ convention: "", dtype: null, selected: [], hovered: null, ...VIEWING, ...PROFILE, ...changes },
+    ...{ convention: "", dtype: null, selected: [], hovered: null, ...VIEWING, ...LESSON, ...PROFILE, ...changes },
   });

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, get_args
 
 from roofwidget.export.saved_state import State, saved
 from roofwidget.support import built_files
+from roofwidget.support.arguments import number_argument
 from roofwidget.support.did_you_mean import did_you_mean
 
 Theme = Literal["light", "dark"]
@@ -94,7 +95,7 @@ def draw(
     if theme not in get_args(Theme):
         raise ValueError(f"theme is 'light' or 'dark', not {theme!r}{did_you_mean(str(theme), get_args(Theme))}")
     for name, size in (("width", width), ("height", height)):
-        if size is not None and not SIZES[0] <= size <= SIZES[1]:
+        if size is not None and not SIZES[0] <= number_argument(size, f"{name} in px") <= SIZES[1]:
             raise ValueError(f"{name} is {size:g} px; it must be from {SIZES[0]} to {SIZES[1]:,} px")
     order = saved(state, width=width, height=height, dark=theme == "dark")
     return Picture(**json.loads(_ENGINES.of(language)(order)))

@@ -18,8 +18,8 @@ MAX_BYTES: Final = 30_000
 WIDTH: Final = 510
 """The width of the picture, px. A narrow chart names only five kernels, so it is drawn in a third of the time: a person
 waits for it when a cell shows its widget."""
-KERNELS: Final = (100, 40, 15)
-"""The most kernels in the picture. If their names are long, the next smaller number."""
+KERNELS: Final = (100, 40, 15, 5)
+"""The most kernels in the picture. If they need too many bytes, the next smaller number."""
 MAX_ROWS: Final = 10
 """The most rows of the table."""
 _MAX_LETTERS: Final = 300
@@ -45,13 +45,17 @@ class Still:
         return self.words
 
 
-def html(picture: Picture, table: str, drawn: int, count: int) -> str:
-    """Return the HTML of a picture and a table. The picture shows `drawn` kernels of `count`."""
+def html(picture: Picture, table: str, drawn: int, count: int, *, timed: bool) -> str:
+    """Return the HTML of a picture and a table.
+
+    The picture shows `drawn` kernels of `count`: the longest if they are `timed`, otherwise the first.
+    """
     data = base64.b64encode(picture.svg.encode()).decode("ascii")
     parts = [
         f'<img alt="{escaped(one_line(picture.title, _MAX_LETTERS))}" width="{picture.width}" ',
         f'height="{picture.height}" src="data:image/svg+xml;base64,{data}">',
     ]
     if drawn < count:
-        parts.append(f"<p>The picture shows the {drawn:,} kernels with the longest times, of {count:,}.</p>")
+        which = f"{drawn:,} kernels with the longest times" if timed else f"first {drawn:,} kernels"
+        parts.append(f"<p>The picture shows the {which}, of {count:,}.</p>")
     return f"<div>{''.join(parts)}{table}</div>"

@@ -24,6 +24,11 @@ STATE: Final = "application/vnd.jupyter.widget-state+json"
 _OURS: Final = "roofwidget.RooflineWidget"
 _MISSING: Final = "pages of notebooks need nbconvert: pip install 'roofwidget[notebooks]'"
 _MAX_LETTERS: Final = 200
+# The code of a folded cell, until the page is made.
+_FOLDED: Final = "roofwidget_folded_"
+_FOLDED_CODE: Final = re.compile(
+    rf'<div class="[^"]*highlight[^"]*"><pre>(?:(?!</pre>).)*?{_FOLDED}(\d+)(?:(?!</pre>).)*</pre></div>', re.DOTALL
+)
 _STYLE: Final = """\
 pre { overflow-x: auto; padding: 8px; background: #8881; font-size: 13px; }
 .prompt, .anchor-link { display: none; }
@@ -105,6 +110,8 @@ def notebook_page(path: Path, day: date, neighbours: Collection[str] = ()) -> st
         If the file is no notebook, or shows a widget whose state it does not have.
     """
     notebook = _read(path)
+    import nbconvert  # noqa: PLC0415  # optional; `_read` has checked that it is installed
+
     states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
     parts: list[page.Part] = []
     for output in _outputs(notebook):
@@ -123,14 +130,28 @@ def notebook_page(path: Path, day: date, neighbours: Collection[str] = ()) -> st
         parts.append(_part(model))
     # For states of widgets nbconvert would add a script, which the page's policy forbids.
     notebook.metadata.pop("widgets", None)
-    import nbconvert  # noqa: PLC0415  # optional; `_read` has checked that it is installed
-
+    folded = _fold(notebook)
     exporter: Any = nbconvert.HTMLExporter
     body, _ = exporter(template_name="basic").from_notebook_node(notebook)
     body = _LINK.sub(lambda link: _link(link[0], link[1], link[2], neighbours), body)
     for at, part in enumerate(parts):
         body = body.replace(_place(at), part.html)
+    body = _FOLDED_CODE.sub(lambda found: folded[int(found[1])], body)
     return page.document(parts, body, _title(notebook) or path.stem, day, _STYLE)
+
+
+def _fold(notebook: Any) -> list[str]:
+    """Take the code out of cells whose code the author has folded, and return it as HTML that a reader unfolds."""
+    found: list[str] = []
+    for cell in notebook.cells:
+        metadata = cell.get("metadata", {})
+        if cell.cell_type != "code" or not metadata.get("jupyter", {}).get("source_hidden"):
+            continue
+        name = "Solution" if "solution" in metadata.get("tags", ()) else "Code"
+        code = f"<pre>{escaped(cell.source)}</pre>"
+        cell.source = f"{_FOLDED}{len(found)}"
+        found.append(f"<details><summary>{name}</summary>{code}</details>")
+    return found
 
 
 def _read(path: Path) -> Any:

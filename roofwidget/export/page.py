@@ -30,13 +30,14 @@ _FOR_ATTRIBUTES: Final = "'unsafe-hashes'"
 _STYLE: Final = """\
 :root { color-scheme: light dark; }
 body { max-width: 1280px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5em; }
+main > :is(h1, h2, p), a { overflow-wrap: anywhere; }
+h1 { font-size: 1.75em; }
+h2 { font-size: 1.35em; }
 section { margin: 24px 0; }
 img { max-width: 100%; height: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 2px 12px 2px 0; text-align: left; }
 footer, details { margin-top: 32px; font-size: 13px; }
-a { overflow-wrap: anywhere; }
 """
 
 
@@ -117,8 +118,8 @@ def document(widgets: Sequence[Part], body: str, title: str, day: date, style: s
     scripts, looks, ending = _code(language) if widgets else ([], [], "")
     own = f"{_STYLE}{style}"
     given = _Styles.of(body)
-    styles = " ".join(dict.fromkeys(map(_hash, (*looks, own, *given.sheets, *given.attributes))))
-    allowed = " ".join(map(_hash, scripts)) or "'none'"
+    styles = " ".join(dict.fromkeys(map(policy_hash, (*looks, own, *given.sheets, *given.attributes))))
+    allowed = " ".join(map(policy_hash, scripts)) or "'none'"
     policy = (
         f"default-src 'none'; script-src {allowed}; "
         f"style-src {styles}{' ' + _FOR_ATTRIBUTES if given.attributes else ''}; "
@@ -190,7 +191,8 @@ class _Styles(HTMLParser):
             self._is_inside = False
 
 
-def _hash(text: str) -> str:
+def policy_hash(text: str) -> str:
+    """Return the hash by which a content security policy allows a script or a style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

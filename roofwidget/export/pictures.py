@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from roofwidget.export.engine import Picture
+from roofwidget.support.arguments import number_argument
 
 CSS_DPI: Final = 96.0
 """How many px of a picture are an inch, as in CSS."""
@@ -52,7 +53,7 @@ def png(picture: Picture, *, scale: float | None = None, dpi: float | None = Non
     if scale is not None and dpi is not None:
         raise TypeError("a PNG takes scale or dpi, not both")
     for name, value in (("scale", scale), ("dpi", dpi)):
-        if value is not None and not value > 0:
+        if value is not None and not number_argument(value, name) > 0:
             raise ValueError(f"{name} is {value:g}; it must be above 0")
     factor = dpi / CSS_DPI if dpi is not None else SCREEN_SCALE if scale is None else scale
     pixels = picture.width * picture.height * factor**2

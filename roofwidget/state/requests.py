@@ -123,7 +123,7 @@ class Requests:
         if not 0 <= request.size <= MAX_FILE_BYTES:
             raise ValueError(
                 f"{one_line(request.name)} has {request.size / 1e6:,.0f} MB, and a page sends at most "
-                f"{MAX_FILE_BYTES / 1e6:,.0f} MB: read it in a cell with rw.read"
+                f"{MAX_FILE_BYTES / 1e6:,.0f} MB: open it by its path, or read it in a cell with rw.read"
             )
         if request.offset == 0:
             _kept(self._files, request.page, _File(request.name[:_MAX_FILE_NAME], request.size, bytearray()))

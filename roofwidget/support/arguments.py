@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 _MAX_SHOWN_CHARACTERS = 60
@@ -12,6 +13,20 @@ def text_argument(value: Any, what: str) -> str:
     """Return the value if it is text. Otherwise raise a `TypeError` that begins with `what`."""
     if not isinstance(value, str):
         raise TypeError(f"{what} must be text, got {shown_value(value)}")
+    return value
+
+
+def number_argument(value: Any, what: str) -> Any:
+    """Return the value if it is a number. Otherwise raise a `TypeError` that begins with `what`.
+
+    Examples
+    --------
+    >>> number_argument("3.5in", "width in px")
+    Traceback (most recent call last):
+    TypeError: width in px must be a number, got '3.5in'
+    """
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{what} must be a number, got {shown_value(value)}")
     return value
 
 

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 _MAX_NAME_LETTERS: Final = 40
+# Control characters, which a console obeys, and embeddings, overrides and isolates, which reverse the text after them.
+_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def one_line(name: str, width: int = _MAX_NAME_LETTERS) -> str:
     r"""Return a name as one line of at most `width` letters.
 
-    Names in files may be longer, or contain line breaks or lone surrogates (invalid Unicode characters).
+    Names in files may be longer, or contain line breaks, control characters or lone surrogates (invalid Unicode
+    characters). Control characters and characters that change the direction of text become U+FFFD.
 
     Examples
     --------
-    >>> one_line("a fused\n kernel"), len(one_line("x" * 100))
-    ('a fused kernel', 40)
+    >>> one_line("a fused\n kernel"), len(one_line("x" * 100)), one_line("\x1b[31mred")
+    ('a fused kernel', 40, '�[31mred')
     """
-    line = " ".join(without_surrogates(name).split())
+    line = without_controls(" ".join(without_surrogates(name).split()))
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def without_controls(text: str) -> str:
+    r"""Return the text with each control character, and each that sets the direction of text, replaced by U+FFFD.
+
+    Examples
+    --------
+    >>> without_controls("\u202egnp.exe 12 %").encode("ascii", "backslashreplace")
+    b'\\ufffdgnp.exe 12 %'
+    """
+    return _CONTROLS.sub("\ufffd", text)
 
 
 def without_surrogates(text: str) -> str:

@@ -35,6 +35,8 @@ UNIT_OF_TARGET: Final[Mapping[str, str]] = {
 }
 # Rounding may move a number that is exactly at the limit.
 _ROUNDING: Final = 1e-9
+# A factor with very many digits says nothing.
+_MAX_FACTOR: Final = 10_000
 _KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LEVELS: Final = (1, 2, 3)
 _MAX_LETTERS: Final = 40
@@ -236,15 +238,17 @@ class Question:
         number = self.number(value)
         if isinstance(number, str):
             return Check(correct=False, message=f"{number[:1].upper()}{number[1:]}.")
+        way = "large" if number > self.answer else "small"
         if self.answer <= 0 or number <= 0:
             correct = number == self.answer
-            said = "Right." if correct else "Not yet: too large." if number > self.answer else "Not yet: too small."
-            return Check(correct, said)
+            return Check(correct, "Right." if correct else f"Not yet: too {way}.")
         factor = number / self.answer if math.isfinite(number / self.answer) else math.nan
         distance = math.log2(number) - math.log2(self.answer)
         if abs(distance) <= float(self.tolerance or 0) + _ROUNDING:
             return Check(correct=True, message="Right.", factor=factor)
-        size, way = units.format_factor(2.0 ** min(abs(distance), 1000.0)), "large" if distance > 0 else "small"
+        if abs(distance) > math.log2(_MAX_FACTOR):
+            return Check(correct=False, message=f"Not yet: too {way}.", factor=factor)
+        size = units.format_factor(2.0 ** abs(distance))
         return Check(correct=False, message=f"Not yet: {size} times too {way}.", factor=factor)
 
     def _check_choice(self, value: Any) -> Check:
@@ -269,13 +273,31 @@ class Question:
             factor=factor,
         )
 
+    @property
+    def attempt(self) -> Any:
+        """The right answer as `RooflineModel.answers` holds it."""
+        return [list(group) for group in self.answer] if self.kind == "merge" else self.answer
+
+    @property
+    def answer_text(self) -> str:
+        """The right answer as text, such as "166.3 FLOP/B"."""
+        if self.kind == "choice":
+            return str(self.answer)
+        if self.kind == "merge":
+            return " | ".join(" + ".join(group) for group in self.answer)
+        if self.unit == "FLOP/B":
+            return units.format_intensity(self.answer, 4)
+        if self.unit in units.UNITS:
+            return units.format_quantity(self.answer, self.unit, 4)
+        return f"{units.format_significant(self.answer, 4)} {self.unit}".strip()
+
     def to_record(self) -> dict[str, Any]:
         """Return the question as JSON can hold it, without its setup."""
         return {
             "key": self.key,
             "kind": self.kind,
             "prompt": self.prompt,
-            "answer": [list(group) for group in self.answer] if self.kind == "merge" else self.answer,
+            "answer": self.attempt,
             "unit": self.unit,
             "tolerance": self.tolerance,
             "options": [[one, said] for one, said in self.options.items()],

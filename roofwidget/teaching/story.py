@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from traitlets import TraitError
 
+from roofwidget.export.engine import Picture
+from roofwidget.export.pictures import png
+from roofwidget.export.slides import Slide, slides_page
 from roofwidget.model import RooflineModel
 from roofwidget.state.lesson import ALWAYS_RESTORED, Script, ScriptStep, script_of
 from roofwidget.state.rates import QUANTITIES
+from roofwidget.support import markdown
 from roofwidget.support.did_you_mean import did_you_mean, unknown_keyword
+from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.question import Question, by_key
 from roofwidget.widget import RooflineWidget
 
+SLIDE_PX: Final = (960, 540)
+"""Width and height of the chart of a slide. A PNG has two pixels for each px."""
 _OF_LESSON: Final = frozenset({"step", "answers", "presentation"})
 
 
@@ -107,6 +116,56 @@ class Story:
         self.widget.step = step
         # Also back to the start of the step that is shown.
         self.widget.set_wire_values(self._script.at(step))
+
+    def slides(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the steps as slides, and return the path of the page that shows them.
+
+        Each step gives ``step-1.svg`` and ``step-1.png``, and so on: the chart, for slides of other programs. A step
+        with a question also gives ``step-1-answer.svg`` and ``.png``, on which nothing is hidden. ``index.html`` has
+        them with their texts, a slide fills the window. It needs no other file and no network.
+
+        Raises
+        ------
+        ImportError
+            If a package that draws pictures is missing.
+        OSError
+            If the folder cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from roofwidget.model import RooflineModel
+        >>> story = Story(RooflineModel(["v5p"], [("matmul", 4.3e9, 1.2e7)]), ["One kernel."])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sorted(path.name for path in story.slides(folder).parent.iterdir())
+        ['index.html', 'step-1.png', 'step-1.svg']
+        """
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        shown = list(self._slides())
+        for slide in shown:
+            (target / f"{slide.key}.svg").write_text(slide.picture.svg, encoding="utf-8")
+            (target / f"{slide.key}.png").write_bytes(png(slide.picture))
+        index = target / "index.html"
+        index.write_text(slides_page(shown, self.widget.title, self.widget.locale), encoding="utf-8")
+        return index
+
+    def _slides(self) -> Iterator[Slide]:
+        def picture(at: int, answers: Mapping[str, Any]) -> Picture:
+            values = {**self._script.at(at), "step": at, "answers": answers, "title": "", "hovered": None}
+            return self.widget.picture_with(values, width=SLIDE_PX[0], height=SLIDE_PX[1])
+
+        for at, step in enumerate(self.steps):
+            key, asked, told = f"step-{at + 1}", step.question, markdown.html(step.caption)
+            if asked is None:
+                yield Slide(key, told, picture(at, {}))
+                continue
+            options = "".join(f"<li>{escaped(option)}</li>" for option in asked.options)
+            prompt = f'<div class="asked">{markdown.html(asked.prompt)}</div>{f"<ul>{options}</ul>" if options else ""}'
+            yield Slide(key, told + prompt, picture(at, {}))
+            source = f"<p><small>{escaped(asked.source)}</small></p>" if asked.source else ""
+            answer = f'<p class="asked">{escaped(asked.answer_text)}</p>{markdown.html(asked.explanation)}{source}'
+            yield Slide(f"{key}-answer", answer, picture(at, {asked.key: [asked.attempt]}))
 
     def __repr__(self) -> str:
         return f"Story({len(self.steps)} steps, {len(self.questions)} questions)"

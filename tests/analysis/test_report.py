@@ -34,6 +34,14 @@ def linked() -> rw.Chip:
     return rw.Chip("chip", {"bf16": 100}, {"HBM": 10}, links={"ICI": 2})
 
 
+def test_the_names_of_a_report_command_no_console_and_reverse_no_figure() -> None:
+    bound = rw.bound(rw.Kernel("\x1b[31mred\u202e", 1e12, 1e10), simple())
+    for text in (str(bound), repr(bound), bound._repr_html_()):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    assert "\ufffd[31mred\ufffd" in str(bound)
+
+
 # -- notes -------------------------------------------------------------------------------------------------------------
 
 

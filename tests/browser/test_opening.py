@@ -69,7 +69,21 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     drawn.tool("undo").click()
     drawn.eventually(lambda: not drawn.has_roof("h100-sxm"))
     drawn.eventually(lambda: book.python("len(w.added_chips)") == 1)
+    # By keyboard, and by another name of the chip: Enter adds a chip that alone matches.
+    search.fill("GB300")
+    search.press("Enter")
+    drawn.eventually(lambda: book.python("len(w.added_chips)") == 2)
     search.press("Escape")
+    # While the chip of the profile has the focus, the other chips are offered for the projected time.
+    drawn.root.locator(".roofwidget-pill", has_text="v5e").get_by_role("button").first.click()
+    offers = drawn.root.locator(".roofwidget-offer button")
+    expect(offers).to_have_count(2)
+    inner, outer = offers.last.bounding_box(), drawn.root.locator(".roofwidget-outlook").bounding_box()
+    assert inner is not None
+    assert outer is not None
+    assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+    offers.first.click()
+    drawn.eventually(lambda: book.python("w.chip().name") == name)
 
     # A file that is dropped is compared.
     frame = drawn.root.locator(".roofwidget-frame")
@@ -95,6 +109,7 @@ def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_noteboo
 
     button(drawn, "Open…").click()
     path = panel.get_by_role("textbox", name="Path, in the notebook's folder")
+    expect(path).to_have_css("text-align", "start")
     path.fill("../elsewhere.csv")
     path.press("Enter")
     expect(panel.get_by_role("alert")).to_contain_text("not in the folder of the notebook")

@@ -136,12 +136,31 @@ def test_operations_are_merged_on_a_page(exported: Callable[..., Exported]) -> N
     expect(drawn.root.locator("[data-label^='kernel']")).to_have_count(1)
 
 
+def test_a_long_name_of_a_chip_stays_in_the_fusion_panel(exported: Callable[..., Exported]) -> None:
+    chip = CHIPS[0].replace(name="Two of the chips that nobody has called by a shorter name")
+    chain = rw.chain([("GELU", 8), ("Add", 1)], elements=1_000_000)
+    fusion = exported(rw.roofline([chip], graph=chain).to_html()).drawn.root.locator(".roofwidget-fusion")
+    panel, best = fusion.bounding_box(), fusion.get_by_role("button", name=re.compile("^best")).bounding_box()
+    assert panel is not None
+    assert best is not None
+    assert best["x"] + best["width"] <= panel["x"] + panel["width"]
+
+
 def test_hostile_names_stay_text_on_a_page(exported: Callable[..., Exported]) -> None:
     chip = rw.Chip(HOSTILE, {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
     widget = rw.roofline([chip], [rw.Kernel(HOSTILE, 4e12, 1e10, time=0.08, category=HOSTILE)], title=HOSTILE)
     opened = exported(widget.to_html())
     assert opened.page.locator("h1").inner_text().startswith("</script><script>window.PWNED=1</script>")
-    assert "</script>" in opened.drawn.sentence()
+    drawn = opened.drawn
+    assert "</script>" in drawn.sentence()
+    # The figures after the name are not reversed.
+    drawn.chart.press("ArrowRight")
+    drawn.eventually(lambda: "50 % of peak" in drawn.sentence())
+    assert "\u202e" not in drawn.sentence()
+    # No name is too long for a phone.
+    opened.page.set_viewport_size({"width": 480, "height": 800})
+    expect(opened.page.locator(".roofwidget-narrow")).to_have_count(1)
+    drawn.eventually(lambda: opened.page.evaluate("document.documentElement.scrollWidth") <= 480)
 
 
 def test_a_page_follows_the_dark_theme_and_narrow_screens(exported: Callable[..., Exported]) -> None:

@@ -93,6 +93,16 @@ def test_long_names_leave_it_small() -> None:
     assert "<img" in html
 
 
+def test_planned_kernels_on_many_chips_have_a_picture() -> None:
+    chips = ["h100-sxm", "b200", "a100-sxm-80gb", "mi300x", "tpu-7x", "v6e", "v5p", "v5e", "tpu-v4"]
+    planned = [(f"kernel {row}", 1e12, 1e9 * (row + 1)) for row in range(20)]
+    widget = rw.roofline(chips, planned, shown=chips)
+    html = fallback(widget)
+    assert len(html) <= 30_000
+    assert "<img" in html
+    assert "The picture shows the first 5 kernels, of 20." in html
+
+
 def test_hostile_names_are_text() -> None:
     name = '"><script>alert(1)</script>'
     chip = rw.Chip(name, {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})

@@ -219,3 +219,20 @@ def test_the_command_explains_itself() -> None:
         [sys.executable, "-m", "roofwidget.cli", "page", "--help"], check=True, capture_output=True, text=True
     )
     assert "jupyter nbconvert --to notebook --execute --inplace lesson.ipynb" in said.stdout
+
+
+def test_code_that_the_author_has_folded_is_folded_on_the_page(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    shown = notebook["cells"][1]
+    shown["outputs"] = []
+    hidden = {**shown, "id": "c", "source": "answer = '<b>42</b>'", "metadata": {"jupyter": {"source_hidden": True}}}
+    solution = {**hidden, "id": "d", "source": "print(2)", "metadata": {**hidden["metadata"], "tags": ["solution"]}}
+    notebook["cells"] += [hidden, solution]
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    assert main(["bundle-html", str(path)]) == 0
+    html = (tmp_path / "lesson.html").read_text(encoding="utf-8")
+    assert "<details><summary>Code</summary><pre>answer = &#x27;&lt;b&gt;42&lt;/b&gt;&#x27;</pre></details>" in html
+    assert "<details><summary>Solution</summary><pre>print(2)</pre></details>" in html
+    assert '<span class="nb">print</span><span class="p">(</span><span class="mi">1</span>' in html
+    assert "roofwidget_folded" not in html

@@ -110,6 +110,19 @@ def test_an_impossible_picture_is_refused(options: dict[str, object], words: str
         model().to_svg(**options)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"width": "3.5in"}, "width in px must be a number, got '3.5in'"),
+        ({"height": True}, "height in px must be a number, got True"),
+        ({"dpi": "300"}, "dpi must be a number, got '300'"),
+    ],
+)
+def test_a_size_that_is_no_number_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(TypeError, match=f"^{re.escape(words)}$"):
+        model().to_png(**options)
+
+
 def test_a_png_has_its_scale_or_its_dots_per_inch() -> None:
     shown = model()
     plain = Image.open(io.BytesIO(shown.to_png(width=400, height=300)))

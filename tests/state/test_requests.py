@@ -112,7 +112,7 @@ def test_a_refusal_has_the_readers_own_words_and_changes_nothing(page: Page) -> 
     [
         ({"ask": "show", "compare": False}, "a part of the file is missing: open the file again"),
         ({"ask": "part", "name": "x", "size": 10, "offset": 5}, "a part of x is missing: open the file again"),
-        ({"ask": "part", "name": "x", "size": MAX_FILE_BYTES + 1, "offset": 0}, "x has 200 MB, and a page sends at "),
+        ({"ask": "part", "name": "x", "size": MAX_FILE_BYTES + 1, "offset": 0}, "most 200 MB: open it by its path, "),
         ({"ask": "show", "path": "../x.csv"}, "../x.csv is not in the folder of the notebook: read it in a cell "),
         ({"ask": "show", "path": "/etc/passwd"}, "/etc/passwd is not in the folder of the notebook: read it in a "),
         ({"ask": "show", "path": "missing.csv"}, "missing.csv"),

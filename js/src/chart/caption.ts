@@ -42,7 +42,7 @@ interface Caption {
  * mark on several roofs: `pointedChip` is the chip of the hovered mark.
  */
 export function captionOf(store: Store, pointedChip: string | undefined): Caption {
-  const row = store.pointed.value ?? store.selected.value[0];
+  const row = store.described.value;
   const roofs = store.shownRoofs.value;
   const { notDrawn } = store.points.value;
   const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);

@@ -47,6 +47,12 @@ export function rooflineData(store: Store, points: ReadonlySignal<Points>) {
       const runs = store.runs.value;
       return runs && earlierPoints(runs, points.value, store.shownRoofs.value, store.focusRoof.value);
     }),
+    /** The points that a question hides. The axes have room for them, so that the marker reaches their places. */
+    hidden: computed(() =>
+      store.hiddenRows.value.length === 0
+        ? undefined
+        : pointsOf(store.drawn.value, store.shownRoofs.value, store.focusRoof.value, store.hiddenRows.value),
+    ),
     moved: computed(() => store.moved.value && on(store.moved.value.kernels)),
   };
 }
@@ -57,7 +63,7 @@ export function rooflineData(store: Store, points: ReadonlySignal<Points>) {
  */
 export function rooflineScene(
   store: Store,
-  { points, heaviest, parts, earlier, moved }: RooflineData,
+  { points, heaviest, parts, earlier, hidden, moved }: RooflineData,
   size: Size,
   theme: Theme,
   before: { readonly scene: Scene | undefined; readonly axes: Scales | undefined } = {
@@ -66,7 +72,7 @@ export function rooflineScene(
   },
   share = 1,
 ): { readonly scene: Scene; readonly ghosts: readonly Ghost[] } {
-  const room = parts.value ?? earlier.value?.points;
+  const room = hidden.value ?? parts.value ?? earlier.value?.points;
   const resting = sceneOf(store, points.value, heaviest.value, size, theme, before, room);
   const scene = glided(resting, store.trails.value, parts.value, share);
   return { scene, ghosts: ghostsOf(store, scene, moved.value) };

@@ -13,15 +13,13 @@ interface Fitted {
 export const BUTTON_PX = 24;
 /** The space around a word, px. */
 const WORD_PADDING_PX = 10;
-/** If there is no room for all words, this many of the most important tools have a word. */
-const WORDS_IN_NARROW_BAR = 2;
 
 const wordWidth = ({ word }: Fitted) => (word === undefined ? 0 : Math.ceil(textWidth(word)) + WORD_PADDING_PX);
 
 /**
- * Fits the tools into `room` px. Words are more important than tools without a word: if there is no room for
- * everything, tools without a word are in the menu. The menu's button then also has a place. Returns the tools in
- * their given order.
+ * Fits the tools into `room` px. Tools up to the last with a word are essential: if there is no room for everything, the
+ * others are in the menu, and then the least important essential tools lose their words. The menu's button then also
+ * has a place. Returns the tools in their given order.
  */
 export function fitTools<T extends Fitted>(
   tools: readonly T[],
@@ -29,11 +27,14 @@ export function fitTools<T extends Fitted>(
 ): { readonly shown: readonly (T & { readonly hasWord: boolean })[]; readonly rest: readonly T[] } {
   const byRank = [...tools].sort((a, b) => a.rank - b.rank);
   const worded = byRank.filter(({ word }) => word !== undefined);
-  const least = worded.length * BUTTON_PX;
-  const isRoomy = (count: number) =>
-    worded.slice(0, count).reduce((sum, tool) => sum + wordWidth(tool), least + BUTTON_PX) <= room;
-  const words = [worded.length, WORDS_IN_NARROW_BAR].find(isRoomy) ?? 0;
-  const withWord = new Set<T>(worded.slice(0, words));
+  const essential = worded.length === 0 ? 0 : byRank.indexOf(worded.at(-1) as T) + 1;
+  const withWord = new Set<T>();
+  let wordless = room - (essential + 1) * BUTTON_PX;
+  for (const tool of worded) {
+    wordless -= wordWidth(tool);
+    if (wordless < 0) break;
+    withWord.add(tool);
+  }
   const widthOf = (tool: T) => BUTTON_PX + (withWord.has(tool) ? wordWidth(tool) : 0);
   const all = tools.reduce((sum, tool) => sum + widthOf(tool), 0);
   const fits = new Set<T>();

@@ -69,7 +69,7 @@ const HINT_PADDING_PX = 8;
  * If the toolbar has less room than this beside the hint, px, the hint is not shown. Instead, the fit button shows the
  * number of kernels out of sight in place of its icon.
  */
-const MIN_PX_BESIDE_HINT = 10 * BUTTON_PX;
+const MIN_PX_BESIDE_HINT = 12 * BUTTON_PX;
 
 export function Toolbar(props: ToolbarProps) {
   const { store, scene, outside, navigation, menu, keys, room } = props;
@@ -281,7 +281,7 @@ function buttonsOf(
       act: () => store.setRulers(!store.rulers.value),
     },
     { picture: "axes", label: axisWords.menu, rank: 6.5, opens: "axes", act: () => undefined },
-    { picture: "marks", label: marksWords.open, rank: 6, opens: "marks", act: () => undefined },
+    { picture: "marks", label: marksWords.open, rank: 2.5, opens: "marks", act: () => undefined },
   ];
 }
 

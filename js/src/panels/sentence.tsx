@@ -37,7 +37,7 @@ export function roomFor(parts: readonly string[], width: number, before?: Room):
 export function Sentence({ store, width, pointedChip }: SentenceProps) {
   const room = useRef<Room>(undefined);
   const { text, note } = captionOf(store, pointedChip);
-  const row = store.pointed.value ?? store.selected.value[0];
+  const row = store.described.value;
   room.current = roomFor([text, note], width, room.current);
   return (
     <LiveText

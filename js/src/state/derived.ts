@@ -35,6 +35,7 @@ interface Sources {
 }
 
 const MAX_KERNELS_LIVE = 5000;
+const NO_ROWS = new Int32Array();
 const NO_CEILINGS: ReturnType<typeof possibleCeilings> = [];
 
 export function derive({ signals: state, kernels, workload, hidden, dragging, isInDrag }: Sources) {
@@ -90,7 +91,9 @@ export function derive({ signals: state, kernels, workload, hidden, dragging, is
   /** Whether the chart shows the totals of the program and its steps instead of the kernels. */
   const showsTotals = computed(() => state.scope.value === "program" && drawn.value.n > drawn.value.own);
   /** The rows of `drawn` that become points if FLOPs and bytes are known. */
-  const drawnNow = computed(() => drawnRows(drawn.value, longestFirst.value, showsTotals.value));
+  const drawnNow = computed(() =>
+    hidden.value === "all" ? NO_ROWS : drawnRows(drawn.value, longestFirst.value, showsTotals.value),
+  );
   const points = computed(() => pointsOf(drawn.value, shownRoofs.value, focusRoof.value, drawnNow.value));
   const ranking = computed(() => rankingOf(kernels.value, longestFirst.value, restedRoof.value));
   const runs = computed(() => {

@@ -45,12 +45,23 @@ export function deriveRows(
     () => Object.fromEntries(names.map((name) => [name, state[name].value])) as unknown as Filters,
   );
   const now = prepare(kernels, focusRoof);
+  const hiddenNames = computed(() => {
+    const names = hidden.value;
+    return names === "all" ? undefined : kernels.value.name.values.map((own) => own !== null && names.has(own));
+  });
+  /** Whether a question hides the kernel of a row, or the total that follows the kernels. */
+  const isHidden = (row: number) =>
+    hiddenNames.value?.[kernels.value.name.codes[row] as number] ?? hidden.value === "all";
   let last: Int32Array = new Int32Array();
   /** Keeps the same array while the same rows pass, so that values memoized for the array stay valid. */
-  const rows = computed(() => {
-    const next = visibleRows(filteredRows(kernels.value, filters.value, now), kernels.value, hidden.value);
+  const passing = computed(() => {
+    const next = filteredRows(kernels.value, filters.value, now);
     if (!isEqual(next, last)) last = next;
     return last;
+  });
+  const rows = computed(() => {
+    const isNone = hidden.value !== "all" && hidden.value.size === 0;
+    return isNone ? passing.value : passing.value.filter((row) => !isHidden(row));
   });
   // This value is only read if there is a baseline.
   const earlier = computed(() => (state.baseline.value as Baseline).kernels);
@@ -60,15 +71,18 @@ export function deriveRows(
   );
   const totals = computed(() => {
     const { n, selfTime, totalTime } = kernels.value;
-    const isAll = rows.value.length === n;
+    const isAll = passing.value.length === n;
     let seconds = isAll ? totalTime : 0;
-    for (let at = 0; !isAll && at < rows.value.length; at++) seconds += selfTime[rows.value[at] as number] || 0;
-    return { kernels: rows.value.length, all: n, share: seconds / totalTime };
+    for (let at = 0; !isAll && at < passing.value.length; at++) seconds += selfTime[passing.value[at] as number] || 0;
+    return { kernels: passing.value.length, all: n, share: seconds / totalTime };
   });
   const byCategory = computed(() => categoriesOf(kernels.value));
   return {
-    /** The rows that pass the filters, in the order of the table. */
+    /** The rows that pass the filters and that no question hides, in the order of the table. */
     rows,
+    /** The rows that pass the filters and that a question hides. */
+    hiddenRows: computed(() => (rows.value === passing.value ? NO_ROWS : without(passing.value, rows.value))),
+    isHidden,
     /** The rows of the baseline that pass the filters. */
     earlierRows,
     /**
@@ -92,13 +106,11 @@ export function deriveRows(
   };
 }
 
-/** Returns the rows whose kernels no question hides. */
-function visibleRows(rows: Int32Array, { name }: Kernels, hidden: Hidden): Int32Array {
-  if (hidden === "all") return new Int32Array();
-  if (hidden.size === 0) return rows;
-  const isHidden = name.values.map((own) => own !== null && hidden.has(own));
-  return rows.filter((row) => !isHidden[name.codes[row] as number]);
-}
+const NO_ROWS = new Int32Array();
+const without = (rows: Int32Array, others: Int32Array) => {
+  const known = new Set(others);
+  return rows.filter((row) => !known.has(row));
+};
 
 function prepare(kernels: ReadonlySignal<Kernels>, roof: ReadonlySignal<Roof | undefined>): Prepared {
   const names = computed(() => smallNames(kernels.value));

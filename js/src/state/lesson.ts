@@ -13,20 +13,25 @@ const NOTHING: ReadonlySet<string> = new Set();
 /** Which kernels are hidden: their names, or all. */
 export type Hidden = ReadonlySet<string> | "all";
 
-/** The state of a story that needs neither roofs nor kernels. */
-export function createLesson({ signals: { story, step, answers } }: Pick<Sync, "signals">) {
+/** The state of a story that needs neither roofs nor points. */
+export function createLesson(
+  { signals: { story, step, answers } }: Pick<Sync, "signals">,
+  workload: ReadonlySignal<Workload | undefined>,
+) {
   const prediction = signal<number | undefined>(undefined);
   /** The keys of the questions whose answers were shown although they were not found. */
   const revealed = signal<ReadonlySet<string>>(NOTHING);
   const current = computed(() => story.value?.steps[Math.min(step.value, story.value.steps.length - 1)]);
   const question = computed(() => current.value?.question ?? undefined);
   const attempts = computed(() => answers.value[question.value?.key ?? ""] ?? []);
-  /** The questions with a right answer, so far as it is known without the graph. */
+  /** The keys of the questions that were answered right on this page. Other sizes of a graph change no such answer. */
   const found = signal<ReadonlySet<string>>(NOTHING);
   const isRevealed = computed(() => {
     const asked = question.value;
     if (!asked) return false;
-    return revealed.value.has(asked.key) || found.value.has(asked.key) || isRightByItself(asked, attempts.value);
+    if (revealed.value.has(asked.key) || found.value.has(asked.key)) return true;
+    const needs = asked.kind === "merge" ? workload.value : undefined;
+    return attempts.value.some((given) => verdictOf(asked, given, needs)?.isRight);
   });
   let last: Hidden = NOTHING;
   const hidden = computed((): Hidden => {
@@ -65,10 +70,6 @@ export function createLesson({ signals: { story, step, answers } }: Pick<Sync, "
   };
 }
 
-/** Whether some answer is right. A merge is judged with the graph, by `verdictOf`. */
-const isRightByItself = (question: Question, attempts: readonly Attempt[]) =>
-  attempts.some((given) => verdictOf(question, given)?.isRight);
-
 /** Judges an answer. Returns undefined if it has another form than the question asks for, or needs a missing graph. */
 export function verdictOf(question: Question, given: Attempt, workload?: Workload): Verdict | undefined {
   const { kind, answer, tolerance } = question;
@@ -82,8 +83,10 @@ function mergeOf({ graph, values }: Workload, answer: Attempt, given: Attempt): 
   const place = new Map(graph.ops.map(({ name }, at) => [name, at]));
   const moved = (groups: Attempt): number => {
     if (!Array.isArray(groups)) return Number.NaN;
-    const named = (group: readonly string[]) => group.map((name) => place.get(name) ?? -1);
-    return (groups as string[][]).map(named).reduce((sum, group) => sum + groupBytes(graph, values, group), 0);
+    const named = (groups as string[][]).map((group) => group.map((name) => place.get(name)));
+    const isPartition = new Set(named.flat()).size === graph.ops.length && named.flat().length === graph.ops.length;
+    if (!isPartition || named.flat().includes(undefined)) return Number.NaN;
+    return (named as number[][]).reduce((sum, group) => sum + groupBytes(graph, values, group), 0);
   };
   return mergeVerdict(moved(answer), moved(given));
 }

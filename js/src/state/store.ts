@@ -1,6 +1,6 @@
 // The state of one model as signals, and the actions that change the state.
 
-import { batch } from "@preact/signals";
+import { batch, computed } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
 import type { Attempt } from "../wire/types.ts";
 import { createCatalogue } from "./catalogue.ts";
@@ -19,9 +19,7 @@ import { restorableChoices } from "./restorable.ts";
 import { createSelection } from "./selection.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { followStepLink } from "./step_link.ts";
-
 import { type ChangeOptions, createSync, isEqual, type View } from "./sync.ts";
-
 import { followMerges } from "./trails.ts";
 import { createViewing } from "./view.ts";
 
@@ -39,7 +37,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const { kernels } = workload;
   const viewing = createViewing(sync);
   const selection = createSelection(sync, kernels);
-  const lesson = createLesson(sync);
+  const lesson = createLesson(sync, workload.state.workload);
   const { hidden } = lesson;
   const derived = derive({ signals, kernels, workload: workload.state.workload, hidden, dragging, isInDrag });
   const { shownRoofs, focusRoof } = derived;
@@ -195,6 +193,11 @@ export function createStore(model: Model, abort: AbortSignal) {
     canUndo: history.canUndo,
     canRedo: history.canRedo,
     pointed: selection.pointed,
+    /** The row of `drawn` that the sentence describes: hovered or selected, and not hidden by a question. */
+    described: computed(() => {
+      const row = selection.pointed.value ?? signals.selected.value[0];
+      return row === undefined || derived.isHidden(row) ? undefined : row;
+    }),
     ...selection.actions,
     ...viewing.state,
     ...viewing.actions,

@@ -5,6 +5,9 @@ import type { Attempt, Question } from "../wire/types.ts";
 import { storyWords as words } from "../words/words.ts";
 import { formatFactor } from "./numbers.ts";
 
+/** The largest factor that is said. */
+const MAX_FACTOR = 10_000;
+
 export function verdictText(question: Question, given: Attempt, verdict: Verdict | undefined): string {
   const { kind, answer, options } = question;
   if (kind === "choice") {
@@ -14,7 +17,9 @@ export function verdictText(question: Question, given: Attempt, verdict: Verdict
   if (!verdict) return words.notYet;
   if (verdict.isRight) return words.right;
   const { factor } = verdict;
-  if (kind === "merge") return words.moreBytes(formatFactor(factor));
-  if (Number.isNaN(factor)) return (given as number) > (answer as number) ? words.tooLarge : words.tooSmall;
+  if (kind === "merge") return Number.isNaN(factor) ? words.notYet : words.moreBytes(formatFactor(factor));
+  // A factor with very many digits says nothing.
+  if (!(factor < MAX_FACTOR && factor > 1 / MAX_FACTOR))
+    return (given as number) > (answer as number) ? words.tooLarge : words.tooSmall;
   return factor > 1 ? words.large(formatFactor(factor)) : words.small(formatFactor(1 / factor));
 }

@@ -6,6 +6,7 @@ import { bytesAt, CLASSES, peakFor, type Roof, ridgePoint, roofElsewhere } from 
 import { isTotal } from "../roofline/totals.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
 import { strings } from "../words/words.ts";
+import { withoutDirections } from "./directions.ts";
 import { shortNames } from "./names.ts";
 import {
   formatFactor,
@@ -21,7 +22,7 @@ import { bytesReasonOf } from "./reasons.ts";
 export type TooltipRow = readonly [label: string, value: string];
 
 export function nameOf(kernels: Kernels, row: number): string {
-  return textAt(kernels.name, row)?.trim() || strings.unnamed(row);
+  return withoutDirections(textAt(kernels.name, row)?.trim() || strings.unnamed(row));
 }
 
 /**
@@ -37,7 +38,8 @@ export const exposedText = (fraction: number) => strings.exposed(formatPercent(f
 
 /** Returns the name of a kernel that the chart shows. */
 export function shortNameOf(kernels: Kernels, row: number): string {
-  return textAt(kernels.short, row)?.trim() || nameOf(kernels, row);
+  const short = textAt(kernels.short, row)?.trim();
+  return short ? withoutDirections(short) : nameOf(kernels, row);
 }
 
 export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline"): string {
@@ -243,7 +245,7 @@ function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] 
   const rows: TooltipRow[] = [];
   for (const [level, bandwidth] of roof.bandwidths) {
     const rate = (bytesAt(kernels, roof.chip, level)[row] as number) / (kernels.time[row] as number);
-    if (bandwidth === null || Number.isNaN(rate)) continue;
+    if (bandwidth === null || !(rate > 0)) continue;
     const percent = formatPercent(rate / bandwidth);
     rows.push([strings.tooltip.bandwidth(level), `${formatQuantity(rate, "B/s")} · ${percent}`]);
   }

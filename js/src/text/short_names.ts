@@ -93,7 +93,10 @@ export function shortenName(name: string, most: number): string {
   return joined(head, tail);
 }
 
-/** Returns the first parts that fit. A word may be cut, a number may not. */
+/**
+ * Returns the first parts that fit. A word may be cut, a number may not. A full stop beside the mark of the omission
+ * would look like a part of the mark, so it is left out.
+ */
 function taken(
   parts: readonly string[],
   most: number,
@@ -109,7 +112,7 @@ function taken(
     if (part.length <= room) add(part);
     else {
       if (!isNumber(part) && room > 0) add(cut(part, room));
-      break;
+      return text.replace(isReversed ? /^\.+/ : /\.+$/, "");
     }
   }
   return text;
@@ -145,5 +148,5 @@ function shortenAround(name: string, [from, to]: Part, most: number): string {
   const tail = taken([...after].reverse(), room - head.length, (word, left) => word.slice(-left), true);
   const start = head === before.join("") ? head + kept : joined(head, kept);
   const text = tail === after.join("") ? start + tail : joined(start, tail);
-  return text.replace(/…(?: ?…)+/g, "…");
+  return text.replace(/…(?: ?…)+/g, "…").replace(/\.+…|…\.+/g, "…");
 }

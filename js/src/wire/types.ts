@@ -31,6 +31,8 @@ export interface Chip {
   readonly ceilings: readonly Ceiling[];
   readonly figures: readonly Figure[];
   readonly notes: readonly string[];
+  /** Other names. Only chips of the catalogue have them. */
+  readonly aliases?: readonly string[];
   /** Whether a person has added the chip to those of Python. */
   readonly added?: boolean;
 }
@@ -230,6 +232,8 @@ export interface Question {
   /** What is dragged: a marker along an axis, or the focus roof. */
   readonly on: "intensity" | "rate" | "bandwidth" | "peak_flops" | null;
   readonly kernel: string | null;
+  /** The graph of a merge, for the file of answers. */
+  readonly graph: unknown;
   readonly source: string;
 }
 

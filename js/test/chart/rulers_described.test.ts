@@ -4,14 +4,19 @@ import { effect } from "@preact/signals";
 import { describe, expect, it, vi } from "vitest";
 import { limitsOver, roofsAbove, rulerOver } from "../../src/chart/layers/rulers.tsx";
 import { createStore } from "../../src/state/store.ts";
-import { eachWithClock, type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
+import { eachWithClock, type KernelSpec, makeChip, makeRoof, seeded, wireChip } from "../helpers.ts";
 import { onOneChip, SMALL, scene } from "../scenes.ts";
 
 const abort = eachWithClock();
 
-/** 100 TFLOP/s and 1 TB/s, with the columns that the panels need. */
+/** 100 TFLOP/s and 1 TB/s, above the roof of a slow chip, with the columns that the panels need. */
 function make(specs: readonly KernelSpec[], changes: Record<string, unknown> = {}) {
-  const model = onOneChip(specs, changes);
+  const slow = wireChip({ id: "slow", name: "slow", memories: { HBM: 1e10 } });
+  const model = onOneChip(specs, {
+    chips: [wireChip({ memories: { HBM: 1e12, L2: 1e13 } }), slow],
+    shown: ["chip", "slow"],
+    ...changes,
+  });
   const store = createStore(model, abort().signal);
   return { store, panels: { ...store, ...store.throttled } };
 }
@@ -21,6 +26,7 @@ const PLAIN: KernelSpec = { flops: 1e12, bytes: 5e10 };
 describe("what is spoken of the roofs over a kernel", () => {
   it("is nothing while rulers are hidden, in the time view, and of a row without a place", () => {
     expect(roofsAbove(make([PLAIN]).store, 0)).toMatch(/chip 20 TFLOP\/s/);
+    expect(roofsAbove(make([PLAIN], { shown: ["chip"] }).store, 0), "the sentence says it").toBe("");
     expect(roofsAbove(make([PLAIN], { rulers: false }).store, 0)).toBe("");
     expect(roofsAbove(make([PLAIN], { view: "time" }).store, 0)).toBe("");
     expect(roofsAbove(make([PLAIN, { flops: 1 }]).store, 1)).toBe("");

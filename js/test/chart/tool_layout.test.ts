@@ -21,13 +21,23 @@ describe("the tools of a toolbar", () => {
   it("all have a place, and the most important a word, where there is room", () => {
     expect(fitted(1000)).toEqual([["UNDO", "redo", "SAVE", "FIT", "rulers", "help"], []]);
   });
+  it("have a place before the words if they are as important", () => {
+    const help = { name: "help", rank: 1.5 };
+    const names = (room: number) =>
+      fitTools([...tools.slice(0, -1), help], room).shown.map(({ name, hasWord }) =>
+        hasWord ? name.toUpperCase() : name,
+      );
+    for (let room = 5 * BUTTON_PX; room < 600; room++) expect(names(room)).toContain("help");
+    expect(names(206)).toEqual(["UNDO", "SAVE", "fit", "help"]);
+  });
   it("keep their words where others go to the menu", () => {
     expect(fitted(240)).toEqual([
       ["UNDO", "SAVE", "FIT", "help"],
       ["redo", "rulers"],
     ]);
   });
-  it("have two words in a narrow bar, and none in one that is narrower still", () => {
+  it("lose their words one after another in a narrow bar, the least important first", () => {
+    expect(fitted(216)[0]).toEqual(["UNDO", "SAVE", "FIT"]);
     expect(fitted(6 * BUTTON_PX + 40)[0]).toEqual(["UNDO", "SAVE", "fit"]);
     expect(fitted(4 * BUTTON_PX)).toEqual([
       ["undo", "save", "fit"],

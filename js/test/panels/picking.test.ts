@@ -42,12 +42,18 @@ describe("search", () => {
   const chips = [
     chip("h100-sxm", { name: "NVIDIA H100 SXM5", vendor: "NVIDIA", family: "Hopper", year: 2022 }),
     chip("b200", { name: "NVIDIA B200", vendor: "NVIDIA", family: "Blackwell", year: 2024 }),
+    chip("tpu-7x", { name: "TPU7x Ironwood", vendor: "Google", family: "TPU", aliases: ["TPU v7x", "v7x"] }),
     chip("mi300x", { name: "AMD Instinct MI300X", vendor: "AMD", family: "CDNA 3", year: 2023 }),
     chip("mine"),
   ];
 
   test.each([
-    ["", ["h100-sxm", "b200", "mi300x", "mine"]],
+    ["", ["h100-sxm", "b200", "tpu-7x", "mi300x", "mine"]],
+    ["v7x", ["tpu-7x"]],
+    ["tpu v7x", ["tpu-7x"]],
+    ["tpuv7x", ["tpu-7x"]],
+    ["h100sxm", ["h100-sxm"]],
+    ["H100-SXM5", ["h100-sxm"]],
     ["  hOp ", ["h100-sxm"]],
     ["nvidia 2024", ["b200"]],
     ["2024 nvidia", ["b200"]],

@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
-import { eachWithClock, FakeModel, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
+import { eachWithClock, FakeModel, LESSON, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
 
 const CHIPS = [
   wireChip({ id: "a", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10, L2: 50 } }),
@@ -15,6 +15,7 @@ const STATE = {
   ...{ all_levels: false, launch_overhead: 0, graphs: [], phase: "", partition: null, dims: {}, convention: "" },
   ...{ dtype: null, selected: [], hovered: null },
   ...VIEWING,
+  ...LESSON,
   ...PROFILE,
 };
 /** More than the time within which messages of Python are one change, ms. */

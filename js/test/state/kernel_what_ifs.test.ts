@@ -11,6 +11,7 @@ import {
   eachWithClock,
   FakeModel,
   type KernelSpec,
+  LESSON,
   makeChip,
   makeKernels,
   makeRoof,
@@ -200,7 +201,7 @@ function start(state: Record<string, unknown> = {}) {
       ceilings: null,
       all_levels: false,
     },
-    ...{ launch_overhead: 0, ...VIEWING, selected: [], hovered: null, ...PROFILE, ...state },
+    ...{ launch_overhead: 0, ...VIEWING, ...LESSON, selected: [], hovered: null, ...PROFILE, ...state },
   });
   return { model, store: createStore(model, begin().signal) };
 }

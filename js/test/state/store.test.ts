@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals";
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
-import { eachWithClock, FakeModel, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
+import { eachWithClock, FakeModel, LESSON, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
 
 const STATE = {
   added_chips: [] as readonly string[],
@@ -26,6 +26,7 @@ const STATE = {
   all_levels: false,
   launch_overhead: 0,
   ...VIEWING,
+  ...LESSON,
   graphs: [] as unknown,
   phase: "",
   partition: null as number[][] | null,

@@ -214,6 +214,11 @@ describe("the tooltip", () => {
     const roof = makeRoof(CHIP, "auto", "main", { h: { bandwidth: { HBM: 2e12 } } });
     expect(rows({ flops: 1e12, bytes: 1e10, time: 0.01 }, roof)[words.bandwidth("HBM")]).toBe("1 TB/s · 50 %");
   });
+  it("has no rate of a level that the kernel does not use", () => {
+    const found = rows({ flops: 1e12, bytes: { HBM: 1e10, L2: 0 }, time: 0.01 });
+    expect(Object.keys(found)).toContain(words.bandwidth("HBM"));
+    expect(Object.keys(found)).not.toContain(words.bandwidth("L2"));
+  });
   it("counts launches only where there are several", () => {
     expect(Object.keys(rows({ ...MATMUL, count: 1 }))).not.toContain(words.launches);
   });
@@ -279,6 +284,12 @@ describe("the name of a kernel", () => {
     const name = "<script>alert(1)</script>";
     expect(nameOf(makeKernels([{ name }]), 0)).toBe(name);
     expect(say({ name, flops: 1, bytes: 1 })).toContain(name);
+  });
+  it("of a name that reverses what follows it stays in reading order", () => {
+    const name = "\u202egnp.exe\u2066";
+    const [kernels, shown] = [makeKernels([{ ...MATMUL, name }]), "\ufffdgnp.exe\ufffd"];
+    expect(nameOf(kernels, 0)).toBe(shown);
+    expect(sentenceOf(kernels, 0, ROOF)).toContain(`${shown} on H100`);
   });
 });
 

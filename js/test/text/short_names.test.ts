@@ -13,6 +13,7 @@ describe("a short name", () => {
     expect(shortenName("add of 100,000 elements", 24)).toBe("add of 100,000 elements");
     expect(shortenName("ampere_sgemm_128x64_tn_splitK", 24)).toBe("ampere_sgemm_…_tn_splitK");
     expect(shortenName("norm", 24)).toBe("norm");
+    expect(shortenName("fusion.attention_scores", 12)).toBe("fusion…cores");
   });
   it("differs from every other: by what differs in their names, or by their rows", () => {
     const names = ["add of 100,000 whole elements", "add of 100,000,000 whole elements", "gemm", "gemm", "norm"];
@@ -34,6 +35,7 @@ describe("a short name", () => {
       "elementwise_kernel",
       "at::native",
       "fwd",
+      "fusion.",
       "bf16",
       "<float>",
       "add",
@@ -48,7 +50,7 @@ describe("a short name", () => {
       );
       for (const most of [12, 24]) {
         const short = distinctNames(names, rows(names), most);
-        expect(short.filter((text) => /…\s*…/.test(text))).toEqual([]);
+        expect(short.filter((text) => /…\s*…|\.…|…\./.test(text))).toEqual([]);
         expect(new Set(short).size, short.join("\n")).toBe(names.length);
         for (const [at, text] of short.entries()) {
           if (!/ #\d+$/.test(text)) expect(text.length).toBeLessThanOrEqual(most + 2);

@@ -58,13 +58,17 @@ interface RulerLimit extends Crossing {
 /** The parts of a scene that determine the limits, which are the rates that the roofs above a point allow. */
 type Judged = CrossedLines & Pick<Scene, "kernels" | "points" | "units">;
 
-/** Describes the roofs above a kernel for screen readers. Empty if rulers are hidden or no roof is above the kernel. */
+/**
+ * Describes the roofs above a kernel for screen readers. Empty if rulers are hidden or no roof is above the kernel, and
+ * if there is one roof only, because the sentence of the kernel says what this roof allows.
+ */
 export function roofsAbove(store: Store, row: number): string {
   const { drawn, points, shownRoofs, focusRoof, shownLevels, subRoofs, chips, rulers } = store;
   const [focus, index] = [focusRoof.value, points.value.home[row] ?? -1];
   if (!rulers.value || store.view.value !== "roofline" || index < 0) return "";
   const lines = { roofs: shownRoofs.value, focus, subRoofs: subRoofs.value, names: shortNames(chips.value) };
   const levels = focus && focus.levels.length > 1 ? shownLevels.value : [];
+  if (lines.roofs.length + levels.length + lines.subRoofs.length < 2) return "";
   const judged = { ...lines, levels, kernels: drawn.value, points: points.value, units: unitsIn(store, focus) };
   const limits = limitsOver(judged, index).map(({ text }) => text);
   return limits.length > 0 ? words.roofsAbove(limits) : "";

@@ -79,6 +79,12 @@ export function Picker({ opened, store, close }: PickerProps) {
           onInput={(event) => {
             query.value = event.currentTarget.value;
           }}
+          onKeyDown={(event) => {
+            const [only, second] = matches;
+            if (event.key !== "Enter" || !only || second || isModified(event)) return;
+            tick(store, only.id);
+            used(event);
+          }}
         />
         <span class="roofwidget-muted" role="status">
           {query.value && `${words.found(matches.length)} · `}

@@ -24,14 +24,18 @@ export function pillsOf(
 }
 
 /**
- * Returns the chips that match the query. Each word of the query must occur in the chip's name, id, vendor, family or
- * year. Ignores case.
+ * Returns the chips that match the query. Each word of the query must occur in the chip's names, id, vendor, family or
+ * year. Ignores case, and spaces and hyphens within a name: "h100sxm" is "H100 SXM".
  */
 export function found(chips: readonly Chip[], query: string): readonly Chip[] {
-  const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
-  return chips.filter((chip) => {
-    const text = [chip.name, chip.id, chip.vendor, chip.family, chip.year ?? ""].join(" ").toLowerCase();
-    return wanted.every((word) => text.includes(word));
+  const wanted = query
+    .toLowerCase()
+    .split(/[\s-]+/)
+    .filter(Boolean);
+  return chips.filter(({ name, id, aliases = [], vendor, family, year }) => {
+    const texts = [name, id, ...aliases, vendor, family, `${year ?? ""}`].map((text) => text.toLowerCase());
+    const closed = texts.map((text) => text.replace(/[\s-]/g, ""));
+    return wanted.every((word) => [...texts, ...closed].some((text) => text.includes(word)));
   });
 }
 

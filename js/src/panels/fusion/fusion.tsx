@@ -178,6 +178,8 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
     say(words.working);
     work(searchPartition(graph, values, cost, fits), show);
   }
+  // While a question asks for a partition, the panel does not suggest one.
+  const isAsked = store.lesson.question.value?.kind === "merge" && !store.lesson.isRevealed.value;
   const best = words.best(roof?.chip.name ?? "");
   /** The presets that need the times of kernels. */
   const needing = new Set(lacking ? [words.xla, best] : []);
@@ -217,7 +219,7 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
       </p>
       <div class="roofwidget-beside">
         <fieldset class="roofwidget-presets" aria-label={words.presets}>
-          {presets.map(([name, choose]) => (
+          {(isAsked ? presets.slice(-2) : presets).map(([name, choose]) => (
             <Button
               key={name}
               aria-disabled={!choose}
@@ -228,7 +230,9 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
             </Button>
           ))}
         </fieldset>
-        {flow && <Figures {...{ workload, cost, found, lacking }} crowded={tight !== undefined} />}
+        {flow && (
+          <Figures {...{ workload, cost, lacking }} found={isAsked ? undefined : found} crowded={tight !== undefined} />
+        )}
         {tight !== undefined && (
           <p class="roofwidget-refused">
             {words.crowded(tooLarge(workload, partition.groups[tight] ?? [], chip), crowded.size - 1)}

@@ -12,6 +12,7 @@ import { reasonOf } from "../../text/reasons.ts";
 import { Button } from "../../ui/button.tsx";
 import { Fold } from "../../ui/fold.tsx";
 import { Select } from "../../ui/select.tsx";
+import type { Chip } from "../../wire/types.ts";
 import { runWords as words } from "../../words/words.ts";
 import { Tick } from "../hardware/limits.tsx";
 import { candidatesFor } from "./candidates.ts";
@@ -153,23 +154,33 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
   );
 }
 
-/** Offers chips to project the kernels onto, if there is only the chip that they ran on. */
+/**
+ * Offers chips to project the kernels onto, while the focus chip is the chip that they ran on: the other chips that are
+ * shown, or chips of the catalogue if there is no other chip.
+ */
 function Offer({ store, roof }: { store: Store; roof: Roof }) {
   const catalogue = store.catalogue.value;
+  const { chip } = store.kernels.value;
+  const shown = store.chips.value.filter(({ id }) => id !== chip?.id && store.shown.value.includes(id));
   const wasOpened = store.opening.value.step === "opened";
   useEffect(() => {
     if (wasOpened) void store.loadCatalogue();
   }, [wasOpened]);
+  if (chip?.id === roof.chip.id && shown.length > 0) return <Buttons chips={shown} choose={(id) => store.focus(id)} />;
   if (store.chips.value.length > 1 || store.openFiles.value === "nothing") return null;
   if (typeof catalogue === "string")
     return <Button onClick={() => void store.loadCatalogue()}>{words.projectOnto}</Button>;
   const candidates = candidatesFor(roof.chip, roof.precision, catalogue);
   if (candidates.length === 0) return null;
+  return <Buttons chips={candidates} choose={(id) => store.addChip(id, { focus: true })} />;
+}
+
+function Buttons({ chips, choose }: { chips: readonly Pick<Chip, "id" | "name">[]; choose(id: string): void }) {
   return (
     <p class="roofwidget-offer">
       {words.projectOnto}{" "}
-      {candidates.map(({ id, name }) => (
-        <Button key={id} onClick={() => store.addChip(id, { focus: true })}>
+      {chips.map(({ id, name }) => (
+        <Button key={id} onClick={() => choose(id)}>
           {name}
         </Button>
       ))}

@@ -91,9 +91,9 @@ function Choice({ store, question, give }: AnswerProps) {
   const last = store.lesson.attempts.value.at(-1);
   const now = chosen.value ?? last;
   return (
-    <div class="roofwidget-options">
+    <div class="roofwidget-answers">
       {question.options.map(([option]) => (
-        <label key={option}>
+        <label key={option} class="roofwidget-option">
           <input
             type="radio"
             name={group}
@@ -102,7 +102,7 @@ function Choice({ store, question, give }: AnswerProps) {
             onChange={() => {
               chosen.value = option;
             }}
-          />{" "}
+          />
           {option}
         </label>
       ))}

@@ -3,7 +3,7 @@
 import { headroomOf, judge } from "../../roofline/bound.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
 import { boundsOf } from "../../state/filters.ts";
-import { attainableDigits, bindingWord, nameOf } from "../../text/describe.ts";
+import { attainableDigits, bindingWord, shortNameOf } from "../../text/describe.ts";
 import { SHAPE_COLUMN } from "../../text/disambiguate.ts";
 import { formatIntensity, formatPercent, formatQuantity, formatSignificant } from "../../text/numbers.ts";
 import { bytesReasonOf } from "../../text/reasons.ts";
@@ -83,7 +83,7 @@ const told = (head: Head, kind: Kind, values: Float64Array) => number(head, kind
 
 /** Returns the columns about the kernel itself: name, counts, times. */
 function measuredColumns(kernels: Kernels): Column[] {
-  const { name, short, category, precision, count, time, selfTime, totalTime, n } = kernels;
+  const { name, category, precision, count, time, selfTime, totalTime, n } = kernels;
   const seconds = (row: number) => selfTime[row] as number;
   const ranking = once(() => {
     const order = orderOf(Int32Array.from(selfTime.keys()), selfTime, true);
@@ -100,7 +100,7 @@ function measuredColumns(kernels: Kernels): Column[] {
   const self = ["self_time", "time"];
   return [
     number(own("rank", self), "plain", (row) => ranking().rank[row] as number),
-    { ...text(own("name"), () => name), shown: (row) => textAt(short, row)?.trim() || nameOf(kernels, row) },
+    { ...text(own("name"), () => name), shown: (row) => shortNameOf(kernels, row) },
     text(own("category"), () => category),
     text(own("precision", ["precision"]), () => precision),
     told(own("count", ["count"]), "plain", count),

@@ -1,0 +1,71 @@
+"""Slides of a story: a picture for each step, and a page that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import roofwidget as rw
+
+KERNELS = [("attention", 4.3e12, 4e10), ("layer norm", 5e9, 3e9)]
+
+
+def story(caption: str = "The **roof**.") -> rw.Story:
+    place = rw.Question(
+        key="place",
+        prompt="Where is it?",
+        answer=107.5,
+        on="intensity",
+        kernel="attention",
+        explanation="4.3e12 / 4e10",
+    )
+    bound = rw.Question(key="bound", prompt="What binds?", answer="HBM", options={"compute": "No.", "HBM": ""})
+    steps = [caption, ("A dot is missing.", {}, place), ("Less bandwidth.", {"bandwidth": "1 TB/s"}, bound)]
+    return rw.Story(rw.RooflineModel(["v5p"], KERNELS, title="A <lesson>"), steps)
+
+
+def pictures(index: Path) -> list[str]:
+    found = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', index.read_text(encoding="utf-8"))
+    return [base64.b64decode(one).decode() for one in found]
+
+
+def test_each_step_gives_a_picture_and_each_question_one_of_its_answer(tmp_path: Path) -> None:
+    index = story().slides(tmp_path / "slides")
+    keys = ["step-1", "step-2", "step-2-answer", "step-3", "step-3-answer"]
+    files = {path.name for path in index.parent.iterdir()}
+    assert files == {"index.html", *(f"{key}.{end}" for key in keys for end in ("svg", "png"))}
+    assert re.findall(r'<section id="([^"]+)"', index.read_text(encoding="utf-8")) == ["title", *keys]
+    # 960 by 540 px, with two pixels for each px.
+    assert (tmp_path / "slides" / "step-1.png").read_bytes()[16:24] == bytes([0, 0, 7, 128, 0, 0, 4, 56])
+
+
+def test_a_question_hides_its_kernel_and_its_answer_shows_it(tmp_path: Path) -> None:
+    first, asked, answered, *_ = pictures(story().slides(tmp_path))
+    assert ("attention" in first, "attention" in asked, "attention" in answered) == (True, False, True)
+
+
+def test_a_slide_shows_the_state_of_its_step_and_the_widget_keeps_its_own(tmp_path: Path) -> None:
+    told = story()
+    told.widget.search = "norm"
+    first, *_, last = pictures(told.slides(tmp_path))
+    assert ("2.765 TB/s" in first, "1 TB/s" in last) == (True, True)
+    assert (told.widget.step, told.widget.search, dict(told.widget.what_if)) == (0, "norm", {})
+
+
+def test_the_page_asks_for_nothing_runs_nothing_and_shows_markup_as_text(tmp_path: Path) -> None:
+    html = story("<script>window.PWNED = 1</script> & <b>").slides(tmp_path).read_text(encoding="utf-8")
+    assert "default-src 'none'; style-src 'sha256-" in html
+    assert "<script" not in html
+    assert "&lt;script&gt;window.PWNED = 1&lt;/script&gt; &amp; &lt;b&gt;" in html
+    assert "<h1>A &lt;lesson&gt;</h1>" in html
+    assert "<li>compute</li><li>HBM</li>" in html
+    assert "107.5 FLOP/B" in html
+    for picture in pictures(tmp_path / "index.html"):
+        ElementTree.fromstring(picture)  # noqa: S314 - made by the line above
+
+
+def test_the_same_story_gives_the_same_slides(tmp_path: Path) -> None:
+    one, other = (story().slides(tmp_path / name).read_bytes() for name in ("one", "other"))
+    assert one == other
