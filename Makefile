@@ -5,13 +5,15 @@
 #   make build    sdist and wheel in dist/
 #   make bench    every script in benchmarks/
 #   make hosts    the widget in every host of docs/hosts.md, each in an environment of its own (minutes)
+#   make graders  notebooks with questions under nbgrader and otter-grader, each in an environment of its own (minutes)
+#   make course   every notebook as a page that needs no Python and no network, with a table of contents, in course/
 #   make clean    remove what was built; distclean also removes .venv and node_modules
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types js unit notebooks browser hosts build bench bundle clean distclean
+.PHONY: help demo test lint types js unit notebooks browser hosts graders course build bench bundle clean distclean
 
 PYTHON ?= python3
 PORT ?= 8888
@@ -60,6 +62,16 @@ hosts: .venv/.dev bundle
 	python -m tests.hosts.hosts
 	ROOFWIDGET_HOSTS=all pytest tests/hosts
 
+graders: .venv/.dev bundle
+	python -m tests.teaching.test_executors
+	ROOFWIDGET_GRADERS=all pytest tests/teaching/test_executors.py
+
+# The notebooks themselves stay as they are: without outputs.
+course: .venv/.dev bundle
+	rm -rf build/notebooks course
+	jupyter nbconvert --to notebook --execute --output-dir build/notebooks notebooks/*.ipynb
+	roofwidget page build/notebooks --out course --contents "Rooflines: a course"
+
 build: .venv/.dev
 	rm -rf dist
 	python -m build
@@ -72,7 +84,7 @@ bundle: js/node_modules/.package-lock.json
 	npm --prefix js run build
 
 clean:
-	rm -rf dist roofwidget/static .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
+	rm -rf build course dist roofwidget/static .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
 	find roofwidget tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean

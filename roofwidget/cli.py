@@ -8,15 +8,18 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from roofwidget.export.notebook import notebook_page
+from roofwidget.export.notebook import contents_page, lesson_of, notebook_page
 
-_BUNDLE = """\
+_PAGE = """\
 Write an executed notebook as one HTML page: its texts, code and outputs, with its roofwidgets alive. The page needs no
 Python, no network and no other file.
 
 Run the notebook first, so that it has the state of its widgets:
   jupyter nbconvert --to notebook --execute --inplace lesson.ipynb
-  roofwidget bundle-html lesson.ipynb
+  roofwidget page lesson.ipynb
+
+A whole course, with a table of contents:
+  roofwidget page notebooks --out pages --contents "Rooflines"
 """
 
 
@@ -24,17 +27,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with arguments, by default those of the process. Return the exit status."""
     parser = argparse.ArgumentParser(prog="roofwidget", description="Rooflines outside a notebook.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    bundle = commands.add_parser(
-        "bundle-html",
+    page = commands.add_parser(
+        "page",
+        aliases=["bundle-html"],
         help="write an executed notebook as one HTML page with its widgets alive",
-        description=_BUNDLE,
+        description=_PAGE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    bundle.add_argument("paths", type=Path, nargs="+", metavar="NOTEBOOK", help="a notebook, or a folder of notebooks")
-    bundle.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="where the pages go; by default beside the notebooks"
+    page.add_argument("paths", type=Path, nargs="+", metavar="NOTEBOOK", help="a notebook, or a folder of notebooks")
+    page.add_argument("--out", type=Path, metavar="FOLDER", help="where the pages go; by default beside the notebooks")
+    page.add_argument(
+        "--contents",
+        metavar="TITLE",
+        help="also write index.html with this title: a link to each page, and the headings of each notebook",
     )
-    bundle.set_defaults(run=_bundle)
+    page.set_defaults(run=_pages)
     options = parser.parse_args(arguments)
     try:
         return int(options.run(options))
@@ -43,18 +50,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _bundle(options: argparse.Namespace) -> int:
+def _pages(options: argparse.Namespace) -> int:
     notebooks = list(_notebooks(options.paths))
     if not notebooks:
         raise ValueError(f"there is no notebook (.ipynb) in {', '.join(map(str, options.paths))}")
     today = datetime.now().astimezone().date()
-    for path in notebooks:
-        html = notebook_page(path, today)
-        target = (options.out or path.parent) / f"{path.stem}.html"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(html, encoding="utf-8")
-        print(target)  # noqa: T201 - the command's result
+    places = [(options.out or path.parent) / f"{path.stem}.html" for path in notebooks]
+    contents = None if options.contents is None else _place_of_contents(places)
+    for path, place in zip(notebooks, places, strict=True):
+        beside = {other.name for other, at in zip(notebooks, places, strict=True) if at.parent == place.parent}
+        _write(place, notebook_page(path, today, beside))
+    if contents is not None:
+        _write(contents, contents_page(map(lesson_of, notebooks), options.contents, today))
     return 0
+
+
+def _place_of_contents(places: Sequence[Path]) -> Path:
+    folders = {place.parent for place in places}
+    if len(folders) > 1:
+        raise ValueError("--contents: the pages go into several folders; name one folder with --out")
+    contents = folders.pop() / "index.html"
+    if contents in places:
+        raise ValueError("--contents writes index.html, and a notebook is named index.ipynb: rename the notebook")
+    return contents
+
+
+def _write(place: Path, html: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(html, encoding="utf-8")
+    print(place)  # noqa: T201 - the command's result
 
 
 def _notebooks(paths: Sequence[Path]) -> Iterator[Path]:

@@ -6,10 +6,12 @@ nbconvert's own pages load the code of widgets from the network, and stay blank 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 from roofwidget.export import page
 from roofwidget.export.saved_state import saved_parts
@@ -32,9 +34,61 @@ pre { overflow-x: auto; padding: 8px; background: #8881; font-size: 13px; }
 .prompt, .anchor-link { display: none; }
 .output_area { overflow-x: auto; }
 """
+_CONTENTS_STYLE: Final = """\
+body { max-width: 800px; }
+li { margin: 12px 0; }
+li p { margin: 0; opacity: 0.75; font-size: 13px; }
+"""
+_LINK: Final = re.compile(r'<a href="([^"]*)">(.*?)</a>', re.DOTALL)
+_HEADING: Final = re.compile(r"(#{1,2}) +(.+?)(?: +#+)? *")
+_FENCES: Final = ("```", "~~~")
 
 
-def notebook_page(path: Path, day: date) -> str:
+@dataclass(frozen=True)
+class Lesson:
+    """What the table of contents says of a notebook.
+
+    Attributes
+    ----------
+    page
+        The name of its page.
+    title
+        Its first heading, or the name of its file.
+    sections
+        Its headings of the second level.
+    """
+
+    page: str
+    title: str
+    sections: tuple[str, ...]
+
+
+def lesson_of(path: Path) -> Lesson:
+    """Return what the table of contents says of a notebook.
+
+    Raises
+    ------
+    ImportError
+        If nbconvert is not installed.
+    ValueError
+        If the file is no notebook.
+    """
+    notebook = _read(path)
+    sections = tuple(text for level, text in _headings(notebook) if level == len("##"))
+    return Lesson(f"{path.stem}.html", _title(notebook) or path.stem, sections)
+
+
+def contents_page(lessons: Iterable[Lesson], title: str, day: date) -> str:
+    """Return the HTML of a table of contents with a link to the page of each lesson."""
+    items = "\n".join(
+        f'<li><a href="{escaped(lesson.page)}">{escaped(lesson.title)}</a>'
+        f"<p>{escaped(' · '.join(lesson.sections))}</p></li>"
+        for lesson in lessons
+    )
+    return page.document([], f"<h1>{escaped(title)}</h1>\n<ol>\n{items}\n</ol>", title, day, _CONTENTS_STYLE)
+
+
+def notebook_page(path: Path, day: date, neighbours: Collection[str] = ()) -> str:
     """Return the HTML of a notebook: its texts, code and outputs, with its widgets.
 
     Parameters
@@ -44,6 +98,9 @@ def notebook_page(path: Path, day: date) -> str:
         --execute --to notebook --inplace`` does.
     day
         When the page was made.
+    neighbours
+        The names of the notebooks that become pages in the same folder. A link to one of them becomes a link to its
+        page. A link to any other file becomes plain text: a page is given away without the files around it.
 
     Raises
     ------
@@ -52,16 +109,9 @@ def notebook_page(path: Path, day: date) -> str:
     ValueError
         If the file is no notebook, or shows a widget whose state it does not have.
     """
-    try:
-        import nbconvert  # noqa: PLC0415  # optional
-        import nbformat  # noqa: PLC0415  # comes with nbconvert
-    except ImportError:
-        raise ImportError(_MISSING) from None
-    try:
-        read: Any = nbformat.reads
-        notebook = read(path.read_text(encoding="utf-8"), as_version=4)
-    except (AttributeError, LookupError, TypeError, ValueError, nbformat.ValidationError) as error:
-        raise ValueError(f"{path.name} is not a notebook ({one_line(str(error), _MAX_LETTERS)})") from None
+    notebook = _read(path)
+    import nbconvert  # noqa: PLC0415  # optional; `_read` has checked that it is installed
+
     states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
     parts: list[page.Part] = []
     for output in _outputs(notebook):
@@ -83,6 +133,7 @@ def notebook_page(path: Path, day: date) -> str:
     folded = _fold(notebook)
     exporter: Any = nbconvert.HTMLExporter
     body, _ = exporter(template_name="basic").from_notebook_node(notebook)
+    body = _LINK.sub(lambda link: _link(link[0], link[1], link[2], neighbours), body)
     for at, part in enumerate(parts):
         body = body.replace(_place(at), part.html)
     body = _FOLDED_CODE.sub(lambda found: folded[int(found[1])], body)
@@ -101,6 +152,29 @@ def _fold(notebook: Any) -> list[str]:
         cell.source = f"{_FOLDED}{len(found)}"
         found.append(f"<details><summary>{name}</summary>{code}</details>")
     return found
+
+
+def _read(path: Path) -> Any:
+    try:
+        import nbconvert  # noqa: F401, PLC0415  # optional
+        import nbformat  # noqa: PLC0415  # comes with nbconvert
+    except ImportError:
+        raise ImportError(_MISSING) from None
+    try:
+        read: Any = nbformat.reads
+        return read(path.read_text(encoding="utf-8"), as_version=4)
+    except (AttributeError, LookupError, TypeError, ValueError, nbformat.ValidationError) as error:
+        raise ValueError(f"{path.name} is not a notebook ({one_line(str(error), _MAX_LETTERS)})") from None
+
+
+def _link(whole: str, address: str, text: str, neighbours: Collection[str]) -> str:
+    """Return a link of a page: to the page of another notebook, to another machine, or its text alone."""
+    parts = urlsplit(address)
+    if parts.scheme or parts.netloc or not parts.path:
+        return whole
+    if unquote(parts.path) not in neighbours:
+        return text
+    return f'<a href="{parts._replace(path=parts.path.removesuffix(".ipynb") + ".html").geturl()}">{text}</a>'
 
 
 def _outputs(notebook: Any) -> Iterator[Any]:
@@ -148,6 +222,21 @@ def _language(script: str) -> str:
 
 def _title(notebook: Any) -> str:
     """Return the first heading of a notebook, or ""."""
-    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    lines = (line for text in texts for line in text.splitlines())
-    return next((line[2:].strip() for line in lines if line.startswith("# ")), "")
+    return next((text for level, text in _headings(notebook) if level == 1), "")
+
+
+def _headings(notebook: Any) -> Iterator[tuple[int, str]]:
+    """Yield the level and the text of each heading of the first two levels."""
+    for cell in notebook.cells:
+        is_code = cell.cell_type != "markdown"
+        for line in [] if is_code else cell.source.splitlines():
+            if line.startswith(_FENCES):
+                is_code = not is_code
+            heading = None if is_code else _HEADING.fullmatch(line)
+            if heading:
+                yield len(heading[1]), _plain(heading[2])
+
+
+def _plain(heading: str) -> str:
+    """Return a heading without its marks for code and emphasis."""
+    return re.sub(r"[`*]", "", heading)

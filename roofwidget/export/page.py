@@ -104,6 +104,8 @@ def page(parts: Iterable[Part | str], title: str, day: date) -> str:
 def document(widgets: Sequence[Part], body: str, title: str, day: date, style: str = "") -> str:
     """Return the HTML of a page whose body is made. `style` is added to the page's own.
 
+    A page without widgets has no script.
+
     Raises
     ------
     FileNotFoundError, ValueError
@@ -113,13 +115,13 @@ def document(widgets: Sequence[Part], body: str, title: str, day: date, style: s
     if len(languages) > 1:
         raise ValueError(f"a page has one language, and these widgets have {' and '.join(languages)}: set their locale")
     language = languages[0] if languages else ENGLISH
-    code = f"{built_files.words(language)}\n{built_files.text('page.js')}"
-    look, unpack = built_files.text("widget.css"), built_files.text("unpack.js")
+    scripts, looks, ending = _code(language) if widgets else ([], [], "")
     own = f"{_STYLE}{style}"
     given = _Styles.of(body)
-    styles = " ".join(dict.fromkeys(map(policy_hash, (look, own, *given.sheets, *given.attributes))))
+    styles = " ".join(dict.fromkeys(map(policy_hash, (*looks, own, *given.sheets, *given.attributes))))
+    allowed = " ".join(map(policy_hash, scripts)) or "'none'"
     policy = (
-        f"default-src 'none'; script-src {policy_hash(unpack)} {policy_hash(code)}; "
+        f"default-src 'none'; script-src {allowed}; "
         f"style-src {styles}{' ' + _FOR_ATTRIBUTES if given.attributes else ''}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
@@ -139,13 +141,22 @@ def document(widgets: Sequence[Part], body: str, title: str, day: date, style: s
 </main>
 {_sources([chip for part in widgets for chip in part.chips])}
 <footer>{day.isoformat()}</footer>
+{ending}</body>
+</html>
+"""
+
+
+def _code(language: str) -> tuple[list[str], list[str], str]:
+    """Return the scripts and styles of widgets, and the elements that hold them."""
+    code = f"{built_files.words(language)}\n{built_files.text('page.js')}"
+    look, unpack = built_files.text("widget.css"), built_files.text("unpack.js")
+    elements = f"""\
 <script type="text/plain" data-catalogue>{catalogue()}</script>
 {_packed("style", look)}
 {_packed("script", code)}
 <script>{unpack}</script>
-</body>
-</html>
 """
+    return [unpack, code], [look], elements
 
 
 class _Styles(HTMLParser):

@@ -1,4 +1,4 @@
-"""Executed notebooks as pages, by the command `roofwidget bundle-html`."""
+"""Executed notebooks as pages, by the command `roofwidget page`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_notebook_becomes_a_page_with_its_texts_and_its_widgets(
 ) -> None:
     widgets = [rw.roofline([CHIP], [(name, 4e12, 1e10, 0.08)]) for name in ("first", "second")]
     path = written(tmp_path, *widgets)
-    assert main(["bundle-html", str(path)]) == 0
+    assert main(["page", str(path)]) == 0
     page = tmp_path / "lesson.html"
     assert capsys.readouterr().out.split() == [str(page)]
     html = page.read_text(encoding="utf-8")
@@ -71,15 +71,73 @@ def test_a_notebook_becomes_a_page_with_its_texts_and_its_widgets(
     assert "default-src 'none'; script-src 'sha256-" in html
 
 
+def test_the_earlier_name_of_the_command_does_the_same(tmp_path: Path) -> None:
+    path = written(tmp_path, rw.roofline([CHIP]))
+    pages = []
+    for command in ("page", "bundle-html"):
+        assert main([command, str(path)]) == 0
+        pages.append((tmp_path / "lesson.html").read_text(encoding="utf-8"))
+    assert pages[0] == pages[1]
+
+
 def test_a_folder_of_notebooks_becomes_pages_in_another_folder(tmp_path: Path) -> None:
     for name in ("one", "two"):
         written(tmp_path, rw.roofline([CHIP]), name=name)
-    assert main(["bundle-html", str(tmp_path), "--out", str(tmp_path / "pages" / "new")]) == 0
+    assert main(["page", str(tmp_path), "--out", str(tmp_path / "pages" / "new")]) == 0
     assert sorted(path.name for path in (tmp_path / "pages" / "new").iterdir()) == ["one.html", "two.html"]
 
 
+def test_a_table_of_contents_has_titles_headings_and_no_script(tmp_path: Path) -> None:
+    for name, text in (
+        ("1", "# *Roofs* & `x < y`\n\n## First part ##\n\n```sh\n# no heading\n```"),
+        ("2", "no heading"),
+    ):
+        document = json.loads(written(tmp_path, rw.roofline([CHIP]), name=name).read_text(encoding="utf-8"))
+        document["cells"][0]["source"] = text
+        (tmp_path / f"{name}.ipynb").write_text(json.dumps(document), encoding="utf-8")
+    assert main(["page", str(tmp_path), "--out", str(tmp_path / "pages"), "--contents", "A & B"]) == 0
+    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == ["1.html", "2.html", "index.html"]
+    html = (tmp_path / "pages" / "index.html").read_text(encoding="utf-8")
+    assert "<title>A &amp; B</title>" in html
+    assert '<li><a href="1.html">Roofs &amp; x &lt; y</a><p>First part</p></li>' in html
+    assert '<li><a href="2.html">2</a><p></p></li>' in html
+    assert "default-src 'none'; script-src 'none'; style-src 'sha256-" in html
+    assert "<script" not in html
+
+
+def test_links_between_notebooks_become_links_between_pages(tmp_path: Path) -> None:
+    links = "[a](two%20b.ipynb#end) [b](other.ipynb) [c](../docs/c.md) [d](https://example.org/two.ipynb) [e](#here)"
+    for name in ("one", "two b"):
+        document = json.loads(written(tmp_path, rw.roofline([CHIP]), name=name).read_text(encoding="utf-8"))
+        document["cells"][0]["source"] = links
+        (tmp_path / f"{name}.ipynb").write_text(json.dumps(document), encoding="utf-8")
+    main(["page", str(tmp_path)])
+    html = (tmp_path / "one.html").read_text(encoding="utf-8")
+    kept = '<a href="https://example.org/two.ipynb">d</a> <a href="#here">e</a>'
+    assert f'<a href="two%20b.html#end">a</a> b c {kept}' in html
+
+
+@pytest.mark.parametrize(
+    ("places", "message"),
+    [
+        (("a/one", "b/two"), "--contents: the pages go into several folders; name one folder with --out"),
+        (("index",), "--contents writes index.html, and a notebook is named index.ipynb: rename the notebook"),
+    ],
+)
+def test_a_table_of_contents_without_a_place_is_refused(
+    places: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = []
+    for place in places:
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        paths.append(str(written((tmp_path / place).parent, rw.roofline([CHIP]), name=Path(place).name)))
+    assert main(["page", *paths, "--contents", "T"]) == 1
+    assert capsys.readouterr().err == f"roofwidget: {message}\n"
+    assert not list(tmp_path.rglob("*.html"))
+
+
 def test_a_widget_of_another_package_stays_as_its_text_and_brings_no_script(tmp_path: Path) -> None:
-    main(["bundle-html", str(written(tmp_path, ipywidgets.Label("elsewhere"), rw.roofline([CHIP])))])
+    main(["page", str(written(tmp_path, ipywidgets.Label("elsewhere"), rw.roofline([CHIP])))])
     html = (tmp_path / "lesson.html").read_text(encoding="utf-8")
     assert "<pre>w</pre>" in html
     assert html.count("data-roofwidget") == 1
@@ -97,7 +155,7 @@ def test_binary_values_of_a_former_state_are_left_out(tmp_path: Path) -> None:
     for place in (["kernels", "name", "codes"], ["kernels", "precision", "values"], ["baseline", "match"]):
         model["buffers"].append({"path": place, "encoding": "base64", "data": "AAAAAAAAAAA="})
     path.write_text(json.dumps(document), encoding="utf-8")
-    main(["bundle-html", str(path)])
+    main(["page", str(path)])
     assert rw.read(tmp_path / "lesson.html").names.tolist() == ["first"]
 
 
@@ -107,7 +165,7 @@ def test_the_styles_of_outputs_are_allowed_and_their_scripts_are_not(tmp_path: P
     html = "<style>.a { color: red; }</style><p style='color: blue' onclick='x()'>table</p><script>x()</script>"
     document["cells"][1]["outputs"].append({"output_type": "display_data", "metadata": {}, "data": {"text/html": html}})
     path.write_text(json.dumps(document), encoding="utf-8")
-    main(["bundle-html", str(path)])
+    main(["page", str(path)])
     policy = re.search('Content-Security-Policy" content="([^"]*)"', (tmp_path / "lesson.html").read_text("utf-8"))
     assert policy is not None
     hashes = {text: f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in STYLES}
@@ -119,12 +177,12 @@ def test_the_styles_of_outputs_are_allowed_and_their_scripts_are_not(tmp_path: P
 
 
 def test_a_german_widget_has_its_words_on_the_page(tmp_path: Path) -> None:
-    main(["bundle-html", str(written(tmp_path, rw.roofline([CHIP], locale="de")))])
+    main(["page", str(written(tmp_path, rw.roofline([CHIP], locale="de")))])
     assert '<html lang="de">' in (tmp_path / "lesson.html").read_text(encoding="utf-8")
 
 
 def test_other_widgets_show_what_stands_beside_them(tmp_path: Path) -> None:
-    main(["bundle-html", str(written(tmp_path, ipywidgets.IntSlider(), rw.roofline([CHIP])))])
+    main(["page", str(written(tmp_path, ipywidgets.IntSlider(), rw.roofline([CHIP])))])
     assert (tmp_path / "lesson.html").read_text(encoding="utf-8").count("data-roofwidget>") == 1
 
 
@@ -142,7 +200,7 @@ def test_what_cannot_be_a_page_is_refused_in_one_line(
     path = written(tmp_path, rw.roofline([CHIP]), has_state=False)
     if content is not None:
         path.write_text(content, encoding="utf-8")
-    assert main(["bundle-html", str(path)]) == 1
+    assert main(["page", str(path)]) == 1
     message = capsys.readouterr().err
     assert message.startswith(f"roofwidget: {words}")
     assert message.count("\n") == 1
@@ -150,15 +208,15 @@ def test_what_cannot_be_a_page_is_refused_in_one_line(
 
 
 def test_a_missing_notebook_and_an_empty_folder_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bundle-html", str(tmp_path / "none.ipynb")]) == 1
+    assert main(["page", str(tmp_path / "none.ipynb")]) == 1
     assert "none.ipynb" in capsys.readouterr().err
-    assert main(["bundle-html", str(tmp_path)]) == 1
+    assert main(["page", str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"roofwidget: there is no notebook (.ipynb) in {tmp_path}\n"
 
 
 def test_the_command_explains_itself() -> None:
     said = subprocess.run(
-        [sys.executable, "-m", "roofwidget.cli", "bundle-html", "--help"], check=True, capture_output=True, text=True
+        [sys.executable, "-m", "roofwidget.cli", "page", "--help"], check=True, capture_output=True, text=True
     )
     assert "jupyter nbconvert --to notebook --execute --inplace lesson.ipynb" in said.stdout
 

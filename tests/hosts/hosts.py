@@ -17,12 +17,12 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from tests import environments
 from tests.browser import lab
+from tests.environments import DEV
 
-ROOT: Final = Path(__file__).parents[2]
-DEV: Final = "dev"
 ENVIRONMENTS: Final = {
     "marimo": ("marimo",),
     "collaboration": ("jupyterlab", "jupyter-collaboration"),
@@ -33,7 +33,7 @@ ENVIRONMENTS: Final = {
     ),
     "documents": ("myst-nb", "papermill", "ipykernel", "nbconvert"),
 }
-"""What to install besides roofwidget, by the name of an environment; see `python_of`."""
+"""What to install besides roofwidget, by the name of an environment; see `tests.environments`."""
 START_SECONDS: Final = 120.0
 
 MAKE: Final = """import roofwidget as rw
@@ -223,11 +223,6 @@ HOSTS: Final = (
 )
 
 
-def python_of(environment: str) -> Path:
-    """Return the interpreter of an environment."""
-    return Path(sys.executable) if environment == DEV else ROOT / ".hosts" / environment / "bin" / "python"
-
-
 @contextlib.contextmanager
 def serving(host: Host, home: Path) -> Iterator[str]:
     """Start a host and return the address of the page that shows the widget. All that it writes goes below `home`."""
@@ -238,9 +233,9 @@ def serving(host: Host, home: Path) -> Iterator[str]:
     record = home / "server.log"
     with record.open("wb") as log:
         process = subprocess.Popen(
-            [str(python_of(host.environment)), *command],
+            [str(environments.python_of(host.environment)), *command],
             cwd=home / "work",
-            env=environment_of(host.environment, home),
+            env=environments.variables_of(host.environment, home),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -251,17 +246,6 @@ def serving(host: Host, home: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}{host.path}"
     finally:
         lab.end(process)
-
-
-def environment_of(name: str, home: Path) -> dict[str, str]:
-    """Return the variables of a process in an environment, which finds none of the user's files."""
-    variables: dict[str, Any] = lab.environment(home)
-    folder = python_of(name).parent
-    return variables | {
-        "HOME": str(home),
-        "PATH": f"{folder}{os.pathsep}{variables.get('PATH', '')}",
-        "VIRTUAL_ENV": str(folder.parent),
-    }
 
 
 def _await(process: subprocess.Popen[bytes], url: str, record: Path) -> None:
@@ -275,15 +259,5 @@ def _await(process: subprocess.Popen[bytes], url: str, record: Path) -> None:
     raise RuntimeError(f"the host did not start within {START_SECONDS:.0f} s:\n{tail}")
 
 
-def make(names: list[str]) -> None:
-    """Make environments, each with roofwidget as it is here."""
-    for name in names:
-        folder = python_of(name).parents[1]
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        pip = [str(python_of(name)), "-m", "pip", "install", "--quiet"]
-        skip = os.environ | {"HATCH_JUPYTER_BUILDER_SKIP_NPM": "1"}
-        subprocess.run([*pip, "--editable", f"{ROOT}[notebooks]", *ENVIRONMENTS[name]], check=True, env=skip)
-
-
 if __name__ == "__main__":
-    make(sys.argv[1:] or list(ENVIRONMENTS))
+    environments.make(ENVIRONMENTS, sys.argv[1:])

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -16,9 +15,11 @@ import pytest
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
+from tests import environments
+from tests.environments import DEV, run
 from tests.hosts import hosts
 from tests.hosts.conftest import OpenPage
-from tests.hosts.hosts import DEV, HOSTS, Host
+from tests.hosts.hosts import HOSTS, Host
 
 ALL: Final = os.environ.get("ROOFWIDGET_HOSTS", "") == "all"
 ATTEMPTS: Final = 12
@@ -77,7 +78,7 @@ def keeps_its_value_when_reloaded(page: Page) -> None:
 )
 def test_a_widget_is_drawn_and_heard(host: Host, open_page: OpenPage, tmp_path: Path) -> None:
     with hosts.serving(host, tmp_path) as address:
-        folder = hosts.python_of(host.environment).parents[1]
+        folder = environments.python_of(host.environment).parents[1]
         guarded = open_page(address, {begin: folder / file for begin, file in host.brought.items()})
         run_cells(guarded.page, host)
         changes_what_python_hears(guarded.page)
@@ -103,23 +104,11 @@ def test_a_second_person_sees_the_picture_and_after_a_reload_the_widget(open_pag
         expect(second.get_by_role("textbox", name=re.compile("^Peak.*typed"))).to_have_value(value)
 
 
-def run(environment: str, folder: Path, home: Path, program: str, *arguments: str) -> None:
-    """Run a program of an environment in a folder."""
-    home.mkdir()
-    subprocess.run(
-        [str(hosts.python_of(environment).parent / program), *arguments],
-        cwd=folder,
-        env=hosts.environment_of(environment, home),
-        check=True,
-        capture_output=True,
-    )
-
-
 @of("documents")
 def test_a_notebook_that_papermill_has_run_becomes_a_page(open_page: OpenPage, tmp_path: Path) -> None:
     (tmp_path / "lesson.ipynb").write_text(hosts.notebook(hosts.LESSON), encoding="utf-8")
     run("documents", tmp_path, tmp_path / "1", "papermill", "lesson.ipynb", "run.ipynb")
-    run("documents", tmp_path, tmp_path / "2", "roofwidget", "bundle-html", "run.ipynb")
+    run("documents", tmp_path, tmp_path / "2", "roofwidget", "page", "run.ipynb")
     guarded = open_page((tmp_path / "run.html").as_uri())
     box = guarded.page.get_by_role("textbox", name=re.compile("^Peak.*typed"))
     before = box.input_value()

@@ -1,0 +1,62 @@
+"""A course as pages, by the commands of `make course`: opened from files, without Python and without a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+import roofwidget as rw
+from tests.environments import DEV, run
+from tests.teaching.lessons import LESSON, PRINTED, Cell, notebook
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a course of two lessons. The first one has a story."""
+    folder = tmp_path_factory.mktemp("lessons")
+    lessons = folder / "notebooks"
+    lessons.mkdir()
+    (lessons / "one.ipynb").write_text(notebook(LESSON), encoding="utf-8")
+    (lessons / "two.ipynb").write_text(notebook([Cell("# The next lesson\n\n## More", "markdown")]), encoding="utf-8")
+    execute = ("nbconvert", "--to", "notebook", "--execute", "--output-dir", "build/notebooks")
+    run(DEV, folder, folder / "home-1", "jupyter", *execute, "notebooks/one.ipynb", "notebooks/two.ipynb")
+    pages = ("build/notebooks", "--out", "course", "--contents", "Two lessons")
+    run(DEV, folder, folder / "home-2", "roofwidget", "page", *pages)
+    assert '"outputs": []' in (lessons / "one.ipynb").read_text(encoding="utf-8")
+    return folder / "course"
+
+
+def test_a_lesson_is_worked_through_from_the_contents_to_the_file_of_answers(
+    course: Path, browser: Browser, tmp_path: Path
+) -> None:
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    requests: list[str] = []
+    faults: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: faults.append(message.text))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto((course / "index.html").as_uri())
+    expect(page.get_by_role("listitem")).to_have_text(["A lessonWhat was answered", "The next lessonMore"])
+    page.get_by_role("link", name="A lesson").click()
+    expect(page.get_by_text(PRINTED.splitlines()[1])).to_be_visible()
+    expect(page.get_by_role("link", name="the rules")).to_have_count(0)
+    story = page.locator(".roofwidget-story")
+    for step in ("Step 2 of 3", "Step 3 of 3"):
+        story.get_by_role("button", name="Next").click()
+        expect(story.get_by_text(step)).to_be_visible()
+    story.get_by_role("textbox").fill("166 FLOP/B")
+    story.get_by_role("button", name="Check").click()
+    expect(story.get_by_role("status")).to_contain_text("Right.")
+    with page.expect_download() as download:
+        story.get_by_role("button", name="Save answers").click()
+    download.value.save_as(tmp_path / "answers.json")
+    grades = rw.grade(tmp_path / "answers.json")
+    assert [(one.key, one.correct, one.attempts) for one in grades] == [("place", False, 0), ("ridge", True, 1)]
+    page.get_by_role("link", name="the next").click()
+    expect(page.get_by_role("heading", name="More")).to_be_visible()
+    assert {url.partition(":")[0] for url in requests} <= {"file", "blob"}
+    assert faults == []
+    context.close()

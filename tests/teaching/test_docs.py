@@ -1,0 +1,60 @@
+"""The code of `docs/teaching.md` runs from top to bottom and prints what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import roofwidget as rw
+
+TEACHING = Path(__file__).parents[2] / "docs/teaching.md"
+
+
+def blocks() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", TEACHING.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_code_runs_and_prints_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in blocks():
+        exec(block, names)  # noqa: S102 - our own text
+    said = re.findall(r"^print\(.*\)  # (.*)$", "\n".join(blocks()), re.MULTILINE)
+    assert len(said) > 5
+    printed = capsys.readouterr().out.splitlines()
+    assert [line for line in printed if line in said] == said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ada.json", "lesson.html", "lesson.json"]
+
+
+def test_the_first_lesson_has_five_steps_and_two_questions_that_can_be_answered() -> None:
+    names: dict[str, object] = {}
+    for block in blocks()[:3]:
+        exec(block, names)  # noqa: S102 - our own text
+    story = names["story"]
+    assert isinstance(story, rw.Story)
+    assert (len(story.steps), len(story.questions)) == (5, 2)
+    right = {question.key: question.answer for question in story.questions}
+    assert rw.grade(right, story.questions).score == 1
+    # The texts name these figures.
+    chips = [story.widget.resolved_chip(name) for name in ("a100-sxm-80gb", "h100-sxm")]
+    assert [round(chip.ridge_point()) for chip in chips] == [153, 295]
+    assert [round(ai, 2) for ai in story.widget.kernels.arithmetic_intensity] == [250, 1.18]
+    assert round(chips[1].peak() / chips[0].peak()) == 3
+    assert round(chips[1].bandwidth() / chips[0].bandwidth(), 1) == 1.6
+
+
+def test_every_link_leads_to_a_file_or_to_a_heading() -> None:
+    text = TEACHING.read_text(encoding="utf-8")
+    headings = {
+        re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-")
+        for line in text.splitlines()
+        if line.startswith("#")
+    }
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        path, _, heading = target.partition("#")
+        assert not path or (TEACHING.parent / path).exists(), target
+        assert not heading or heading in headings, target

@@ -1,0 +1,127 @@
+"""Notebooks with questions run to their end where there is no front end, and answers are graded there.
+
+`make test` tries the executors of the development environment, `make graders` also nbgrader's and otter-grader's.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import roofwidget as rw
+from tests import environments
+from tests.environments import DEV
+from tests.teaching.lessons import ASKS, LESSON, PRINTED, SHOWS_GRADES, Cell, notebook
+
+GRADERS: Final = {"nbgrader": ("nbgrader", "ipykernel"), "otter": ("otter-grader", "ipykernel")}
+"""What to install besides roofwidget, by the name of an environment; see `tests.environments`."""
+ALL: Final = os.environ.get("ROOFWIDGET_GRADERS", "") == "all"
+GRADED: Final = 'rw.grade("answers.json", [ridge]).points'
+NBGRADER: Final = 'c = get_config()\nc.CourseDirectory.course_id = "rooflines"\n'
+
+
+def of(environment: str) -> pytest.MarkDecorator:
+    """Mark a test that needs an environment which only `make graders` makes."""
+    return pytest.mark.skipif(not ALL, reason=f"make graders installs '{environment}'")
+
+
+def run(environment: str, folder: Path, program: str, *arguments: str) -> str:
+    """Run a program with a home of its own beside the folder."""
+    homes = sorted(folder.parent.glob("home-*"))
+    return environments.run(environment, folder, folder.parent / f"home-{len(homes)}", program, *arguments)
+
+
+def answers(value: str) -> str:
+    """Return a file of answers, as a page saves it after a learner has typed a value."""
+    model = rw.RooflineModel(["v5p"], [])
+    rw.Story(model, [rw.Question(key="ridge", prompt="?", answer=1, unit="FLOP/B")])
+    model.answers = {"ridge": [value]}
+    return model.export_answers()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "work").mkdir()
+    return tmp_path / "work"
+
+
+def test_nbconvert_executes_a_lesson(folder: Path) -> None:
+    (folder / "lesson.ipynb").write_text(notebook(LESSON), encoding="utf-8")
+    run(DEV, folder, "jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", "lesson.ipynb")
+    cells = json.loads((folder / "lesson.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert "".join(cells[3]["outputs"][0]["text"]).startswith(PRINTED)
+
+
+def test_nbval_executes_a_lesson(folder: Path) -> None:
+    (folder / "lesson.ipynb").write_text(notebook(LESSON), encoding="utf-8")
+    flags = ("--nbval-lax", "--nbval-current-env", "-p", "no:cacheprovider", "lesson.ipynb")
+    assert "2 passed" in run(DEV, folder, "pytest", *flags)
+
+
+@of("nbgrader")
+def test_nbgrader_grades_answers_and_files_of_answers(folder: Path) -> None:
+    def graded(name: str, points: int) -> dict[str, Any]:
+        flags = {"grade": bool(points), "solution": not points, "locked": bool(points), "task": False}
+        return {"nbgrader": {"schema_version": 3, "grade_id": name, **flags, **({"points": points} if points else {})}}
+
+    solution = '### BEGIN SOLUTION\nanswers = {"ridge": "166.3 FLOP/B"}\n### END SOLUTION'
+    cells = (
+        *LESSON,
+        Cell(solution, metadata=graded("answers", 0)),
+        Cell("assert rw.grade(answers, [ridge]).points == 1", metadata=graded("typed", 1)),
+        Cell(f"assert {GRADED} == 1", metadata=graded("saved", 2)),
+    )
+    (folder / "nbgrader_config.py").write_text(NBGRADER, encoding="utf-8")
+    (folder / "source" / "week").mkdir(parents=True)
+    (folder / "source" / "week" / "lesson.ipynb").write_text(notebook(cells), encoding="utf-8")
+    run("nbgrader", folder, "nbgrader", "generate_assignment", "week")
+    released = json.loads((folder / "release" / "week" / "lesson.ipynb").read_text(encoding="utf-8"))
+    for student, typed, saved in (("ada", "166 FLOP/B", "20 FLOP/B"), ("bob", None, "166 FLOP/B")):
+        handed_in = folder / "submitted" / student / "week"
+        handed_in.mkdir(parents=True)
+        released["cells"][4]["source"] = f"answers = {{'ridge': {typed!r}}}"
+        (handed_in / "lesson.ipynb").write_text(json.dumps(released), encoding="utf-8")
+        (handed_in / "answers.json").write_text(answers(saved), encoding="utf-8")
+    run("nbgrader", folder, "nbgrader", "autograde", "week")
+    run("nbgrader", folder, "nbgrader", "export")
+    with (folder / "grades.csv").open(encoding="utf-8") as file:
+        scores = {row["student_id"]: (row["score"], row["max_score"]) for row in csv.DictReader(file)}
+    assert scores == {"ada": ("1.0", "3.0"), "bob": ("2.0", "3.0")}
+
+
+@of("otter")
+@pytest.mark.parametrize(("typed", "score"), [("'166 FLOP/B'", 1.0), ("widget.answer('ridge')", 0.0)])
+def test_otter_grades_answers(folder: Path, typed: str, score: float) -> None:
+    cells = (
+        Cell("# ASSIGNMENT CONFIG\ninit_cell: false\nexport_cell: false", "raw"),
+        Cell(ASKS),
+        Cell(SHOWS_GRADES),
+        Cell("# BEGIN QUESTION\nname: q1\npoints: 1", "raw"),
+        Cell("Where is the ridge point?", "markdown"),
+        Cell("# BEGIN SOLUTION", "raw"),
+        Cell("answers = {'ridge': '166.3 FLOP/B'} # SOLUTION"),
+        Cell("# END SOLUTION", "raw"),
+        Cell("# BEGIN TESTS", "raw"),
+        Cell("assert rw.grade(answers, [ridge]).points == 1"),
+        Cell("# END TESTS", "raw"),
+        Cell("# END QUESTION", "raw"),
+    )
+    (folder / "lesson.ipynb").write_text(notebook(cells), encoding="utf-8")
+    # This also runs the solution against the tests.
+    run("otter", folder, "otter", "assign", "lesson.ipynb", "dist")
+    student = (folder / "dist" / "student" / "lesson.ipynb").read_text(encoding="utf-8")
+    (folder / "handed_in.ipynb").write_text(student.replace("answers = ...", f"answers = {{'ridge': {typed}}}"))
+    (autograder,) = (folder / "dist" / "autograder").glob("*.zip")
+    run("otter", folder, "otter", "run", "--autograder", str(autograder), "handed_in.ipynb")
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))["tests"]
+    assert {one["name"]: one["score"] for one in results if "score" in one} == {"q1": score}
+
+
+if __name__ == "__main__":
+    environments.make(GRADERS, sys.argv[1:])
