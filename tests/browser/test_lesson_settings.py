@@ -12,16 +12,14 @@ import roofwidget as rw
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn, Finger
 from tests.browser.test_access import AXE, GRAPH, PROFILE, UNFOLD, checked, contrasts
-from tests.browser.test_page import CHIPS, KERNELS, exported
+from tests.browser.test_page import CHIPS, KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.browser.test_page import Exported
+    from tests.browser.exported import Exported
 
     OpenPage = Callable[..., Exported]
-
-__all__ = ["exported"]
 
 LOCKED = "Locked in this lesson"
 ALL_LOCKS = (
