@@ -1,6 +1,6 @@
 """Notebooks with questions run to their end where there is no front end, and answers are graded there.
 
-`make notebooks` runs each lesson by nbval. Here nbconvert runs one; with `make graders` nbgrader and otter-grader do too.
+`make notebooks` runs each lesson by nbval. Here nbconvert runs one; `make graders` tries nbgrader and otter-grader too.
 """
 
 from __future__ import annotations
