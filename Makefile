@@ -69,7 +69,8 @@ graders: .venv/.dev bundle
 # The notebooks themselves stay as they are: without outputs.
 course: .venv/.dev bundle
 	rm -rf build/notebooks course
-	jupyter nbconvert --to notebook --execute --output-dir build/notebooks notebooks/*.ipynb
+	jupyter nbconvert --to notebook --execute --ExecutePreprocessor.timeout=300 --output-dir build/notebooks \
+	  notebooks/*.ipynb
 	roofwidget page build/notebooks --out course --contents "Rooflines: a course"
 
 build: .venv/.dev

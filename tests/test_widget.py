@@ -231,7 +231,10 @@ def test_what_python_owns_cannot_be_changed_by_a_message(widget: RooflineWidget,
 def test_a_value_of_its_own_kind_does_not_change_what_python_owns_either(widget: RooflineWidget, name: str) -> None:
     graph = rw.chain([("scale", 1)], elements=8)
     given = {"title": "other", "launch_overhead": 1, "exposed_comm": 0.3, "open_files": "nothing"}
-    other = RooflineWidget([LARGE], baseline=KERNELS, graph=graph, **given)
+    rates = {"ranges": {"bandwidth": [1e12, 2e12]}, "snap": {"bandwidth": [1e12]}}
+    lesson = {**rates, "locks": ["bandwidth"], "hidden_panels": ["table"], "terms": {"ridge": "knee"}}
+    other = RooflineWidget([LARGE], baseline=KERNELS, graph=graph, **given, **lesson)
+    rw.Story(other, ["A step."])
     before = model_state(widget)
     assert getattr(other, name) != before[name]
     widget.set_state({name: getattr(other, name)})

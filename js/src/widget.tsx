@@ -35,8 +35,6 @@ const STACKED_PX = 1000;
 /** If a view is narrower than this, in px, each panel has its own row, and the table is a list of cards. */
 const NARROW_PX = 640;
 const PANEL_PX = 256;
-/** The names of the panels beside the chart. */
-const SIDE_PANELS = ["hardware", "projection", "workload", "fusion"];
 /** Height of the sentence under the chart, px. */
 const SENTENCE_PX = 40;
 /** Height of the sliders under the chart, px. */
@@ -151,7 +149,8 @@ function View({ store, box, theme }: ViewProps) {
   const width = Math.floor(box.value.width / scale);
   const has = (panel: string) => !store.hiddenPanels.value.includes(panel);
   // Without panels at its side, the chart has the whole width.
-  const isStacked = isLarge || width < STACKED_PX || !SIDE_PANELS.some(has);
+  const hasSide = useComputed(() => hasSidePanels(store));
+  const isStacked = isLarge || width < STACKED_PX || !hasSide.value;
   /** The name of the panel that is unfolded during a presentation. */
   const inUse = useSignal("");
   // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The sentence is about the roof of this
@@ -227,6 +226,14 @@ function View({ store, box, theme }: ViewProps) {
     </DropTarget>
   );
 }
+
+/** Whether a lesson leaves panels that are beside the chart. */
+const hasSidePanels = ({ hiddenPanels, kernels, phases }: Store) =>
+  !(
+    hiddenPanels.value.includes("hardware") &&
+    (hiddenPanels.value.includes("projection") || !(kernels.value.totalTime > 0)) &&
+    (hiddenPanels.value.includes("workload") || phases.value.length === 0)
+  );
 
 /** Returns a ref of an element, and the element's height on the screen, px. The height is 0 without an element. */
 function useHeight() {

@@ -336,7 +336,8 @@ class Said:
             rows.append(("self time", format_quantity(own, "s") + share if own != time else None))
             for level, memory in bound.chip.memories.items():
                 rate = float(self.bytes_at(bound.chip, level)[row]) / time
-                if memory.bandwidth is not None and not math.isnan(rate):
+                # A level that no byte crosses has no row.
+                if memory.bandwidth is not None and rate > 0:
                     of = format_percent(rate / bound.chip.bandwidth(level))
                     rows.append((f"{level} rate", f"{format_quantity(rate, 'B/s')} · {of}"))
         rows.append(("least time", format_quantity(float(bound.time[row]), "s")))

@@ -173,8 +173,10 @@ def merge_the_operations(panel: Panel, drawn: Drawn) -> None:
     """Answer the question about the fusion: nothing merged, all merged."""
     panel.press(panel.check, "Enter")
     expect(panel.said).to_have_text("Not yet: it moves 3 times the bytes that are needed.")
-    fusion = drawn.root.locator(".roofwidget-fusion")
-    panel.press(fusion.get_by_role("button", name=re.compile("best", re.IGNORECASE)).first, "Enter")
+    panel.press(drawn.root.get_by_role("application", name=re.compile("chain")), "ArrowDown")
+    for kernels in (2, 1):
+        panel.page.keyboard.press("Enter")
+        expect(drawn.root.locator("[data-label^='kernel']")).to_have_count(kernels)
     panel.press(panel.check, "Enter", backward=True)
     expect(panel.said).to_have_text("Right.")
 
@@ -265,8 +267,14 @@ def test_a_finger_drags_the_marker_on_a_phone(exported: Callable[..., Exported])
     finger.lift()
     assert page.evaluate(SCROLLED) == before
     assert abs(float(panel.marker.get_attribute("aria-valuenow") or 0) / GELU - 1) < 0.15
-    panel.check.tap()
-    expect(panel.said).to_have_text("Right.")
+
+    def is_right() -> bool:
+        # Chromium makes no click of a tap that follows a drag too soon.
+        if panel.check.count() > 0:
+            panel.check.tap()
+        return panel.said.inner_text() == "Right."
+
+    drawn.eventually(is_right)
     for step in range(1, 8):
         page.evaluate("(step) => { location.hash = `#step=${step}`; }", step)
         panel.at(step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -27,7 +28,10 @@ def test_the_code_runs_and_prints_what_it_says(
     assert len(said) > 5
     printed = capsys.readouterr().out.splitlines()
     assert [line for line in printed if line in said] == said
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["ada.json", "lesson.html", "lesson.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ada.json", "lesson.html", "lesson.json", "slides"]
+    assert {"index.html", "step-1.svg", "step-1.png", "step-2-answer.svg"} <= {
+        path.name for path in (tmp_path / "slides").iterdir()
+    }
 
 
 def test_the_first_lesson_has_five_steps_and_two_questions_that_can_be_answered() -> None:
@@ -45,6 +49,24 @@ def test_the_first_lesson_has_five_steps_and_two_questions_that_can_be_answered(
     assert [round(ai, 2) for ai in story.widget.kernels.arithmetic_intensity] == [250, 1.18]
     assert round(chips[1].peak() / chips[0].peak()) == 3
     assert round(chips[1].bandwidth() / chips[0].bandwidth(), 1) == 1.6
+
+
+def test_the_course_has_every_notebook_with_its_minutes() -> None:
+    root = TEACHING.parents[1]
+    notebooks = sorted((root / "notebooks").glob("*.ipynb"))
+    minutes = {}
+    for path in notebooks:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        said = re.search(r"(\d+)\s+minutes", "".join(cells[0]["source"]))
+        assert said is not None, path.name
+        minutes[path.name] = int(said[1])
+    rows = re.findall(
+        r"^\| (\d+) \| \[.*\]\(\.\./notebooks/(.*)\) \| (\d+) \|$", TEACHING.read_text("utf-8"), re.MULTILINE
+    )
+    assert {name: int(said) for _, name, said in rows} == minutes
+    assert [int(number) for number, _, _ in rows] == [int(path.name[:2]) for path in notebooks]
+    readme = re.findall(r"\]\(notebooks/(.*?)\)", (root / "README.md").read_text("utf-8"))
+    assert readme == list(minutes)
 
 
 def test_every_link_leads_to_a_file_or_to_a_heading() -> None:

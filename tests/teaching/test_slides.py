@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import pytest
+
 import roofwidget as rw
 
 KERNELS = [("attention", 4.3e12, 4e10), ("layer norm", 5e9, 3e9)]
@@ -31,49 +33,54 @@ def story(caption: str = "The **roof**.") -> rw.Story:
     return rw.Story(rw.RooflineModel(["v5p"], KERNELS, title="A <lesson>"), steps)
 
 
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page of slides, with its files beside it."""
+    return story("<script>window.PWNED = 1</script> & <b>").slides(tmp_path_factory.mktemp("slides"))
+
+
 def pictures(index: Path) -> list[str]:
     found = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', index.read_text(encoding="utf-8"))
     return [base64.b64decode(one).decode() for one in found]
 
 
-def test_each_step_gives_a_picture_and_each_question_one_of_its_answer(tmp_path: Path) -> None:
-    index = story().slides(tmp_path / "slides")
+def test_each_step_gives_a_picture_and_each_question_one_of_its_answer(told: Path) -> None:
     keys = ["step-1", "step-2", "step-2-answer", "step-3", "step-3-answer"]
-    files = {path.name for path in index.parent.iterdir()}
+    files = {path.name for path in told.parent.iterdir()}
     assert files == {"index.html", *(f"{key}.{end}" for key in keys for end in ("svg", "png"))}
-    assert re.findall(r'<section id="([^"]+)"', index.read_text(encoding="utf-8")) == ["title", *keys]
+    assert re.findall(r'<section id="([^"]+)"', told.read_text(encoding="utf-8")) == ["title", *keys]
     # 960 by 540 px, with two pixels for each px.
-    assert (tmp_path / "slides" / "step-1.png").read_bytes()[16:24] == bytes([0, 0, 7, 128, 0, 0, 4, 56])
+    assert (told.parent / "step-1.png").read_bytes()[16:24] == bytes([0, 0, 7, 128, 0, 0, 4, 56])
 
 
-def test_a_question_hides_its_kernel_and_its_answer_shows_it(tmp_path: Path) -> None:
-    first, asked, answered, *_ = pictures(story().slides(tmp_path))
+def test_a_question_hides_its_kernel_and_its_answer_shows_it(told: Path) -> None:
+    first, asked, answered, *_ = pictures(told)
     assert ("attention" in first, "attention" in asked, "attention" in answered) == (True, False, True)
 
 
 def test_a_slide_shows_the_state_of_its_step_and_the_widget_keeps_its_own(tmp_path: Path) -> None:
-    told = story()
-    told.widget.search = "norm"
-    first, *_, last = pictures(told.slides(tmp_path))
+    used = story()
+    used.widget.search = "norm"
+    first, *_, last = pictures(used.slides(tmp_path))
     assert ("ridge point 166" in first.replace("\xa0", " "), "ridge point 459" in last.replace("\xa0", " ")) == (
         True,
         True,
     )
-    assert (told.widget.step, told.widget.search, dict(told.widget.what_if)) == (0, "norm", {})
+    assert (used.widget.step, used.widget.search, dict(used.widget.what_if)) == (0, "norm", {})
 
 
-def test_the_page_asks_for_nothing_runs_nothing_and_shows_markup_as_text(tmp_path: Path) -> None:
-    html = story("<script>window.PWNED = 1</script> & <b>").slides(tmp_path).read_text(encoding="utf-8")
+def test_the_page_asks_for_nothing_runs_nothing_and_shows_markup_as_text(told: Path) -> None:
+    html = told.read_text(encoding="utf-8")
     assert "default-src 'none'; style-src 'sha256-" in html
     assert "<script" not in html
     assert "&lt;script&gt;window.PWNED = 1&lt;/script&gt; &amp; &lt;b&gt;" in html
     assert "<h1>A &lt;lesson&gt;</h1>" in html
     assert "<li>compute</li><li>HBM</li>" in html
     assert "107.5 FLOP/B" in html
-    for picture in pictures(tmp_path / "index.html"):
+    for picture in pictures(told):
         ET.fromstring(picture)  # noqa: S314 - made by the line above
 
 
-def test_the_same_story_gives_the_same_slides(tmp_path: Path) -> None:
-    one, other = (story().slides(tmp_path / name).read_bytes() for name in ("one", "other"))
-    assert one == other
+def test_the_same_story_gives_the_same_slides(told: Path, tmp_path: Path) -> None:
+    again = story("<script>window.PWNED = 1</script> & <b>").slides(tmp_path)
+    assert again.read_bytes() == told.read_bytes()

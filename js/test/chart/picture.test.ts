@@ -5,6 +5,7 @@ import { pictureOf } from "../../src/chart/picture.tsx";
 import { chartHeight } from "../../src/chart/scales.ts";
 import { DARK, LIGHT } from "../../src/chart/theme.ts";
 import { createStore, type Store } from "../../src/state/store.ts";
+import type { Terms } from "../../src/wire/types.ts";
 import { catalogue as german } from "../../src/words/de.ts";
 import { catalogue as english } from "../../src/words/en.ts";
 import { chain, stateOf } from "../chains.ts";
@@ -178,6 +179,19 @@ describe("a picture", () => {
     const store = create(STATES["one chip"]?.() as FakeModel, new AbortController().signal);
     expect(textsOf(svgOf(store, { draw })).join(" ")).toMatch(
       /speichergebunden.*links davon sind Kernel speichergebunden/,
+    );
+  });
+  it("has a lecturer's words for the intensity and for the ridge point", () => {
+    const told = (terms: Terms, width = 760) =>
+      textsOf(svgOf(storeOf(onOneChip(KERNELS, { terms })), { size: { ...SIZE, width } }))
+        .join(" ")
+        .replaceAll("\u00a0", " ");
+    expect(told({})).toMatch(/arithmetic intensity .*ridge 100 FLOP\/B.*ridge point 100 FLOP\/B/);
+    const chosen = told({ intensity: "operational", ridge: "knee" });
+    expect(chosen).toMatch(/operational intensity .*knee 100 FLOP\/B.*knee 100 FLOP\/B: kernels/);
+    expect(chosen).not.toMatch(/arithmetic|ridge/);
+    expect(told({ intensity: "operational", ridge: "machine balance" }, 400)).toMatch(
+      /OI \(FLOP\/B\).*machine balance 100/,
     );
   });
   it("leaves out of very many points those that others hide, but none above its roof", () => {

@@ -172,6 +172,11 @@ describe("the grips of a roof", () => {
     const aside = gripsOf(one, [all, most]).find(isFlat);
     expect(aside?.x).toBeGreaterThan(most.right);
   });
+  it("are missing on a part whose rate a lesson locks", () => {
+    expect(gripsOf({ ...one, isBandwidthLocked: true }, [])).toEqual([flat]);
+    expect(gripsOf({ ...one, isPeakLocked: true }, [])).toEqual([slope]);
+    expect(gripsOf({ ...one, isPeakLocked: true, isBandwidthLocked: true }, [])).toEqual([]);
+  });
   it("stay where they are on their part during a drag", () => {
     const [x, y] = [flat?.x ?? 0, flat?.y ?? 0];
     const aside = gripsOf(one, [squareAround(x, y, 8)]);

@@ -18,7 +18,7 @@ const {
 } = await import("../../src/text/numbers.ts");
 const { parseSize } = await import("../../src/panels/workload/dims.ts");
 const { toCsv } = await import("../../src/panels/table/csv.ts");
-const { filterWords, runWords, strings } = await import("../../src/words/words.ts");
+const { axisWords, filterWords, marksWords, runWords, strings, words } = await import("../../src/words/words.ts");
 
 describe("numbers to text", () => {
   it("have a decimal comma and the units and prefixes of English", () => {
@@ -77,5 +77,28 @@ describe("what a person types", () => {
     expect(parseSize("×1,5", dim, 32)).toBe(48);
     expect(parseSize("1.2345", dim, 1)).toMatch(/^„1\.2345“ ist keine ganze Zahl/);
     expect(parseSize("1,5", dim, 1)).toBe("„1,5“ ist keine ganze Zahl; zum Beispiel „32“ schreiben");
+  });
+});
+
+describe("the words of a lecturer", () => {
+  const [knee, balance] = [{ ridge: "knee" }, { ridge: "machine balance" }] as const;
+  it("name the intensity in both forms", () => {
+    expect(axisWords.intensity("FLOP/B", 0, {})).toBe("arithmetische Intensität (FLOP/B)");
+    expect(axisWords.intensity("FLOP/B", 0, { intensity: "operational" })).toBe("operationale Intensität (FLOP/B)");
+    expect(axisWords.intensityShort("FLOP/B", 0, { intensity: "operational" })).toBe("OI (FLOP/B)");
+  });
+  it("name the ridge point wherever it is named, with its article", () => {
+    expect([{}, knee, balance].map((terms) => strings.ridgeAt("100", terms))).toEqual([
+      "Ridge 100",
+      "Knickpunkt 100",
+      "Maschinenbalance 100",
+    ]);
+    expect([{}, knee, balance].map((terms) => marksWords.drag.ridge(terms))).toEqual([
+      "die Kante: beides",
+      "der Knickpunkt: beides",
+      "die Maschinenbalance: beides",
+    ]);
+    expect(marksWords.ceilings(knee)).toMatch(/^Striche über den Knickpunkt hinaus/);
+    expect(words.ridgeAt("bf16", balance)).toBe("Maschinenbalance, bf16");
   });
 });

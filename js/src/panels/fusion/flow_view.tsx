@@ -136,7 +136,7 @@ export function FlowView(props: FlowViewProps) {
   function click({ target }: MouseEvent) {
     const { from, to } = (target as SVGElement).dataset;
     const edge = edges.find((one) => graph.ops[one.from]?.name === from && graph.ops[one.to]?.name === to);
-    if (!edge || props.isLocked) return;
+    if (!edge) return;
     if (isInside(edge)) props.cutAt(edge.to);
     else props.merge(edge.from, edge.to);
   }

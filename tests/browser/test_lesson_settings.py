@@ -1,0 +1,336 @@
+"""Settings of a lesson on an exported page: what is locked, limited, hidden, and called by other words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+import roofwidget as rw
+from tests.browser.conftest import OpenNotebook
+from tests.browser.drawn import Drawn, Finger
+from tests.browser.test_access import AXE, GRAPH, PROFILE, UNFOLD, checked, contrasts
+from tests.browser.test_page import CHIPS, KERNELS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.browser.exported import Exported
+
+    OpenPage = Callable[..., Exported]
+
+LOCKED = "Locked in this lesson"
+ALL_LOCKS = (
+    "peak_flops",
+    "bandwidth",
+    "chips",
+    "precision",
+    "memory",
+    "partition",
+    "dims",
+    "phase",
+    "moves",
+    "filters",
+    "view",
+)
+MANY = [
+    rw.Kernel(f"kernel {row}", 1e12 * (row + 1), 1e10, time=0.02 * (row + 1), category="ab"[row % 2])
+    for row in range(8)
+]
+
+
+def lesson(kernels: Any = KERNELS, **traits: Any) -> str:
+    """Return a page of two chips with these traits."""
+    widget = rw.roofline(CHIPS, kernels)
+    for name, value in traits.items():
+        setattr(widget, name, value)
+    return widget.to_html()
+
+
+def graph_lesson(**traits: Any) -> str:
+    """Return a page of a graph with a size."""
+    graph = rw.Graph("tail")
+    x = graph.input("x", (rw.dim("batch", 1, 1024, default=32) * 2048, 4096), "bf16")
+    graph.output(graph.add(graph.dropout(graph.gelu(graph.layernorm(x))), x))
+    widget = rw.roofline(["h100-sxm"], graph=graph)
+    for name, value in traits.items():
+        setattr(widget, name, value)
+    return widget.to_html()
+
+
+def part(drawn: Drawn, name: str) -> Locator:
+    """Return the part of the roof that a pointer can press."""
+    return drawn.root.locator(f".roofwidget-handles [data-part='{name}']")
+
+
+def frames(drawn: Drawn) -> None:
+    """Wait until what was pressed would have been drawn."""
+    drawn.page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+
+
+def drag(drawn: Drawn, start: tuple[float, float], by: tuple[float, float]) -> None:
+    """Drag with the mouse from a place on the page."""
+    mouse = drawn.page.mouse
+    mouse.move(*start)
+    mouse.down()
+    for step in range(1, 9):
+        mouse.move(start[0] + by[0] * step / 8, start[1] + by[1] * step / 8)
+    frames(drawn)
+    mouse.up()
+    frames(drawn)
+
+
+def slide(drawn: Drawn, start: tuple[float, float], by: tuple[float, float]) -> None:
+    """Drag with a finger from a place on the page."""
+    finger = Finger(drawn)
+    finger.press(*start)
+    for step in range(1, 9):
+        finger.move(start[0] + by[0] * step / 8, start[1] + by[1] * step / 8)
+    frames(drawn)
+    finger.lift()
+    frames(drawn)
+
+
+def middle(locator: Locator) -> tuple[float, float]:
+    """Return the middle of an element, px."""
+    locator.scroll_into_view_if_needed()
+    box = locator.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.mark.parametrize("move", [drag, slide])
+def test_a_locked_rate_is_not_moved_by_pointer_touch_or_keys(exported: OpenPage, move: Callable[..., None]) -> None:
+    drawn = exported(lesson(locks=["bandwidth"]), has_touch=True).drawn
+    before = drawn.roof("one")
+    expect(drawn.slider("bandwidth")).to_be_disabled()
+    expect(drawn.slider("bandwidth")).to_have_attribute("title", LOCKED)
+    expect(drawn.box("bandwidth")).to_be_disabled()
+    expect(drawn.reset("bandwidth")).to_have_attribute("aria-disabled", "true")
+    move(drawn, middle(drawn.slider("bandwidth")), (60, 0))
+    drawn.chart.scroll_into_view_if_needed()
+    # A drag of the slope moves nothing. A drag of the ridge point moves the peak only.
+    expect(part(drawn, "bandwidth")).to_have_count(0)
+    expect(drawn.root.locator(".roofwidget-grips path")).to_have_count(1)
+    move(drawn, drawn.place(3, 3e12), (60, 0))
+    assert drawn.roof("one") == before
+    expect(drawn.tool("undo")).to_have_attribute("aria-disabled", "true")
+    move(drawn, drawn.place(100, 1e14), (40, 40))
+    drawn.eventually(lambda: drawn.roof("one") != before)
+    assert "1 TB/s from HBM" in drawn.sentence()
+    assert drawn.box("peak").input_value() != "100 TFLOP/s"
+    drawn.tool("undo").click()
+    drawn.eventually(lambda: drawn.roof("one") == before)
+
+
+def test_a_roof_with_two_locked_rates_cannot_be_grabbed(exported: OpenPage) -> None:
+    drawn = exported(lesson(locks=["bandwidth", "peak_flops"])).drawn
+    before = drawn.roof("one")
+    expect(drawn.root.locator(".roofwidget-handles, .roofwidget-grips path")).to_have_count(0)
+    for place in (drawn.place(100, 1e14), drawn.place(1e3, 1e14), drawn.place(3, 3e12)):
+        drag(drawn, place, (40, 40))
+    assert drawn.roof("one") == before
+    drawn.tool("marks").click()
+    legend = drawn.root.get_by_role("dialog", name="What the marks mean")
+    expect(legend).to_contain_text("selects kernels")
+    expect(legend).not_to_contain_text("the peak")
+
+
+def test_locked_chips_selects_view_and_kernels_stay_as_they_are(exported: OpenPage) -> None:
+    page = exported(lesson(locks=["chips", "precision", "memory", "view", "moves"]))
+    drawn = page.drawn
+    before = drawn.roof("one"), drawn.roof("two")
+    for name in ("Show Two", "Show One"):
+        button = drawn.root.get_by_role("button", name=name, exact=True)
+        expect(button).to_have_attribute("aria-disabled", "true")
+        expect(button).to_have_attribute("title", LOCKED)
+        button.click(force=True)
+        button.press("Enter")
+    drawn.root.locator(".roofwidget-name", has_text="Two").click(force=True)
+    expect(drawn.root.get_by_role("button", name="+ chip")).to_be_disabled()
+    for label in ("Precision", "Memory", "View"):
+        expect(drawn.root.get_by_role("combobox", name=label).first).to_be_disabled()
+    # The view: keys, the wheel, a double click, and the tools.
+    for tool in ("in", "out", "fit", "zoom", "pan"):
+        expect(drawn.tool(tool)).to_have_attribute("aria-disabled", "true")
+        expect(drawn.tool(tool)).to_have_attribute("title", LOCKED)
+    if drawn.root.get_by_role("dialog").count():
+        drawn.page.keyboard.press("Escape")
+    drawn.chart.focus()
+    for key in ("+", "-", "w", "a", "0"):
+        drawn.page.keyboard.press(key)
+    drawn.page.mouse.move(*drawn.place(10, 1e13))
+    drawn.page.mouse.wheel(0, -200)
+    frames(drawn)
+    assert (drawn.roof("one"), drawn.roof("two")) == before
+    # The kernels: by mouse, and by keys.
+    spot = drawn.place(400, 5e13)
+    drag(drawn, spot, (0, -60))
+    drawn.chart.focus()
+    drawn.page.keyboard.press("Home")
+    for key in ("m", "ArrowUp", "ArrowUp", "Enter"):
+        drawn.page.keyboard.press(key)
+    frames(drawn)
+    expect(drawn.root.locator("[data-ghost]")).to_have_count(0)
+    expect(drawn.root.locator("[data-kernel]")).to_have_count(0)
+    expect(drawn.tool("undo")).to_have_attribute("aria-disabled", "true")
+
+
+def test_locked_filters_and_sorting_stay_as_they_are(exported: OpenPage) -> None:
+    drawn = exported(lesson(MANY, locks=["filters"])).drawn
+    filters = drawn.root.locator(".roofwidget-filters")
+    expect(filters.get_by_role("searchbox")).to_be_disabled()
+    expect(filters.locator("select").first).to_be_disabled()
+    expect(filters.get_by_role("slider")).to_be_disabled()
+    for bar in filters.locator("[data-category]").all():
+        bar.click(force=True)
+    drawn.root.get_by_role("button", name=re.compile("^Table")).click()
+    heads = drawn.root.locator(".roofwidget-table").get_by_role("columnheader")
+    sorting = heads.evaluate_all("(all) => all.map((one) => one.ariaSort)")
+    for head in heads.all()[:3]:
+        head.locator("button").click(force=True)
+        head.locator("button").press("Enter")
+    frames(drawn)
+    assert heads.evaluate_all("(all) => all.map((one) => one.ariaSort)") == sorting
+    expect(filters).to_contain_text("8 of 8 kernels")
+
+
+def test_a_locked_graph_keeps_its_sizes_and_kernels(exported: OpenPage) -> None:
+    drawn = exported(graph_lesson(locks=["partition", "dims", "phase"])).drawn
+    workload = drawn.root.locator(".roofwidget-workload")
+    expect(workload.get_by_role("slider")).to_be_disabled()
+    expect(workload.get_by_role("textbox")).to_be_disabled()
+    for select in workload.locator("select").all():
+        expect(select).to_be_disabled()
+    flow = drawn.root.locator(".roofwidget-flow")
+    flow.scroll_into_view_if_needed()
+    names = drawn.root.locator(".roofwidget-members li")
+    before = names.all_text_contents()
+    assert len(before) == 4
+    for preset in ("none", "pairs", "XLA-like"):
+        button = drawn.root.get_by_role("button", name=preset, exact=True)
+        expect(button).to_have_attribute("title", LOCKED)
+        button.click(force=True)
+    flow.focus()
+    for key in ("ArrowDown", "Enter", "s", "x"):
+        flow.press(key)
+    drag(drawn, middle(flow.locator("[data-op='gelu']")), (0, 70))
+    flow.locator("path[data-from='layernorm'][data-to='gelu']").click(force=True)
+    frames(drawn)
+    assert names.all_text_contents() == before
+    expect(drawn.root.locator(".roofwidget-fusion [role=status]").first).to_have_text(LOCKED)
+
+
+def test_a_rate_stays_in_its_range_by_slider_box_keys_and_roof(exported: OpenPage) -> None:
+    drawn = exported(lesson(ranges={"bandwidth": ("500 GB/s", "2 TB/s")})).drawn
+    slider, box = drawn.slider("bandwidth"), drawn.box("bandwidth")
+    box.fill("9 TB/s")
+    box.press("Enter")
+    expect(box).to_have_value("2 TB/s")
+    box.fill("1 GB/s")
+    box.press("Enter")
+    expect(box).to_have_value("500 GB/s")
+    slider.press("ArrowLeft")
+    expect(box).to_have_value("500 GB/s")
+    slider.press("End")
+    expect(box).to_have_value("2 TB/s")
+    drawn.drag("bandwidth", -1.0)
+    expect(box).to_have_value("500 GB/s")
+    drag(drawn, drawn.place(10, 5e12), (-300, 0))
+    expect(box).to_have_value("2 TB/s")
+
+
+def test_a_rate_snaps_by_slider_box_keys_and_roof(exported: OpenPage) -> None:
+    drawn = exported(lesson(snap={"bandwidth": ["500 GB/s", "1 TB/s", "4 TB/s"]})).drawn
+    slider, box = drawn.slider("bandwidth"), drawn.box("bandwidth")
+    for typed, snapped in (("1.9 TB/s", "1 TB/s"), ("2.1 TB/s", "4 TB/s"), ("1 GB/s", "500 GB/s")):
+        box.fill(typed)
+        box.press("Enter")
+        expect(box).to_have_value(snapped)
+    for key, stop in (("ArrowRight", "1 TB/s"), ("PageUp", "4 TB/s"), ("ArrowUp", "4 TB/s"), ("ArrowLeft", "1 TB/s")):
+        slider.press(key)
+        expect(box).to_have_value(stop)
+    thumb = "(input) => Number(input.value)"
+    at = slider.evaluate(thumb)
+    # While the mouse is down, the thumb waits at a stop, too.
+    drawn.drag("bandwidth", 0.05, during=lambda: expect_thumb(slider, at))
+    expect(box).to_have_value("1 TB/s")
+    drag(drawn, drawn.place(10, 1e13), (-100, 0))
+    expect(box).to_have_value("4 TB/s")
+
+
+def expect_thumb(slider: Locator, at: float) -> None:
+    """Hold the thumb of a slider to a position."""
+    assert slider.evaluate("(input) => Number(input.value)") == pytest.approx(at, abs=1e-9)
+
+
+def test_hidden_panels_are_left_out(exported: OpenPage) -> None:
+    selectors = {
+        "chips": ".roofwidget-bar",
+        "hardware": ".roofwidget-rate",
+        "projection": ".roofwidget-outlook",
+        "filters": ".roofwidget-filters",
+        "table": ".roofwidget-table",
+        "sentence": ".roofwidget-sentence",
+        "tools": ".roofwidget-toolbar",
+    }
+    whole = exported(lesson(MANY)).drawn
+    for selector in selectors.values():
+        expect(whole.root.locator(selector)).not_to_have_count(0)
+    for name, selector in selectors.items():
+        drawn = exported(lesson(MANY, hidden_panels=[name])).drawn
+        expect(drawn.root.locator(selector)).to_have_count(0)
+        for other in selectors.values():
+            if other != selector:
+                expect(drawn.root.locator(other)).not_to_have_count(0)
+    bare = exported(lesson(MANY, hidden_panels=list(selectors))).drawn
+    bare.page.keyboard.press("?")
+    expect(bare.root.get_by_role("dialog")).to_have_count(0)
+    wide, room = bare.chart.bounding_box(), bare.root.bounding_box()
+    assert wide is not None
+    assert room is not None
+    assert wide["width"] > room["width"] - 10, "the chart has the room of the panels"
+    graph = exported(graph_lesson(hidden_panels=["workload", "fusion"])).drawn
+    expect(graph.root.locator(".roofwidget-sentence")).not_to_have_count(0)
+    expect(graph.root.locator(".roofwidget-workload, .roofwidget-fusion")).to_have_count(0)
+
+
+def test_the_words_of_a_lecturer_are_used_everywhere(exported: OpenPage) -> None:
+    drawn = exported(lesson(terms={"intensity": "operational", "ridge": "knee"})).drawn
+    assert drawn.label("ridge one") == "knee 100 FLOP/B"
+    assert "knee 100 FLOP/B" in drawn.sentence()
+    expect(drawn.chart).to_contain_text("operational intensity (FLOP/B)")
+    expect(drawn.chart).not_to_contain_text("arithmetic")
+    drawn.tool("marks").click()
+    legend = drawn.root.get_by_role("dialog", name="What the marks mean")
+    expect(legend).to_contain_text("the knee: both")
+    drawn.page.keyboard.press("Escape")
+    drawn.page.mouse.move(*drawn.place(400, 5e13))
+    assert "OI | " in drawn.tooltip()
+    widget = rw.roofline(CHIPS, KERNELS)
+    widget.terms = {"intensity": "operational", "ridge": "machine balance"}
+    picture = widget.to_svg()
+    assert "machine balance 100 FLOP/B" in picture.replace("\xa0", " ")
+    assert "operational intensity" in picture
+
+
+def test_axe_finds_nothing_where_everything_is_locked(notebook: OpenNotebook) -> None:
+    locked = [f"{cell.removesuffix('w')}w.locks = {ALL_LOCKS!r}\ndisplay(w)" for cell in (GRAPH, PROFILE)]
+    book = notebook(["\n".join(["import roofwidget as rw", *locked])], height=2600)
+    book.page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    book.run(0)
+    profile = Drawn(book, 1)
+    both = book.page.locator(".jp-Cell-outputArea")
+    expect(both.locator(".roofwidget-table")).to_have_count(2)
+    # The list of chips does not open.
+    assert all(" disabled" in one for one in both.evaluate(UNFOLD))
+    assert {"color-contrast", "target-size", "label"} <= checked(both)
+    profile.axes()
+    for select in profile.root.get_by_role("dialog").locator("select").all():
+        expect(select).to_be_disabled()
+    checked(profile.root)
+    book.theme("dark")
+    expect(profile.root.locator(".roofwidget-dark")).to_be_visible()
+    contrasts(both)
