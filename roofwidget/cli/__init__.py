@@ -18,22 +18,22 @@ from typing import Final
 COULD_NOT_SAY: Final = 2
 """The exit status after input that a command cannot use. argparse exits with it too."""
 _DESCRIPTION: Final = """\
-Rooflines outside a notebook: which kernel to fix first, on which chip it would be faster, and pictures of it.
+Rooflines outside a notebook.
 
-  roofwidget check profile.ncu-rep                     how far is each kernel from its roof?
-  roofwidget check new.csv --baseline old.csv          what became faster or slower?
-  roofwidget check profile.csv --on b200 --on mi300x   on which chip would it be faster?
-  roofwidget show profile.csv                          the roofline, in this terminal
-  roofwidget show profile.csv --png roofline.png       the same as a picture
+  roofwidget check profile.ncu-rep               which kernel to fix first?
+  roofwidget check new.csv --baseline old.csv    what became slower?
+  roofwidget check profile.csv --on b200         would it be faster on a B200?
+  roofwidget show profile.csv                    the roofline, in this terminal
+  roofwidget show profile.csv --png roof.png     the same as a picture
 
-"roofwidget COMMAND --help" has examples of each command."""
+"roofwidget COMMAND --help" has more examples of each command."""
 _COMMANDS: Final = {
-    "check": "say how far each kernel is from its roof, and what to fix first; for people and for CI",
-    "show": "draw a roofline in the terminal, or as a page or a picture",
+    "check": "say which kernel to fix first, and on which chip it is faster; a check for CI",
+    "show": "draw a roofline in the terminal, or as a picture or a page",
     "chips": "list the chips of the catalogue",
     "peaks": "measure the peaks of this machine",
     "page": "write an executed notebook as one HTML page with its widgets alive",
-    "repair": "mend notebooks that GitHub refuses as invalid because of saved widgets",
+    "repair": "mend notebooks that GitHub refuses because of saved widgets",
     "completion": "print a script that completes this command in your shell",
 }
 """The commands by name. A command is imported when it runs: some need a second."""

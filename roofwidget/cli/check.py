@@ -16,22 +16,23 @@ from roofwidget.cli.check_text import markdown, text
 from roofwidget.cli.options import add_profile, chip_called, chip_of, profile
 
 DESCRIPTION: Final = """\
-Say how far each kernel of a profile is from its roof, what limits it, and what to try. The kernels that save most time
-at their roof are first.
+Say how far each kernel of a profile is from its roof, what limits it, and what
+to try. The kernels that save most time at their roof are first.
 
   roofwidget check profile.ncu-rep
   roofwidget check trace.json --chip h100-sxm --top 3
-  roofwidget check profile.csv --on b200 --on mi300x        on which chip would it be faster?
-  roofwidget check new.csv --baseline old.csv               what became faster or slower?
+  roofwidget check profile.csv --on b200 --on mi300x    where is it faster?
+  roofwidget check new.csv --baseline old.csv           what became slower?
 
 In CI (docs/ci.md has a workflow):
-  roofwidget check profile.csv --fail-below 60%             all kernels together reach 60 % of their roofs
-  roofwidget check profile.csv --fail-below 60% --each      each kernel does
+  roofwidget check profile.csv --fail-below 60%          of all roofs together
+  roofwidget check profile.csv --fail-below 60% --each   of each kernel's roof
   roofwidget check profile.csv --only "flash*" --fail-below 60%
   roofwidget check new.csv --baseline old.csv --fail-slower 5%
 
-Exit status: 0 fine, 1 below a limit that you gave, 2 could not say (one sentence on stderr). If GITHUB_STEP_SUMMARY
-names a file, the result is added to it as Markdown.
+Exit status: 0 fine, 1 below a limit that you gave, 2 could not say (one
+sentence on stderr). If GITHUB_STEP_SUMMARY names a file, the result is added
+to it as Markdown.
 """
 _SHARE: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)")
 _PIPE_WIDTH: Final = 120

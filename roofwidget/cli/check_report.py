@@ -16,6 +16,7 @@ from roofwidget.analysis.compare_runs import RunComparison, compare_runs
 from roofwidget.analysis.projection import project
 from roofwidget.analysis.result import Bound
 from roofwidget.chips import Chip
+from roofwidget.cli.check_text import MAX_EXTRA_DIGITS, limit_text
 from roofwidget.kernels.columns import Bools
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted, first_few, one_line
@@ -229,7 +230,7 @@ def _projected(table: Kernels, chip: Chip, other: Chip, precision: str, memory: 
 def _below(bound: Bound, judged: Bools, program: dict[str, Any], limits: Limits) -> list[str]:
     if limits.below is None:
         return []
-    least = format_percent(limits.below)
+    least = limit_text(limits.below)
     if not limits.each:
         reached = program["utilization"]
         if reached >= limits.below:
@@ -262,16 +263,14 @@ def _slower(runs: RunComparison | None, limits: Limits) -> list[str]:
         for row in slower
     ]
     verb = "is" if len(slower) == 1 else "are"
-    said = f"{counted(len(slower), 'kernel')} {verb} slower than before by more than {format_percent(limits.slower)}"
+    said = f"{counted(len(slower), 'kernel')} {verb} slower than before by more than {limit_text(limits.slower)}"
     return [f"{said}: {first_few(named, _MAX_NAMED_KERNELS)}"]
 
 
 def _on_its_side(share: float, limit: float) -> str:
     """Return a share as text, with so many digits that it differs from the limit."""
-    more = 0
-    while format_percent(share, more) == format_percent(limit, more) and more < 9:  # noqa: PLR2004 - digits of a double
-        more += 1
-    return format_percent(share, more)
+    texts = (format_percent(share, more) for more in range(MAX_EXTRA_DIGITS))
+    return next((text for text in texts if text != limit_text(limit)), format_percent(share, MAX_EXTRA_DIGITS))
 
 
 def _why_nothing_is_judged(bound: Bound) -> str:
@@ -280,9 +279,10 @@ def _why_nothing_is_judged(bound: Bound) -> str:
     if np.isnan(bound.time).all():
         why = f" ({bound.notes[0]})" if bound.notes else ""
         return f"no kernel has both FLOPs and bytes, so none has a roof; take a profile that counts both{why}"
-    return f"no kernel can be judged on {bound.chip.name}: " + (
-        bound.notes[0] if bound.notes else "check --chip, --precision and --memory"
-    )
+    if bound.above_roof.any():
+        return f"no kernel is below its roof on {bound.chip.name}, so counts, times or peaks are wrong; check --chip"
+    why = bound.notes[0] if bound.notes else "check --chip, --precision and --memory"
+    return f"no kernel has both a time and a roof on {bound.chip.name}: {why}"
 
 
 def _number(value: float) -> float | None:

@@ -10,6 +10,8 @@ from typing import Any, Final
 from roofwidget.support.text_tables import aligned, and_more, counted, first_few, one_line
 from roofwidget.units import format_change, format_factor, format_percent, format_quantity
 
+MAX_EXTRA_DIGITS: Final = 9
+"""How many digits more than usual a share may have, so that it does not look like a limit."""
 _MAX_SUGGESTIONS: Final = 3
 _MAX_NOTES: Final = 6
 _MAX_NAMED_KERNELS: Final = 3
@@ -61,6 +63,11 @@ def markdown(document: dict[str, Any]) -> str:
         lines += ["", "<details><summary>Notes</summary>", ""]
         lines += [f"- {_markdown_text(note)}" for note in document["notes"]] + ["", "</details>"]
     return "\n".join(lines) + "\n\n"
+
+
+def limit_text(share: float) -> str:
+    """Return a limit in percent with all of its digits."""
+    return format_percent(share, MAX_EXTRA_DIGITS)
 
 
 def first_of(notes: Sequence[str]) -> list[str]:
@@ -173,9 +180,9 @@ def _verdict(document: dict[str, Any]) -> list[str]:
     held = []
     if limits["fail_below"] is not None:
         who = "each kernel reaches" if limits["each"] else "the kernels together reach"
-        held.append(f"{who} at least {format_percent(limits['fail_below'])} of the roof")
+        held.append(f"{who} at least {limit_text(limits['fail_below'])} of the roof")
     if limits["fail_slower"] is not None:
-        held.append(f"no kernel is slower than before by more than {format_percent(limits['fail_slower'])}")
+        held.append(f"no kernel is slower than before by more than {limit_text(limits['fail_slower'])}")
     return [f"Fine: {', and '.join(held)}."] if held else []
 
 

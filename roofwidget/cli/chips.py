@@ -12,8 +12,9 @@ from roofwidget.support.text_tables import aligned
 from roofwidget.units import format_intensity, format_quantity
 
 DESCRIPTION: Final = """\
-List the chips of the catalogue: the id that other commands take as --chip, the dense peak of the usual precision, the
-bandwidth of the main memory, and the ridge point.
+List the chips of the catalogue: the id that other commands take as --chip, the
+dense peak of the usual precision, the bandwidth of the main memory, and the
+ridge point.
 
   roofwidget chips
   roofwidget chips nvidia 2024

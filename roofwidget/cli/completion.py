@@ -8,11 +8,12 @@ from typing import Final
 from roofwidget.cli import make_parser
 
 DESCRIPTION: Final = """\
-Print a script that completes commands and options of roofwidget in your shell. It runs no Python. It needs
-pip install 'roofwidget[completion]'.
+Print a script that completes commands and options of roofwidget in your shell.
+The script runs no Python. It needs pip install 'roofwidget[completion]'.
 
-  bash:  roofwidget completion bash > ~/.local/share/bash-completion/completions/roofwidget
-  zsh:   roofwidget completion zsh > "${fpath[1]}/_roofwidget"
+  eval "$(roofwidget completion bash)"             in this shell
+  roofwidget completion bash >> ~/.bash_completion  in each shell
+  roofwidget completion zsh > "${fpath[1]}/_roofwidget"
 """
 _MISSING: Final = "the script of a shell needs shtab: pip install 'roofwidget[completion]'"
 

@@ -15,11 +15,13 @@ from roofwidget.measure.hardware_peaks import HardwarePeaks
 from roofwidget.measure.peaks import measure_peaks
 
 DESCRIPTION: Final = """\
-Measure the peak FLOP rates and the memory bandwidths of this machine. Other programs on the machine make them lower.
+Measure the peak FLOP rates and the memory bandwidths of this machine. Other
+programs on the machine make them lower.
 
   roofwidget peaks
   roofwidget peaks --device cuda --budget 20
-  roofwidget peaks --out node.toml && roofwidget check profile.csv --chip node.toml
+  roofwidget peaks --out node.toml
+  roofwidget check profile.csv --chip node.toml
 """
 
 

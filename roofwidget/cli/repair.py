@@ -20,12 +20,13 @@ from roofwidget.cli.options import say
 from roofwidget.support.text_tables import counted
 
 DESCRIPTION: Final = """\
-Mend notebooks that GitHub does not show: "Invalid Notebook … the 'state' key is missing from 'metadata.widgets'". Only
-the text of metadata.widgets changes; every other byte of the file stays.
+Mend notebooks that GitHub does not show: "Invalid Notebook … the 'state' key is
+missing from 'metadata.widgets'". Only the text of metadata.widgets changes;
+every other byte of the file stays.
 
   roofwidget repair lesson.ipynb
   roofwidget repair notebooks/
-  roofwidget repair --check notebooks/        changes nothing; exits with 1 if a notebook needs it
+  roofwidget repair --check notebooks/    change nothing; exit with 1 if needed
 """
 STATE: Final = "application/vnd.jupyter.widget-state+json"
 _VERSION: Final = {"version_major": 2, "version_minor": 0}

@@ -22,16 +22,17 @@ from roofwidget.model import RooflineModel
 from roofwidget.units import format_percent, format_quantity
 
 DESCRIPTION: Final = """\
-Draw the roofline of a profile in the terminal: the roof, the kernels and their names. The kernels are numbered as in
-"roofwidget check": number 1 saves most time at its roof. With --html, --svg or --png, write a file instead.
+Draw the roofline of a profile in the terminal: the roof, the kernels and their
+names. Kernel 1 saves most time at its roof. With --png, --svg or --html, write
+a file instead.
 
   roofwidget show profile.ncu-rep
-  roofwidget show trace.json --chip h100-sxm --on b200         a second roof
+  roofwidget show trace.json --chip h100-sxm --on b200    a second roof
   roofwidget show profile.csv --only "flash*" --width 120 --height 40
-  roofwidget show profile.csv --png roofline.png --width 900   a picture for a ticket
-  roofwidget show profile.csv --html report.html               a page on which everything is live
+  roofwidget show profile.csv --png roof.png --width 900  for a ticket
+  roofwidget show profile.csv --html report.html          a live page
 
-Colours are left out if the output is no terminal, or if NO_COLOR is set.
+There are no colours if the output is no terminal, or if NO_COLOR is set.
 """
 _PIPE_SIZE: Final = (80, 24)
 # One line stays free for the prompt of the shell.

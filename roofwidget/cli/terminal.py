@@ -241,15 +241,10 @@ class _Plot:
                     break
 
     def _beside(self, column: int, line: int, cells: int) -> tuple[int, int] | None:
-        """Return a free place for a text beside a mark: right, left, above or below."""
+        """Return a free place for a text beside a mark: right, left, or diagonally."""
         right, left = column + 1, column - cells
-        for start, where in (
-            (right + 1, line),
-            (left - 1, line),
-            (right, line - 1),
-            (right, line + 1),
-            (left, line - 1),
-        ):
+        diagonal = [(start, where) for start in (right, left) for where in (line - 1, line + 1)]
+        for start, where in ((right + 1, line), (left - 1, line), *diagonal):
             # A free cell before the text separates it from another text. Beside the mark that cell is free too.
             if self.grid.is_free(start, where, cells) and self.grid.is_free(max(0, start - 1), where, 1):
                 return start, where
