@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -100,7 +99,7 @@ def _json(document: dict[str, Any]) -> str:
 
 
 def _width() -> int:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPE_WIDTH
+    return shutil.get_terminal_size((_PIPE_WIDTH, 0)).columns
 
 
 def _share(given: str) -> float:

@@ -15,7 +15,7 @@ from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.compare_runs import RunComparison, compare_runs
 from roofwidget.analysis.projection import project
 from roofwidget.analysis.result import Bound
-from roofwidget.chips import Chip
+from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.cli.check_text import MAX_EXTRA_DIGITS, limit_text
 from roofwidget.kernels.columns import Bools
 from roofwidget.kernels.table import Kernels
@@ -78,6 +78,8 @@ def report(
     rows = ranking(bound)
     program = _program(bound, table, judged)
     comparison = None if before is None else _compared(before, kernels, chip)
+    if comparison is not None:
+        _check_comparison(comparison, limits, file, str(baseline))
     reasons = [*_below(bound, judged, program, limits), *_slower(comparison, limits)]
     return {
         "format": FORMAT,
@@ -189,6 +191,16 @@ def _compared(before: Kernels, after: Kernels, chip: Chip) -> RunComparison:
     return compare_runs(before.groupby("name", "precision"), after.groupby("name", "precision"), chip=chip)
 
 
+def _check_comparison(runs: RunComparison, limits: Limits, file: str, baseline: str) -> None:
+    """Raise ValueError if the runs cannot be compared."""
+    if not len(runs):
+        raise ValueError(f"{file} and {baseline} have no kernel in common; take two profiles of one program")
+    if limits.slower is not None and not np.isin(runs.verdict.astype(str), ("faster", "slower", "same")).any():
+        raise ValueError(
+            f"{file} and {baseline} have no kernel with two times of the same work; take profiles with times"
+        )
+
+
 def _baseline(runs: RunComparison, file: str, top: int) -> dict[str, Any]:
     order = np.argsort(-np.nan_to_num(np.abs(runs.change)), kind="stable")[:top]
     return {
@@ -216,14 +228,20 @@ def _baseline(runs: RunComparison, file: str, top: int) -> dict[str, Any]:
 
 
 def _projected(table: Kernels, chip: Chip, other: Chip, precision: str, memory: str) -> dict[str, Any]:
-    found = project(table, other, source=chip, precision=None if precision == "auto" else precision, memory=memory)
+    own = chip.precision(precision)
+    notes = []
+    try:
+        found = project(table, other, source=chip, precision=own, memory=memory)
+    except MissingFigureError:
+        found = project(table, other, source=chip, precision="auto", memory=memory)
+        notes = [f"{other.name} has no {own}: kernels without a precision of their own run at {found.precision} there."]
     return {
         "id": other.id,
         "name": other.name,
         "precision": found.precision,
         "time_s": found.time,
         "speedup": _number(found.speedup),
-        "notes": list(found.notes),
+        "notes": [*notes, *found.notes],
     }
 
 

@@ -63,6 +63,9 @@ def _show(options: argparse.Namespace) -> int:
     chips = [chip_of(kernels, options.chip, options.file), *map(chip_called, options.on)]
     files = {kind: getattr(options, kind) for kind in _PICTURES if getattr(options, kind) is not None}
     if files:
+        for kind, path in files.items():
+            if path.suffix.lower() != f".{kind}":
+                raise ValueError(f"--{kind}: '{path}' must end in .{kind}")
         _write(files, kernels, chips, options)
         return 0
     columns, lines = shutil.get_terminal_size(_PIPE_SIZE)
@@ -131,6 +134,7 @@ def _drawn(
             rate=float(rates[row]),
             kind="above" if first.above_roof[row] else str(first.regime[row]) if is_measured[row] else "unmeasured",
             cells=_cells(first, row),
+            absence="no FLOPs" if first.flops[row] == 0 else "no roof",
         )
         for row in ranking(first)
         if first.non_kernels is None or not first.non_kernels[row]

@@ -61,13 +61,28 @@ class Roof:
 
 @dataclass(frozen=True)
 class Point:
-    """A kernel: FLOP/byte, FLOP/s, its kind (a regime, ``above`` or ``unmeasured``), and the texts of its line."""
+    """A kernel.
+
+    Parameters
+    ----------
+    name
+        The name.
+    ai, rate
+        FLOP/byte and FLOP/s.
+    kind
+        A regime, ``above`` or ``unmeasured``.
+    cells
+        What binds it, its share of the roof, and the time to gain.
+    absence
+        Why it is not on the chart, if it has no place there.
+    """
 
     name: str
     ai: float
     rate: float
     kind: str
     cells: tuple[str, str, str]
+    absence: str = ""
 
     @property
     def has_place(self) -> bool:
@@ -310,7 +325,7 @@ def _mark(number: int) -> str:
 
 def _remark(point: Point, hidden_by: int | None) -> str:
     if not point.has_place:
-        return "not drawn"
+        return point.absence
     return "" if hidden_by is None else f"under {_mark(hidden_by)}"
 
 

@@ -155,6 +155,25 @@ def test_a_slower_kernel_gives_status_1_only_beyond_the_limit(tmp_path: Path, mi
     assert found["baseline"]["only_before"] == ["gone"]
 
 
+def test_runs_without_a_kernel_or_a_time_in_common_cannot_be_compared(
+    tmp_path: Path, mine: list[str], capsys: Capture
+) -> None:
+    other = profile_file(tmp_path, "another,1,1,1", "other.csv")
+    assert main(["check", *mine, "--baseline", other]) == 2
+    assert f"{other} have no kernel in common" in capsys.readouterr().err
+    untimed = profile_file(tmp_path, "matmul,1e14,1e11,\ncopy,0,2e12,", "untimed.csv")
+    assert main(["check", *mine, "--baseline", untimed]) == 0
+    assert main(["check", *mine, "--baseline", untimed, "--fail-slower", "5%"]) == 2
+    assert "no kernel with two times of the same work" in capsys.readouterr().err
+
+
+def test_the_text_fits_the_columns_of_the_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in WITH_CHIP:
+        main(["check", str(FIXTURES / name), "--on", "b200", "--baseline", str(FIXTURES / name)])
+        assert max(map(len, capsys.readouterr().out.splitlines()[1:])) <= 80 + len(str(FIXTURES / name)), name
+
+
 def test_other_chips_have_the_projected_time_fastest_first(mine: list[str], capsys: Capture) -> None:
     found = document(capsys, *mine, "--on", "a100-sxm-80gb", "--on", "b200")
     assert [one["id"] for one in found["other_chips"]] == ["a100-sxm-80gb", "b200"]
@@ -164,6 +183,17 @@ def test_other_chips_have_the_projected_time_fastest_first(mine: list[str], caps
     main(["check", *mine, "--on", "a100-sxm-80gb", "--on", "b200"])
     out = capsys.readouterr().out
     assert out.index("NVIDIA B200") < out.index("NVIDIA A100")
+
+
+def test_a_chip_without_the_precision_takes_its_own_and_says_so(tmp_path: Path, capsys: Capture) -> None:
+    chip = tmp_path / "half.toml"
+    text = '[[chips]]\nname = "Half"\npeak_flops.fp16 = "100 TFLOP/s"\nmemories.HBM = "1 TB/s"\n'
+    chip.write_text(text, encoding="utf-8")
+    path = profile_file(tmp_path, "matmul,1e14,1e11,2")
+    (found,) = document(capsys, path, "--chip", str(chip), "--on", "v5p")["other_chips"]
+    assert found["precision"] == "bf16"
+    assert found["time_s"] == pytest.approx(2e14 / 459e12)
+    assert "TPU v5p has no fp16" in found["notes"][0]
 
 
 def test_the_summary_of_a_ci_run_gets_markdown_in_which_names_are_no_markup(

@@ -58,7 +58,7 @@ def test_roof_points_and_names_are_where_they_belong(mine: list[str], capsys: Ca
     assert gelu.endswith("2 gelu")
     assert matmul.index("1") > gelu.index("2")
     assert lines.index(matmul) < lines.index(gelu)
-    assert re.search(r"^3 +copy +not drawn +HBM +100 %", out, re.MULTILINE)
+    assert re.search(r"^3 +copy +no FLOPs +HBM +100 %", out, re.MULTILINE)
     # 50 TFLOP/s is between two ticks of the rates.
     assert lines.index(next(line for line in lines if line.startswith("100T"))) < lines.index(matmul)
 
@@ -147,6 +147,13 @@ def test_what_cannot_be_drawn_gives_status_2_and_one_sentence(capsys: Capture, n
 def test_a_terminal_that_is_too_small_says_so(mine: list[str], capsys: Capture) -> None:
     assert main(["show", *mine, "--width", "30"]) == 2
     assert "at least 60 columns and 12 lines" in capsys.readouterr().err
+
+
+def test_a_picture_has_the_end_of_its_kind(mine: list[str], tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "ticket.jpg"
+    assert main(["show", *mine, "--png", str(path)]) == 2
+    assert f"'{path}' must end in .png" in capsys.readouterr().err
+    assert not path.exists()
 
 
 def test_a_folder_that_is_missing_is_named(mine: list[str], tmp_path: Path, capsys: Capture) -> None:
