@@ -1,16 +1,16 @@
-"""The command `roofwidget`."""
+"""`roofwidget page`: an executed notebook as one HTML page."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from roofwidget.export.notebook import contents_page, lesson_of, notebook_page
 
-_PAGE = """\
+DESCRIPTION: Final = """\
 Write an executed notebook as one HTML page: its texts, code and outputs, with its roofwidgets alive. The page needs no
 Python, no network and no other file.
 
@@ -23,17 +23,8 @@ A whole course, with a table of contents:
 """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with arguments, by default those of the process. Return the exit status."""
-    parser = argparse.ArgumentParser(prog="roofwidget", description="Rooflines outside a notebook.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    page = commands.add_parser(
-        "page",
-        aliases=["bundle-html"],
-        help="write an executed notebook as one HTML page with its widgets alive",
-        description=_PAGE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(page: argparse.ArgumentParser) -> None:
+    """Describe the arguments of the command."""
     page.add_argument("paths", type=Path, nargs="+", metavar="NOTEBOOK", help="a notebook, or a folder of notebooks")
     page.add_argument("--out", type=Path, metavar="FOLDER", help="where the pages go; by default beside the notebooks")
     page.add_argument(
@@ -41,13 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="TITLE",
         help="also write index.html with this title: a link to each page, and the headings of each notebook",
     )
-    page.set_defaults(run=_pages)
-    options = parser.parse_args(arguments)
-    try:
-        return int(options.run(options))
-    except (ImportError, OSError, ValueError) as error:
-        print(f"roofwidget: {error}", file=sys.stderr)  # noqa: T201 - a command speaks to its user
-        return 1
+    page.set_defaults(run=_pages, status_of_failure=1)
 
 
 def _pages(options: argparse.Namespace) -> int:
@@ -78,13 +63,9 @@ def _place_of_contents(places: Sequence[Path]) -> Path:
 def _write(place: Path, html: str) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(html, encoding="utf-8")
-    print(place)  # noqa: T201 - the command's result
+    print(place)
 
 
 def _notebooks(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         yield from (sorted(path.glob("*.ipynb")) if path.is_dir() else [path])
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,116 @@
+"""`roofwidget check`: how far each kernel is from its roof, for people, for CI and for programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+from roofwidget.cli.check_report import Limits, report
+from roofwidget.cli.check_text import markdown, text
+from roofwidget.cli.options import add_profile, chip_called, chip_of, profile
+
+DESCRIPTION: Final = """\
+Say how far each kernel of a profile is from its roof, what limits it, and what
+to try. The kernels that save most time at their roof are first.
+
+  roofwidget check profile.ncu-rep
+  roofwidget check trace.json --chip h100-sxm --top 3
+  roofwidget check profile.csv --on b200 --on mi300x    where is it faster?
+  roofwidget check new.csv --baseline old.csv           what became slower?
+
+In CI (docs/ci.md has a workflow):
+  roofwidget check profile.csv --fail-below 60%          of all roofs together
+  roofwidget check profile.csv --fail-below 60% --each   of each kernel's roof
+  roofwidget check profile.csv --only "flash*" --fail-below 60%
+  roofwidget check new.csv --baseline old.csv --fail-slower 5%
+
+Exit status: 0 fine, 1 below a limit that you gave, 2 could not say (one
+sentence on stderr). If GITHUB_STEP_SUMMARY names a file, the result is added
+to it as Markdown.
+"""
+_SHARE: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)")
+_PIPE_WIDTH: Final = 120
+_PERCENT: Final = 100.0
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Describe the arguments of the command."""
+    add_profile(command)
+    command.add_argument("--top", type=_whole, default=10, metavar="N", help="how many kernels to list; by default 10")
+    command.add_argument(
+        "--on",
+        action="append",
+        default=[],
+        metavar="CHIP",
+        help="also the time on this chip; may be given several times",
+    )
+    command.add_argument("--baseline", metavar="OLD", help="an earlier profile of the same program, to compare with")
+    command.add_argument("--json", action="store_true", help="JSON of the schema in check.schema.json; see docs/ci.md")
+    command.add_argument(
+        "--fail-below",
+        type=_share,
+        metavar="SHARE",
+        help="exit with 1 if less of the roof is reached, such as 60%% or 0.6",
+    )
+    command.add_argument("--each", action="store_true", help="--fail-below is for each kernel, not for all together")
+    command.add_argument(
+        "--fail-slower",
+        type=_share,
+        metavar="SHARE",
+        help="exit with 1 if a kernel takes more time than in --baseline by more than this share, such as 5%%",
+    )
+    command.set_defaults(run=_check)
+
+
+def _check(options: argparse.Namespace) -> int:
+    if options.fail_slower is not None and options.baseline is None:
+        raise ValueError("--fail-slower compares with an earlier profile: name it with --baseline OLD")
+    if options.each and options.fail_below is None:
+        raise ValueError("--each is about --fail-below: give a share, such as --fail-below 60%")
+    kernels = profile(options.file, options.only)
+    before = None if options.baseline is None else profile(options.baseline, options.only)
+    document = report(
+        kernels,
+        chip_of(kernels, options.chip, options.file),
+        before,
+        [chip_called(name) for name in options.on],
+        Limits(options.fail_below, options.fail_slower, each=options.each),
+        file=options.file,
+        baseline=options.baseline,
+        top=options.top,
+        precision=options.precision,
+        memory=options.memory,
+    )
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary:
+        with Path(summary).open("a", encoding="utf-8") as out:
+            out.write(markdown(document))
+    print(_json(document) if options.json else text(document, _width()))
+    return int(document["exit_status"])
+
+
+def _json(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((_PIPE_WIDTH, 0)).columns
+
+
+def _share(given: str) -> float:
+    found = _SHARE.fullmatch(given.strip())
+    share = float(found[1]) / (_PERCENT if found[2] else 1.0) if found else -1.0
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"'{given}' is no share; write for example 60% or 0.6")
+    return share
+
+
+def _whole(given: str) -> int:
+    if not given.isdecimal() or int(given) == 0:
+        raise argparse.ArgumentTypeError(f"'{given}' is no number of kernels; write for example 10")
+    return int(given)

@@ -1,0 +1,307 @@
+"""What `roofwidget check` finds, as a document of the schema in `check.schema.json`. The texts are made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.analysis.advice import advise
+from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.analysis.compare_runs import RunComparison, compare_runs
+from roofwidget.analysis.projection import project
+from roofwidget.analysis.result import Bound
+from roofwidget.chips import Chip, MissingFigureError
+from roofwidget.cli.check_text import MAX_EXTRA_DIGITS, limit_text
+from roofwidget.kernels.columns import Bools
+from roofwidget.kernels.table import Kernels
+from roofwidget.support.text_tables import counted, first_few, one_line
+from roofwidget.units import format_factor, format_percent, format_quantity
+
+FORMAT: Final = "roofwidget-check"
+VERSION: Final = 1
+_MAX_NAMED_KERNELS: Final = 3
+# Launches of one name are added up if their FLOPs and bytes agree within about this factor: sums of unlike work would
+# have a bound below the sum of their bounds.
+_LIKE_WORK: Final = 1.1
+_WORK: Final = "work per launch"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a profile is not fine.
+
+    Parameters
+    ----------
+    below
+        The least share of the roof, or None.
+    slower
+        The largest increase of a kernel's time over the baseline, as a share, or None.
+    each
+        Whether `below` is for each kernel, not for all kernels together.
+    """
+
+    below: float | None = None
+    slower: float | None = None
+    each: bool = False
+
+
+def report(
+    kernels: Kernels,
+    chip: Chip,
+    before: Kernels | None,
+    others: Sequence[Chip],
+    limits: Limits,
+    *,
+    file: str,
+    baseline: str | None,
+    top: int,
+    precision: str = "auto",
+    memory: str = "main",
+) -> dict[str, Any]:
+    """Return the document: numbers in SI base units, None where unknown.
+
+    Raises
+    ------
+    ValueError
+        If no kernel has both a time and a bound, so that nothing can be said.
+    """
+    table = launches_added(kernels)
+    bound = bound_lenient(table, chip, precision=precision, memory=memory)
+    judged = _judged_rows(bound)
+    if not judged.any():
+        raise ValueError(f"{file}: {_why_nothing_is_judged(bound)}")
+    rows = ranking(bound)
+    program = _program(bound, table, judged)
+    comparison = None if before is None else _compared(before, kernels, chip)
+    if comparison is not None:
+        _check_comparison(comparison, limits, file, str(baseline))
+    reasons = [*_below(bound, judged, program, limits), *_slower(comparison, limits)]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "roofwidget": version("roofwidget"),
+        "file": file,
+        "chip": _chip(bound),
+        "verdict": "below" if reasons else "fine",
+        "exit_status": 1 if reasons else 0,
+        "reasons": reasons,
+        "limits": {"fail_below": limits.below, "each": limits.each, "fail_slower": limits.slower},
+        "program": program,
+        "kernels": _kernels(bound, table, rows[:top]),
+        "not_listed": max(0, len(rows) - top),
+        "baseline": None if comparison is None else _baseline(comparison, str(baseline), top),
+        "other_chips": [_projected(table, chip, other, precision, memory) for other in others],
+        "notes": list(dict.fromkeys([*bound.notes, *table.warnings])),
+    }
+
+
+def launches_added(kernels: Kernels) -> Kernels:
+    """Return one row per kernel: launches of one name, precision and like work are added up."""
+    if len(np.unique(kernels.names.astype(str))) == len(kernels):
+        return kernels
+    with np.errstate(divide="ignore", invalid="ignore"):
+        work = [np.round(np.log(column / kernels.count) / math.log(_LIKE_WORK)) for column in _amounts(kernels)]
+    alike = [" ".join(map(str, amounts)) for amounts in zip(*work, strict=True)]
+    added = kernels.replace(extra={**kernels.extra, _WORK: alike}).groupby("name", "precision", _WORK)
+    return added.replace(extra={name: column for name, column in added.extra.items() if name != _WORK})
+
+
+def _amounts(kernels: Kernels) -> list[Any]:
+    return [kernels.flops, kernels.bytes]
+
+
+def _judged_rows(bound: Bound) -> Bools:
+    """Return a mask of the kernels whose share of the roof counts: measured, with a bound, and not above it."""
+    known = ~np.isnan(bound.headroom) & ~bound.above_roof
+    kinds = bound.non_kernels
+    return np.asarray(known if kinds is None else known & np.array([not kind for kind in kinds], dtype=np.bool_))
+
+
+def ranking(bound: Bound) -> list[int]:
+    """Return all rows: those that save most time at their roof first, then those without a bound, longest first."""
+    saved = np.where(np.isnan(bound.headroom) | bound.above_roof, -1.0, bound.headroom)
+    return [int(row) for row in np.lexsort((-np.nan_to_num(bound.measured), -saved))]
+
+
+def _chip(bound: Bound) -> dict[str, Any]:
+    chip = bound.chip
+    level = chip.main_memory if bound.memory == "all" else bound.memory
+    return {
+        "id": chip.id,
+        "name": chip.name,
+        "precision": bound.precision,
+        "memory": bound.memory,
+        "peak_flops": chip.peak(bound.precision),
+        "bandwidth": chip.bandwidth(level),
+    }
+
+
+def _program(bound: Bound, table: Kernels, judged: Bools) -> dict[str, Any]:
+    own = table.self_time
+    measured, saved = math.fsum(own[judged]), math.fsum(bound.headroom[judged])
+    return {
+        "kernels": len(bound),
+        "judged_kernels": int(judged.sum()),
+        "time_s": float(np.nansum(own)),
+        "judged_time_s": measured,
+        "bound_time_s": measured - saved,
+        "headroom_s": saved,
+        "utilization": (measured - saved) / measured,
+    }
+
+
+def _kernels(bound: Bound, table: Kernels, rows: Sequence[int]) -> list[dict[str, Any]]:
+    advices, total = advise(bound), float(np.nansum(table.self_time))
+    level = bound.chip.main_memory if bound.memory == "all" else bound.memory
+    moved = bound.bytes.get(level, np.full(len(bound), np.nan))
+    found = []
+    for row in rows:
+        advice = advices[row]
+        found.append(
+            {
+                "name": one_line(bound.names[row], width=len(bound.names[row]) + 1),
+                "short_name": table.short_names[row],
+                "launches": int(table.count[row]),
+                "precision": table.precision[row] or bound.precision,
+                "flops": _number(bound.flops[row]),
+                "bytes": _number(moved[row]),
+                "time_s": _number(bound.measured[row]),
+                "time_share": _number(table.self_time[row] / total if total else math.nan),
+                "bound_time_s": _number(bound.time[row]),
+                "headroom_s": _number(bound.headroom[row]),
+                "utilization": _number(bound.utilization[row]),
+                "peak_fraction": _number(bound.peak_fraction[row]),
+                "bound_by": str(bound.bound_by[row]),
+                "above_roof": bool(bound.above_roof[row]),
+                "situation": advice.situation,
+                "evidence": advice.evidence,
+                "suggestion": advice.suggestion,
+                "done": advice.done,
+            }
+        )
+    return found
+
+
+def _compared(before: Kernels, after: Kernels, chip: Chip) -> RunComparison:
+    return compare_runs(before.groupby("name", "precision"), after.groupby("name", "precision"), chip=chip)
+
+
+def _check_comparison(runs: RunComparison, limits: Limits, file: str, baseline: str) -> None:
+    """Raise ValueError if the runs cannot be compared."""
+    if not len(runs):
+        raise ValueError(f"{file} and {baseline} have no kernel in common; take two profiles of one program")
+    if limits.slower is not None and not np.isin(runs.verdict.astype(str), ("faster", "slower", "same")).any():
+        raise ValueError(
+            f"{file} and {baseline} have no kernel with two times of the same work; take profiles with times"
+        )
+
+
+def _baseline(runs: RunComparison, file: str, top: int) -> dict[str, Any]:
+    order = np.argsort(-np.nan_to_num(np.abs(runs.change)), kind="stable")[:top]
+    return {
+        "file": file,
+        "time_before_s": float(np.nansum(runs.run_before.self_time)),
+        "time_after_s": float(np.nansum(runs.run_after.self_time)),
+        "kernels_in_both": len(runs),
+        "only_before": [one_line(name) for name in runs.only_before.names],
+        "only_after": [one_line(name) for name in runs.only_after.names],
+        "kernels": [
+            {
+                "name": one_line(runs.names[row], width=len(runs.names[row]) + 1),
+                "short_name": runs.matched_before.short_names[row],
+                "before_s": _number(runs.before[row]),
+                "after_s": _number(runs.after[row]),
+                "ratio": _number(runs.ratio[row]),
+                "per_launch": bool(runs.is_per_launch[row]),
+                "verdict": str(runs.verdict[row]),
+                "bound_by_before": str(runs.bound_by_before[row]),
+                "bound_by_after": str(runs.bound_by_after[row]),
+            }
+            for row in order
+        ],
+    }
+
+
+def _projected(table: Kernels, chip: Chip, other: Chip, precision: str, memory: str) -> dict[str, Any]:
+    own = chip.precision(precision)
+    notes = []
+    try:
+        found = project(table, other, source=chip, precision=own, memory=memory)
+    except MissingFigureError:
+        found = project(table, other, source=chip, precision="auto", memory=memory)
+        notes = [f"{other.name} has no {own}: kernels without a precision of their own run at {found.precision} there."]
+    return {
+        "id": other.id,
+        "name": other.name,
+        "precision": found.precision,
+        "time_s": found.time,
+        "speedup": _number(found.speedup),
+        "notes": [*notes, *found.notes],
+    }
+
+
+def _below(bound: Bound, judged: Bools, program: dict[str, Any], limits: Limits) -> list[str]:
+    if limits.below is None:
+        return []
+    least = limit_text(limits.below)
+    if not limits.each:
+        reached = program["utilization"]
+        if reached >= limits.below:
+            return []
+        return [f"the kernels together reach {_on_its_side(reached, limits.below)} of their roofs, less than {least}"]
+    low = [int(row) for row in np.flatnonzero(judged & (bound.utilization < limits.below))]
+    if not low:
+        return []
+    low.sort(key=lambda row: float(bound.utilization[row]))
+    named = [
+        f"{one_line(bound.names[row])} ({_on_its_side(float(bound.utilization[row]), limits.below)})" for row in low
+    ]
+    verb = "reaches" if len(low) == 1 else "reach"
+    return [
+        f"{counted(len(low), 'kernel')} {verb} less than {least} of the roof: {first_few(named, _MAX_NAMED_KERNELS)}"
+    ]
+
+
+def _slower(runs: RunComparison | None, limits: Limits) -> list[str]:
+    if runs is None or limits.slower is None:
+        return []
+    with np.errstate(invalid="ignore"):
+        slower = [int(row) for row in np.flatnonzero((runs.verdict == "slower") & (runs.ratio > 1 + limits.slower))]
+    if not slower:
+        return []
+    slower.sort(key=lambda row: -float(runs.change[row]))
+    named = [
+        f"{one_line(runs.names[row])} ({format_factor(float(runs.ratio[row]))}× the time, "
+        f"{format_quantity(float(runs.after[row]), 's')})"
+        for row in slower
+    ]
+    verb = "is" if len(slower) == 1 else "are"
+    said = f"{counted(len(slower), 'kernel')} {verb} slower than before by more than {limit_text(limits.slower)}"
+    return [f"{said}: {first_few(named, _MAX_NAMED_KERNELS)}"]
+
+
+def _on_its_side(share: float, limit: float) -> str:
+    """Return a share as text, with so many digits that it differs from the limit."""
+    texts = (format_percent(share, more) for more in range(MAX_EXTRA_DIGITS))
+    return next((text for text in texts if text != limit_text(limit)), format_percent(share, MAX_EXTRA_DIGITS))
+
+
+def _why_nothing_is_judged(bound: Bound) -> str:
+    if np.isnan(bound.measured).all():
+        return "no kernel has a measured time, so its distance from the roof is unknown; take a profile with times"
+    if np.isnan(bound.time).all():
+        why = f" ({bound.notes[0]})" if bound.notes else ""
+        return f"no kernel has both FLOPs and bytes, so none has a roof; take a profile that counts both{why}"
+    if bound.above_roof.any():
+        return f"no kernel is below its roof on {bound.chip.name}, so counts, times or peaks are wrong; check --chip"
+    why = bound.notes[0] if bound.notes else "check --chip, --precision and --memory"
+    return f"no kernel has both a time and a roof on {bound.chip.name}: {why}"
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

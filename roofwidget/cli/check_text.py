@@ -1,0 +1,215 @@
+"""The document of `roofwidget check` as a text for a terminal, and as Markdown for the summary of a CI run."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from roofwidget.support.text_tables import aligned, and_more, counted, first_few, one_line
+from roofwidget.units import format_change, format_factor, format_percent, format_quantity
+
+MAX_EXTRA_DIGITS: Final = 9
+"""How many digits more than usual a share may have, so that it does not look like a limit."""
+_MAX_SUGGESTIONS: Final = 3
+_MAX_NOTES: Final = 6
+_MAX_NAMED_KERNELS: Final = 3
+_MIN_NAME_LETTERS: Final = 16
+_MAX_NAME_LETTERS: Final = 48
+_HEADER: Final = ("#", "kernel", "time", "of time", "of roof", "to gain", "bound by")
+_RUNS_HEADER: Final = ("kernel", "before", "after", "change", "verdict", "bound by")
+_CHIPS_HEADER: Final = ("chip", "precision", "time", "faster")
+
+
+def text(document: dict[str, Any], width: int) -> str:
+    """Return the document as lines of at most `width` letters, except rows of tables with long numbers."""
+    lines: list[str] = []
+    for line in [*_title(document), ""]:
+        lines += textwrap.wrap(line, width) or [""]
+    others = max(len(line) for line in aligned([_HEADER, *_kernel_rows(document, 1)])) - 1
+    letters = min(_MAX_NAME_LETTERS, max(_MIN_NAME_LETTERS, width - others))
+    lines += aligned([_HEADER, *_kernel_rows(document, letters)], right=(0, 2, 3, 4, 5))
+    lines += and_more(document["not_listed"], 0)
+    lines.append("")
+    for numbers, advice in _suggestions(document).items():
+        lines += textwrap.wrap(f"{numbers}: {advice}", width, subsequent_indent="  ")
+    for heading, header, rows, remarks in _other_tables(document, letters):
+        lines += ["", *textwrap.wrap(heading, width), *aligned([header, *rows])]
+        for remark in remarks:
+            lines += textwrap.wrap(remark, width)
+    if document["notes"]:
+        lines.append("")
+        for note in first_of(document["notes"]):
+            lines += textwrap.wrap(f"note: {note}", width, subsequent_indent="  ")
+    for line in _verdict(document):
+        lines += ["", *textwrap.wrap(line, width)]
+    return "\n".join(lines)
+
+
+def markdown(document: dict[str, Any]) -> str:
+    """Return the document as Markdown. Names of kernels are code, so that they are no markup."""
+    mark = {"fine": "✅", "below": "❌"}[document["verdict"]]
+    lines = [f"### {mark} Roofline of {_code(document['file'])}", ""]
+    lines += [_markdown_text(line) for line in (*_title(document)[1:], *_verdict(document))]
+    lines += ["", *_markdown_table(_HEADER, _kernel_rows(document, _MAX_NAME_LETTERS), code=1)]
+    lines += and_more(document["not_listed"], 0)
+    lines.append("")
+    lines += [f"- {numbers}: {_markdown_text(advice)}" for numbers, advice in _suggestions(document).items()]
+    for heading, header, rows, remarks in _other_tables(document, _MAX_NAME_LETTERS):
+        lines += ["", f"#### {_markdown_text(heading)}", "", *_markdown_table(header, rows, code=0), ""]
+        lines += [f"- {_markdown_text(remark)}" for remark in remarks]
+    if document["notes"]:
+        lines += ["", "<details><summary>Notes</summary>", ""]
+        lines += [f"- {_markdown_text(note)}" for note in document["notes"]] + ["", "</details>"]
+    return "\n".join(lines) + "\n\n"
+
+
+def limit_text(share: float) -> str:
+    """Return a limit in percent with all of its digits."""
+    return format_percent(share, MAX_EXTRA_DIGITS)
+
+
+def first_of(notes: Sequence[str]) -> list[str]:
+    """Return the first notes, and a line that counts the others."""
+    return [*notes[:_MAX_NOTES], *and_more(len(notes), _MAX_NOTES)]
+
+
+def _title(document: dict[str, Any]) -> list[str]:
+    chip, program = document["chip"], document["program"]
+    rates = f"{format_quantity(chip['peak_flops'], 'FLOP/s', 4)}, {format_quantity(chip['bandwidth'], 'B/s', 4)}"
+    share = program["judged_time_s"] / program["time_s"] if program["time_s"] else math.nan
+    kernels = counted(program["judged_kernels"], "kernel")
+    judged = f"{kernels} with a known roof, {format_percent(share)} of {format_quantity(program['time_s'], 's')}"
+    reached = f"together {format_percent(program['utilization'])} of the roof"
+    return [
+        document["file"],
+        f"On {chip['name']} ({chip['precision']}, {chip['memory']}; {rates}).",
+        f"{judged}: {reached}, at most {format_quantity(program['headroom_s'], 's')} to gain.",
+    ]
+
+
+def _kernel_rows(document: dict[str, Any], letters: int) -> list[list[str]]:
+    return [
+        [
+            str(at),
+            one_line(kernel["short_name"], letters) + _launches(kernel["launches"]),
+            _seconds(kernel["time_s"], "not measured"),
+            _percent(kernel["time_share"]),
+            _percent(kernel["utilization"]),
+            "" if kernel["above_roof"] else _seconds(kernel["headroom_s"]),
+            _situation(kernel),
+        ]
+        for at, kernel in enumerate(document["kernels"], 1)
+    ]
+
+
+def _launches(count: int) -> str:
+    return "" if count == 1 else f" ×{count:,}"
+
+
+def _situation(kernel: dict[str, Any]) -> str:
+    if kernel["above_roof"]:
+        return "above its roof"
+    if kernel["bound_by"] == "unknown":
+        return str(kernel["situation"])
+    return str(kernel["bound_by"]) + (", done" if kernel["done"] else "")
+
+
+def _suggestions(document: dict[str, Any]) -> dict[str, str]:
+    """Return what to try for the first kernels that can gain time, by their numbers in the table."""
+    found = [(at, one) for at, one in enumerate(document["kernels"], 1) if one["headroom_s"] and not one["above_roof"]]
+    by_advice: dict[str, list[str]] = {}
+    for at, kernel in found[:_MAX_SUGGESTIONS]:
+        by_advice.setdefault(kernel["suggestion"], []).append(str(at))
+    return {", ".join(numbers): advice for advice, numbers in by_advice.items()}
+
+
+def _other_tables(
+    document: dict[str, Any], letters: int
+) -> Iterator[tuple[str, Sequence[str], list[list[str]], list[str]]]:
+    """Yield the heading, the header, the rows and the remarks of the tables after the table of kernels."""
+    runs = document["baseline"]
+    if runs is not None:
+        before, after = runs["time_before_s"], runs["time_after_s"]
+        heading = (
+            f"Against {runs['file']}: {counted(runs['kernels_in_both'], 'kernel')} in both; "
+            f"{format_quantity(before, 's')} to {format_quantity(after, 's')} ({format_change(before, after)})"
+        )
+        remarks = [
+            f"only {which}: {first_few(names, _MAX_NAMED_KERNELS)}"
+            for which, names in (("before", runs["only_before"]), ("after", runs["only_after"]))
+            if names
+        ]
+        yield heading, _RUNS_HEADER, [_run_row(kernel, letters) for kernel in runs["kernels"]], remarks
+    if document["other_chips"]:
+        heading = "On other chips, if each kernel keeps its share of the roof"
+        own = document["chip"]
+        here = [own["name"], own["precision"], _seconds(document["program"]["time_s"]), "1×"]
+        ranked = sorted(document["other_chips"], key=lambda chip: float(chip["time_s"]))
+        rows = [
+            [
+                chip["name"],
+                chip["precision"],
+                _seconds(chip["time_s"]),
+                "unknown" if chip["speedup"] is None else f"{format_factor(chip['speedup'])}×",
+            ]
+            for chip in ranked
+        ]
+        remarks = list(dict.fromkeys(note for chip in ranked for note in chip["notes"]))
+        yield heading, _CHIPS_HEADER, [here, *rows], remarks
+
+
+def _run_row(kernel: dict[str, Any], letters: int) -> list[str]:
+    each = " a launch" if kernel["per_launch"] else ""
+    change = "unknown" if kernel["ratio"] is None else format_change(1.0, kernel["ratio"])
+    return [
+        one_line(kernel["short_name"], letters),
+        _seconds(kernel["before_s"]),
+        _seconds(kernel["after_s"]),
+        change + each,
+        kernel["verdict"],
+        " → ".join(dict.fromkeys((kernel["bound_by_before"], kernel["bound_by_after"]))),
+    ]
+
+
+def _verdict(document: dict[str, Any]) -> list[str]:
+    limits = document["limits"]
+    if document["reasons"]:
+        return [f"Below: {reason}." for reason in document["reasons"]]
+    held = []
+    if limits["fail_below"] is not None:
+        who = "each kernel reaches" if limits["each"] else "the kernels together reach"
+        held.append(f"{who} at least {limit_text(limits['fail_below'])} of the roof")
+    if limits["fail_slower"] is not None:
+        held.append(f"no kernel is slower than before by more than {limit_text(limits['fail_slower'])}")
+    return [f"Fine: {', and '.join(held)}."] if held else []
+
+
+def _seconds(seconds: float | None, unknown: str = "unknown") -> str:
+    return unknown if seconds is None else format_quantity(seconds, "s")
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else format_percent(share)
+
+
+def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], code: int) -> list[str]:
+    """Return the lines of a table. The cells of column `code` are code."""
+    lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
+    for row in rows:
+        cells = [_code(cell) if at == code else _markdown_text(cell) for at, cell in enumerate(row)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _code(cell: str) -> str:
+    """Return a text as code in a table: HTML, because backticks cannot quote a bar or a backtick there."""
+    return f"<code>{_markdown_text(cell)}</code>"
+
+
+def _markdown_text(line: str) -> str:
+    """Return a text in which nothing is markup."""
+    for letter, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+        line = line.replace(letter, entity)
+    return "".join(f"&#{ord(letter)};" if letter in "|`*_[]\\~$@#" else letter for letter in line)

@@ -1,0 +1,137 @@
+"""What several commands share: the profile, the chip, and progress on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from roofwidget.chips import Chip, UnknownChipError, chip, load_chips
+from roofwidget.kernels.table import Kernels
+from roofwidget.readers import FORMATS, read
+from roofwidget.support.did_you_mean import listed
+from roofwidget.support.text_tables import one_line
+
+_SILENT_SECONDS: Final = 1.0
+_SECONDS_BETWEEN_UPDATES: Final = 0.5
+_CLEAR_LINE: Final = "\r\x1b[K"
+
+
+def add_profile(command: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a profile, its chip, and which of its kernels count."""
+    command.add_argument("file", metavar="FILE", help=f"a profile of any of {len(FORMATS)} formats, or a folder of one")
+    command.add_argument(
+        "--chip",
+        metavar="CHIP",
+        help="the chip that it ran on: a name that 'roofwidget chips' lists, or a TOML file; by default the chip that "
+        "the profile names",
+    )
+    command.add_argument(
+        "--only",
+        metavar="WORDS",
+        default="",
+        help="only the kernels whose name has all of these words; * is any letters",
+    )
+    command.add_argument(
+        "--precision", default="auto", help="the precision of kernels that name none; by default that of the chip"
+    )
+    command.add_argument(
+        "--memory", default="main", help="the memory level whose bytes count; by default the main memory"
+    )
+
+
+def profile(path: str, only: str = "") -> Kernels:
+    """Return the kernels of a file whose names have the words of `only`.
+
+    Raises
+    ------
+    ValueError
+        If the file has no such kernel.
+    """
+    with working(f"reading {path}"):
+        kernels = read(path)
+    if not len(kernels):
+        why = f": {kernels.warnings[0]}" if kernels.warnings else ""
+        raise ValueError(f"{path}: there are no kernels in it{why}")
+    found = kernels.filter(only) if only else kernels
+    if not len(found):
+        names = listed(one_line(name) for name in dict.fromkeys(kernels.top(3, by="self_time").names))
+        raise ValueError(f"{path}: no kernel has a name with '{only}'; the longest are {names}")
+    return found
+
+
+def chip_of(kernels: Kernels, given: str | None, path: str) -> Chip:
+    """Return the chip that the user names, or else the chip that the profile names.
+
+    Raises
+    ------
+    ValueError
+        If neither names a chip.
+    """
+    if given is not None:
+        return chip_called(given)
+    if kernels.chip is None:
+        raise ValueError(
+            f"{path}: names no chip, so its kernels have no roof; say which chip they ran on, for example with "
+            "--chip h100-sxm ('roofwidget chips' lists all)"
+        )
+    return kernels.chip
+
+
+def chip_called(name: str) -> Chip:
+    """Return the chip of a TOML file, or of the catalogue."""
+    if not name.lower().endswith(".toml"):
+        try:
+            return chip(name)
+        except UnknownChipError as error:
+            raise UnknownChipError(f"{error}; 'roofwidget chips WORDS' searches all") from None
+    if not Path(name).exists():
+        raise FileNotFoundError(2, "there is no such file", name)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        chips = load_chips(name)
+    for one in caught:
+        say(str(one.message))
+    if len(chips) != 1:
+        raise ValueError(f"{name}: has {len(chips)} chips, and one is needed: {listed(one.name for one in chips)}")
+    return chips[0]
+
+
+def say(message: str) -> None:
+    """Print a line for the user on stderr: stdout has only the result."""
+    print(f"roofwidget: {message}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal what is done and for how long, if it takes more than a second."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    done = threading.Event()
+
+    def show() -> None:
+        start = time.monotonic()
+        if done.wait(_SILENT_SECONDS):
+            return
+        while True:
+            sys.stderr.write(f"{_CLEAR_LINE}{what} … {time.monotonic() - start:.0f} s")
+            sys.stderr.flush()
+            if done.wait(_SECONDS_BETWEEN_UPDATES):
+                break
+        sys.stderr.write(_CLEAR_LINE)
+        sys.stderr.flush()
+
+    shower = threading.Thread(target=show, daemon=True)
+    shower.start()
+    try:
+        yield
+    finally:
+        done.set()
+        shower.join()

@@ -1,0 +1,237 @@
+"""`roofwidget check`: the verdict for people, for CI and for programs."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from roofwidget.cli import main
+from tests.cli.profiles import FIXTURES, WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
+
+SCHEMA = json.loads(files("roofwidget.cli").joinpath("check.schema.json").read_text(encoding="utf-8"))
+Capture = pytest.CaptureFixture[str]
+
+
+def document(capsys: Capture, *arguments: str) -> dict[str, Any]:
+    status = main(["check", *arguments, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    Draft202012Validator(SCHEMA).validate(found)
+    assert found["exit_status"] == status
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> list[str]:
+    """Return a profile with its chip: a matmul at half of its roof for 2 s, and a copy at its roof for 2 s."""
+    return [profile_file(tmp_path, "matmul,1e14,1e11,2\ncopy,0,2e12,2"), "--chip", chip_file(tmp_path)]
+
+
+def test_the_schema_is_one_and_says_what_each_key_is() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    assert {"kernels", "program", "baseline", "other_chips"} <= set(SCHEMA["required"])
+
+
+@pytest.mark.parametrize("name", WITH_CHIP)
+def test_each_fixture_that_names_a_chip_is_judged_and_its_json_is_of_the_schema(capsys: Capture, name: str) -> None:
+    found = document(capsys, str(FIXTURES / name), "--on", "b200")
+    assert found["verdict"] == "fine"
+    assert found["program"]["judged_kernels"] > 0
+    gains = [one["headroom_s"] for one in found["kernels"] if one["headroom_s"] is not None and not one["above_roof"]]
+    assert gains == sorted(gains, reverse=True)
+    assert main(["check", str(FIXTURES / name)]) == 0
+
+
+@pytest.mark.parametrize("name", [*WITHOUT_ANSWER, "none.csv"])
+def test_a_file_without_an_answer_gives_status_2_and_one_sentence_that_names_it(capsys: Capture, name: str) -> None:
+    assert main(["check", str(FIXTURES / name)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert str(FIXTURES / name) in said.err
+
+
+def test_a_broken_table_names_the_file_the_row_and_the_column(capsys: Capture, tmp_path: Path) -> None:
+    path = profile_file(tmp_path, "matmul,1e14,1e11,2\ncopy,many,2e12,2")
+    assert main(["check", path, "--chip", "h100-sxm"]) == 2
+    assert f"{path}: row 3, column 'flops'" in capsys.readouterr().err
+
+
+def test_a_profile_without_a_chip_says_how_to_name_one(capsys: Capture, mine: list[str]) -> None:
+    assert main(["check", mine[0]]) == 2
+    assert "--chip h100-sxm" in capsys.readouterr().err
+
+
+def test_the_numbers_are_those_of_the_roofline(capsys: Capture, mine: list[str]) -> None:
+    found = document(capsys, *mine)
+    assert found["program"] == {
+        "kernels": 2,
+        "judged_kernels": 2,
+        "time_s": 4.0,
+        "judged_time_s": 4.0,
+        "bound_time_s": 3.0,
+        "headroom_s": 1.0,
+        "utilization": 0.75,
+    }
+    first = found["kernels"][0]
+    assert (first["name"], first["utilization"], first["headroom_s"], first["bound_by"]) == (
+        "matmul",
+        0.5,
+        1.0,
+        "compute",
+    )
+    assert first["time_share"] == 0.5
+    assert [one["done"] for one in found["kernels"]] == [False, True]
+
+
+@pytest.mark.parametrize(("limit", "status"), [("75%", 0), ("0.75", 0), ("75.1%", 1), ("90 %", 1)])
+def test_less_of_the_roof_than_the_limit_gives_status_1(
+    mine: list[str], capsys: Capture, limit: str, status: int
+) -> None:
+    assert main(["check", *mine, "--fail-below", limit]) == status
+    assert ("Below: " in capsys.readouterr().out) == bool(status)
+
+
+def test_a_limit_for_each_kernel_names_those_below(mine: list[str], capsys: Capture) -> None:
+    assert main(["check", *mine, "--fail-below", "60%", "--each"]) == 1
+    assert "1 kernel reaches less than 60 % of the roof: matmul (50 %)" in capsys.readouterr().out
+    assert main(["check", *mine, "--fail-below", "50%", "--each"]) == 0
+
+
+def test_a_share_just_below_the_limit_does_not_look_like_it(mine: list[str], capsys: Capture) -> None:
+    assert main(["check", *mine, "--fail-below", "0.7501"]) == 1
+    assert "reach 75 % of their roofs, less than 75.01 %" in " ".join(capsys.readouterr().out.split())
+
+
+def test_only_some_kernels_can_be_checked(mine: list[str], capsys: Capture) -> None:
+    assert main(["check", *mine, "--fail-below", "60%", "--only", "mat*"]) == 1
+    assert main(["check", *mine, "--fail-below", "60%", "--only", "copy"]) == 0
+    capsys.readouterr()
+    assert main(["check", *mine, "--only", "flash"]) == 2
+    assert "no kernel has a name with 'flash'; the longest are 'matmul', 'copy'" in capsys.readouterr().err
+
+
+def test_as_many_kernels_are_listed_as_asked_for(mine: list[str], capsys: Capture) -> None:
+    found = document(capsys, *mine, "--top", "1")
+    assert (len(found["kernels"]), found["not_listed"]) == (1, 1)
+    main(["check", *mine, "--top", "1"])
+    assert "… and 1 more" in capsys.readouterr().out
+
+
+def test_launches_of_like_work_are_added_and_others_are_not(tmp_path: Path, capsys: Capture) -> None:
+    rows = "a,1e14,1e11,2\na,1.01e14,1e11,2\na,2e13,1e12,2"
+    found = document(capsys, profile_file(tmp_path, rows), "--chip", chip_file(tmp_path))
+    assert [(one["name"], one["launches"], one["bound_by"]) for one in found["kernels"]] == [
+        ("a", 2, "compute"),
+        ("a", 1, "HBM"),
+    ]
+
+
+def test_a_kernel_above_its_roof_counts_for_nothing_and_is_named(tmp_path: Path, capsys: Capture) -> None:
+    path, chip = profile_file(tmp_path, "matmul,1e14,1e11,2\nfast,1e14,1e11,0.5"), chip_file(tmp_path)
+    found = document(capsys, path, "--chip", chip)
+    assert found["program"]["utilization"] == 0.5
+    assert found["kernels"][-1]["above_roof"] is True
+    main(["check", path, "--chip", chip])
+    assert "above its roof" in capsys.readouterr().out
+
+
+def test_a_slower_kernel_gives_status_1_only_beyond_the_limit(tmp_path: Path, mine: list[str], capsys: Capture) -> None:
+    old = profile_file(tmp_path, "matmul,1e14,1e11,1.5\ncopy,0,2e12,2\ngone,1,1,1", "old.csv")
+    assert main(["check", *mine, "--baseline", old]) == 0
+    out = capsys.readouterr().out
+    assert "slower" in out
+    assert "only before: gone" in out
+    assert main(["check", *mine, "--baseline", old, "--fail-slower", "40%"]) == 0
+    capsys.readouterr()
+    found = document(capsys, *mine, "--baseline", old, "--fail-slower", "5%")
+    assert found["reasons"] == ["1 kernel is slower than before by more than 5 %: matmul (1.3× the time, 2 s)"]
+    assert found["baseline"]["kernels"][0]["verdict"] == "slower"
+    assert found["baseline"]["only_before"] == ["gone"]
+
+
+def test_runs_without_a_kernel_or_a_time_in_common_cannot_be_compared(
+    tmp_path: Path, mine: list[str], capsys: Capture
+) -> None:
+    other = profile_file(tmp_path, "another,1,1,1", "other.csv")
+    assert main(["check", *mine, "--baseline", other]) == 2
+    assert f"{other} have no kernel in common" in capsys.readouterr().err
+    untimed = profile_file(tmp_path, "matmul,1e14,1e11,\ncopy,0,2e12,", "untimed.csv")
+    assert main(["check", *mine, "--baseline", untimed]) == 0
+    assert main(["check", *mine, "--baseline", untimed, "--fail-slower", "5%"]) == 2
+    assert "no kernel with two times of the same work" in capsys.readouterr().err
+
+
+def test_the_text_fits_the_columns_of_the_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in WITH_CHIP:
+        main(["check", str(FIXTURES / name), "--on", "b200", "--baseline", str(FIXTURES / name)])
+        assert max(map(len, capsys.readouterr().out.splitlines()[1:])) <= 80 + len(str(FIXTURES / name)), name
+
+
+def test_other_chips_have_the_projected_time_fastest_first(mine: list[str], capsys: Capture) -> None:
+    found = document(capsys, *mine, "--on", "a100-sxm-80gb", "--on", "b200")
+    assert [one["id"] for one in found["other_chips"]] == ["a100-sxm-80gb", "b200"]
+    a100 = found["other_chips"][0]
+    # The matmul keeps half of 312 TFLOP/s, the copy all of 2.039 TB/s.
+    assert a100["time_s"] == pytest.approx(2e14 / 312e12 + 2e12 / 2.039e12)
+    main(["check", *mine, "--on", "a100-sxm-80gb", "--on", "b200"])
+    out = capsys.readouterr().out
+    assert out.index("NVIDIA B200") < out.index("NVIDIA A100")
+
+
+def test_a_chip_without_the_precision_takes_its_own_and_says_so(tmp_path: Path, capsys: Capture) -> None:
+    chip = tmp_path / "half.toml"
+    text = '[[chips]]\nname = "Half"\npeak_flops.fp16 = "100 TFLOP/s"\nmemories.HBM = "1 TB/s"\n'
+    chip.write_text(text, encoding="utf-8")
+    path = profile_file(tmp_path, "matmul,1e14,1e11,2")
+    (found,) = document(capsys, path, "--chip", str(chip), "--on", "v5p")["other_chips"]
+    assert found["precision"] == "bf16"
+    assert found["time_s"] == pytest.approx(2e14 / 459e12)
+    assert "TPU v5p has no fp16" in found["notes"][0]
+
+
+def test_the_summary_of_a_ci_run_gets_markdown_in_which_names_are_no_markup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    path = profile_file(tmp_path, "a|b <img> `x` @someone #7,1e14,1e11,2")
+    assert main(["check", path, "--chip", chip_file(tmp_path), "--fail-below", "60%"]) == 1
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("before\n### ❌ Roofline of ")
+    row = next(line for line in text.splitlines() if line.startswith("| 1 |"))
+    assert row.count("|") == 8
+    assert "<img>" not in text
+    assert "@someone" not in text
+    assert "Below: the kernels together reach 50 %" in text
+    assert "###" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("given", ["60 percent", "-1", "0", "160%", "nan"])
+def test_an_absurd_limit_is_refused_with_an_example(mine: list[str], capsys: Capture, given: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["check", *mine, f"--fail-below={given}"])
+    assert stopped.value.code == 2
+    assert "write for example 60% or 0.6" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("option", "needed"), [(["--fail-slower", "5%"], "--baseline"), (["--each"], "--fail-below")])
+def test_an_option_without_the_one_that_it_needs_is_refused(
+    mine: list[str], capsys: Capture, option: list[str], needed: str
+) -> None:
+    assert main(["check", *mine, *option]) == 2
+    assert needed in capsys.readouterr().err
+
+
+def test_a_misspelt_chip_names_the_nearest(mine: list[str], capsys: Capture) -> None:
+    assert main(["check", mine[0], "--chip", "h100-smx"]) == 2
+    err = capsys.readouterr().err
+    assert "'h100-sxm'" in err
+    assert "roofwidget chips" in err
