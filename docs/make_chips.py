@@ -21,9 +21,11 @@ The {count} chips that `rw.chip(name)` knows. This page is written by `docs/make
 `roofwidget/chips/catalogue.toml`, where each figure names its source.
 
 - Peaks are **dense**, in TFLOP/s (TOP/s for int8 and int4). The bold one is the chip's default precision: `"auto"`.
-- Bandwidths are those of the whole chip, in TB/s, main memory first. **~** marks a measured one: it stands
-  beside the figure of the data sheet and is drawn in its own style. A level with a **?** has no published bandwidth;
+- Bandwidths are those of the whole chip, in TB/s, main memory first. A level with a **?** has no published bandwidth;
   asking for it is an error.
+- **~** marks a measured rate, such as the fastest matrix multiplication that someone found. It stands beside the figure
+  of the data sheet and is drawn in its own style. `chip.achievable()` is the chip whose peaks and bandwidths are the
+  measured ones. The list of sources has the size of each matrix multiplication.
 - The ridge point is the bold peak over the bandwidth of the main memory, in FLOP/B.
 - Links count **one way**, over all links of one chip, in GB/s. A **?** means that the source does not say which way it
   counts, or over how many links.
@@ -105,7 +107,11 @@ def _memory(one: Chip) -> str:
 
 
 def _peaks(one: Chip) -> str:
-    said = {precision: f"{precision} {_scaled(rate, 1e12)}" for precision, rate in one.peak_flops.items()}
+    measured = {ceiling.precision: ceiling.rate for ceiling in one.ceilings if ceiling.measured}
+    said = {}
+    for precision, rate in one.peak_flops.items():
+        beside = f" (~{_scaled(measured[precision], 1e12)})" if precision in measured else ""
+        said[precision] = f"{precision} {_scaled(rate, 1e12)}{beside}"
     said[one.default_precision] = f"**{said[one.default_precision]}**"
     return " · ".join(said.values())
 
