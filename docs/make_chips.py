@@ -1,19 +1,23 @@
-"""Write `chips.md` from the catalogue: `python docs/make_chips.py`."""
+"""Write `chips.md` and `roofwidget/chips/chips.json` from the catalogue: `python docs/make_chips.py`."""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 
 from roofwidget import units
-from roofwidget.chips import Chip, Figure, Source, chips, records, toml
+from roofwidget.chips import Chip, Figure, Source, chip, chips, records, toml
 from roofwidget.chips.card import shown
 
 PAGE = DOCS / "chips.md"
+JSON = Path(toml.__file__).with_name("chips.json")
+SCHEMA_VERSION = 1
 
 TOP = """# Chips
 
@@ -61,21 +65,97 @@ For a what-if no file is needed: `rw.chip("h100-sxm").replace(name="H100, faster
 """
 
 
+FOR_OTHERS = """## The catalogue for other programs
+
+`rw.chips_json()` is the whole catalogue as JSON, and so is the file `roofwidget/chips/chips.json` of the package.
+`chips.schema.json` beside it describes every key as a [JSON Schema](https://json-schema.org); `schema_version` rises if
+a key goes or changes its meaning. All numbers are in base units, each with its source:
+
+```python
+import json
+
+catalogue = json.loads(rw.chips_json())
+h100 = next(one for one in catalogue["chips"] if "NVIDIA H100 80GB HBM3" in one["aliases"])
+h100["peak_flops"]["bf16"]["value"], h100["memories"][h100["main_memory"]]["bandwidth"]["value"]
+```
+"""
+
+
 def page() -> str:
     """Return the page's text."""
     known = chips()
     vendors = dict.fromkeys(one.vendor for one in known)
     documents = records.documents(toml.parse(toml.packaged(toml.__file__, "sources.toml"))["sources"])
     numbers = {document: number for number, document in enumerate(documents.values(), 1)}
-    parts = [TOP.format(count=len(known)), OWN]
+    parts = [TOP.format(count=len(known)), OWN, FOR_OTHERS]
     parts += [_vendor(vendor, [one for one in known if one.vendor == vendor]) for vendor in vendors]
     parts += [_disagreements(known, numbers), _origins(known, numbers), _sources(documents)]
     return "\n".join(parts)
 
 
+def as_json() -> str:
+    """Return the catalogue as JSON with a chip on each line, see `chips.schema.json`."""
+    sources = toml.parse(toml.packaged(toml.__file__, "sources.toml"))["sources"]
+    catalogue = toml.parse(toml.packaged(toml.__file__, "catalogue.toml"))["chips"]
+    documents = {
+        key: {word: source[word] for word in ("title", "url", "confidence") if source[word]}
+        for key, source in sources.items()
+    }
+    parts = [f"{json.dumps(key)}: {_line(document)}" for key, document in documents.items()]
+    lines = [_line(_entry(chip(entry["id"]), entry, documents)) for entry in catalogue]
+    sep = ",\n"
+    return (
+        f'{{\n"schema_version": {SCHEMA_VERSION},\n"sources": {{\n{sep.join(parts)}\n}},\n'
+        f'"chips": [\n{sep.join(lines)}\n]\n}}\n'
+    )
+
+
 def main() -> None:
-    """Write the page."""
+    """Write the page and the catalogue as JSON."""
     PAGE.write_text(page(), encoding="utf-8")
+    JSON.write_text(as_json(), encoding="utf-8")
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _entry(one: Chip, entry: Mapping[str, Any], documents: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """Return an entry of the catalogue with numbers in base units and with every confidence."""
+    values = {figure.key: figure.value for figure in one.figures}
+
+    def figure(written: Mapping[str, Any], **changed: object) -> dict[str, Any]:
+        confidence = written.get("confidence", documents[written["source"]]["confidence"])
+        return {**written, "confidence": confidence, **changed}
+
+    def parts(kind: str) -> dict[str, Any]:
+        return {
+            name: {
+                word: figure(value, value=values.get(f"{kind}.{name}.{word}", value["value"]))
+                if isinstance(value, Mapping)
+                else value
+                for word, value in part.items()
+            }
+            for name, part in entry.get(kind, {}).items()
+        }
+
+    plain = ("id", "name", "vendor", "kind", "family", "generation", "year", "status", "default_precision")
+    return {
+        **{word: entry[word] for word in plain if word in entry},
+        "aliases": list(one.aliases),
+        "shared_names": [name for name in entry["short"] if name not in one.aliases],
+        "main_memory": one.main_memory,
+        **{word: figure(entry[word]) for word in ("clock", "units", "power") if word in entry},
+        "peak_flops": {key: figure(value) for key, value in entry["peak_flops"].items()},
+        "memories": parts("memories"),
+        "links": parts("links"),
+        "ceilings": [figure(ceiling) for ceiling in entry.get("ceilings", ())],
+        "checks": [
+            figure(written, value=check.value)
+            for written, check in zip(entry.get("checks", ()), one.checks, strict=True)
+        ],
+        "notes": entry.get("notes", []),
+    }
 
 
 def _vendor(vendor: str, known: list[Chip]) -> str:

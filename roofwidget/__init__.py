@@ -27,6 +27,7 @@ from roofwidget.chips import (
     UnknownChipError,
     chip,
     chips,
+    chips_json,
     load_chips,
 )
 from roofwidget.kernels.kernel import Kernel
@@ -162,6 +163,7 @@ __all__ = [
     "chain",
     "chip",
     "chips",
+    "chips_json",
     "clear_peaks_cache",
     "companions",
     "compare_chips",
