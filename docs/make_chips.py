@@ -65,6 +65,19 @@ For a what-if no file is needed: `rw.chip("h100-sxm").replace(name="H100, faster
 """
 
 
+HERE = """## The chip of this machine
+
+`rw.this_chip()` is the chip of the device here: of NVIDIA by `nvidia-smi` or `pynvml`, of AMD by `amd-smi` or
+`rocm-smi`, a TPU by JAX if it is imported, others by their PCI id; without an accelerator the processor. Its first
+notes have the power limit and the highest clock, and what they are below the data sheet. A MIG slice of an A30, A100,
+H100, H200, GH200 or B200 and a partition of an MI300 or MI350 has the part of the peaks that the documentation of
+NVIDIA and AMD gives.
+
+No chip is guessed. A name that the catalogue does not have, a memory of another size, a slice without documentation or
+a virtual machine with a part of a processor is an error that names the nearest chips and the reason.
+`rw.measure_peaks()` measures what is here.
+"""
+
 FOR_OTHERS = """## The catalogue for other programs
 
 `rw.chips_json()` is the whole catalogue as JSON, and so is the file `roofwidget/chips/chips.json` of the package.
@@ -87,7 +100,7 @@ def page() -> str:
     vendors = dict.fromkeys(one.vendor for one in known)
     documents = records.documents(toml.parse(toml.packaged(toml.__file__, "sources.toml"))["sources"])
     numbers = {document: number for number, document in enumerate(documents.values(), 1)}
-    parts = [TOP.format(count=len(known)), OWN, FOR_OTHERS]
+    parts = [TOP.format(count=len(known)), HERE, OWN, FOR_OTHERS]
     parts += [_vendor(vendor, [one for one in known if one.vendor == vendor]) for vendor in vendors]
     parts += [_disagreements(known, numbers), _origins(known, numbers), _sources(documents)]
     return "\n".join(parts)

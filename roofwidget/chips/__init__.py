@@ -10,6 +10,7 @@ from roofwidget.chips.catalogue import (
     chip_of_peaks,
     chips,
     chips_json,
+    chips_named,
 )
 from roofwidget.chips.chip import Chip, Share, share_on_chip
 from roofwidget.chips.figures import (
@@ -46,6 +47,7 @@ __all__ = [
     "chip_of_peaks",
     "chips",
     "chips_json",
+    "chips_named",
     "is_host_link",
     "is_off_chip",
     "load_chips",
