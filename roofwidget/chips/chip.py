@@ -520,6 +520,19 @@ class Chip:
         under = None if precision is None else self.precision(precision)
         return self._with_ceilings([Ceiling(name, rate, precision=under, source=source)])
 
+    @property
+    def measured_rates(self) -> Mapping[str, Ceiling]:
+        """The fastest measured ceiling under each peak and bandwidth, by keys such as ``peak_flops.bf16``.
+
+        Examples
+        --------
+        >>> chip = Chip("My chip", {"bf16": "989.5 TFLOP/s"}, {"HBM": "3.35 TB/s"})
+        >>> {key: one.rate for key, one in chip.with_measured(bandwidth={"HBM": "3 TB/s"}).measured_rates.items()}
+        {'memories.HBM.bandwidth': 3000000000000.0}
+        """
+        slowest_first = sorted((one for one in self.ceilings if one.measured), key=lambda one: one.rate)
+        return MappingProxyType({self._figure_above(ceiling): ceiling for ceiling in slowest_first})
+
     def achievable(self) -> Chip:
         """Return this chip with its measured rates as peaks and bandwidths, where it has measured rates.
 
@@ -540,9 +553,7 @@ class Chip:
         >>> real.notes[0]
         'Measured: bf16. As in the data sheet: fp8, HBM.'
         """
-        fastest: dict[str, Ceiling] = {}
-        for ceiling in sorted((one for one in self.ceilings if one.measured), key=lambda one: one.rate):
-            fastest[self._figure_above(ceiling)] = ceiling
+        fastest = self.measured_rates
         if not fastest:
             raise MissingFigureError(
                 f"{self.name} has no measured peak or bandwidth; with_measured adds yours, "
