@@ -221,6 +221,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     toggle,
     choosePrecision: (precision: string) => choose({ precision }),
     chooseMemory: (memory: string) => choose({ memory }),
+    peaksInUse: rates.peaksInUse,
     ...rates.actions,
     ...whatIfs.state,
     ...whatIfs.actions,
