@@ -1,19 +1,23 @@
-"""Write `chips.md` from the catalogue: `python docs/make_chips.py`."""
+"""Write `chips.md` and `roofwidget/chips/chips.json` from the catalogue: `python docs/make_chips.py`."""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 
 from roofwidget import units
-from roofwidget.chips import Chip, Figure, Source, chips, records, toml
+from roofwidget.chips import Chip, Figure, Source, chip, chips, records, toml
 from roofwidget.chips.card import shown
 
 PAGE = DOCS / "chips.md"
+JSON = Path(toml.__file__).with_name("chips.json")
+SCHEMA_VERSION = 1
 
 TOP = """# Chips
 
@@ -21,9 +25,11 @@ The {count} chips that `rw.chip(name)` knows. This page is written by `docs/make
 `roofwidget/chips/catalogue.toml`, where each figure names its source.
 
 - Peaks are **dense**, in TFLOP/s (TOP/s for int8 and int4). The bold one is the chip's default precision: `"auto"`.
-- Bandwidths are those of the whole chip, in TB/s, main memory first. **~** marks a measured one: it stands
-  beside the figure of the data sheet and is drawn in its own style. A level with a **?** has no published bandwidth;
+- Bandwidths are those of the whole chip, in TB/s, main memory first. A level with a **?** has no published bandwidth;
   asking for it is an error.
+- **~** marks a measured rate, such as the fastest matrix multiplication that someone found. It stands beside the figure
+  of the data sheet and is drawn in its own style. `chip.achievable()` is the chip whose peaks and bandwidths are the
+  measured ones. The list of sources has the size of each matrix multiplication.
 - The ridge point is the bold peak over the bandwidth of the main memory, in FLOP/B.
 - Links count **one way**, over all links of one chip, in GB/s. A **?** means that the source does not say which way it
   counts, or over how many links.
@@ -59,21 +65,110 @@ For a what-if no file is needed: `rw.chip("h100-sxm").replace(name="H100, faster
 """
 
 
+HERE = """## The chip of this machine
+
+`rw.this_chip()` is the chip of the device here: of NVIDIA by `nvidia-smi` or `pynvml`, of AMD by `amd-smi` or
+`rocm-smi`, a TPU by JAX if it is imported, others by their PCI id; without an accelerator the processor. Its first
+notes have the power limit and the highest clock, and what they are below the data sheet. A MIG slice of an A30, A100,
+H100, H200, GH200 or B200 and a partition of an MI300 or MI350 has the part of the peaks that the documentation of
+NVIDIA and AMD gives.
+
+No chip is guessed. A name that the catalogue does not have, a memory of another size, a slice without documentation or
+a virtual machine with a part of a processor is an error that names the nearest chips and the reason.
+`rw.measure_peaks()` measures what is here.
+"""
+
+FOR_OTHERS = """## The catalogue for other programs
+
+`rw.chips_json()` is the whole catalogue as JSON, and so is the file `roofwidget/chips/chips.json` of the package.
+`chips.schema.json` beside it describes every key as a [JSON Schema](https://json-schema.org); `schema_version` rises if
+a key goes or changes its meaning. All numbers are in base units, each with its source:
+
+```python
+import json
+
+catalogue = json.loads(rw.chips_json())
+h100 = next(one for one in catalogue["chips"] if "NVIDIA H100 80GB HBM3" in one["aliases"])
+h100["peak_flops"]["bf16"]["value"], h100["memories"][h100["main_memory"]]["bandwidth"]["value"]
+```
+"""
+
+
 def page() -> str:
     """Return the page's text."""
     known = chips()
     vendors = dict.fromkeys(one.vendor for one in known)
     documents = records.documents(toml.parse(toml.packaged(toml.__file__, "sources.toml"))["sources"])
     numbers = {document: number for number, document in enumerate(documents.values(), 1)}
-    parts = [TOP.format(count=len(known)), OWN]
+    parts = [TOP.format(count=len(known)), HERE, OWN, FOR_OTHERS]
     parts += [_vendor(vendor, [one for one in known if one.vendor == vendor]) for vendor in vendors]
     parts += [_disagreements(known, numbers), _origins(known, numbers), _sources(documents)]
     return "\n".join(parts)
 
 
+def as_json() -> str:
+    """Return the catalogue as JSON with a chip on each line, see `chips.schema.json`."""
+    sources = toml.parse(toml.packaged(toml.__file__, "sources.toml"))["sources"]
+    catalogue = toml.parse(toml.packaged(toml.__file__, "catalogue.toml"))["chips"]
+    documents = {
+        key: {word: source[word] for word in ("title", "url", "confidence") if source[word]}
+        for key, source in sources.items()
+    }
+    parts = [f"{json.dumps(key)}: {_line(document)}" for key, document in documents.items()]
+    lines = [_line(_entry(chip(entry["id"]), entry, documents)) for entry in catalogue]
+    sep = ",\n"
+    return (
+        f'{{\n"schema_version": {SCHEMA_VERSION},\n"sources": {{\n{sep.join(parts)}\n}},\n'
+        f'"chips": [\n{sep.join(lines)}\n]\n}}\n'
+    )
+
+
 def main() -> None:
-    """Write the page."""
+    """Write the page and the catalogue as JSON."""
     PAGE.write_text(page(), encoding="utf-8")
+    JSON.write_text(as_json(), encoding="utf-8")
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _entry(one: Chip, entry: Mapping[str, Any], documents: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """Return an entry of the catalogue with numbers in base units and with every confidence."""
+    values = {figure.key: figure.value for figure in one.figures}
+
+    def figure(written: Mapping[str, Any], **changed: object) -> dict[str, Any]:
+        confidence = written.get("confidence", documents[written["source"]]["confidence"])
+        return {**written, "confidence": confidence, **changed}
+
+    def parts(kind: str) -> dict[str, Any]:
+        return {
+            name: {
+                word: figure(value, value=values.get(f"{kind}.{name}.{word}", value["value"]))
+                if isinstance(value, Mapping)
+                else value
+                for word, value in part.items()
+            }
+            for name, part in entry.get(kind, {}).items()
+        }
+
+    plain = ("id", "name", "vendor", "kind", "family", "generation", "year", "status", "default_precision")
+    return {
+        **{word: entry[word] for word in plain if word in entry},
+        "aliases": list(one.aliases),
+        "shared_names": [name for name in entry["short"] if name not in one.aliases],
+        "main_memory": one.main_memory,
+        **{word: figure(entry[word]) for word in ("clock", "units", "power") if word in entry},
+        "peak_flops": {key: figure(value) for key, value in entry["peak_flops"].items()},
+        "memories": parts("memories"),
+        "links": parts("links"),
+        "ceilings": [figure(ceiling) for ceiling in entry.get("ceilings", ())],
+        "checks": [
+            figure(written, value=check.value)
+            for written, check in zip(entry.get("checks", ()), one.checks, strict=True)
+        ],
+        "notes": entry.get("notes", []),
+    }
 
 
 def _vendor(vendor: str, known: list[Chip]) -> str:
@@ -105,7 +200,11 @@ def _memory(one: Chip) -> str:
 
 
 def _peaks(one: Chip) -> str:
-    said = {precision: f"{precision} {_scaled(rate, 1e12)}" for precision, rate in one.peak_flops.items()}
+    measured = {ceiling.precision: ceiling.rate for ceiling in one.ceilings if ceiling.measured}
+    said = {}
+    for precision, rate in one.peak_flops.items():
+        beside = f" (~{_scaled(measured[precision], 1e12)})" if precision in measured else ""
+        said[precision] = f"{precision} {_scaled(rate, 1e12)}{beside}"
     said[one.default_precision] = f"**{said[one.default_precision]}**"
     return " · ".join(said.values())
 

@@ -27,6 +27,7 @@ from roofwidget.chips import (
     UnknownChipError,
     chip,
     chips,
+    chips_json,
     load_chips,
 )
 from roofwidget.kernels.kernel import Kernel
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from roofwidget.measure.profile import Profile, count_flops, profile
     from roofwidget.measure.record import record
     from roofwidget.measure.sweep import Sweep, sweep
+    from roofwidget.measure.this_chip import this_chip
     from roofwidget.model import RooflineModel, save_page
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings import read_ceilings
@@ -122,6 +124,7 @@ _LAZY = {
     "save_page": "roofwidget.model",
     "smallest_square_matmul": "roofwidget.analysis.sizing",
     "sweep": "roofwidget.measure.sweep",
+    "this_chip": "roofwidget.measure.this_chip",
 }
 _MODULES = ("companions", "network", "workloads")
 
@@ -162,6 +165,7 @@ __all__ = [
     "chain",
     "chip",
     "chips",
+    "chips_json",
     "clear_peaks_cache",
     "companions",
     "compare_chips",
@@ -196,6 +200,7 @@ __all__ = [
     "save_page",
     "smallest_square_matmul",
     "sweep",
+    "this_chip",
     "workloads",
 ]
 

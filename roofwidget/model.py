@@ -97,6 +97,7 @@ from roofwidget.state.rates import (
     rate_in_force,
     read_only_what_if,
     with_known_figures,
+    with_peaks,
     with_rates,
 )
 from roofwidget.state.snapshots import frozen
@@ -730,6 +731,19 @@ class RooflineModel(HasTraits):
             key = target.memory(one_level(memory or self.memory))
             changed["bandwidth", key] = parsed_rate(bandwidth, "bandwidth", f"bandwidth of {target.name}")
         self._swap("what_if", lambda old: with_rates(old, target, changed))
+
+    def use_peaks(self, peaks: str) -> None:
+        """Judge by the measured rates of the chips (``"achievable"``), or by their data sheets (``"printed"``).
+
+        Measured rates are set as what-if rates of every chip that has them, see `Chip.measured_rates`. Figures without
+        a measured rate stay as they are.
+
+        Raises
+        ------
+        ValueError
+            If `peaks` is neither ``"achievable"`` nor ``"printed"``.
+        """
+        self._swap("what_if", lambda old: with_peaks(old, self.all_chips, peaks))
 
     def reset(self, chip: str | None = None) -> None:
         """Remove the what-if rates of one chip. Without `chip`, remove the what-if rates of all chips.

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from roofwidget.chips.catalogue import AmbiguousChipError, ChipLike, UnknownChipError, chip, chip_of_peaks, chips
+from roofwidget.chips.catalogue import (
+    AmbiguousChipError,
+    ChipLike,
+    UnknownChipError,
+    chip,
+    chip_of_peaks,
+    chips,
+    chips_json,
+    chips_named,
+)
 from roofwidget.chips.chip import Chip, Share, share_on_chip
 from roofwidget.chips.figures import (
     FLOP_CLASSES,
@@ -37,6 +46,8 @@ __all__ = [
     "chip",
     "chip_of_peaks",
     "chips",
+    "chips_json",
+    "chips_named",
     "is_host_link",
     "is_off_chip",
     "load_chips",

@@ -131,6 +131,36 @@ def chips(vendor: str | None = None, family: str | None = None) -> tuple[Chip, .
     return _only(found, "family", family, f"vendor '{found[0].vendor}'" if vendor is not None else "the catalogue")
 
 
+def chips_named(name: str) -> tuple[Chip, ...]:
+    """Return the chips that a name of the catalogue means: several if they share it, none if it is unknown.
+
+    Examples
+    --------
+    >>> [one.id for one in chips_named("gfx950")], [one.id for one in chips_named("10de:2330")], chips_named("gfx1")
+    (['mi350x', 'mi355x'], ['h100-sxm'], ())
+    """
+    catalogue, key = _catalogue(), lookup_key(name)
+    entries = (catalogue.by_id[key],) if key in catalogue.by_id else catalogue.by_name.get(key, ())
+    return tuple(_made(entry) for entry in entries)
+
+
+def chips_json() -> str:
+    """Return the whole catalogue as JSON, for other programs.
+
+    Numbers are in base units, and each figure has its source. ``chips.schema.json`` in the package `roofwidget.chips`
+    describes the keys, and ``schema_version`` in the text is the version of this description.
+
+    Examples
+    --------
+    >>> import json
+    >>> catalogue = json.loads(chips_json())
+    >>> found = next(one for one in catalogue["chips"] if "10de:2330" in one["aliases"])
+    >>> catalogue["schema_version"], found["id"], found["peak_flops"]["bf16"]["value"]
+    (1, 'h100-sxm', 989500000000000.0)
+    """
+    return toml.packaged(__file__, "chips.json")
+
+
 @dataclass(frozen=True)
 class _Catalogue:
     ids: tuple[str, ...]

@@ -30,6 +30,7 @@ from roofwidget.support.precisions import precision_key
 _MATRIX_UNIT_NAMES: Final = ("matmul", "tensor", "matrix")
 _EXAMPLE_PEAKS: Final = "{'bf16': '989 TFLOP/s'}"
 _EXAMPLE_BANDWIDTHS: Final = "{'HBM': '3 TB/s'}"
+_SHEET: Final = "data sheet"
 # Memories next to the compute units, nearest first.
 _NEAREST_MEMORIES: Final = ("vmem", "smem", "sbuf", "lds", "l1")
 
@@ -518,6 +519,72 @@ class Chip:
             return self._with_ceilings([Ceiling(name, rate, self._own_level(memory or "main"), source=source)])
         under = None if precision is None else self.precision(precision)
         return self._with_ceilings([Ceiling(name, rate, precision=under, source=source)])
+
+    @property
+    def measured_rates(self) -> Mapping[str, Ceiling]:
+        """The fastest measured ceiling under each peak and bandwidth, by keys such as ``peak_flops.bf16``.
+
+        Examples
+        --------
+        >>> chip = Chip("My chip", {"bf16": "989.5 TFLOP/s"}, {"HBM": "3.35 TB/s"})
+        >>> {key: one.rate for key, one in chip.with_measured(bandwidth={"HBM": "3 TB/s"}).measured_rates.items()}
+        {'memories.HBM.bandwidth': 3000000000000.0}
+        """
+        slowest_first = sorted((one for one in self.ceilings if one.measured), key=lambda one: one.rate)
+        return MappingProxyType({self._figure_above(ceiling): ceiling for ceiling in slowest_first})
+
+    def achievable(self) -> Chip:
+        """Return this chip with its measured rates as peaks and bandwidths, where it has measured rates.
+
+        All other figures stay those of the data sheet; the first note names both kinds. The figures of the data sheet
+        that were replaced become ceilings called ``data sheet``.
+
+        Raises
+        ------
+        MissingFigureError
+            If the chip has no measured rate.
+
+        Examples
+        --------
+        >>> chip = Chip("My chip", {"bf16": "989.5 TFLOP/s", "fp8": "1979 TFLOP/s"}, {"HBM": "3.35 TB/s"})
+        >>> real = chip.with_measured(peak_flops={"bf16": "794.5 TFLOP/s"}).achievable()
+        >>> real.peak("bf16"), real.peak("fp8"), real.name
+        (794500000000000.0, 1979000000000000.0, 'My chip (achievable)')
+        >>> real.notes[0]
+        'Measured: bf16. As in the data sheet: fp8, HBM.'
+        """
+        fastest = self.measured_rates
+        if not fastest:
+            raise MissingFigureError(
+                f"{self.name} has no measured peak or bandwidth; with_measured adds yours, "
+                "and measure_peaks measures this machine"
+            )
+        peaks = {key: one for key in self.peak_flops if (one := fastest.get(f"peak_flops.{key}"))}
+        levels = {key: one for key in self.memories if (one := fastest.get(f"memories.{key}.bandwidth"))}
+        sheet = [
+            Ceiling(_SHEET, self.peak_flops[key], precision=key, source=self.sources.get(f"peak_flops.{key}"))
+            for key in peaks
+        ]
+        sheet += [
+            Ceiling(_SHEET, rate, memory=key, source=self.sources.get(f"memories.{key}.bandwidth"))
+            for key in levels
+            if (rate := self.memories[key].bandwidth) is not None
+        ]
+        known = [key for key, level in self.memories.items() if level.bandwidth is not None]
+        kept = [key for key in (*self.peak_flops, *known) if key not in peaks and key not in levels]
+        note = f"Measured: {', '.join([*peaks, *levels])}."
+        note += f" As in the data sheet: {', '.join(kept)}." if kept else ""
+        return self.replace(
+            id=f"{self.id}-achievable",
+            name=f"{self.name} (achievable)",
+            aliases=(),
+            status=self.status,
+            peak_flops={key: one.rate for key, one in peaks.items()},
+            memories={key: one.rate for key, one in levels.items()},
+            sources={key: one.source for key, one in fastest.items() if one.source},
+            ceilings=[*(one for one in self.ceilings if not one.measured), *sheet],
+            notes=[note, *self.notes],
+        )
 
     def _own_level(self, level: str) -> str:
         return validation.own_level(self.name, self.memories, level)

@@ -12,6 +12,7 @@ from roofwidget import units
 from roofwidget.chips import FLOP_CLASSES, Chip
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.arguments import text_argument
+from roofwidget.support.did_you_mean import choose_from
 from roofwidget.support.precisions import precision_key
 
 Quantity: TypeAlias = Literal["peak_flops", "bandwidth"]
@@ -19,6 +20,7 @@ WhatIf: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Rates that replace the data sheet's: by chip id, quantity, and precision or memory level."""
 
 QUANTITIES: Final[tuple[Quantity, ...]] = ("peak_flops", "bandwidth")
+PEAKS: Final = ("printed", "achievable")
 _UNITS: Final[Mapping[str, str]] = MappingProxyType({"peak_flops": "FLOP/s", "bandwidth": "B/s"})
 
 
@@ -101,6 +103,39 @@ def with_rates(what_if: WhatIf, chip: Chip, rates: Mapping[tuple[Quantity, str],
         if rate == sheet:
             del values[key]
     return read_only_what_if({**what_if, chip.id: changed})
+
+
+def with_peaks(what_if: WhatIf, chips: Sequence[Chip], peaks: str) -> WhatIf:
+    """Return the what-if rates with the measured rates of all chips (``achievable``), or without them (``printed``).
+
+    Other what-if rates stay. A measured bandwidth of a level without a published one is left out: what-if rates replace
+    figures of the data sheet.
+
+    Raises
+    ------
+    ValueError
+        If `peaks` is neither ``achievable`` nor ``printed``.
+    """
+    if peaks not in PEAKS:
+        raise ValueError(f"peaks: unknown {peaks!r}{choose_from(peaks, PEAKS)}")
+    for chip in chips:
+        rates = achievable_rates(chip)
+        wanted = {key: _sheet_rate(chip, *key) for key in rates} if peaks == "printed" else rates
+        what_if = with_rates(what_if, chip, wanted)
+    return what_if
+
+
+def achievable_rates(chip: Chip) -> dict[tuple[Quantity, str], float]:
+    """Return the measured rates of a chip that can replace figures of its data sheet."""
+    measured = chip.measured_rates
+    peaks: dict[tuple[Quantity, str], float] = {
+        ("peak_flops", key): one.rate for key in chip.peak_flops if (one := measured.get(f"peak_flops.{key}"))
+    }
+    return peaks | {
+        ("bandwidth", key): one.rate
+        for key, memory in chip.memories.items()
+        if memory.bandwidth is not None and (one := measured.get(f"memories.{key}.bandwidth"))
+    }
 
 
 def rate_in_force(what_if: WhatIf, chip: Chip, quantity: Quantity, key: str) -> float:

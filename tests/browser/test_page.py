@@ -42,6 +42,28 @@ def test_sliders_toggles_undo_and_typed_values_work_on_a_page(exported: Callable
     drawn.eventually(lambda: not drawn.has_roof("two"))
 
 
+def test_kernels_are_judged_by_the_achievable_peaks_and_again_by_the_printed_ones(
+    exported: Callable[..., Exported],
+) -> None:
+    drawn = exported(rw.roofline([CHIPS[0].with_measured(peak_flops={"bf16": "80 TFLOP/s"})], KERNELS).to_html()).drawn
+    peaks = drawn.root.locator("label", has=drawn.page.get_by_text("Peaks", exact=True)).get_by_role("combobox")
+    expect(peaks).to_have_value("printed")
+    peaks.select_option("achievable")
+    drawn.eventually(lambda: drawn.label("ridge one") == "ridge 80 FLOP/B")
+    drawn.box("peak").fill("90 TFLOP/s")
+    drawn.box("peak").press("Enter")
+    expect(peaks).to_have_value("changed")
+    peaks.select_option("printed")
+    drawn.eventually(lambda: drawn.label("ridge one") == "ridge 100 FLOP/B")
+    expect(peaks).to_have_value("printed")
+
+
+def test_a_page_without_measured_rates_has_no_choice_of_peaks(exported: Callable[..., Exported]) -> None:
+    drawn = exported(rw.roofline(CHIPS, KERNELS).to_html()).drawn
+    expect(drawn.box("peak")).to_be_visible()
+    expect(drawn.root.get_by_text("Peaks", exact=True)).to_have_count(0)
+
+
 def test_a_page_adds_chips_of_the_catalogue_and_opens_no_file(exported: Callable[..., Exported]) -> None:
     drawn = exported(rw.roofline(CHIPS[:1], KERNELS).to_html()).drawn
     expect(drawn.root.get_by_role("button", name="Open…")).to_have_count(0)

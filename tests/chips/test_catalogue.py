@@ -100,6 +100,12 @@ def test_the_catalogue_has_its_own_ridge_points_and_not_those_of_the_guide(name:
         ("fugaku", "a64fx"),
         ("gaudi3", "gaudi3"),
         ("pvc", "intel-max-1550"),
+        ("10de:2330", "h100-sxm"),
+        ("10DE:2901", "b200"),
+        ("1002:74a1", "mi300x"),
+        ("1002:74b5", "mi300x"),
+        ("AMD Instinct MI300X VF", "mi300x"),
+        ("gfx908", "mi100"),
     ],
 )
 def test_the_names_people_type_find_their_chip(name: str, found: str) -> None:
@@ -123,6 +129,9 @@ def test_case_spaces_hyphens_and_underscores_do_not_count(name: str) -> None:
         ("xeon", "'xeon-8380', 'xeon-8480plus', 'xeon-max-9480', 'xeon-6980p'"),
         ("jetson", "'jetson-agx-orin-64gb', 'jetson-thor'"),
         ("mi300", "'mi300a', 'mi300x'"),
+        ("gfx942", "'mi300a', 'mi300x', 'mi325x'"),
+        ("gfx950", "'mi350x', 'mi355x'"),
+        ("1002:7408", "'mi250x', 'mi250x-gcd'"),
     ],
 )
 def test_a_name_that_several_chips_share_raises_and_lists_them(name: str, variants: str) -> None:

@@ -1,6 +1,7 @@
 // The what-if rates of the focus chip, and the drags that change these rates.
 
-import type { ReadonlySignal } from "@preact/signals";
+import { computed, type ReadonlySignal } from "@preact/signals";
+import { measuredRates, type Peaks, peaksInUse } from "../roofline/measured_rates.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { MAX_RATE, MIN_RATE } from "../text/numbers.ts";
 import type { Quantity, WhatIf } from "../wire/types.ts";
@@ -38,7 +39,8 @@ export function createRates(
   focusRoof: ReadonlySignal<Roof | undefined>,
   { isLocked }: Pick<Locks, "isLocked">,
 ) {
-  const { whatIf, chips, ranges, snap } = sync.signals;
+  const { whatIf, chips, shown, ranges, snap } = sync.signals;
+  const shownChips = computed(() => chips.value.filter(({ id }) => shown.value.includes(id)));
   /** The current rates of the active drag. */
   let dragged: readonly ChangedRate[] = [];
   const amongChips = (entry: WhatIf): WhatIf =>
@@ -95,7 +97,21 @@ export function createRates(
       const isGone = !chips.value.some(({ id }) => id === dragged[0]?.chip);
       if (sync.isDragged("whatIf") && isGone) sync.replace({ whatIf: sync.received("whatIf") });
     },
+    /** Which rates are in force on the shown chips, where they have measured rates. */
+    peaksInUse: computed(() => peaksInUse(shownChips.value, whatIf.value)),
     actions: {
+      /** Judges by the measured rates of all chips, or by those of the data sheets. Other what-ifs stay. */
+      usePeaks(peaks: Peaks) {
+        if (isLocked("peak_flops") || isLocked("bandwidth")) return;
+        const rates = chips.value.flatMap((chip) =>
+          measuredRates(chip).map((one) => ({
+            ...one,
+            chip: chip.id,
+            rate: peaks === "printed" ? one.sheet : one.rate,
+          })),
+        );
+        sync.set({ whatIf: withRates(whatIf.value, rates) }, { stream: false });
+      },
       /** The present value of a rate of the focus chip. It is not throttled. */
       rateNow: (key: RateKey) => rateOf(key)?.rate,
       rateLimits,

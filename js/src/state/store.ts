@@ -234,6 +234,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...guard("chips", { addChip, removeChip, focus, toggle }),
     ...guard("precision", { choosePrecision: (precision: string) => choose({ precision }) }),
     ...guard("memory", { chooseMemory: (memory: string) => choose({ memory }) }),
+    peaksInUse: rates.peaksInUse,
     ...rates.actions,
     ...whatIfs.state,
     ...guard("moves", whatIfs.actions),

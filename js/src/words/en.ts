@@ -217,6 +217,10 @@ export const catalogue = {
      */
     figure: (label: string) => label,
     notes: "Notes",
+    peaks: "Peaks",
+    printed: "printed",
+    achievable: "achievable",
+    changed: "changed",
     ceilings: "Ceilings",
     on: (count: number) => `${count} on`,
     communication: "Communication",

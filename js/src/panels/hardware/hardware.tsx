@@ -12,6 +12,7 @@ import { moveWords, strings, words } from "../../words/words.ts";
 import { Card } from "../chips/card.tsx";
 import { Device } from "./device.tsx";
 import { Limits } from "./limits.tsx";
+import { Peaks } from "./peaks.tsx";
 import { Rate } from "./rate.tsx";
 import { Snapshots } from "./snapshots.tsx";
 
@@ -38,6 +39,7 @@ export function Hardware({ store, hasRates }: { store: Store; hasRates: boolean 
       {card.isOpen && <Card opened={card.opened} chip={chip} />}
       {isRoof(roof) ? (
         <>
+          <Peaks store={store} />
           {hasRates && <Rates store={store} />}
           <Device store={store} roof={roof} />
           <MovedKernels store={store} />

@@ -1,0 +1,96 @@
+// By which rates kernels are judged: the measured ones are what-ifs of all chips that have them.
+
+import { describe, expect, it } from "vitest";
+import { measuredRates } from "../../src/roofline/measured_rates.ts";
+import { createStore } from "../../src/state/store.ts";
+import { eachWithClock, FakeModel, LESSON, makeChip, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
+
+const ceiling = (rate: number, place: { memory?: string; precision?: string }, measured = true) => {
+  const { memory = null, precision = null } = place;
+  return { key: `measured ${memory ?? precision}`, name: "measured", rate, memory, precision, measured };
+};
+const MEASURED = {
+  id: "a",
+  peaks: { bf16: 100, fp8: 200 },
+  memories: { HBM: 10, L1: null },
+  ceilings: [
+    ceiling(80, { precision: "bf16" }),
+    ceiling(70, { precision: "bf16" }),
+    ceiling(90, { precision: "bf16" }, false),
+    ceiling(9, { memory: "HBM" }),
+    ceiling(50, { memory: "L1" }),
+  ],
+};
+const STATE = {
+  added_chips: [],
+  open_files: "folder",
+  title: "",
+  chips: [
+    wireChip(MEASURED),
+    wireChip({ id: "b", peaks: { bf16: 60 }, memories: { HBM: 8 } }),
+    wireChip({ id: "c", peaks: { bf16: 50 }, memories: { HBM: 8 }, ceilings: [ceiling(7, { memory: "HBM" })] }),
+  ],
+  kernels: wireKernels([{ flops: 10, bytes: 1 }]),
+  shown: ["a", "b"],
+  focus_chip: "a",
+  ...{ precision: "auto", memory: "main", what_if: {}, exposed_comm: 0, exposed_roofs: [], ceilings: null },
+  ...{ all_levels: false, launch_overhead: 0, graphs: [], phase: "", partition: null, dims: {}, convention: "" },
+  ...{ dtype: null, selected: [], hovered: null },
+  ...VIEWING,
+  ...LESSON,
+  ...PROFILE,
+};
+const ACHIEVABLE = {
+  a: { peak_flops: { bf16: 80 }, bandwidth: { HBM: 9 } },
+  c: { bandwidth: { HBM: 7 } },
+};
+
+const abort = eachWithClock();
+
+function make(changes: Partial<typeof STATE> = {}) {
+  const model = new FakeModel({ ...STATE, ...changes });
+  return { model, store: createStore(model, abort().signal) };
+}
+
+describe("measured rates", () => {
+  it("are the fastest measured ones of each figure that the data sheet has", () => {
+    expect(measuredRates(makeChip(MEASURED))).toEqual([
+      { quantity: "peak_flops", key: "bf16", rate: 80, sheet: 100 },
+      { quantity: "bandwidth", key: "HBM", rate: 9, sheet: 10 },
+    ]);
+  });
+  it("without a precision belong to the chip's own", () => {
+    const chip = makeChip({ ...MEASURED, precision: "fp8", ceilings: [ceiling(150, {})] });
+    expect(measuredRates(chip)).toEqual([{ quantity: "peak_flops", key: "fp8", rate: 150, sheet: 200 }]);
+  });
+});
+
+describe("the choice of peaks", () => {
+  it("makes the measured rates of all chips what-ifs, sends them in one message, and is one step of undo", () => {
+    const { model, store } = make();
+    expect(store.peaksInUse.value).toBe("printed");
+    store.usePeaks("achievable");
+    expect(model.sent).toEqual([{ what_if: ACHIEVABLE }]);
+    expect(store.focusRoof.value).toMatchObject({ peak: 80, bandwidth: 9, sheetPeak: 100 });
+    expect(store.peaksInUse.value).toBe("achievable");
+    store.undo();
+    expect(store.peaksInUse.value).toBe("printed");
+  });
+  it("goes back to the data sheet and keeps other what-ifs", () => {
+    const { store } = make({ what_if: { ...ACHIEVABLE, b: { bandwidth: { HBM: 3 } } } });
+    store.usePeaks("printed");
+    expect(store.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 10 });
+    expect(store.shownRoofs.value[1]).toMatchObject({ bandwidth: 3 });
+  });
+  it("says that rates were changed, and follows Python", () => {
+    const { model, store } = make();
+    store.usePeaks("achievable");
+    store.setRate("peak_flops", 85);
+    expect(store.peaksInUse.value).toBe("changed");
+    model.receive("what_if", ACHIEVABLE);
+    expect(store.peaksInUse.value).toBe("achievable");
+  });
+  it("is there only if a shown chip has a measured rate", () => {
+    expect(make({ shown: ["b"], focus_chip: "b" }).store.peaksInUse.value).toBeUndefined();
+  });
+});
