@@ -135,7 +135,9 @@ class Utilization:
         return "\n".join([self._title(), *aligned(list(self._rows()))])
 
     def _repr_html_(self) -> str:
-        rows = "".join(f'<tr><th scope="row">{escaped(name)}</th><td>{escaped(text)}</td></tr>' for name, text in self._rows())
+        rows = "".join(
+            f'<tr><th scope="row">{escaped(name)}</th><td>{escaped(text)}</td></tr>' for name, text in self._rows()
+        )
         return f"<table><caption>{escaped(self._title())}</caption><tbody>{rows}</tbody></table>"
 
     def _title(self) -> str:
@@ -153,7 +155,10 @@ class Utilization:
         yield "per chip", format_quantity(self.rate_per_chip, f"{self.unit}/s")
 
 
-@keywords("mfu", {"tokens": "count the FLOPs first: rw.mfu(rw.model_flops(model, tokens=…), time, chip)"})
+_COUNT_FIRST: Final = "count the FLOPs first: rw.mfu(rw.model_flops(model, tokens=…), time, chip)"
+
+
+@keywords("mfu", {"model": _COUNT_FIRST, "tokens": _COUNT_FIRST})
 def mfu(
     flops: float | str | ModelFlops,
     time: float | str,
@@ -214,9 +219,7 @@ def mfu(
         return made
     again = f"with recomputation of {flops.recompute}"
     peak = found.peak(key)
-    hardware = _made(
-        "HFU", flops.hardware_flops, "FLOP", time, found, n_chips, peak, key, f"peak_flops.{key}", again
-    )
+    hardware = _made("HFU", flops.hardware_flops, "FLOP", time, found, n_chips, peak, key, f"peak_flops.{key}", again)
     return Utilization(**{**vars(made), "hardware": hardware})
 
 
@@ -271,7 +274,7 @@ def mbu(
     return _made("MBU", amount, "B", time, found, n_chips, found.bandwidth(level), level, figure, convention)
 
 
-def _made(  # noqa: PLR0913, PLR0917 - the fields of the result
+def _made(  # noqa: PLR0917 - the fields of the result
     name: str,
     amount: float,
     unit: str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -32,6 +32,8 @@ class Weight:
     sharing
         How tensor parallelism divides it. ``"split"``: evenly. ``"groups"``: by heads of keys and values, and each chip
         holds at least one of these heads. ``"whole"``: each chip holds all of it.
+    groups
+        The number of heads of keys and values, for ``"groups"``.
     experts, active
         The number of experts that it contains, and how many of them process a token; 0 if it is no expert's.
     """
@@ -40,6 +42,7 @@ class Weight:
     elements: int
     matrix: bool = True
     sharing: Literal["split", "groups", "whole"] = "split"
+    groups: int = 0
     experts: int = 0
     active: int = 0
 
@@ -121,8 +124,8 @@ class Attention:
         queries, out = self.heads * self.key_dim, self.heads * self.value_dim
         if self.latent is None:
             yield Weight("q", hidden * queries)
-            yield Weight("k", hidden * self.groups * self.key_dim, sharing="groups")
-            yield Weight("v", hidden * self.groups * self.value_dim, sharing="groups")
+            yield Weight("k", hidden * self.groups * self.key_dim, sharing="groups", groups=self.groups)
+            yield Weight("v", hidden * self.groups * self.value_dim, sharing="groups", groups=self.groups)
             if self.qkv_bias:
                 biases = queries + self.groups * (self.key_dim + self.value_dim)
                 yield Weight("qkv biases", biases, matrix=False, sharing="whole")
@@ -183,13 +186,13 @@ class FeedForward:
             if self.bias:
                 yield Weight("ffn biases", biases, matrix=False, sharing="whole")
             return
-        picked = {"experts": self.experts, "active": self.active or 0}
+        many, active = self.experts, self.active or 0
         yield Weight("router", hidden * self.experts, sharing="whole")
         if self.bias or self.correction:
             yield Weight("router bias", self.experts, matrix=False, sharing="whole")
-        yield Weight("experts", self.experts * matrices * hidden * self.width, **picked)
+        yield Weight("experts", self.experts * matrices * hidden * self.width, experts=many, active=active)
         if self.bias:
-            yield Weight("expert biases", self.experts * biases, matrix=False, **picked)
+            yield Weight("expert biases", self.experts * biases, matrix=False, experts=many, active=active)
         if self.shared:
             yield Weight("shared experts", matrices * hidden * self.shared)
 
@@ -257,15 +260,12 @@ class DecoderConfig:
         whole = [Weight("final norm", norm, matrix=False, sharing="whole")]
         if self.positions:
             whole.append(Weight("positions", self.positions * self.hidden, matrix=False))
-        added: dict[tuple[str, bool, str, int, int], int] = {}
-        for layer, many in Counter(self.layers).items():
+        added: dict[Weight, int] = {}
+        for layer, many in self.kinds.items():
             for one in layer.weights(self.hidden):
-                key = (one.name, one.matrix, one.sharing, one.experts, one.active)
+                key = replace(one, elements=0)
                 added[key] = added.get(key, 0) + many * one.elements
-        layers = [
-            Weight(name, elements, matrix, sharing, experts, active)  # type: ignore[arg-type]  # from a Weight
-            for (name, matrix, sharing, experts, active), elements in added.items()
-        ]
+        layers = [replace(key, elements=elements) for key, elements in added.items()]
         return (*layers, *whole)
 
     @property
@@ -313,7 +313,7 @@ class DecoderConfig:
         """Return the number of elements of the cache for a sequence of `context` tokens."""
         return sum(
             many * layer.attention.cached_tokens(context) * layer.attention.cache_elements
-            for layer, many in Counter(self.layers).items()
+            for layer, many in self.kinds.items()
         )
 
     @property
@@ -321,14 +321,15 @@ class DecoderConfig:
         """Bytes that the cache grows by for a token, before any window is full, at the dtype of the configuration."""
         return self.cache_bytes(1)
 
+    @cached_property
     def kinds(self) -> Mapping[DecoderLayer, int]:
-        """Return the number of layers of each kind."""
+        """The number of layers of each kind."""
         return Counter(self.layers)
 
     def __repr__(self) -> str:
         active = f", {_billions(self.active_parameters)} active" if self.is_mixture else ""
         title = f"DecoderConfig: {one_line(self.name)}, {_billions(self.parameters)} parameters{active}"
-        rows = [[f"{many} layers", described(layer)] for layer, many in self.kinds().items()]
+        rows = [[f"{many} layers", described(layer)] for layer, many in self.kinds.items()]
         rows.append(["width", f"{self.hidden:,}, vocabulary {self.vocabulary:,}{', tied' if self.tied else ''}"])
         rows.append(["weights", f"{format_quantity(self.weight_bytes(), 'B')} at {self.dtype}"])
         rows.append(["cache", f"{format_quantity(self.cache_bytes_per_token, 'B')} per token at {self.dtype}"])

@@ -1,4 +1,4 @@
-"""Reads the `config.json` of Hugging Face's format: a file, a folder that contains one, or a dict. Nothing is fetched."""
+"""Reads a `config.json` of Hugging Face's format: a file, its folder, or a dict. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -56,19 +56,28 @@ def read_config(given: Mapping[str, Any] | str | os.PathLike[str], name: str | N
     if not isinstance(given, (str, os.PathLike)):
         raise TypeError(f"a configuration must be a dict or the path of a config.json, got {shown_value(given)}")
     path = _file(given)
+    values = _values(path)
+    return _decoder(_Keys(values, shown(path)), name or path.resolve().parent.name)
+
+
+def _values(path: Path) -> dict[str, Any]:
+    """Return the object in a file of JSON."""
     try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            raise ValueError(f"{shown(path)} has more than 10 MB and is no config.json")
-        values = json.loads(path.read_text(encoding="utf-8"))
+        size = path.stat().st_size
+        text = path.read_text(encoding="utf-8") if size <= _MAX_FILE_BYTES else ""
     except OSError as error:
         raise type(error)(f"{shown(path)}: {reason_of(error)}") from None
-    except ValueError as error:
-        if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
-            raise ValueError(f"{shown(path)} is no JSON: {error}") from None
-        raise
-    if not isinstance(values, dict):
-        raise ValueError(f"{shown(path)} must contain an object of keys and values, got {shown_value(values)}")
-    return _decoder(_Keys(values, shown(path)), name or path.resolve().parent.name)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{shown(path)} is no JSON: {error}") from None
+    if size > _MAX_FILE_BYTES:
+        raise ValueError(f"{shown(path)} has more than 10 MB and is no config.json")
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{shown(path)} is no JSON: {error}") from None
+    if isinstance(values, dict):
+        return values
+    raise ValueError(f"{shown(path)} must contain an object of keys and values, got {shown_value(values)}")
 
 
 def _file(given: str | os.PathLike[str]) -> Path:
@@ -116,9 +125,9 @@ class _Keys:
         value = self.values.get(key)
         if value is None:
             return default
-        if not isinstance(value, bool):
-            raise ValueError(f"{self.where}: '{key}' must be true or false, got {shown_value(value)}")
-        return value
+        if isinstance(value, bool):
+            return value
+        raise ValueError(f"{self.where}: '{key}' must be true or false, got {shown_value(value)}")
 
     def layer_types(self, layers: int, default: Callable[[int], bool]) -> list[bool]:
         """Return whether each layer has a sliding window: by `layer_types`, else by the rule of the architecture."""
@@ -138,9 +147,8 @@ class _Keys:
 def _decoder(keys: _Keys, name: str | None) -> DecoderConfig:
     kind = keys.values.get("model_type")
     if not isinstance(kind, str):
-        if isinstance(keys.values.get("text_config"), Mapping):
-            raise ValueError(f"{keys.where} has several models; give its 'text_config', a dict of the language model")
-        raise ValueError(f"{keys.where} has no 'model_type', which names the architecture; there are {listed(_READERS)}")
+        what = "names the architecture; there are " + listed(_READERS)
+        raise ValueError(f"{keys.where} has no text under 'model_type', which {what}")  # noqa: TRY004 - no argument
     if kind not in _READERS:
         if isinstance(keys.values.get("text_config"), Mapping):
             raise ValueError(f"'{kind}' has several models; give its 'text_config', a dict of the language model")
@@ -153,6 +161,10 @@ def _decoder(keys: _Keys, name: str | None) -> DecoderConfig:
     left_out = []
     if keys.maybe("num_nextn_predict_layers", 0, low=0):
         left_out.append("The layers that predict further tokens ('num_nextn_predict_layers') are not counted.")
+    quantised = keys.values.get("quantization_config")
+    if isinstance(quantised, Mapping):
+        method = shown_value(quantised.get("quant_method"))
+        left_out.append(f"The published weights are quantised ({method}); they count at the dtype that is asked for.")
     return DecoderConfig(
         name=name or kind,
         hidden=keys.need("hidden_size"),
@@ -227,7 +239,8 @@ def _qwen3_moe(keys: _Keys, layers: int) -> list[DecoderLayer]:
     step = keys.maybe("decoder_sparse_step", 1) or 1
     plain = keys.values.get("mlp_only_layers") or []
     if not isinstance(plain, list):
-        raise ValueError(f"{keys.where}: 'mlp_only_layers' must be a list, got {shown_value(plain)}")
+        what = f"must be a list, got {shown_value(plain)}"
+        raise ValueError(f"{keys.where}: 'mlp_only_layers' {what}")  # noqa: TRY004 - the value of a key, no argument
     attention = _qwen3_attention(keys)
     mixture = _mixture(keys, keys.need("moe_intermediate_size"), "num_experts")
     made = []
