@@ -201,7 +201,7 @@ def mfu(
     0.457
     >>> mfu(model_flops(540.35e9, tokens=238_300, **palm), 1, "tpu-v4", 6144)
     MFU 46.2 %
-    numerator    781,074,466,897,920,000 FLOP in 1 s: 6ND with full attention; forward and backward
+    numerator    781,084,204,456,627,200 FLOP in 1 s: 6ND with full attention; forward and backward
     denominator  6,144 × 275 TFLOP/s: TPU v4, bf16, dense (Cloud TPU docs: TPU v4)
     per chip     127 TFLOP/s
     """
