@@ -83,20 +83,25 @@ def test_results_are_pickled_and_compared_by_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("given", "error", "message"),
     [
-        (lambda: rw.mfu(0, 1, CHIP), ValueError, "flops must be a finite number above zero"),
-        (lambda: rw.mfu("1 TB", 1, CHIP), ValueError, "flops: 'TB' is not a unit of FLOP"),
-        (lambda: rw.mfu(1, 0, CHIP), ValueError, "time must be a finite number above zero"),
-        (lambda: rw.mfu(1, 1, CHIP, 0), ValueError, "n_chips must be a whole number from 1, got 0"),
-        (lambda: rw.mfu(1, 1, CHIP, 1.5), ValueError, "n_chips must be a whole number from 1, got 1.5"),
-        (lambda: rw.mfu(1, 1, CHIP, True), ValueError, "n_chips must be a whole number from 1, got True"),
-        (lambda: rw.mbu(-1, 1, CHIP), ValueError, "bytes must be a finite number above zero"),
-        (lambda: rw.mfu(1, 1, CHIP, tokens=3), TypeError, "count the FLOPs first: rw.mfu"),
-        (lambda: rw.mfu(1, 1, CHIP, precison="bf16"), TypeError, "did you mean 'precision'"),
-        (lambda: rw.mfu(rw.model_flops(1e9, 1), 1, CHIP, convention="x"), TypeError, "contains its convention"),
+        ({"flops": 0}, ValueError, "flops must be a finite number above zero"),
+        ({"flops": "1 TB"}, ValueError, "flops: 'TB' is not a unit of FLOP"),
+        ({"time": 0}, ValueError, "time must be a finite number above zero"),
+        ({"n_chips": 0}, ValueError, "n_chips must be a whole number from 1, got 0"),
+        ({"n_chips": 1.5}, ValueError, r"n_chips must be a whole number from 1, got 1\.5"),
+        ({"n_chips": True}, ValueError, "n_chips must be a whole number from 1, got True"),
+        ({"tokens": 3}, TypeError, r"count the FLOPs first: rw\.mfu"),
+        ({"model": "gpt-2"}, TypeError, r"count the FLOPs first: rw\.mfu"),
+        ({"precison": "bf16"}, TypeError, "did you mean 'precision'"),
+        ({"flops": rw.model_flops(1e9, 1), "convention": "x"}, TypeError, "contains its convention"),
     ],
 )
-def test_a_wrong_argument_is_refused_by_name(call: Any, error: type[Exception], message: str) -> None:
+def test_a_wrong_argument_is_refused_by_name(given: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        call()
+        rw.mfu(**{"flops": 1, "time": 1, "chip": CHIP, **given})
+
+
+def test_negative_bytes_are_refused() -> None:
+    with pytest.raises(ValueError, match="bytes must be a finite number above zero"):
+        rw.mbu(-1, 1, CHIP)

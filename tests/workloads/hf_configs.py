@@ -1,4 +1,4 @@
-"""Configurations of public models, as their `config.json` has them, with the keys that say nothing on sizes left out."""
+"""The `config.json` of public models, without the keys that say nothing on sizes."""
 
 from __future__ import annotations
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from roofwidget.workloads import ARCHITECTURES, DecoderConfig, decoder, decoder_config
+from roofwidget.workloads.expressions import evaluate
 from tests.workloads.hf_configs import CONFIGS
 
 # The number of parameters in the safetensors index of each model, as its page on Hugging Face states it. DeepSeek-V3:
@@ -89,7 +91,7 @@ def test_the_cache_per_token_is_that_of_the_table_of_deepseek(layers: dict[str, 
 
 
 def test_the_cache_of_deepseek_v3_at_160k_tokens_is_what_llama_cpp_allocates() -> None:
-    # provide.ai, "The exact KV cache usage of DeepSeek V4": 10.72 GiB at 160k and 8.58 GiB at 128k, measured and by hand.
+    # provide.ai, "The exact KV cache usage of DeepSeek V4": 10.72 GiB at 160k (measured), 8.58 GiB at 128k.
     assert round(config_of("DeepSeek-V3").cache_bytes(160 * 1024) / 2**30, 2) == 10.72
     assert round(config_of("DeepSeek-V3").cache_bytes(128 * 1024) / 2**30, 2) == 8.58
 
@@ -227,12 +229,12 @@ def test_a_configuration_that_is_not_understood_is_refused_by_name(given: dict[s
 
 def test_what_is_no_configuration_is_refused(tmp_path: Path) -> None:
     broken = tmp_path / "config.json"
-    with pytest.raises(FileNotFoundError, match="nothing is downloaded: save the model's config.json"):
+    with pytest.raises(FileNotFoundError, match=r"nothing is downloaded: save the model's config\.json"):
         decoder_config(tmp_path / "nothing.json")
     with pytest.raises(FileNotFoundError, match="there is no file meta-llama/Llama-3-8B"):
         decoder_config("meta-llama/Llama-3-8B")
     broken.write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match="config.json is no JSON"):
+    with pytest.raises(ValueError, match=r"config\.json is no JSON"):
         decoder_config(broken)
     broken.write_text("[1]", encoding="utf-8")
     with pytest.raises(ValueError, match="must contain an object of keys and values"):
@@ -241,9 +243,9 @@ def test_what_is_no_configuration_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is no JSON"):
         decoder_config(broken)
     broken.write_bytes(b" " * 10_000_001)
-    with pytest.raises(ValueError, match="more than 10 MB and is no config.json"):
+    with pytest.raises(ValueError, match=r"more than 10 MB and is no config\.json"):
         decoder_config(broken)
-    with pytest.raises(TypeError, match="a configuration must be a dict or the path of a config.json, got 3"):
+    with pytest.raises(TypeError, match=r"a configuration must be a dict or the path of a config\.json, got 3"):
         decoder_config(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="unknown decoder 'lama-3-8b'; did you mean 'llama-3-8b'"):
         decoder_config("lama-3-8b")
@@ -263,18 +265,18 @@ def test_dense_qwen_3_has_norms_of_queries_and_keys_and_no_biases() -> None:
 # -- graphs ------------------------------------------------------------------------------------------------------------
 
 
-def weights_of(name: str, phase: Any) -> int:
-    graph = decoder(config_of(name), batch=64, seq=512, phase=phase, touched="most")
+def weights_of(config: DecoderConfig, phase: Any) -> int:
+    graph = decoder(config, batch=64, seq=512, phase=phase, touched="most")
     words = ("weight", "gamma", "beta", "bias")
     found = (t for word, t in graph.tensors.items() if graph.producer(t) is None and any(w in word for w in words))
-    return sum(int(tensor.size) for tensor in found)  # type: ignore[call-overload]
+    return sum(evaluate(tensor.size, {}) for tensor in found)
 
 
 @pytest.mark.parametrize("phase", ["prefill", "decode"])
 @pytest.mark.parametrize("name", sorted(set(CONFIGS) - {"gpt-oss-20b", "gpt-oss-120b", "DeepSeek-V3"}))
 def test_the_graph_has_all_weights_but_the_table_of_the_embedding(name: str, phase: str) -> None:
-    config = config_of(name)
-    assert weights_of(name, phase) == config.parameters - (0 if config.tied else config.embedding)
+    config = replace(config_of(name), layers=config_of(name).layers[:4])
+    assert weights_of(config, phase) == config.parameters - (0 if config.tied else config.embedding)
 
 
 def test_the_graph_leaves_out_biases_of_experts_and_says_so() -> None:
