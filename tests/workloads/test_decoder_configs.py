@@ -184,6 +184,16 @@ def test_a_file_and_its_folder_are_read(tmp_path: Path) -> None:
     assert decoder_config(str(folder / "config.json")).name == "Mistral-7B-v0.1"
 
 
+def test_the_configuration_of_a_loaded_model_is_read() -> None:
+    class PretrainedConfig:
+        def to_dict(self) -> dict[str, Any]:
+            return changed("Qwen3-30B-A3B", torch_dtype="torch.bfloat16")
+
+    given: Any = PretrainedConfig()
+    assert decoder_config(given).parameters == PUBLISHED["Qwen3-30B-A3B"]
+    assert len(decoder(given, layers=1, batch=1, seq=8).ops) > 10
+
+
 def test_the_text_names_layers_weights_and_cache() -> None:
     assert repr(config_of("gpt-oss-20b")).splitlines() == [
         "DecoderConfig: gpt-oss-20b, 20.91B parameters, 4.187B active",

@@ -29,7 +29,7 @@ def read_config(given: Mapping[str, Any] | str | os.PathLike[str], name: str | N
     Parameters
     ----------
     given
-        A dict, or the path of a `config.json` or of the folder that contains it.
+        A dict, an object with a method `to_dict` that returns it, or the path of a `config.json` or of its folder.
     name
         A name for texts; by default the name of the folder, or the `model_type`.
 
@@ -51,13 +51,14 @@ def read_config(given: Mapping[str, Any] | str | os.PathLike[str], name: str | N
     weights    14.5 GB at bf16
     cache      131 kB per token at bf16
     """
-    if isinstance(given, Mapping):
-        return _decoder(_Keys(given, "config"), name)
+    to_dict = getattr(given, "to_dict", None)
+    values = to_dict() if callable(to_dict) else given
+    if isinstance(values, Mapping):
+        return _decoder(_Keys(values, "config"), name)
     if not isinstance(given, (str, os.PathLike)):
         raise TypeError(f"a configuration must be a dict or the path of a config.json, got {shown_value(given)}")
     path = _file(given)
-    values = _values(path)
-    return _decoder(_Keys(values, shown(path)), name or path.resolve().parent.name)
+    return _decoder(_Keys(_values(path), shown(path)), name or path.resolve().parent.name)
 
 
 def _values(path: Path) -> dict[str, Any]:

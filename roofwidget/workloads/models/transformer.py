@@ -327,7 +327,7 @@ def decoder_config(
     ----------
     model
         A name in `DECODERS`; the path of a `config.json` of Hugging Face's format, or of the folder that contains it;
-        the same as a dict; or a `DecoderConfig`. Nothing is downloaded.
+        the same as a dict, or as a `PretrainedConfig` of transformers; or a `DecoderConfig`. Nothing is downloaded.
     name
         A name for texts.
 
