@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import roofwidget as rw
 from roofwidget.workloads import ARCHITECTURES, DecoderConfig, decoder, decoder_config
 from roofwidget.workloads.expressions import evaluate
 from tests.workloads.hf_configs import CONFIGS
@@ -317,9 +318,33 @@ def test_the_graph_of_a_configuration_has_symbolic_sizes_too() -> None:
         assert g.count(what, {"batch": 4, "seq": 300}) == plain.count(what)
 
 
+@pytest.mark.parametrize("tp", [2, 8, 16])
+@pytest.mark.parametrize("name", ["Meta-Llama-3-8B", "Qwen3-30B-A3B", "DeepSeek-V2-Lite", "gpt-oss-20b"])
+def test_the_graph_of_one_of_several_chips_has_the_flops_of_serving(name: str, tp: int) -> None:
+    config = replace(config_of(name), layers=config_of(name).layers[:2])
+    chip = rw.Chip("chip", {"bf16": 1e15}, {"HBM": 1e12})
+    step = rw.serve(config, chip, batch=4, context=300, tp=tp, network="none").decode
+    graph = decoder(config, batch=4, seq=300, phase="decode", tp=tp)
+    assert graph.count("tensor") == pytest.approx((step.matrix_compute + step.attention_compute) * 1e15, rel=1e-9)
+    assert any("all-reduces between them are left out" in note for note in graph.notes)
+
+
+def test_the_number_of_chips_can_be_a_slider_that_skips_what_does_not_divide_the_heads() -> None:
+    config = CONFIGS["Meta-Llama-3-8B"]
+    g = decoder(config, layers=1, phase="decode", tp=rw.dim("tp", 1, 16))
+    assert sorted(d.name for d in g.dims) == ["batch", "seq", "tp"]
+    assert g.count("flops", {"batch": 1, "seq": 100, "tp": 8}) == decoder(
+        config, layers=1, phase="decode", batch=1, seq=100, tp=8
+    ).count("flops")
+    with pytest.raises(ValueError, match="heads = 32 is no multiple of tp = 3"):
+        g.count("flops", {"tp": 3})
+    assert rw.RooflineModel(["h100-sxm"], graph=g).graph is g
+
+
 @pytest.mark.parametrize(
     ("more", "error", "message"),
     [
+        ({"tp": 3}, ValueError, "heads = 32 is no multiple of 3"),
         ({"phase": "train"}, ValueError, "the graph of a configuration has no training"),
         ({"heads": 3}, TypeError, "a configuration has its own sizes; change 'heads' in the configuration"),
         ({"vocabulary": 3}, TypeError, "a configuration has its own sizes; change 'vocabulary'"),
@@ -332,3 +357,9 @@ def test_a_graph_that_a_configuration_cannot_have_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         decoder(CONFIGS["Mistral-7B-v0.1"], batch=1, seq=8, **more)
+
+
+def test_a_preset_has_no_graph_for_several_chips_and_says_how_to_get_it() -> None:
+    with pytest.raises(TypeError, match=r"tp needs a configuration, as in decoder\(decoder_config"):
+        decoder("llama-3-8b", tp=8)
+    assert decoder(decoder_config("llama-3-8b"), tp=8, layers=1).dims

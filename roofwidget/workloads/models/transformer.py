@@ -214,6 +214,7 @@ def decoder(
     phase: Phase = "prefill",
     layers: int | None = None,
     vocabulary: int | None = None,
+    tp: Count = 1,
     dtype: str = "bf16",
     weight_dtype: str | None = None,
     cache_dtype: str | None = None,
@@ -234,6 +235,9 @@ def decoder(
         the loss and its gradient; the other phases return the logits of each token.
     layers, vocabulary
         The number of layers; the size of the vocabulary. Without a vocabulary there are neither embedding nor logits.
+    tp
+        The number of chips that share each layer of a configuration: an int, or a dimension such as ``rw.dim("tp", 1,
+        8)``. The graph is that of one chip, without the all-reduces.
     **layer
         Keywords of `Layer`, which replace the preset's values. By default a mixture of experts reads the weights of the
         mean number of experts. With ``touched="most"`` it reads the weights of the most experts that the tokens can
@@ -259,9 +263,11 @@ def decoder(
     if preset is not None and not (isinstance(preset, str) and not _is_path(preset)):
         if vocabulary is not None:
             layer = {"vocabulary": vocabulary, **layer}
-        dtypes = _Dtypes(dtype, weight_dtype, cache_dtype)
-        return _of_config(decoder_config(preset), batch, seq, phase, layers, dtypes, convention, layer)
+        share = _Share(tp, dtype, weight_dtype, cache_dtype)
+        return _of_config(decoder_config(preset), batch, seq, phase, layers, share, convention, layer)
     name = None if preset is None else _known(preset)
+    if tp != 1:
+        raise TypeError("decoder: tp needs a configuration, as in decoder(decoder_config('llama-3-8b'), tp=8)")
     found = _found(name, layers, layer)
     for word in layer:
         if word not in _LAYER:
@@ -286,7 +292,8 @@ def _lengths(batch: Count | None, seq: Count | None) -> tuple[Count, Count]:
 
 
 @dataclass(frozen=True)
-class _Dtypes:
+class _Share:
+    tp: Count
     activations: str
     weights: str | None
     cache: str | None
@@ -298,7 +305,7 @@ def _of_config(  # noqa: PLR0917 - the arguments of `decoder`
     seq: Count | None,
     phase: Phase,
     layers: int | None,
-    dtypes: _Dtypes,
+    share: _Share,
     convention: str | Convention,
     layer: Mapping[str, Any],
 ) -> Graph:
@@ -313,7 +320,13 @@ def _of_config(  # noqa: PLR0917 - the arguments of `decoder`
     sequences, length = _lengths(batch, seq)
     kept = config if layers is None else replace(config, layers=config.layers[:layers])
     run = Run(
-        "decode" if phase == "decode" else "prefill", length, dtypes.activations, dtypes.weights, dtypes.cache, touched
+        "decode" if phase == "decode" else "prefill",
+        length,
+        share.activations,
+        share.weights,
+        share.cache,
+        touched,
+        share.tp,
     )
     return configured(kept, sequences, run, convention)
 
