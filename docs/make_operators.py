@@ -330,6 +330,7 @@ def _models() -> str:
     head = ("decoder", "layers", "hidden", "heads", "kv heads", "ffn", "experts", "vocabulary")
     text = (
         "`rw.workloads.decoder(name, batch=…, seq=…, phase=…)`; any size can be given in place of the preset's. "
+        "In place of a name it takes a `config.json` of Hugging Face's format, see [serving.md](serving.md). "
         "`transformer_block`, `resnet18`, `resnet50` and `hpc_set` make graphs alike. Weights of experts are read for "
         'the mean number of experts that tokens reach if they pick at random; `touched="most"` reads them for the most '
         "experts that tokens can reach."

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from roofwidget.analysis.projection import project
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
+    from roofwidget.analysis.utilization import ModelFlops, Utilization, mbu, mfu
     from roofwidget.measure.analyzer import RooflineAnalyzer, RooflinePoint
     from roofwidget.measure.hardware_peaks import HardwarePeaks
     from roofwidget.measure.hlo.program import from_hlo_text
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from roofwidget.teaching.question import Question
     from roofwidget.teaching.story import Step, Story, ask
     from roofwidget.widget import RooflineWidget, explore, load, roofline
-    from roofwidget.workloads import Convention, Graph, chain, dim, register_op
+    from roofwidget.workloads import Convention, Graph, Serving, chain, dim, model_flops, register_op, serve
     from roofwidget.workloads.partition import Partition
 
 # Each key is a public name, and its value is the module that defines the name. The module is imported when the name is
@@ -77,6 +78,7 @@ _LAZY = {
     "Graph": "roofwidget.workloads",
     "HardwarePeaks": "roofwidget.measure.hardware_peaks",
     "MeasuredRate": "roofwidget.measure.hardware_peaks",
+    "ModelFlops": "roofwidget.analysis.utilization",
     "Partition": "roofwidget.workloads.partition",
     "Profile": "roofwidget.measure.profile",
     "ProfileError": "roofwidget.readers",
@@ -88,10 +90,12 @@ _LAZY = {
     "RooflinePoint": "roofwidget.measure.analyzer",
     "RooflineWidget": "roofwidget.widget",
     "RunComparison": "roofwidget.analysis.compare_runs",
+    "Serving": "roofwidget.workloads",
     "Snapshot": "roofwidget.analysis.snapshot",
     "Step": "roofwidget.teaching.story",
     "Story": "roofwidget.teaching.story",
     "Sweep": "roofwidget.measure.sweep",
+    "Utilization": "roofwidget.analysis.utilization",
     "advise": "roofwidget.analysis.advice",
     "ask": "roofwidget.teaching.story",
     "chain": "roofwidget.workloads",
@@ -108,9 +112,12 @@ _LAZY = {
     "grade": "roofwidget.teaching.grading",
     "load": "roofwidget.widget",
     "load_ipython_extension": "roofwidget.measure.magic",
+    "mbu": "roofwidget.analysis.utilization",
     "measure_peaks": "roofwidget.measure.peaks",
     "measured": "roofwidget.measure.measured",
+    "mfu": "roofwidget.analysis.utilization",
     "misconceptions": "roofwidget.teaching.misconceptions",
+    "model_flops": "roofwidget.workloads",
     "profile": "roofwidget.measure.profile",
     "project": "roofwidget.analysis.projection",
     "question_bank": "roofwidget.teaching.bank",
@@ -122,6 +129,7 @@ _LAZY = {
     "roofline": "roofwidget.widget",
     "roofline_analysis": "roofwidget.analysis.exercise",
     "save_page": "roofwidget.model",
+    "serve": "roofwidget.workloads",
     "smallest_square_matmul": "roofwidget.analysis.sizing",
     "sweep": "roofwidget.measure.sweep",
     "this_chip": "roofwidget.measure.this_chip",
@@ -143,6 +151,7 @@ __all__ = [
     "Link",
     "Memory",
     "MissingFigureError",
+    "ModelFlops",
     "Partition",
     "Preset",
     "Profile",
@@ -152,12 +161,14 @@ __all__ = [
     "RooflineModel",
     "RooflinePoint",
     "RooflineWidget",
+    "Serving",
     "Snapshot",
     "Source",
     "Step",
     "Story",
     "Sweep",
     "UnknownChipError",
+    "Utilization",
     "advise",
     "ask",
     "attainable",
@@ -180,9 +191,12 @@ __all__ = [
     "grade",
     "load",
     "load_chips",
+    "mbu",
     "measure_peaks",
     "measured",
+    "mfu",
     "misconceptions",
+    "model_flops",
     "network",
     "preset",
     "presets",
@@ -198,6 +212,7 @@ __all__ = [
     "roofline",
     "roofline_analysis",
     "save_page",
+    "serve",
     "smallest_square_matmul",
     "sweep",
     "this_chip",

@@ -1,22 +1,27 @@
-"""The page on arithmetic: every example in it runs and prints what the page says."""
+"""The pages on arithmetic and on serving: every example in them runs and prints what the page says."""
 
 from __future__ import annotations
 
 import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs/arithmetic.md"
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = {"arithmetic.md": 20, "serving.md": 12}
 
 
-def test_every_example_of_the_page_prints_what_the_page_says() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    results = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
+@pytest.mark.parametrize(("name", "least"), PAGES.items())
+def test_every_example_of_the_page_prints_what_the_page_says(name: str, least: int) -> None:
+    text = (DOCS / name).read_text(encoding="utf-8")
+    results = doctest.testfile(str(DOCS / name), module_relative=False, encoding="utf-8")
     assert results.failed == 0
-    assert results.attempted == text.count("\n>>> ") > 20
+    assert results.attempted == text.count("\n>>> ") > least
 
 
-def test_every_fenced_example_is_one_that_is_run() -> None:
-    blocks = PAGE.read_text(encoding="utf-8").split("```python\n")[1:]
+@pytest.mark.parametrize("name", PAGES)
+def test_every_fenced_example_is_one_that_is_run(name: str) -> None:
+    blocks = (DOCS / name).read_text(encoding="utf-8").split("```python\n")[1:]
     assert blocks
     # The empty line before the fence ends the expected output.
     assert all(block.startswith(">>> ") and "\n\n```" in block for block in blocks)

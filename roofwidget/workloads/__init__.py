@@ -23,36 +23,46 @@ from roofwidget.workloads.expressions import (
 from roofwidget.workloads.graph import Graph, register_op
 from roofwidget.workloads.legality import FusionError, Refusal
 from roofwidget.workloads.models.chains import chain
+from roofwidget.workloads.models.config import DecoderConfig
 from roofwidget.workloads.models.hpc import hpc_set
+from roofwidget.workloads.models.huggingface import ARCHITECTURES
 from roofwidget.workloads.models.resnet import resnet18, resnet50
-from roofwidget.workloads.models.transformer import DECODERS, decoder, transformer_block
+from roofwidget.workloads.models.serving import Serving, serve
+from roofwidget.workloads.models.training import model_flops
+from roofwidget.workloads.models.transformer import DECODERS, decoder, decoder_config, transformer_block
 from roofwidget.workloads.op import CLASSES, KINDS, Op
 from roofwidget.workloads.ops.attention import flash_blocks
 from roofwidget.workloads.ops.mixture import expected_experts
 from roofwidget.workloads.tensors import DTYPES, Tensor
 
 __all__ = [
+    "ARCHITECTURES",
     "CLASSES",
     "CONVENTIONS",
     "DECODERS",
     "DTYPES",
     "KINDS",
     "Convention",
+    "DecoderConfig",
     "Dim",
     "Expression",
     "FusionError",
     "Graph",
     "Op",
     "Refusal",
+    "Serving",
     "Tensor",
     "chain",
     "decoder",
+    "decoder_config",
     "dim",
     "expected_experts",
     "flash_blocks",
     "hpc_set",
+    "model_flops",
     "register_op",
     "resnet18",
     "resnet50",
+    "serve",
     "transformer_block",
 ]

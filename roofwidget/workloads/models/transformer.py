@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, TypeAlias
 
@@ -11,6 +13,9 @@ from roofwidget.support.did_you_mean import choose_from, keywords, listed, unkno
 from roofwidget.workloads.convention import Convention
 from roofwidget.workloads.expressions import Count, dim
 from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.models.config import Attention, DecoderConfig, DecoderLayer, FeedForward
+from roofwidget.workloads.models.configured import Run, configured
+from roofwidget.workloads.models.huggingface import read_config
 from roofwidget.workloads.models.tape import Tape
 from roofwidget.workloads.ops.formulas import positive, whole
 from roofwidget.workloads.tensors import Tensor
@@ -113,6 +118,9 @@ DECODERS: Final = {
 }
 """Decoders by name, from the papers and published configurations of these models."""
 
+# Decoders with learned positions, which also compute the logits with their embedding: the number of positions.
+_POSITIONS: Final = {"gpt-2": 1024, "gpt-3": 2048}
+
 _LAYER: Final = tuple(field.name for field in fields(Layer))
 
 
@@ -199,13 +207,14 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
 
 
 def decoder(
-    preset: str | None = None,
+    preset: str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig | None = None,
     *,
     batch: Count | None = None,
     seq: Count | None = None,
     phase: Phase = "prefill",
     layers: int | None = None,
     vocabulary: int | None = None,
+    tp: Count = 1,
     dtype: str = "bf16",
     weight_dtype: str | None = None,
     cache_dtype: str | None = None,
@@ -217,12 +226,18 @@ def decoder(
     Parameters
     ----------
     preset
-        A name in `DECODERS`, in any case and with or without spaces and hyphens; None if all sizes are given.
+        A name in `DECODERS`, in any case and with or without spaces and hyphens; None if all sizes are given. Or the
+        configuration of a model in Hugging Face's format, see `decoder_config`: the path of a `config.json`, a dict, or
+        a `DecoderConfig`. Its graph has no training; ``touched`` is its only keyword of `Layer`, and with `layers` only
+        its first layers are built.
     batch, seq, phase, dtype, weight_dtype, cache_dtype, convention
         As for `transformer_block`; by default `batch` and `seq` are symbolic, with defaults 1 and 2048. Training adds
         the loss and its gradient; the other phases return the logits of each token.
     layers, vocabulary
         The number of layers; the size of the vocabulary. Without a vocabulary there are neither embedding nor logits.
+    tp
+        The number of chips that share each layer of a configuration: an int, or a dimension such as ``rw.dim("tp", 1,
+        8)``. The graph is that of one chip, without the all-reduces.
     **layer
         Keywords of `Layer`, which replace the preset's values. By default a mixture of experts reads the weights of the
         mean number of experts. With ``touched="most"`` it reads the weights of the most experts that the tokens can
@@ -243,9 +258,16 @@ def decoder(
     >>> RooflineModel(["h100-sxm"], graphs=phases, phase="decode").graph is phases["decode"]
     True
     """
-    name = None if preset is None else _known(preset)
     if layers is not None and not (is_whole(layers) and 1 <= layers <= _MAX_LAYERS):
         raise ValueError(f"decoder: layers must be a whole number from 1 to {_MAX_LAYERS:,}, got {layers!r:.40}")
+    if preset is not None and not (isinstance(preset, str) and not _is_path(preset)):
+        if vocabulary is not None:
+            layer = {"vocabulary": vocabulary, **layer}
+        share = _Share(tp, dtype, weight_dtype, cache_dtype)
+        return _of_config(decoder_config(preset), batch, seq, phase, layers, share, convention, layer)
+    name = None if preset is None else _known(preset)
+    if tp != 1:
+        raise TypeError("decoder: tp needs a configuration, as in decoder(decoder_config('llama-3-8b'), tp=8)")
     found = _found(name, layers, layer)
     for word in layer:
         if word not in _LAYER:
@@ -253,8 +275,7 @@ def decoder(
     one = replace(found.layer, **layer)
     many, words = layers or found.layers, vocabulary or found.vocabulary
     graph = Graph(name or "decoder", convention=convention)
-    sequences = dim("batch", 1, 1024, default=1) if batch is None else batch
-    length = dim("seq", 2, 131072, default=2048) if seq is None else seq
+    sequences, length = _lengths(batch, seq)
     run = _Run(one, _checked(phase), length, cache_dtype)
     tape = Tape(graph, weight_dtype)
     shape = (sequences, 1 if phase == "decode" else length)
@@ -263,6 +284,107 @@ def decoder(
         x = _block(tape, x, f"layer{index}.", run)
     _finish(tape, start, x, words, run)
     return graph
+
+
+def _lengths(batch: Count | None, seq: Count | None) -> tuple[Count, Count]:
+    sequences = dim("batch", 1, 1024, default=1) if batch is None else batch
+    return sequences, dim("seq", 2, 131072, default=2048) if seq is None else seq
+
+
+@dataclass(frozen=True)
+class _Share:
+    tp: Count
+    activations: str
+    weights: str | None
+    cache: str | None
+
+
+def _of_config(  # noqa: PLR0917 - the arguments of `decoder`
+    config: DecoderConfig,
+    batch: Count | None,
+    seq: Count | None,
+    phase: Phase,
+    layers: int | None,
+    share: _Share,
+    convention: str | Convention,
+    layer: Mapping[str, Any],
+) -> Graph:
+    own = [word for word in layer if word != "touched"]
+    if own:
+        raise TypeError(f"decoder: a configuration has its own sizes; change {listed(own)} in the configuration")
+    if _checked(phase) == "train":
+        raise ValueError("decoder: the graph of a configuration has no training; use phase='prefill' or 'decode'")
+    touched = layer.get("touched", "expected")
+    if touched not in _WORDS["touched"]:
+        raise ValueError(f"unknown touched {touched!r:.40}{choose_from(touched, _WORDS['touched'])}")
+    sequences, length = _lengths(batch, seq)
+    kept = config if layers is None else replace(config, layers=config.layers[:layers])
+    run = Run(
+        "decode" if phase == "decode" else "prefill",
+        length,
+        share.activations,
+        share.weights,
+        share.cache,
+        touched,
+        share.tp,
+    )
+    return configured(kept, sequences, run, convention)
+
+
+def decoder_config(
+    model: str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig, *, name: str | None = None
+) -> DecoderConfig:
+    """Return the shape of a decoder: its parameters and its cache, counted exactly.
+
+    Parameters
+    ----------
+    model
+        A name in `DECODERS`; the path of a `config.json` of Hugging Face's format, or of the folder that contains it;
+        the same as a dict, or as a `PretrainedConfig` of transformers; or a `DecoderConfig`. Nothing is downloaded.
+    name
+        A name for texts.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the name or the architecture is unknown, or a key is missing or has a bad value.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> decoder_config("mixtral-8x7b")
+    DecoderConfig: mixtral-8x7b, 46.7B parameters, 12.88B active
+    32 layers  32 heads, 8 of keys (GQA); 2 of 8 experts of 14,336
+    width      4,096, vocabulary 32,000
+    weights    93.4 GB at bf16
+    cache      131 kB per token at bf16
+    """
+    if isinstance(model, DecoderConfig):
+        return model if name is None else replace(model, name=name)
+    if isinstance(model, str) and not _is_path(model):
+        return _config_of_preset(_known(model), name)
+    return read_config(model, name)
+
+
+def _is_path(text: str) -> bool:
+    return text.endswith(".json") or os.sep in text or "/" in text or os.path.lexists(text)
+
+
+def _config_of_preset(preset: str, name: str | None) -> DecoderConfig:
+    found = DECODERS[preset]
+    layer = found.layer
+    hidden, heads, groups = int(layer.hidden), int(layer.heads), int(layer.groups)  # type: ignore[arg-type]
+    width = hidden // heads
+    attention = Attention(heads, groups, width, width, qkv_bias=layer.bias, out_bias=layer.bias)
+    inner = 4 * hidden if layer.ffn is None else int(layer.ffn)  # type: ignore[arg-type]
+    ffn = FeedForward(inner, layer.experts, layer.active, gated=layer.gated, bias=layer.bias)
+    one = DecoderLayer(attention, ffn, norm_bias=layer.norm == "layernorm")
+    positions = _POSITIONS.get(preset, 0)
+    vocabulary = found.vocabulary or 0
+    return DecoderConfig(
+        name or preset, hidden, vocabulary, (one,) * found.layers, tied=bool(positions), positions=positions
+    )
 
 
 @dataclass(frozen=True)

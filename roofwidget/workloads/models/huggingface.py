@@ -1,0 +1,348 @@
+"""Reads a `config.json` of Hugging Face's format: a file, its folder, or a dict. Nothing is downloaded."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from roofwidget.kernels.columns import is_whole
+from roofwidget.support.arguments import shown_value
+from roofwidget.support.did_you_mean import did_you_mean, listed, nearest
+from roofwidget.support.paths import problem_of, reason_of, shown
+from roofwidget.support.precisions import precision_key
+from roofwidget.workloads.models.config import Attention, DecoderConfig, DecoderLayer, FeedForward
+from roofwidget.workloads.tensors import DTYPES
+
+_FILE_NAME: Final = "config.json"
+# Configurations are a few kB; a file of another kind, such as a checkpoint, should not be read into memory.
+_MAX_FILE_BYTES: Final = 10_000_000
+_MAX_LAYERS: Final = 10_000
+_LAYER_TYPES: Final = ("full_attention", "sliding_attention")
+
+
+def read_config(given: Mapping[str, Any] | str | os.PathLike[str], name: str | None = None) -> DecoderConfig:
+    """Return the decoder that a Hugging Face configuration describes.
+
+    Parameters
+    ----------
+    given
+        A dict, an object with a method `to_dict` that returns it, or the path of a `config.json` or of its folder.
+    name
+        A name for texts; by default the name of the folder, or the `model_type`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the architecture is unknown, or a key is missing or has a bad value. The message names the key.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> mistral = {"model_type": "mistral", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+    ...            "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 32000, "sliding_window": 4096}
+    >>> read_config(mistral)
+    DecoderConfig: mistral, 7.242B parameters
+    32 layers  32 heads, 8 of keys (GQA), window 4,096; dense 14,336
+    width      4,096, vocabulary 32,000
+    weights    14.5 GB at bf16
+    cache      131 kB per token at bf16
+    """
+    to_dict = getattr(given, "to_dict", None)
+    values = to_dict() if callable(to_dict) else given
+    if isinstance(values, Mapping):
+        return _decoder(_Keys(values, "config"), name)
+    if not isinstance(given, (str, os.PathLike)):
+        raise TypeError(f"a configuration must be a dict or the path of a config.json, got {shown_value(given)}")
+    path = _file(given)
+    return _decoder(_Keys(_values(path), shown(path)), name or path.resolve().parent.name)
+
+
+def _values(path: Path) -> dict[str, Any]:
+    """Return the object in a file of JSON."""
+    try:
+        size = path.stat().st_size
+        text = path.read_text(encoding="utf-8") if size <= _MAX_FILE_BYTES else ""
+    except OSError as error:
+        raise type(error)(f"{shown(path)}: {reason_of(error)}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{shown(path)} is no JSON: {error}") from None
+    if size > _MAX_FILE_BYTES:
+        raise ValueError(f"{shown(path)} has more than 10 MB and is no config.json")
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{shown(path)} is no JSON: {error}") from None
+    if isinstance(values, dict):
+        return values
+    raise ValueError(f"{shown(path)} must contain an object of keys and values, got {shown_value(values)}")
+
+
+def _file(given: str | os.PathLike[str]) -> Path:
+    problem = problem_of(given)
+    if problem is not None:
+        raise ValueError(f"{shown(given)}: {problem}")
+    path = Path(given)
+    if path.is_dir():
+        path /= _FILE_NAME
+    if not path.exists():
+        raise FileNotFoundError(
+            f"there is no file {shown(path)}; nothing is downloaded: save the model's config.json and give its path"
+        )
+    return path
+
+
+class _Keys:
+    """The values of a configuration. Each error names the key and where the configuration comes from."""
+
+    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+        self.values = values
+        self.where = where
+
+    def need(self, key: str, *, low: int = 1) -> int:
+        """Return a whole number, which must be there."""
+        if key not in self.values:
+            close = nearest(key, [str(one) for one in self.values], most=1)
+            hint = f"; there is '{close[0]}'" if close else ""
+            raise ValueError(f"{self.where} of type '{self.values.get('model_type')}' has no '{key}'{hint}")
+        value = self.values[key]
+        if not is_whole(value) or value < low:
+            raise ValueError(f"{self.where}: '{key}' must be a whole number from {low}, got {shown_value(value)}")
+        return int(value)
+
+    def maybe(self, key: str, default: int | None = None, *, low: int = 1) -> int | None:
+        """Return a whole number, or the default if the key is missing or null."""
+        return default if self.values.get(key) is None else self.need(key, low=low)
+
+    def stated(self, key: str) -> int | None:
+        """Return a whole number or None for null. The key must be there, because its absence has no clear meaning."""
+        return None if key in self.values and self.values[key] is None else self.need(key)
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Return a bool, or the default if the key is missing or null."""
+        value = self.values.get(key)
+        if value is None:
+            return default
+        if isinstance(value, bool):
+            return value
+        raise ValueError(f"{self.where}: '{key}' must be true or false, got {shown_value(value)}")
+
+    def layer_types(self, layers: int, default: Callable[[int], bool]) -> list[bool]:
+        """Return whether each layer has a sliding window: by `layer_types`, else by the rule of the architecture."""
+        given = self.values.get("layer_types")
+        if given is None:
+            return [default(index) for index in range(layers)]
+        if not isinstance(given, list) or len(given) != layers:
+            raise ValueError(f"{self.where}: 'layer_types' must be a list of {layers} texts, got {shown_value(given)}")
+        for one in given:
+            if one not in _LAYER_TYPES:
+                raise ValueError(
+                    f"{self.where}: unknown layer type {shown_value(one)}; there are {listed(_LAYER_TYPES)}"
+                )
+        return [one == "sliding_attention" for one in given]
+
+
+def _decoder(keys: _Keys, name: str | None) -> DecoderConfig:
+    kind = keys.values.get("model_type")
+    if not isinstance(kind, str):
+        what = "names the architecture; there are " + listed(_READERS)
+        raise ValueError(f"{keys.where} has no text under 'model_type', which {what}")  # noqa: TRY004 - no argument
+    if kind not in _READERS:
+        if isinstance(keys.values.get("text_config"), Mapping):
+            raise ValueError(f"'{kind}' has several models; give its 'text_config', a dict of the language model")
+        otherwise = f"; there are {listed(_READERS)}"
+        raise ValueError(f"unknown architecture '{kind:.40}' of {keys.where}{did_you_mean(kind, _READERS, otherwise)}")
+    count = keys.need("num_hidden_layers")
+    if count > _MAX_LAYERS:
+        raise ValueError(f"{keys.where}: 'num_hidden_layers' must be at most {_MAX_LAYERS:,}, got {count:,}")
+    layers = _READERS[kind](keys, count)
+    left_out = []
+    if keys.maybe("num_nextn_predict_layers", 0, low=0):
+        left_out.append("The layers that predict further tokens ('num_nextn_predict_layers') are not counted.")
+    quantised = keys.values.get("quantization_config")
+    if isinstance(quantised, Mapping):
+        method = shown_value(quantised.get("quant_method"))
+        left_out.append(f"The published weights are quantised ({method}); they count at the dtype that is asked for.")
+    return DecoderConfig(
+        name=name or kind,
+        hidden=keys.need("hidden_size"),
+        vocabulary=keys.need("vocab_size"),
+        layers=tuple(layers),
+        tied=keys.flag("tie_word_embeddings", default=kind.startswith("gemma")),
+        dtype=_dtype(keys),
+        left_out=tuple(left_out),
+    )
+
+
+def _dtype(keys: _Keys) -> str:
+    word = keys.values.get("dtype", keys.values.get("torch_dtype"))
+    if word is None:
+        return "bf16"
+    key = precision_key(str(word))
+    if key not in DTYPES:
+        raise ValueError(f"{keys.where}: unknown 'torch_dtype' {shown_value(word)}; there are {listed(DTYPES)}")
+    return key
+
+
+def _attention(
+    keys: _Keys, *, head_dim: int | None = None, groups: int | None = None, window: int | None = None, **more: bool
+) -> Attention:
+    heads = keys.need("num_attention_heads")
+    shared = keys.need("num_key_value_heads") if groups is None else groups
+    if heads % shared:
+        raise ValueError(f"{keys.where}: 'num_attention_heads' = {heads} is no multiple of {shared} heads of keys")
+    width = head_dim
+    if width is None:
+        hidden = keys.need("hidden_size")
+        if hidden % heads:
+            raise ValueError(f"{keys.where}: 'hidden_size' = {hidden} is no multiple of {heads} heads; give 'head_dim'")
+        width = hidden // heads
+    return Attention(heads, shared, width, width, window, **more)
+
+
+def _llama(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    bias = keys.flag("attention_bias", default=False)
+    groups = keys.maybe("num_key_value_heads", keys.need("num_attention_heads"))
+    attention = _attention(keys, head_dim=keys.maybe("head_dim"), groups=groups, qkv_bias=bias, out_bias=bias)
+    ffn = FeedForward(keys.need("intermediate_size"), bias=keys.flag("mlp_bias", default=False))
+    return [DecoderLayer(attention, ffn)] * layers
+
+
+def _mistral(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    attention = _attention(keys, head_dim=keys.maybe("head_dim"), window=keys.stated("sliding_window"))
+    return [DecoderLayer(attention, FeedForward(keys.need("intermediate_size")))] * layers
+
+
+def _mixtral(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    attention = _attention(keys, head_dim=keys.maybe("head_dim"), window=keys.maybe("sliding_window"))
+    ffn = _mixture(keys, keys.need("intermediate_size"), "num_local_experts")
+    return [DecoderLayer(attention, ffn)] * layers
+
+
+def _phi3(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    attention = _attention(keys, window=keys.stated("sliding_window"))
+    return [DecoderLayer(attention, FeedForward(keys.need("intermediate_size")))] * layers
+
+
+def _qwen2(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    attention = _attention(keys, head_dim=keys.maybe("head_dim"), qkv_bias=True)
+    return _with_windows(keys, layers, attention, FeedForward(keys.need("intermediate_size")))
+
+
+def _qwen3(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    return _with_windows(keys, layers, _qwen3_attention(keys), FeedForward(keys.need("intermediate_size")))
+
+
+def _qwen3_moe(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    step = keys.maybe("decoder_sparse_step", 1) or 1
+    plain = keys.values.get("mlp_only_layers") or []
+    if not isinstance(plain, list):
+        what = f"must be a list, got {shown_value(plain)}"
+        raise ValueError(f"{keys.where}: 'mlp_only_layers' {what}")  # noqa: TRY004 - the value of a key, no argument
+    attention = _qwen3_attention(keys)
+    mixture = _mixture(keys, keys.need("moe_intermediate_size"), "num_experts")
+    made = []
+    for index in range(layers):
+        is_mixture = index not in plain and (index + 1) % step == 0
+        made.append(DecoderLayer(attention, mixture if is_mixture else FeedForward(keys.need("intermediate_size"))))
+    return made
+
+
+def _qwen3_attention(keys: _Keys) -> Attention:
+    bias = keys.flag("attention_bias", default=False)
+    return _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, out_bias=bias, qk_norm=True)
+
+
+def _with_windows(keys: _Keys, layers: int, attention: Attention, ffn: FeedForward) -> list[DecoderLayer]:
+    """Return layers of Qwen: with `use_sliding_window`, the layers from `max_window_layers` on have a window."""
+    if not keys.flag("use_sliding_window", default=False):
+        return [DecoderLayer(attention, ffn)] * layers
+    first, window = keys.need("max_window_layers", low=0), keys.need("sliding_window")
+    slide = keys.layer_types(layers, lambda index: index >= first)
+    return [DecoderLayer(_windowed(attention, window) if one else attention, ffn) for one in slide]
+
+
+def _gemma2(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    bias = keys.flag("attention_bias", default=False)
+    attention = _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, out_bias=bias)
+    return _gemma(keys, attention, keys.layer_types(layers, lambda index: index % 2 == 0))
+
+
+def _gemma3(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    bias = keys.flag("attention_bias", default=False)
+    attention = _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, out_bias=bias, qk_norm=True)
+    every = keys.need("sliding_window_pattern") if keys.values.get("layer_types") is None else 1
+    return _gemma(keys, attention, keys.layer_types(layers, lambda index: (index + 1) % every != 0))
+
+
+def _gemma(keys: _Keys, attention: Attention, slide: list[bool]) -> list[DecoderLayer]:
+    ffn, local = FeedForward(keys.need("intermediate_size")), _windowed(attention, keys.need("sliding_window"))
+    return [DecoderLayer(local if one else attention, ffn, norms=4) for one in slide]
+
+
+def _deepseek(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    rope, value = keys.need("qk_rope_head_dim"), keys.need("v_head_dim")
+    heads = keys.need("num_attention_heads")
+    attention = Attention(
+        heads,
+        heads,
+        keys.need("qk_nope_head_dim") + rope,
+        value,
+        latent=keys.need("kv_lora_rank"),
+        rope_dim=rope,
+        query_rank=keys.stated("q_lora_rank"),
+        qkv_bias=keys.flag("attention_bias", default=False),
+        out_bias=keys.flag("attention_bias", default=False),
+    )
+    dense = FeedForward(keys.need("intermediate_size"))
+    if keys.maybe("n_routed_experts") is None:
+        return [DecoderLayer(attention, dense)] * layers
+    width = keys.need("moe_intermediate_size")
+    shared = width * (keys.maybe("n_shared_experts", 0, low=0) or 0)
+    correction = keys.values.get("topk_method", "noaux_tc" if keys.values["model_type"] != "deepseek_v2" else "")
+    mixture = _mixture(keys, width, "n_routed_experts", shared=shared, correction=correction == "noaux_tc")
+    first, step = keys.need("first_k_dense_replace", low=0), keys.maybe("moe_layer_freq", 1) or 1
+    return [
+        DecoderLayer(attention, mixture if index >= first and index % step == 0 else dense) for index in range(layers)
+    ]
+
+
+def _gpt_oss(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    bias = keys.flag("attention_bias", default=True)
+    attention = _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, out_bias=bias, sinks=True)
+    local = _windowed(attention, keys.need("sliding_window"))
+    ffn = _mixture(keys, keys.need("intermediate_size"), "num_local_experts", bias=True)
+    slide = keys.layer_types(layers, lambda index: index % 2 == 0)
+    return [DecoderLayer(local if one else attention, ffn) for one in slide]
+
+
+def _mixture(keys: _Keys, width: int, experts: str, **more: Any) -> FeedForward:
+    many, active = keys.need(experts), keys.need("num_experts_per_tok")
+    if active > many:
+        raise ValueError(f"{keys.where}: 'num_experts_per_tok' = {active} is more than '{experts}' = {many}")
+    return FeedForward(width, many, active, **more)
+
+
+def _windowed(attention: Attention, window: int) -> Attention:
+    return Attention(**{**vars(attention), "window": window})
+
+
+_READERS: Final[Mapping[str, Callable[[_Keys, int], list[DecoderLayer]]]] = {
+    "llama": _llama,
+    "mistral": _mistral,
+    "mixtral": _mixtral,
+    "phi3": _phi3,
+    "qwen2": _qwen2,
+    "qwen3": _qwen3,
+    "qwen3_moe": _qwen3_moe,
+    "gemma2": _gemma2,
+    "gemma3_text": _gemma3,
+    "deepseek_v2": _deepseek,
+    "deepseek_v3": _deepseek,
+    "gpt_oss": _gpt_oss,
+}
+ARCHITECTURES: Final = tuple(_READERS)
+"""The values of `model_type` that `read_config` knows."""
