@@ -31,6 +31,9 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
   `kernels.with_work(…)` does the same later, and `replace=True` there replaces what is known.
 - `rw.read_many("runs/*.json")` reads many at once, with `client=` in processes or on a Dask cluster; a file that fails
   is named in `.failures` and does not lose the others.
+- `rw.ranks("traces/rank*.json")` compares the ranks of one program: the slowest rank of each kernel, the median, the
+  spread, stragglers, and who waits in collectives. A device that is idle, and a kernel that only one rank has, make no
+  straggler.
 - `kernels.groupby("name", "shape")` adds launches up, as sums over sums; `kernels.launches_of(row)` gives them back.
 """
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from roofwidget.analysis.compare_runs import compare_runs
     from roofwidget.analysis.exercise import roofline_analysis
     from roofwidget.analysis.projection import project
+    from roofwidget.analysis.ranks import Ranks
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
     from roofwidget.measure.analyzer import RooflineAnalyzer, RooflinePoint
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from roofwidget.model import RooflineModel, save_page
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings import read_ceilings
+    from roofwidget.readers.ranks import ranks
     from roofwidget.teaching.bank import question_bank
     from roofwidget.teaching.grading import Grades, grade
     from roofwidget.teaching.misconceptions import misconceptions
@@ -80,6 +82,7 @@ _LAZY = {
     "ProfileError": "roofwidget.readers",
     "Projection": "roofwidget.analysis.projection",
     "Question": "roofwidget.teaching.question",
+    "Ranks": "roofwidget.analysis.ranks",
     "Recording": "roofwidget.measure.record",
     "RooflineAnalyzer": "roofwidget.measure.analyzer",
     "RooflineModel": "roofwidget.model",
@@ -112,6 +115,7 @@ _LAZY = {
     "profile": "roofwidget.measure.profile",
     "project": "roofwidget.analysis.projection",
     "question_bank": "roofwidget.teaching.bank",
+    "ranks": "roofwidget.readers.ranks",
     "read": "roofwidget.readers",
     "read_ceilings": "roofwidget.readers.ceilings",
     "read_many": "roofwidget.readers.many",
@@ -145,6 +149,7 @@ __all__ = [
     "Profile",
     "ProfileError",
     "Question",
+    "Ranks",
     "RooflineAnalyzer",
     "RooflineModel",
     "RooflinePoint",
@@ -185,6 +190,7 @@ __all__ = [
     "profile",
     "project",
     "question_bank",
+    "ranks",
     "read",
     "read_ceilings",
     "read_many",

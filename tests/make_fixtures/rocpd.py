@@ -62,11 +62,11 @@ def _write_process(
     agents = [{"type": "CPU", "type_index": 0, "name": "AMD EPYC 9654 96-Core Processor", "product_name": ""}]
     agents += [{"type": "GPU", "type_index": index, **gpu} for index, gpu in enumerate(gpus)]
     for key, agent in enumerate(agents):
-        cells = [agent["type"], key, agent["type_index"], agent["name"], agent["product_name"]]
+        told = [agent["type"], key, agent["type_index"], agent["name"], agent["product_name"]]
         base.execute(
             f"INSERT INTO rocpd_info_agent{run} (id, guid, type, absolute_index, type_index, name, product_name,"
             " extdata) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [key, guid, *cells, json.dumps({"cu_count": agent.get("cu_count", 0), "wave_front_size": 64})],
+            [key, guid, *told, json.dumps({"cu_count": agent.get("cu_count", 0), "wave_front_size": 64})],
         )
     counters = {name: at for at, name in enumerate(sorted({n for *_, counts in dispatches for n in counts}), start=7)}
     for name, key in counters.items():
@@ -75,9 +75,9 @@ def _write_process(
     kernels = {name: at for at, name in enumerate(dict.fromkeys(name for _, name, *_ in dispatches), start=1)}
     for name, key in kernels.items():
         base.execute(f"INSERT INTO rocpd_info_kernel_symbol{run} VALUES (?, ?, ?, ?)", [key, guid, f"_Z{key}.kd", name])
-    for row, (number, name, start, end, counts) in enumerate(dispatches):
-        event = _FIRST_EVENT + 3 * row
-        gpu = 1 + row % len(gpus)
+    for at, (number, name, start, end, counts) in enumerate(dispatches):
+        event = _FIRST_EVENT + 3 * at
+        gpu = 1 + at % len(gpus)
         sizes = [256, 2, 1, 1024, 8, 1]
         base.execute(f"INSERT INTO rocpd_event{run} (id, guid) VALUES (?, ?)", [event, guid])
         base.execute(
