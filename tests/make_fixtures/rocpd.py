@@ -138,7 +138,7 @@ def write_analysis(
             base.execute(f"CREATE TABLE {table} ({columns})")
         base.execute(f"CREATE TABLE {points} ({_POINT}, {', '.join(f'{name} FLOAT' for name in caches)})")
         base.execute(f"CREATE TABLE {values} ({_VALUE})")
-        base.execute("INSERT INTO compute_metadata VALUES (1, '3.9.0', 'abc', ?)", [schema])
+        base.execute("INSERT INTO compute_metadata VALUES (1, ?, 'abc', ?)", ["3.5.0" if is_old else "3.9.0", schema])
         for number, (name, kernels) in enumerate(workloads.items(), start=1):
             system = json.dumps(systems[(number - 1) % len(systems)])
             base.execute(

@@ -55,6 +55,11 @@ _POINT_RULE: Final = "rate of rocprof-compute's roofline x time"
 _RATE_RULE: Final = "mean rate of rocprof-compute's table 4.1 x time"
 
 
+# Lines of L1 have 128 bytes, and versions before 3.7 counted 64.
+_WIDE: Final = ("gfx940", "gfx941", "gfx942", "gfx950")
+_HALVED: Final = "rocprof-compute before 3.7 wrote the database: bytes of L1 and L2 are up to twice as many"
+
+
 @dataclass(frozen=True)
 class Analysis:
     """The kernels of an analysis database, n of them."""
@@ -100,8 +105,11 @@ def read(source: Source) -> Analysis:
         time, count = _times(database, place)
         points, rates = _points(database, place), _rates(database, place)
         workloads = _workloads(database)
+        half = _halves_lines(database)
     found, chip_warnings = _machines(source.name, workloads, [workload for _, workload, _ in kernels])
     flops = _flops(points["total_flops"], rates, time)
+    is_wide = any(isinstance(about, dict) and about.get("gpu_arch") in _WIDE for _, about, _ in workloads.values())
+    halved = [_HALVED] if half and is_wide else []
     return Analysis(
         [kernel_name(name) if isinstance(name, str) else "kernel" for _, _, name in kernels],
         [workloads.get(workload, ("", None, None))[0] for _, workload, _ in kernels],
@@ -110,7 +118,7 @@ def read(source: Source) -> Analysis:
         flops,
         _bytes(points, rates, time),
         *found,
-        chip_warnings,
+        [*chip_warnings, *halved],
     )
 
 
@@ -231,6 +239,17 @@ def _machines(
         return (None, None), ["the workloads are of different GPUs: choose a chip to see a roof"]
     about, measured = found[0] if found else (None, None)
     return (_as_table(f"{name}, sys_info_extdata", about), _as_table(f"{name}, roofline_bench_extdata", measured)), []
+
+
+def _halves_lines(database: Database) -> bool:
+    """Return whether rocprof-compute is older than 3.7, by the database's metadata."""
+    if "compute_metadata" not in database.tables:
+        return False
+    for (version,) in database.rows("compute_metadata", ["compute_version"]):
+        match = re.match(r"(\d{1,4})\.(\d{1,4})", str(version))
+        if match is not None:
+            return (int(match[1]), int(match[2])) < (3, 7)
+    return False
 
 
 def _as_table(name: str, cells: object) -> Source | None:

@@ -174,16 +174,16 @@ def _counters(database: Database, run: str, events: npt.NDArray[np.int64]) -> di
 
 
 def _agents(database: Database, run: str) -> dict[int, tuple[Gpu, float]]:
-    """Return the GPUs and their numbers by the key of the table."""
+    """Return the GPUs, and CPUs, with their numbers by the key of the table."""
     table = f"rocpd_info_agent{run}"
     if table not in database.tables:
         return {}
-    columns = ["id", "type", "type_index", "name", "product_name", "extdata"]
+    columns = ["id", "type_index", "name", "product_name", "extdata"]
     known = [column for column in columns if column in database.tables[table]]
     found: dict[int, tuple[Gpu, float]] = {}
     for row in database.rows(table, known):
         cells = dict(zip(known, row, strict=True))
-        if cells.get("type") != "GPU" or not isinstance(cells.get("id"), int):
+        if not isinstance(cells.get("id"), int):
             continue
         name, index = _text(cells.get("name")), cells.get("type_index")
         gfx = re.match(r"gfx[0-9a-f]+", name)
