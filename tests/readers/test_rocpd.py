@@ -162,6 +162,18 @@ def test_reading_leaves_the_database_and_its_folder_as_they_are(trace: Path) -> 
     assert [path.name for path in trace.parent.iterdir()] == [trace.name]
 
 
+def test_a_database_whose_write_ahead_log_is_complete_gets_no_file_beside_it(trace: Path) -> None:
+    with closing(sqlite3.connect(trace)) as base:
+        base.execute("PRAGMA journal_mode = WAL")
+    assert trace.read_bytes()[18:20] == bytes([2, 2])
+    trace.parent.chmod(0o555)
+    try:
+        assert rw.read(trace).time.tolist() == [2e-6]
+    finally:
+        trace.parent.chmod(0o755)
+    assert [path.name for path in trace.parent.iterdir()] == [trace.name]
+
+
 def test_a_database_with_a_write_ahead_log_is_read_with_it(trace: Path) -> None:
     with closing(sqlite3.connect(trace)) as base:
         base.execute("PRAGMA journal_mode = WAL")
@@ -215,8 +227,15 @@ def test_hostile_databases_give_the_documented_error(trace: Path, tmp_path: Path
 def test_views_and_virtual_tables_of_a_file_are_not_run(trace: Path) -> None:
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id, x AS name FROM n"
     changed(trace, "DROP TABLE rocpd_info_pmc{run}")
-    kernels = rw.read(changed(trace, f"CREATE VIEW rocpd_info_pmc{{run}} AS {endless}"))
-    assert np.isnan(kernels.flops).all()
+    for statement in (
+        f"CREATE VIEW rocpd_info_pmc{{run}} AS {endless}",
+        "DROP VIEW rocpd_info_pmc{run}",
+        "CREATE VIRTUAL TABLE rocpd_info_pmc{run} USING fts5(id, name)",
+        "INSERT INTO rocpd_info_pmc{run} VALUES ('1', 'x')",
+    ):
+        assert np.isnan(rw.read(changed(trace, statement)).flops).all()
+    damaged = changed(trace, "DROP TABLE rocpd_info_pmc{run}_data")
+    assert np.isnan(rw.read(damaged).flops).all()
 
 
 def test_huge_texts_are_cut_and_texts_that_are_no_json_are_unknown(trace: Path) -> None:
