@@ -26,8 +26,14 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
   the file tells; `kernels.warnings` says what is missing or doubtful.
 - Unknown is NaN and zero is zero: a kernel without FLOPs stays in the table.
 - `rw.read(path, format="…")` names the format where the content does not show it.
+- `rw.read(path, work={"flash*": {"flops": "4 GFLOP", "bytes": "10 MB"}})` gives the work of one launch of kernels that
+  the tool cannot count, by name; an op of `rw.workloads` or a function of the row will do too. Every reader takes it;
+  `kernels.with_work(…)` does the same later, and `replace=True` there replaces what is known.
 - `rw.read_many("runs/*.json")` reads many at once, with `client=` in processes or on a Dask cluster; a file that fails
   is named in `.failures` and does not lose the others.
+- `rw.ranks("traces/rank*.json")` compares the ranks of one program: the slowest rank of each kernel, the median, the
+  spread, stragglers, and who waits in collectives. A device that is idle, and a kernel that only one rank has, make no
+  straggler.
 - `kernels.groupby("name", "shape")` adds launches up, as sums over sums; `kernels.launches_of(row)` gives them back.
 """
 

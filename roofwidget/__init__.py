@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from roofwidget.analysis.compare_runs import compare_runs
     from roofwidget.analysis.exercise import roofline_analysis
     from roofwidget.analysis.projection import project
+    from roofwidget.analysis.ranks import Ranks
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
     from roofwidget.analysis.utilization import ModelFlops, Utilization, mbu, mfu
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from roofwidget.model import RooflineModel, save_page
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings import read_ceilings
+    from roofwidget.readers.ranks import ranks
     from roofwidget.teaching.bank import question_bank
     from roofwidget.teaching.grading import Grades, grade
     from roofwidget.teaching.misconceptions import misconceptions
@@ -84,6 +86,7 @@ _LAZY = {
     "ProfileError": "roofwidget.readers",
     "Projection": "roofwidget.analysis.projection",
     "Question": "roofwidget.teaching.question",
+    "Ranks": "roofwidget.analysis.ranks",
     "Recording": "roofwidget.measure.record",
     "RooflineAnalyzer": "roofwidget.measure.analyzer",
     "RooflineModel": "roofwidget.model",
@@ -121,6 +124,7 @@ _LAZY = {
     "profile": "roofwidget.measure.profile",
     "project": "roofwidget.analysis.projection",
     "question_bank": "roofwidget.teaching.bank",
+    "ranks": "roofwidget.readers.ranks",
     "read": "roofwidget.readers",
     "read_ceilings": "roofwidget.readers.ceilings",
     "read_many": "roofwidget.readers.many",
@@ -157,6 +161,7 @@ __all__ = [
     "Profile",
     "ProfileError",
     "Question",
+    "Ranks",
     "RooflineAnalyzer",
     "RooflineModel",
     "RooflinePoint",
@@ -203,6 +208,7 @@ __all__ = [
     "profile",
     "project",
     "question_bank",
+    "ranks",
     "read",
     "read_ceilings",
     "read_many",

@@ -19,7 +19,7 @@ from traitlets import HasTraits, Instance, Int, TraitError, Unicode, default, ob
 from roofwidget import bundle
 from roofwidget.chips import AmbiguousChipError, UnknownChipError, chip
 from roofwidget.export import engine
-from roofwidget.kernels.table import Kernels
+from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.model import ROW_TRAITS, SET_FIRST, RooflineModel
 from roofwidget.readers import read
 from roofwidget.state.filter_traits import has_column
@@ -317,7 +317,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         display(self)  # type: ignore[no-untyped-call]
 
 
-def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineWidget:
+def roofline(chips: Any = None, kernels: Any = None, *, work: Any = None, **traits: Any) -> RooflineWidget:
     """Return a `RooflineWidget` that shows kernels on chips. The defaults are the same as for `RooflineModel`.
 
     Parameters
@@ -327,6 +327,9 @@ def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineW
         shown on the chip that it names.
     kernels
         `Kernels`, a list of `Kernel` objects, tuples or dicts, or a data frame. Or the path of a profile.
+    work
+        The work of one launch by a pattern of kernels' names, for kernels whose FLOPs or bytes are unknown; see
+        `Kernels.with_work`. It also applies to a `baseline` that is a path.
     **traits
         Any trait of `RooflineModel`. `baseline` may be the path of a profile.
 
@@ -344,9 +347,13 @@ def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineW
     if kernels is None and _names_a_file(chips):
         chips, kernels = None, chips
     if isinstance(traits.get("baseline"), (str, os.PathLike)):
-        traits["baseline"] = read(traits["baseline"])
+        traits["baseline"] = read(traits["baseline"], work=work)
     if isinstance(kernels, (str, os.PathLike)):
-        kernels = read(kernels)
+        kernels = read(kernels, work=work)
+    elif work is not None:
+        if kernels is None:
+            raise TypeError("roofline: work is for kernels; give kernels= or the path of a profile")
+        kernels = as_kernels(kernels).with_work(work)
     return RooflineWidget(chips, kernels, **traits)
 
 

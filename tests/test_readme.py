@@ -29,7 +29,7 @@ def test_the_readmes_example_runs_and_prints_what_it_says(capsys: pytest.Capture
 def test_what_the_table_says_in_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copy(Path(__file__).with_name("fixtures") / "ncu" / "two_kernels.ncu-rep", "profile.ncu-rep")
-    for name in ("profile.csv", "before.csv", "after.csv"):
+    for name in ("profile.csv", "before.csv", "after.csv", "rank0.csv", "rank1.csv"):
         Path(name).write_text("name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\n", encoding="utf-8")
     text = README.read_text(encoding="utf-8")
     chain = re.search(r"`(rw\.chain\(.*\))`", text)

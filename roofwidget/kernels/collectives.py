@@ -1,4 +1,4 @@
-"""Finds collectives whose bytes over the link are unknown. Their memory traffic explains little of their time."""
+"""Finds collectives by their names and categories. A collective waits for other chips."""
 
 from __future__ import annotations
 
@@ -21,6 +21,18 @@ _NAME: Final = re.compile(rf"^%?{_OPERATION}|(?:nccl|rccl)(?:dev)?kernel", re.IG
 _CATEGORY: Final = re.compile(rf"^(?:communication|collectives?)$|{_OPERATION}", re.IGNORECASE)
 
 
+def collectives(kernels: Kernels) -> Bools:
+    """Return a mask, shape (n,): true for collectives.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> collectives(rw.Kernels(["all-reduce.3", "reduce"], [0, 0], [1, 1])).tolist()
+    [True, False]
+    """
+    return frozen(_matches(kernels.codes("name"), _NAME) | _matches(kernels.codes("category"), _CATEGORY))
+
+
 def unlinked_collectives(kernels: Kernels) -> Bools:
     """Return a mask, shape (n,): true for collectives without bytes over the link.
 
@@ -34,8 +46,7 @@ def unlinked_collectives(kernels: Kernels) -> Bools:
     >>> unlinked_collectives(rw.Kernels(names, [0] * 4, [1] * 4, category=[None, None, None, "all-gather"])).tolist()
     [True, True, False, True]
     """
-    found = _matches(kernels.codes("name"), _NAME) | _matches(kernels.codes("category"), _CATEGORY)
-    return frozen(found & ~(kernels.network_bytes > 0))
+    return frozen(collectives(kernels) & ~(kernels.network_bytes > 0))
 
 
 def _matches(column: DictColumn, pattern: re.Pattern[str]) -> Bools:

@@ -76,7 +76,7 @@ class Filters:
         """
         passes = _longest(kernels.self_time, self.time_share)
         if self.search:
-            passes &= _of_words(kernels.codes("name"), _search(self.search))
+            passes &= _of_words(kernels.codes("name"), name_search(self.search))
         if self.categories is not None:
             passes &= _among(kernels.codes("category"), self.categories)
         if self.precisions is not None:
@@ -202,7 +202,14 @@ def is_feed(category: str) -> bool:
     return "infeed" in name or "outfeed" in name
 
 
-def _search(search: str) -> Callable[[str], bool]:
+def name_search(search: str) -> Callable[[str], bool]:
+    """Return a function that says whether a name matches a search; see `Filters`.
+
+    Examples
+    --------
+    >>> [name_search("flash*fwd")(name) for name in ("void Flash_FWD_kernel", "flash_bwd")]
+    [True, False]
+    """
     words = [word.split("*") for word in _BLANKS.split(small(search)) if word]
 
     def found(name: str) -> bool:

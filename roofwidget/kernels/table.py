@@ -27,6 +27,7 @@ from roofwidget.kernels.groupby import grouped
 from roofwidget.kernels.kernel import NETWORK, Kernel, as_kernel
 from roofwidget.kernels.metadata import Extra, Launches, Rows, TextsByName, extra_columns, origins
 from roofwidget.kernels.names import shortened
+from roofwidget.kernels.work import with_work
 from roofwidget.support.arguments import list_argument, shown_value, text_argument
 from roofwidget.support.did_you_mean import keywords, listed, nearest, unknown_keyword
 from roofwidget.support.text_tables import counted
@@ -595,6 +596,48 @@ class Kernels:
             bool(infeed),
         )
         return self[filters.rows(self, None if on is None else lambda: self._bound(on).bound_by)]
+
+    @keywords("Kernels.with_work")
+    def with_work(self, work: Mapping[str, Any], *, replace: bool = False) -> Kernels:
+        """Return a table in which the FLOPs and bytes of kernels come from `work`, for kernels that no counter counts.
+
+        A kernel may be opaque to a profiler, such as a call into a library or a kernel of Pallas or Triton.
+
+        Parameters
+        ----------
+        work
+            The work of one launch by a pattern of names, as in the search of `filter`: words that must all occur, in
+            any case and order; ``*`` matches any characters within a word. The work is a dict with ``"flops"``,
+            ``"bytes"`` or both, as in `Kernel` (a number, text with a unit, or a mapping by precision or memory level),
+            and with or without ``"precision"``; or an op of `roofwidget.workloads`; or a function that gets the row as
+            a `Kernel` and returns a dict, an op, or None for no work. If several patterns match, the first counts.
+        replace
+            Whether to replace FLOPs and bytes that are known. By default only unknown amounts are filled in: FLOPs if
+            all FLOPs of the row are unknown, bytes of the main memory or of another level if these are unknown.
+
+        Returns
+        -------
+        Kernels
+            The amounts are those of one launch times `count`. `origin` says where they come from. A warning names
+            patterns that match no kernel, and patterns whose kernels have no unknown work.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `work` has another form or contains a bad number. The message names the pattern.
+
+        Examples
+        --------
+        >>> table = Kernels(["flash_fwd", "copy"], [float("nan"), 0], [float("nan"), 8e6], count=[2, 1])
+        >>> filled = table.with_work({"flash*": {"flops": "4 GFLOP", "bytes": "10 MB", "precision": "bf16"}})
+        >>> filled.flops.tolist(), filled.bytes.tolist(), filled.precision.tolist()
+        ([8000000000.0, 0.0], [20000000.0, 8000000.0], ['bf16', None])
+        >>> filled.origin["flops"].tolist()
+        ["given per launch by work['flash*']", None]
+        """
+        from roofwidget.workloads.graph import kernel_of_op  # noqa: PLC0415 - it imports this module
+
+        return with_work(self, work, kernel_of_op, replace=replace)
 
     def _ranked_by(self, by: str, chip: Chip | str | None) -> Floats:
         if text_argument(by, "top: by") in _RANKS:

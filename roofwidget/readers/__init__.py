@@ -19,7 +19,7 @@ from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from types import ModuleType
 
     from roofwidget.kernels.table import Kernels
@@ -49,7 +49,13 @@ FORMATS: Final = (
 _LAZY: Final = dict.fromkeys(("Profiles", "read_many"), "roofwidget.readers.many")
 
 
-def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kernels:  # noqa: A002 - the field's word
+def read(
+    path_or_buffer: Any,
+    format: str | None = None,  # noqa: A002 - the field's word
+    *,
+    work: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Kernels:
     r"""Read a profile into `Kernels`.
 
     Parameters
@@ -60,6 +66,9 @@ def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kern
         URL is not fetched.
     format
         The format's name. None detects the format from the file's content.
+    work
+        The work of one launch by a pattern of kernels' names, for kernels whose FLOPs or bytes the profile does not
+        have; see `Kernels.with_work`.
     **options
         Options of this format's reader: see docs/readers.md, or call `help` on what `reader` returns.
 
@@ -79,15 +88,22 @@ def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kern
     ImportError
         If the format needs a package that is not installed. The message names the package.
     TypeError
-        If the reader does not have the option. The message names the nearest option.
+        If the reader does not have the option (the message names the nearest option), or `work` has another form.
     ValueError
-        If the format does not exist.
+        If the format does not exist, or a number of `work` is invalid.
 
     Examples
     --------
     >>> read(b"name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31").time.tolist()
     [3.1e-05]
+    >>> read(b"name,time (us)\nflash_fwd,31", work={"flash*": {"flops": "4 GFLOP"}}).flops.tolist()
+    [4000000000.0]
     """
+    kernels = _read(path_or_buffer, format, options)
+    return kernels if work is None else kernels.with_work(work)
+
+
+def _read(path_or_buffer: Any, format: str | None, options: dict[str, Any]) -> Kernels:  # noqa: A002 - as above
     if format is None and "columns" in options:
         format = "table"  # noqa: A001 - the parameter above
     modules = [reader(format)] if format is not None else [import_module(name) for name in FORMATS]
@@ -132,7 +148,7 @@ def _by_format() -> dict[str, ModuleType]:
 
 
 def _called(function: Callable[..., Kernels], given: object, options: dict[str, Any]) -> Kernels:
-    check_options("read", function, options)
+    check_options("read", function, options, "work")
     return function(given, **options)
 
 

@@ -151,7 +151,7 @@ def read_many(
     paths_or_glob
         A pattern such as ``"runs/**/*.json"`` (sorted by name), or paths.
     format, **options
-        As for `read`; they apply to all files.
+        As for `read`, also `work`; they apply to all files.
     client
         Where the readers run: None for threads of this process, a `concurrent.futures.Executor` (a
         ``ProcessPoolExecutor`` uses all cores for large files), or a ``dask.distributed.Client`` whose workers can

@@ -9,7 +9,7 @@ from typing import Final
 
 from roofwidget.kernels.dataframes import found_in, lacking
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.input import documents
+from roofwidget.readers.input import databases, documents
 from roofwidget.readers.input.source import HEAD_BYTES, Source
 from roofwidget.readers.tables.delimited import columns_seen
 from roofwidget.support.did_you_mean import listed
@@ -51,6 +51,8 @@ def of_unknown(source: Source) -> ProfileError:
         reason = f"{what}{read_many_hint(source) if held else ''}"
     elif not source.head.strip():
         reason = "the file is empty"
+    elif databases.is_database(source):
+        reason = databases.damage(source) or f"an SQLite database, {_NO_PROFILE}"
     elif columns := columns_seen(source):
         reason = lacking(columns, found_in(columns).fields)
     elif (look := _look(source)) is not None:

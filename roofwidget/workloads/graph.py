@@ -10,6 +10,7 @@ from itertools import pairwise
 from types import MappingProxyType, MethodType
 from typing import Any, Final
 
+from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.arguments import text_argument
 from roofwidget.support.did_you_mean import choose_from, did_you_mean, keywords
@@ -565,3 +566,16 @@ def _cycle(ops: Sequence[Op]) -> list[tuple[str, str]] | None:
     except CycleError as error:
         return [(shared[step], step[1]) for step in pairwise(error.args[1])]
     return None
+
+
+def kernel_of_op(value: object) -> Kernel | None:
+    """Return the kernel that an op runs as, with its FLOPs and bytes; None if the value is no op.
+
+    Examples
+    --------
+    >>> x, y = Tensor("x", (8,), "fp32"), Tensor("y", (8,), "fp32")
+    >>> kernel = kernel_of_op(Op("relu", "elementwise", [x], [y], 8))
+    >>> kernel.bytes, kernel.precision
+    (64.0, 'fp32')
+    """
+    return Graph(value.name, [value], value.outputs).kernels()[0] if isinstance(value, Op) else None

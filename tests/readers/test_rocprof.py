@@ -316,7 +316,7 @@ def test_folders_that_hold_no_profile_or_two_are_refused(tmp_path: Path) -> None
     ):
         rw.read(tmp_path)
     (tmp_path / "a" / "pmc_perf.csv").unlink()
-    with pytest.raises(ProfileError, match=r"the folder has no pmc_perf.csv"):
+    with pytest.raises(ProfileError, match=r"the folder has neither pmc_perf.csv nor a database"):
         rw.read(tmp_path / "a")
     (tmp_path / "b" / "roofline.csv").unlink()
     with pytest.raises(ProfileError, match=r"the folder has no roofline.csv"):

@@ -1,13 +1,28 @@
-"""AMD's rocprof-compute (formerly Omniperf) and rocprof: tables of hardware counters, one row per dispatch.
+"""AMD's rocprof-compute (formerly Omniperf), rocprofv3 and rocprof: hardware counters, one row per dispatch.
 
-``rocprof-compute profile -n NAME -- ./program`` (of a version before 3.9; later versions write a database) makes the
-folder ``workloads/NAME/MODEL``. Give `roofwidget.read` the folder, a zip archive of it, or its ``pmc_perf.csv``; the
-reader finds ``sysinfo.csv`` and ``roofline.csv`` in the same folder. Several ``pmc_perf_*.csv``, ``results_*.csv`` or
-rocprofv3's ``counter_collection.csv`` are joined dispatch by dispatch; columns may have their old or new names.
+``rocprofv3 --pmc … -- ./program`` writes ``HOST/PID_results.db``, a database (rocpd) with the kernels, their times, the
+counters and the GPU. Without ``--pmc`` it has times only. ``rocprof-compute profile -n NAME -- ./program`` makes the
+folder ``workloads/NAME/MODEL``, with a database for each pass, or with ``pmc_perf.csv`` before version 3.9. Give
+`roofwidget.read` the folder, a zip archive of it, or one of its files; the reader finds ``sysinfo.csv`` and
+``roofline.csv`` in the same folder. Several databases, ``pmc_perf_*.csv``, ``results_*.csv`` or rocprofv3's
+``counter_collection.csv`` are joined dispatch by dispatch; columns may have their old or new names. Databases with the
+same counters are runs or ranks, not passes: `roofwidget.read_many` and `roofwidget.ranks` read these.
 ``rocprof -i counters.txt ./program`` writes ``results.csv``; with ``pmc: FETCH_SIZE WRITE_SIZE`` it has the bytes of
 HBM.
 
-The rules by counters follow. The architecture (gfx) comes from ``sysinfo.csv`` or from the option ``gfx``.
+Databases are opened read-only. The schema of rocpd (version 3) is in ``source/share/rocprofiler-sdk-rocpd`` of
+rocprofiler-sdk. Only kernels are read, not copies. A counter of a dispatch is the sum over its instances, as in the
+view ``counters_collection``.
+
+``rocprof-compute analyze -p FOLDER --output-format db`` writes another database (schema 1.2 to 2.0, in
+``src/utils/analysis_orm.py`` of rocprofiler-compute), with a row per kernel instead of a row per dispatch. Its column
+``total_flops`` is a rate in GFLOP/s, and the columns of levels are arithmetic intensities: FLOPs are the rate times the
+time of all dispatches, and bytes are FLOPs over intensity. For kernels that its roofline leaves out, and for bytes of
+kernels without FLOPs, the rates of its table 4.1 times the time are used. Before version 3.7 these are means over
+dispatches, and bytes of L1 and L2 on gfx942 and gfx950 are half of what later versions write.
+
+The rules by counters follow. The architecture (gfx) comes from ``sysinfo.csv``, from the database, or
+from the option ``gfx``.
 
 - Time: end minus start, from ``timestamps.csv`` if this file exists.
 - FLOPs: 64 x (ADD + MUL + 2 FMA + TRANS) of ``SQ_INSTS_VALU_*_F16|F32|F64`` and 512 x
@@ -19,15 +34,18 @@ The rules by counters follow. The architecture (gfx) comes from ``sysinfo.csv`` 
 - L1: 64 bytes per cache access; on gfx94x and gfx950 128 bytes, which is an upper bound. LDS: 4 bytes x banks x active
   cycles without conflicts.
 
-FLOPs of the matrix units use a separate peak (``fp64_matrix``) if the chip has one. If ``sysinfo.csv`` names a chip of
-the catalogue, `Kernels.chip` is this chip, with the measured ceilings of ``roofline.csv``. Otherwise the chip is made
-from ``roofline.csv``. A kernel without FLOPs is listed with zero FLOPs. If no counter of FLOPs was profiled, the FLOPs
-are unknown.
+FLOPs of the matrix units use a separate peak (``fp64_matrix``) if the chip has one. If ``sysinfo.csv`` or the database
+names a chip of the catalogue, `Kernels.chip` is this chip, with the measured ceilings of ``roofline.csv``. Otherwise
+the chip is made from ``roofline.csv``. A kernel without FLOPs is listed with zero FLOPs. If no counter of FLOPs was
+profiled, the FLOPs are unknown.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import Final
 
 import numpy as np
@@ -37,13 +55,16 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import MATRIX, base_key
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input import databases
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.rocprof import machine, passes
+from roofwidget.readers.rocprof import analysis, machine, passes, rocpd
 from roofwidget.readers.rocprof.counters import ARCHITECTURES, Part, bytes_by_level, flops_by_unit
 from roofwidget.support.did_you_mean import listed
 
 FORMAT: Final = "rocprof"
-EXPECTED: Final = "a folder of rocprof-compute, its pmc_perf.csv or roofline.csv, or rocprof's results.csv"
+EXPECTED: Final = (
+    "a folder or database of rocprof-compute or rocprofv3, pmc_perf.csv, roofline.csv or rocprof's results.csv"
+)
 
 _KERNEL: Final = re.compile(r"\bKernel_?Name\b")
 _MEASURE: Final = re.compile(
@@ -65,45 +86,54 @@ _EXTRA: Final = {
 
 
 def recognises(source: Source) -> bool:
-    """Whether the source is a folder with tables of AMD's counters, or one of these tables."""
+    """Whether the source is a folder with tables or databases of AMD's counters, or one of these files."""
     if source.is_folder:
-        return any(_FOLDER.fullmatch(name) for name in source.members())
+        return any(
+            _FOLDER.fullmatch(name) or (passes.DATABASE.fullmatch(name) and rocpd.is_rocpd(member))
+            for name, member in source.members().items()
+        )
+    if databases.is_database(source):
+        return rocpd.is_rocpd(source) or analysis.is_analysis(source)
     if _CEILINGS.search(source.beginning):
         return True
     return any(_KERNEL.search(line) and _MEASURE.search(line) for line in source.beginning.splitlines()[:50])
 
 
 def read(source: Source, *, gfx: str | None = None) -> Kernels:
-    """Return one kernel per dispatch.
+    """Return one row per dispatch, or one row per kernel for a database of rocprof-compute's analysis.
 
     Parameters
     ----------
     source
-        The folder or one table.
+        The folder, one table or one database.
     gfx
-        The architecture, such as ``"gfx90a"``, if there is no ``sysinfo.csv``.
+        The architecture, such as ``"gfx90a"``, if neither ``sysinfo.csv`` nor a database names it.
 
     Raises
     ------
     ProfileError
-        If a table is missing, two tables have different dispatches, or a cell is invalid.
+        If a table is missing, two tables have different dispatches, a cell is invalid, or a database is damaged.
     ValueError
         If `gfx` is unknown.
     """
     if gfx is not None and gfx not in ARCHITECTURES:
         msg = f"gfx must be one of {listed(ARCHITECTURES)}, got {gfx!r}"
         raise ValueError(msg)
-    if not source.is_folder and _CEILINGS.search(source.beginning):
+    is_database = databases.is_database(source)
+    if not source.is_folder and not is_database and _CEILINGS.search(source.beginning):
         message = "roofline.csv has ceilings and no kernels: read the folder, or its pmc_perf.csv"
         return Kernels(chip=ceilings(source), warnings=[message], source=source.name)
+    if is_database and not rocpd.is_rocpd(source):
+        return _analysed(source)
     found = passes.files(source)
-    about = machine.system(found.sysinfo)
-    rows = passes.joined(found.passes)
+    tables, gpus = _passes(source, found.passes)
+    rows = passes.joined(tables)
+    about, about_warnings = _system(found.sysinfo, gpus)
     arch = gfx or about.gfx
     chip, chip_warnings = machine.gpu(about, found.roofline)
     flops, flops_rules, flops_warnings = _flops(rows, chip)
     moved = bytes_by_level(rows.counters, arch, about.lds_banks)
-    warnings = [*rows.warnings, *chip_warnings, *flops_warnings, *_bytes_warnings(moved, arch)]
+    warnings = [*rows.warnings, *about_warnings, *chip_warnings, *flops_warnings, *_bytes_warnings(moved, arch)]
     return Kernels(
         rows.names,
         flops,
@@ -141,13 +171,71 @@ def ceilings(source: Source) -> Chip:
                 source.name, "the folder has no roofline.csv: profile without --no-roof to measure ceilings"
             )
         return machine.measured(found.roofline, machine.system(found.sysinfo))
-    if not _CEILINGS.search(source.beginning):
+    if databases.is_database(source) or not _CEILINGS.search(source.beginning):
         raise ProfileError(source.name, "the file has counters; the measured ceilings are in roofline.csv")
     beside = None
     if source.path is not None:
         path = source.path.with_name(source.path.name.replace("roofline", "sysinfo"))
         beside = Source.of(path) if path != source.path and path.is_file() else None
     return machine.measured(source, machine.system(beside))
+
+
+def _passes(source: Source, files: Sequence[Source]) -> tuple[list[passes.Pass], list[rocpd.Gpu]]:
+    """Return the passes of a profile and the GPUs that its databases name."""
+    found, gpus = [], []
+    for file in files:
+        if databases.is_database(file):
+            one, its_gpus = rocpd.read(file)
+            found.append(one)
+            gpus += its_gpus
+        else:
+            found.append(passes.read_table_of(file))
+    for before, after in itertools.combinations([one for one in found if databases.is_database(one.source)], 2):
+        if before.counters.keys() >= after.counters.keys() or before.counters.keys() <= after.counters.keys():
+            names = f"{PurePosixPath(before.source.name).name} and {PurePosixPath(after.source.name).name}"
+            reason = f"{names} have the same counters: they are runs or ranks, not passes of one run"
+            raise ProfileError(source.name, f"{reason}; rw.read_many and rw.ranks read each on its own")
+    return found, list(dict.fromkeys(gpus))
+
+
+def _system(sysinfo: Source | None, gpus: Sequence[rocpd.Gpu]) -> tuple[machine.System, list[str]]:
+    """Return the GPU by ``sysinfo.csv``, else by the databases, and warnings."""
+    if sysinfo is not None or not gpus:
+        return machine.system(sysinfo), []
+    first = gpus[0]
+    if any(gpu != first for gpu in gpus):
+        models = listed(dict.fromkeys(gpu.model or gpu.gfx for gpu in gpus))
+        gfx = first.gfx if all(gpu.gfx == first.gfx for gpu in gpus) else ""
+        return machine.System(gfx=gfx), [f"the kernels ran on different GPUs ({models})"]
+    return machine.System(first.gfx, first.model, units=first.units, named_in="the database"), []
+
+
+def _analysed(source: Source) -> Kernels:
+    """Return one row per kernel of rocprof-compute's analysis database."""
+    found = analysis.read(source)
+    chip, chip_warnings = machine.gpu(machine.system(found.sysinfo), found.roofline)
+    used = [part for part in found.flops if (part.values > 0).any()]
+    flops, rules = _by_peak(used, chip)
+    if not used:
+        known = np.any([~np.isnan(part.values) for part in found.flops], axis=0)
+        flops, rules = {"": np.where(known, 0.0, np.nan)}, {}
+    several = len(set(found.workloads)) > 1
+    return Kernels(
+        found.names,
+        flops,
+        {level: part.values for level, part in found.bytes.items()} or np.full(len(found.names), np.nan),
+        time=found.time,
+        count=found.count,
+        category=found.workloads if several else None,
+        chip=chip,
+        origin={
+            **rules,
+            **{f"bytes:{level}": part.origin for level, part in found.bytes.items()},
+            "time": "sum of end - start of compute_dispatch",
+        },
+        warnings=[*found.warnings, *chip_warnings, *_int8_warnings(used)],
+        source=source.name,
+    )
 
 
 def _flops(rows: passes.Joined, chip: Chip | None) -> tuple[dict[str, Floats], dict[str, str], list[str]]:
@@ -166,16 +254,25 @@ def _flops(rows: passes.Joined, chip: Chip | None) -> tuple[dict[str, Floats], d
         known = np.all([~np.isnan(part.values) for part in parts], axis=0)
         rule = "; ".join(part.origin for part in parts)
         return {"": np.where(known, 0.0, np.nan)}, {"flops": f"all zero: {rule}"}, warnings
+    flops, rules = _by_peak(used, chip)
+    return flops, rules, [*warnings, *_int8_warnings(used)]
+
+
+def _by_peak(parts: Sequence[Part], chip: Chip | None) -> tuple[dict[str, Floats], dict[str, str]]:
+    """Return FLOPs and their rules by the chip's keys."""
     flops: dict[str, Floats] = {}
     rules: dict[str, str] = {}
-    for part in used:
+    for part in parts:
         key = _key(part, chip)
         flops[key] = part.values if key not in flops else flops[key] + part.values
         rules[f"flops:{key}"] = f"{rules[f'flops:{key}']} + {part.origin}" if f"flops:{key}" in rules else part.origin
     rules["flops"] = "; ".join(f"{key.removeprefix('flops:')}: {rule}" for key, rule in rules.items())
-    if any(part.precision.startswith("int") for part in used):
-        warnings.append("operations of 8-bit integers are counted among the FLOPs, under int8")
-    return flops, rules, warnings
+    return flops, rules
+
+
+def _int8_warnings(parts: Sequence[Part]) -> list[str]:
+    is_int = any(part.precision.startswith("int") for part in parts)
+    return ["operations of 8-bit integers are counted among the FLOPs, under int8"] if is_int else []
 
 
 def _key(part: Part, chip: Chip | None) -> str:
@@ -218,8 +315,5 @@ def _bytes_rule(level: str, rule: str, gfx: str) -> str:
 
 
 def _extra(rows: passes.Joined) -> dict[str, Floats]:
-    table = rows.table
-    if table is None:
-        return {}
-    named = {ours: next((name for name in theirs if name in table.columns), None) for ours, theirs in _EXTRA.items()}
-    return {ours: table.numbers(name) for ours, name in named.items() if name is not None}
+    named = {ours: next((name for name in theirs if name in rows.fields), None) for ours, theirs in _EXTRA.items()}
+    return {ours: rows.fields[name]() for ours, name in named.items() if name is not None}

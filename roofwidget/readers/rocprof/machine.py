@@ -33,13 +33,18 @@ _RATIO_TOLERANCE: Final = 0.05
 
 @dataclass(frozen=True)
 class System:
-    """The content of ``sysinfo.csv``; ``""`` and 0 mean unknown. The bandwidth is the data sheet's figure for HBM."""
+    """The GPU by ``sysinfo.csv`` or by a database; ``""`` and 0 mean unknown.
+
+    The bandwidth is the data sheet's figure for HBM. `named_in` says where the model's name comes from.
+    """
 
     gfx: str = ""
     model: str = ""
     lds_banks: int = _BANKS
     bandwidth: float = 0.0
     is_whole: bool = True
+    units: float | None = None
+    named_in: str = "sysinfo.csv"
 
 
 def system(source: File | None) -> System:
@@ -134,7 +139,7 @@ def gpu(about: System, roofline: File | None) -> tuple[Chip | None, list[str]]:
     found = None if roofline is None else measured(roofline, about)
     sheet = _catalogued(about)
     if sheet is not None:
-        message = f"the roofs are those of the catalogue's {sheet.name}, the model in sysinfo.csv"
+        message = f"the roofs are those of the catalogue's {sheet.name}, the model in {about.named_in}"
         return (sheet, [message]) if found is None else (onto(sheet, found), [message, *found.notes])
     if found is not None:
         return found, [f"the roofs are those of roofline.csv, measured; {note}" for note in found.notes]
@@ -142,13 +147,15 @@ def gpu(about: System, roofline: File | None) -> tuple[Chip | None, list[str]]:
         return None, ["no sysinfo.csv and no roofline.csv: choose a chip to see a roof"]
     if not about.is_whole:
         return None, [f"the profile is of a partition of '{about.model}': choose a chip to see a roof"]
-    return None, [f"sysinfo.csv names the model '{about.model}', which is not one chip of the catalogue: choose a chip"]
+    return None, [
+        f"{about.named_in} names the model '{about.model}', which is not one chip of the catalogue: choose a chip"
+    ]
 
 
 def _catalogued(about: System) -> Chip | None:
     if not about.model or not about.is_whole:
         return None
     try:
-        return chip_of_device(about.model)
+        return chip_of_device(about.model, about.units)
     except LookupError:
         return None

@@ -33,6 +33,8 @@ _MIN_STEPS: Final = 100
 _MAX_INT64: Final = 2**63
 
 _MERGED: Final = re.compile(r"pmc_perf\.csv(\.gz)?", re.IGNORECASE)
+DATABASE: Final = re.compile(r".*\.db(\.gz)?", re.IGNORECASE)
+"""The names of databases in a folder."""
 _PASS: Final = re.compile(r"(pmc_perf_.*|results.*|timestamps|.*counter_collection)\.csv(\.gz)?", re.IGNORECASE)
 _CLONE: Final = re.compile(r" (\[clone \.kd\]|\(\.kd\))$|\.kd$")
 
@@ -62,10 +64,10 @@ def files(source: Source) -> Files:
         raise ProfileError(
             source.name, f"the folder has several profiles: {listed(map(str, merged[:5]))}; give the path of one"
         )
-    passes = merged or [path for path in members if _PASS.fullmatch(path.name)]
+    tables = [path for path in members if _PASS.fullmatch(path.name)]
+    passes = merged or tables or [path for path in members if DATABASE.fullmatch(path.name)]
     if not passes:
-        reason = "the folder has no pmc_perf.csv; databases of rocprof-compute 3.9 and later are not supported"
-        raise ProfileError(source.name, reason)
+        raise ProfileError(source.name, "the folder has neither pmc_perf.csv nor a database (.db)")
 
     def one(name: str) -> Source | None:
         found = [path for path in members if path.name.casefold() == name]
@@ -76,17 +78,20 @@ def files(source: Source) -> Files:
 
 
 def _beside(source: Source, word: str) -> Source | None:
-    """Return the table of the kind `word` that belongs to ``pmc_perf.csv`` or ``NAME_pmc_perf.csv``."""
+    """Return the table of the kind `word` that belongs to ``NAME_pmc_perf.csv`` or to a database of counters."""
     if source.path is None:
         return None
+    if DATABASE.fullmatch(source.path.name):
+        path = source.path.with_name(f"{word}.csv")
+        return Source.of(path) if path.is_file() and source.path.name.startswith("pmc_perf") else None
     stem = re.sub(r"(pmc_perf(_\w+)?|results(_\w+)?)(?=\.csv)", word, source.path.name, flags=re.IGNORECASE)
     path = source.path.with_name(stem.removesuffix(".gz"))
     return Source.of(path) if path != source.path and word in path.name and path.is_file() else None
 
 
 @dataclass
-class _Pass:
-    """One table, with a row per dispatch."""
+class Pass:
+    """The dispatches of one table or database. Columns of numbers are computed when they are called."""
 
     source: Source
     names: npt.NDArray[np.object_]
@@ -95,7 +100,7 @@ class _Pass:
     time_rule: str
     counters: Mapping[str, Callable[[], Floats]]
     lines: Sequence[int]
-    fields: DelimitedTable | None = None
+    fields: Mapping[str, Callable[[], Floats]] = field(default_factory=dict)
     warnings: Sequence[str] = ()
 
 
@@ -113,8 +118,8 @@ class Joined:
         Where the seconds come from.
     counters
         The counters of all passes.
-    table
-        The table of the first pass, for its other columns; None if the first pass has a row per counter.
+    fields
+        The columns of the first pass by the names in the file; empty if the first pass has a row per counter.
     warnings
         Warnings.
     """
@@ -123,12 +128,12 @@ class Joined:
     time: Floats
     time_rule: str
     counters: Counters
-    table: DelimitedTable | None
+    fields: Mapping[str, Callable[[], Floats]]
     warnings: list[str] = field(default_factory=list)
 
 
-def joined(sources: Sequence[Source]) -> Joined:
-    """Read and join all passes over one program.
+def joined(found_passes: Sequence[Pass]) -> Joined:
+    """Join all passes over one program.
 
     Dispatches are matched by number, or row by row if numbers are missing or not unique. Times come from
     ``timestamps.csv`` if it exists, else from the first pass with times.
@@ -136,11 +141,12 @@ def joined(sources: Sequence[Source]) -> Joined:
     Raises
     ------
     ProfileError
-        If a table is invalid, or two tables have different dispatches.
+        If a table has no dispatch, or two tables have different dispatches.
     """
+    sources = [one.source for one in found_passes]
     timed = sorted(sources, key=lambda source: "timestamps" not in source.name.casefold())
-    passes = {source.name: _read(source) for source in sources}
-    base = passes[sources[0].name]
+    passes = {one.source.name: one for one in found_passes}
+    base = found_passes[0]
     n = len(base.names)
     if not n:
         raise ProfileError(base.source.name, "the table has no dispatch")
@@ -174,7 +180,7 @@ def _placed(values: Floats, place: npt.NDArray[np.intp]) -> Floats:
     return np.where(place < 0, np.nan, values[place])
 
 
-def _places(base: _Pass, other: _Pass) -> npt.NDArray[np.intp]:
+def _places(base: Pass, other: Pass) -> npt.NDArray[np.intp]:
     """Return the row of `other` for each row of `base`, -1 if missing."""
     n = len(base.names)
     if other is base:
@@ -197,21 +203,39 @@ def _places(base: _Pass, other: _Pass) -> npt.NDArray[np.intp]:
     return place
 
 
-def _read(source: Source) -> _Pass:
+def read_table_of(source: Source) -> Pass:
+    """Read one table.
+
+    Raises
+    ------
+    ProfileError
+        If the table is invalid.
+    """
     rows = read_table(
         source, header=lambda cells: any(word in cells for word in KERNEL) and _measures(cells), only_rows=True
     )
     # AMD's tools write numbers with a decimal point whatever the locale.
     rows.decimal = "."
     kernel = next(word for word in KERNEL if word in rows.columns)
-    names = np.array([_CLONE.sub("", name.strip()) or "kernel" for name in rows.texts(kernel)], dtype=object)
+    names = np.array([kernel_name(name) for name in rows.texts(kernel)], dtype=object)
     ids, (time, rule) = _ids(rows), _seconds(rows)
     warnings = [*rows.open_end(), *_coarse(rows, time)]
     if all(word in rows.columns for word in _LONG):
-        return _pivoted(source, rows, _Pass(source, names, ids, time, rule, {}, rows.lines, warnings=warnings))
+        return _pivoted(source, rows, Pass(source, names, ids, time, rule, {}, rows.lines, warnings=warnings))
     unique = ids if ids is not None and len(np.unique(ids)) == len(ids) else None
     counters = {name: functools.partial(rows.numbers, name) for name in rows.columns}
-    return _Pass(source, names, unique, time, rule, counters, rows.lines, rows, warnings)
+    return Pass(source, names, unique, time, rule, counters, rows.lines, counters, warnings)
+
+
+def kernel_name(name: str) -> str:
+    """Return a kernel's name without the suffix of its descriptor.
+
+    Examples
+    --------
+    >>> kernel_name("wipe(float*) [clone .kd]"), kernel_name("")
+    ('wipe(float*)', 'kernel')
+    """
+    return _CLONE.sub("", name.strip()) or "kernel"
 
 
 def _measures(cells: Sequence[str]) -> bool:
@@ -285,7 +309,7 @@ def _coarse(rows: DelimitedTable, time: Floats | None) -> list[str]:
     return [f"{what}, as in {cell!r:.40}; a spreadsheet does this, so read the file that the profiler wrote"]
 
 
-def _pivoted(source: Source, rows: DelimitedTable, flat: _Pass) -> _Pass:
+def _pivoted(source: Source, rows: DelimitedTable, flat: Pass) -> Pass:
     """Turn a table with a row per counter into a row per dispatch; repeated counters of a dispatch are summed."""
     if flat.ids is None:
         raise ProfileError(source.name, f"the table has none of the columns {listed(_DISPATCH)}")
@@ -301,4 +325,4 @@ def _pivoted(source: Source, rows: DelimitedTable, flat: _Pass) -> _Pass:
     columns = {str(word): functools.partial(column, number) for number, word in enumerate(words)}
     time = None if flat.time is None else flat.time[first]
     lines = [rows.lines[row] for row in first]
-    return _Pass(source, flat.names[first], unique, time, flat.time_rule, columns, lines, warnings=flat.warnings)
+    return Pass(source, flat.names[first], unique, time, flat.time_rule, columns, lines, warnings=flat.warnings)

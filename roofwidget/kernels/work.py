@@ -1,0 +1,216 @@
+"""The work of kernels that no counter and no formula knows: FLOPs and bytes that the user gives by kernel name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from roofwidget.chips import is_off_chip
+from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, Bools, Floats, dict_encoded
+from roofwidget.kernels.filters import name_search
+from roofwidget.kernels.kernel import Kernel
+from roofwidget.kernels.metadata import Rows
+from roofwidget.support.arguments import shown_value
+from roofwidget.support.did_you_mean import listed, nearest, unknown_keyword
+from roofwidget.support.text_tables import counted, one_line
+
+if TYPE_CHECKING:
+    from roofwidget.kernels.table import Kernels
+
+_FORM: Final = "must map patterns of kernels' names to the work of one launch, such as {'flash*': {'flops': '4 TFLOP'}}"
+_WORDS: Final = ("flops", "bytes", "precision")
+_MAX_NAMED: Final = 3
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The work of one launch. None means that the user does not give this part."""
+
+    flops: Mapping[str, float] | None
+    bytes: Mapping[str, float] | None
+    precision: str | None
+    origin: str
+
+
+def with_work(
+    kernels: Kernels, work: Mapping[str, Any], as_kernel: Callable[[Any], Kernel | None], *, replace: bool = False
+) -> Kernels:
+    """Return the table with FLOPs and bytes filled in; see `Kernels.with_work`.
+
+    `as_kernel` returns the kernel of an op, and None for a value that is no op.
+    """
+    if not isinstance(work, Mapping):
+        raise TypeError(f"work {_FORM}, got {shown_value(work)}")
+    filled = _Filled(kernels, replace=replace)
+    warnings = [message for pattern, value in work.items() for message in _fill(filled, pattern, value, as_kernel)]
+    launches, owners = kernels.launches_with_rows()
+    if launches is not None:
+        launches = with_work(launches, work, as_kernel, replace=replace).replace(warnings=launches.warnings)
+    return filled.table(warnings, launches=launches, launch_rows=owners)
+
+
+def _fill(filled: _Filled, pattern: Any, value: Any, as_kernel: Callable[[Any], Kernel | None]) -> list[str]:
+    """Fill in the work that one pattern gives, and return warnings."""
+    if not isinstance(pattern, str):
+        raise TypeError(f"work {_FORM}; {shown_value(pattern)} is no pattern")
+    names = filled.kernels.codes("name")
+    found = name_search(pattern)
+    matches = np.array([found(name or "") for name in names.values], dtype=np.bool_)[names.codes]
+    rows = np.flatnonzero(matches)
+    is_function = callable(value) and as_kernel(value) is None
+    given = None if is_function else _work_of(value, pattern, as_kernel)
+    if not len(rows):
+        known = list(dict.fromkeys(name for name in names.values if name))
+        close = [one_line(name) for name in (nearest(pattern.replace("*", ""), known) or known)[:_MAX_NAMED]]
+        return [f"work: no kernel's name matches '{pattern}'" + (f"; there are {listed(close)}" if close else "")]
+    if given is None:
+        for row in rows.tolist():
+            found = value(filled.kernels[row])
+            if found is not None:
+                filled.put(np.array([row]), _work_of(found, pattern, as_kernel, is_computed=True))
+        return []
+    if filled.put(rows, given):
+        return []
+    what = f"work: '{pattern}' has no effect: the work of {counted(len(rows), 'kernel')} that it matches is known"
+    return [f"{what}; with_work(work, replace=True) replaces it"]
+
+
+class _Filled:
+    """The columns of a table, into which work is filled. The first pattern that fills a part of a row counts."""
+
+    def __init__(self, kernels: Kernels, *, replace: bool) -> None:
+        self.kernels = kernels
+        self._replace = replace
+        self._flops = {key: column.copy() for key, column in kernels.flops_by_precision.items()}
+        self._bytes = {key: column.copy() for key, column in kernels.bytes_by_level.items()}
+        n = len(kernels)
+        every = np.ones(n, dtype=np.bool_)
+        self._open_flops = every if replace else np.isnan(kernels.flops)
+        self._open_main = every.copy() if replace else np.isnan(kernels.bytes)
+        self._open_levels: dict[str, Bools] = {}
+        self._precision = kernels.precision.tolist()
+        self._origin: dict[str, list[str | None]] = {}
+        memories = [level.casefold() for level in kernels.chip.memories] if kernels.chip is not None else []
+        self._other_memories = frozenset(memories[1:])
+
+    def put(self, rows: Rows, work: _Work) -> int:
+        """Fill in the work of one launch times the number of launches. Return how many rows it changed."""
+        changed = np.zeros(len(self.kernels), dtype=np.bool_)
+        if work.flops is not None:
+            changed[self._put_flops(rows, work.flops, work.origin)] = True
+            for row in np.flatnonzero(changed).tolist():
+                if work.precision is not None and (self._replace or self._precision[row] is None):
+                    self._precision[row] = work.precision
+        main = {level: amount for level, amount in (work.bytes or {}).items() if self._is_main(level)}
+        changed[self._put_main(rows, main, work.origin)] = True
+        for level, amount in (work.bytes or {}).items():
+            if level not in main:
+                changed[self._put_level(rows, level, amount, work.origin)] = True
+        return int(changed.sum())
+
+    def table(self, warnings: Sequence[str], **changes: Any) -> Kernels:
+        origin: dict[str, Any] = {key: self.kernels.codes(f"origin:{key}") for key in self.kernels.origin}
+        origin |= {key: dict_encoded(texts) for key, texts in self._origin.items()}
+        return self.kernels.replace(
+            flops=self._flops,
+            bytes=self._bytes,
+            precision=self._precision,
+            origin=origin,
+            warnings=[*self.kernels.warnings, *warnings],
+            **changes,
+        )
+
+    def _put_flops(self, rows: Rows, flops: Mapping[str, float], origin: str) -> Rows:
+        rows = rows[self._open_flops[rows]]
+        self._open_flops[rows] = False
+        for column in self._flops.values():
+            column[rows] = np.nan
+        for key, amount in flops.items():
+            self._column(self._flops, key)[rows] = amount * self.kernels.count[rows]
+        self._note("flops", [key for key in self.kernels.origin if key.startswith("flops:")], rows, origin)
+        return rows
+
+    def _is_main(self, level: str) -> bool:
+        """Return whether the level is a name of the main memory."""
+        return is_off_chip(level) and level.casefold() not in self._other_memories
+
+    def _put_main(self, rows: Rows, by_level: Mapping[str, float], origin: str) -> Rows:
+        rows = rows[self._open_main[rows]] if by_level else rows[:0]
+        self._open_main[rows] = False
+        names = [level for level in self._bytes if self._is_main(level)]
+        for level in names:
+            self._bytes[level][rows] = np.nan
+        for level, amount in by_level.items():
+            self._column(self._bytes, level)[rows] = amount * self.kernels.count[rows]
+        self._note("bytes", [f"bytes:{level}" for level in names], rows, origin)
+        return rows
+
+    def _put_level(self, rows: Rows, level: str, amount: float, origin: str) -> Rows:
+        rows = rows[self._open_level(level)[rows]]
+        self._open_level(level)[rows] = False
+        self._column(self._bytes, level)[rows] = amount * self.kernels.count[rows]
+        self._note(f"bytes:{level}", [], rows, origin)
+        return rows
+
+    def _open_level(self, level: str) -> Bools:
+        key = level.casefold()
+        if key not in self._open_levels:
+            column = self._column(self._bytes, level)
+            self._open_levels[key] = np.ones(len(column), dtype=np.bool_) if self._replace else np.isnan(column)
+        return self._open_levels[key]
+
+    def _column(self, columns: dict[str, Floats], key: str) -> Floats:
+        name = next((other for other in columns if other.casefold() == key.casefold()), key)
+        return columns.setdefault(name, np.full(len(self.kernels), np.nan))
+
+    def _note(self, field: str, parts: Iterable[str], rows: Rows, origin: str) -> None:
+        """Set the origin of a field. The origins of its parts, such as ``flops:fp16``, no longer hold in these rows."""
+        if not len(rows):
+            return
+        for key in (field, *(part for part in parts if part in self.kernels.origin)):
+            texts = self._origin.setdefault(key, self._origins_before(key))
+            for row in rows.tolist():
+                texts[row] = origin if key == field else None
+
+    def _origins_before(self, key: str) -> list[str | None]:
+        before = self.kernels.origin.get(key)
+        return [None] * len(self.kernels) if before is None else before.tolist()
+
+
+def _work_of(
+    value: Any, pattern: str, as_kernel: Callable[[Any], Kernel | None], *, is_computed: bool = False
+) -> _Work:
+    """Return the checked work of one launch that the user gives, or that a function of the user computes."""
+    what = f"work['{pattern}']"
+    origin = f"{'computed' if is_computed else 'given'} per launch by {what}"
+    op = as_kernel(value)
+    if op is not None:
+        return _Work(
+            _by_key(op.flops, ASKED_PRECISION),
+            _by_key(op.bytes, MAIN_LEVEL),
+            op.precision,
+            f"{origin}, op '{one_line(op.name)}'",
+        )
+    if not isinstance(value, Mapping):
+        or_else = "None" if is_computed else "a function of the row"
+        raise TypeError(f"{what} must be a dict with 'flops' and 'bytes', an op or {or_else}, got {shown_value(value)}")
+    for word in value:
+        if word not in _WORDS:
+            raise unknown_keyword(what, str(word), _WORDS)
+    if value.get("flops") is None and value.get("bytes") is None:
+        raise ValueError(f"{what} gives neither 'flops' nor 'bytes' of one launch")
+    try:
+        kernel = Kernel(pattern, value.get("flops"), value.get("bytes"), precision=value.get("precision"))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{what}: {error}") from None
+    flops = _by_key(kernel.flops, ASKED_PRECISION)
+    named = {key: amount for key, amount in (flops or {}).items() if key}
+    precision = kernel.precision or (max(named, key=named.__getitem__) if named else None)
+    return _Work(flops, _by_key(kernel.bytes, MAIN_LEVEL), precision, origin)
+
+
+def _by_key(amount: float | Mapping[str, float] | None, plain: str) -> Mapping[str, float] | None:
+    return {plain: amount} if isinstance(amount, (int, float)) else amount

@@ -1,0 +1,169 @@
+"""Many ranks of one program: the slowest rank of each kernel, stragglers, and waiting in collectives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import roofwidget as rw
+
+GEMM, GELU, REDUCE = "gemm", "gelu", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
+
+
+def rank(gemm: float = 0.1, gelu: float = 0.02, reduce: float = 0.05, **changes: Any) -> rw.Kernels:
+    table = rw.Kernels([GEMM, GELU, GEMM, REDUCE], [4e12, 1e9, 4e12, 0], [1e9] * 4, time=[gemm, gelu, gemm, reduce])
+    return table.replace(**changes)
+
+
+def four() -> rw.Ranks:
+    """Return four ranks. Rank 2 is slow in one kernel, so it comes last to the collective."""
+    return rw.ranks([rank(), rank(0.101), rank(0.13, reduce=0.01), rank(0.099, 0.021)])
+
+
+def test_each_kernel_has_its_slowest_rank_its_median_and_its_spread_over_ranks() -> None:
+    ranks = four()
+    assert ranks.names.tolist() == [GEMM, GELU, REDUCE]
+    np.testing.assert_allclose(ranks.time[0], [0.2, 0.202, 0.26, 0.198])
+    assert ranks.slowest_rank.tolist() == ["rank 2", "rank 3", "rank 0"]
+    assert ranks.fastest_rank.tolist() == ["rank 3", "rank 0", "rank 2"]
+    np.testing.assert_allclose(ranks.median, [0.201, 0.02, 0.05])
+    np.testing.assert_allclose(ranks.spread, [(0.26 - 0.198) / 0.201, 0.05, 0.04 / 0.05])
+
+
+def test_a_straggler_is_named_with_its_seconds_and_its_kernels() -> None:
+    (straggler,) = four().stragglers
+    assert straggler.rank == "rank 2"
+    assert straggler.seconds == pytest.approx(0.26 - 0.201)
+    assert straggler.share == pytest.approx(0.059 / 0.221)
+    assert straggler.kernels == {GEMM: pytest.approx(0.059)}
+    assert "straggler: rank 2 takes 59 ms more than the median rank (+27 %): gemm +59 ms" in repr(four())
+
+
+def test_waiting_in_collectives_is_on_the_fast_ranks_and_makes_no_straggler() -> None:
+    ranks = four()
+    np.testing.assert_allclose(ranks.waiting, [0.04, 0.04, 0, 0.04])
+    assert ranks.is_collective.tolist() == [False, False, True]
+    assert ranks.last == "rank 2"
+    assert ranks.slowest_rank[2] == "rank 0"
+    assert [one.rank for one in ranks.stragglers] == ["rank 2"]
+
+
+def test_a_rank_that_comes_last_without_slow_kernels_is_late_outside_kernels() -> None:
+    ranks = rw.ranks([rank(), rank(), rank(reduce=0.001), rank()])
+    assert ranks.stragglers == ()
+    assert ranks.last == "rank 2"
+    assert "rank 2 comes last, but its kernels are no slower: look outside kernels" in repr(ranks)
+
+
+def test_equal_ranks_have_no_straggler_and_none_comes_last() -> None:
+    ranks = rw.ranks([rank(), rank(), rank()])
+    assert ranks.stragglers == ()
+    assert ranks.last is None
+    assert "no straggler: no rank takes 5 % more than the median rank in the same kernels" in repr(ranks)
+
+
+def test_idle_time_makes_no_straggler() -> None:
+    def with_idle(seconds: float) -> rw.Kernels:
+        return rank(names=[GEMM, "idle", GEMM, REDUCE], gelu=seconds, category=[None, "idle", None, None])
+
+    assert rw.ranks([with_idle(0), with_idle(0), with_idle(9)]).stragglers == ()
+
+
+def test_ranks_with_other_stages_of_a_pipeline_are_compared_in_the_kernels_that_they_share() -> None:
+    first = rw.Kernels(["embed", "block"], [1, 1], [1, 1], time=[9, 1])
+    slow = rw.Kernels(["block", "head"], [1, 1], [1, 1], time=[1.2, 1])
+    ranks = rw.ranks([first, first.replace(time=[9, 1]), slow, slow.replace(time=[1, 1])])
+    (straggler,) = ranks.stragglers
+    assert (straggler.rank, list(straggler.kernels)) == ("rank 2", ["block"])
+    assert np.isnan(rw.ranks({"a": first, "b": slow}).spread[0])
+
+
+def test_a_straggler_with_more_work_says_so() -> None:
+    ranks = rw.ranks([rank(), rank(), rank(0.13, flops=[6e12, 1e9, 6e12, 0])])
+    assert ranks.stragglers[0].flops_share == pytest.approx(0.5, rel=1e-3)
+    assert "it has +50 % FLOPs" in repr(ranks)
+
+
+def test_above_sets_how_slow_a_straggler_is() -> None:
+    tables = [rank(), rank(), rank(0.13)]
+    assert rw.ranks(tables, above=0.3).stragglers == ()
+    assert len(rw.ranks(tables, above=0.2).stragglers) == 1
+
+
+def test_ranks_are_matched_by_further_columns() -> None:
+    tables = [rank(extra={"shape": ["a", "a", "b", "a"]}), rank(0.2, extra={"shape": ["a", "a", "b", "a"]})]
+    ranks = rw.ranks(tables, match=("name", "shape"))
+    assert ranks.names.tolist() == ["gemm a", "gelu a", "gemm b", f"{REDUCE} a"]
+    with pytest.raises(ValueError, match="no column 'shap'"):
+        rw.ranks(tables, match="shap")
+
+
+def test_profiles_are_read_and_named_by_the_number_of_their_rank(tmp_path: Path) -> None:
+    for number in (10, 9, 0):
+        (tmp_path / f"trace_rank{number}_step3.csv").write_text(f"name,time (s)\ngemm,{1 + number}\n")
+    ranks = rw.ranks(str(tmp_path / "*.csv"))
+    assert ranks.ranks == ("rank 0", "rank 9", "rank 10")
+    assert ranks.time.tolist() == [[1, 10, 11]]
+    assert rw.ranks(rw.read_many(str(tmp_path / "*.csv"))).ranks == ranks.ranks
+    work = rw.ranks(sorted(tmp_path.iterdir()), work={"gemm": {"flops": 5}})
+    assert work.tables["rank 9"].flops.tolist() == [5]
+
+
+def test_profiles_without_numbers_of_ranks_have_the_names_of_their_paths(tmp_path: Path) -> None:
+    for name in ("node1", "node2"):
+        (tmp_path / f"{name}.csv").write_text("name,time (s)\ngemm,1\n")
+    assert rw.ranks(str(tmp_path / "*.csv")).ranks == (str(tmp_path / "node1.csv"), str(tmp_path / "node2.csv"))
+
+
+def test_the_data_frame_has_a_row_for_each_kernel_and_a_column_for_each_rank() -> None:
+    frame = four().to_dataframe()
+    assert frame["kernel"].tolist() == [GEMM, GELU, REDUCE]
+    assert frame["collective"].tolist() == [False, False, True]
+    assert frame["ranks"].tolist() == [4, 4, 4]
+    assert frame["time:rank 2"].tolist() == pytest.approx([0.26, 0.02, 0.01])
+    assert frame["slowest_rank"].tolist() == ["rank 2", "rank 3", "rank 0"]
+
+
+def test_the_roofline_has_the_rank_as_category_and_as_column() -> None:
+    ranks = rw.ranks([rank(category=["matmul", "act", "matmul", "nccl"]), rank(0.2)])
+    widget = ranks.roofline(chips=["h100-sxm"])
+    assert widget.kernels.category.tolist() == ["rank 0"] * 3 + ["rank 1"] * 3
+    assert widget.kernels.extra["rank"].tolist() == widget.kernels.category.tolist()
+    assert widget.kernels.extra["category in the profile"].tolist() == ["matmul", "act", "nccl", None, None, None]
+    assert rw.roofline(["h100-sxm"], ranks).kernels == widget.kernels
+
+
+def test_the_text_and_the_html_show_the_largest_differences_first_and_collectives_last() -> None:
+    lines = repr(four()).splitlines()
+    assert lines[0] == "Ranks: 4 ranks, 3 kernels; time of a rank 269 ms to 290 ms, median 271 ms"
+    assert [line.split()[0] for line in lines[3:]] == ["kernel", GEMM, GELU, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"]
+    assert lines[-1].endswith("80 % (waiting)")
+    page = four()._repr_html_()
+    assert page.count("<tr>") == 4
+    assert "straggler: rank 2" in page
+
+
+def test_names_from_files_are_one_line_and_are_escaped() -> None:
+    ranks = rw.ranks({"<b>\n1": rank(names=["<i>\n", GELU, "<i>\n", REDUCE]), "2": rank(0.5)})
+    assert "<b>" not in ranks._repr_html_()
+    assert len(repr(ranks).splitlines()) == 8
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "message"),
+    [
+        ([rank()], {}, ValueError, "at least two ranks, got 1 rank"),
+        ([rank(), rank(time=None)], {}, ValueError, "rank 'rank 1' has no times"),
+        ({"a": rank(), "b": 3}, {}, TypeError, "rank 'b' must be Kernels, got int"),
+        (7, {}, TypeError, "paths_or_glob must be a pattern"),
+        ([], {}, ValueError, "at least two ranks, got 0 ranks"),
+        ([rank(), rank()], {"above": 0}, ValueError, "above must be a share above 0"),
+        ([rank(), rank()], {"match": ()}, ValueError, "match needs at least one column"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(given: Any, options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        rw.ranks(given, **options)
