@@ -112,7 +112,7 @@ def _situation(kernel: dict[str, Any]) -> str:
     if kernel["above_roof"]:
         return "above its roof"
     if kernel["bound_by"] == "unknown":
-        return str(kernel["situation"])
+        return str(kernel["situation"]).partition(",")[0]
     return str(kernel["bound_by"]) + (", done" if kernel["done"] else "")
 
 

@@ -81,6 +81,8 @@ def test_kernels_at_one_place_say_whose_mark_is_seen(capsys: Capture, tmp_path: 
 
 
 def test_names_from_a_file_take_their_cells_and_no_command_of_the_terminal() -> None:
+    long = Point("copy", 10.0, 1e10, "memory", ("a memory level with a long name " * 3, "", ""))
+    assert max(map(len, draw([ROOF], [long], "HBM", 60, 12, has_colour=False).splitlines())) <= 60
     names = ("行列の積を計算するカーネル", "\x1b[31mred", "a" * 200)
     points = [Point(name, 10.0**at, 1e12, "memory", ("HBM", "10 %", "1 s")) for at, name in enumerate(names)]
     lines = draw([ROOF], points, "HBM", 80, 30, has_colour=False).splitlines()
