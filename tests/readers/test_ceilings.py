@@ -127,7 +127,8 @@ def test_tracelens_matrix_units_are_meant_below_32_bits_and_vector_units_from_th
 def test_ceilings_under_a_chip_of_the_catalogue_leave_its_sheet_and_find_its_words() -> None:
     chip = rw.read_ceilings(FIXTURES / "elm.json", chip="mi300x")
     assert chip.peak_flops == rw.chip("mi300x").peak_flops
-    added = {key: rate for key, rate in ceilings(chip).items() if key not in ceilings(rw.chip("mi300x"))}
+    base = ceilings(rw.chip("mi300x"))
+    added = {key: rate for key, rate in ceilings(chip).items() if base.get(key) != rate}
     assert added == {
         "measured fp64": 40e12,
         "measured fp64_tensor": 80e12,
