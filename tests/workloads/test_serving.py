@@ -200,7 +200,7 @@ def test_the_scaling_books_table_of_llama_2_13b_on_eight_v5e_is_reproduced(
 
 
 def test_the_published_sizes_of_weights_are_reproduced() -> None:
-    # Llama 3.1 405B: 810 GB in 16 bits (Meta's model card says 810 GB for BF16). gpt-oss-120b in bf16: 2 bytes each.
+    # open-source-ai.tech, Llama 3.1 405B: 810 GB in fp16.
     assert round(decoder_config("llama-3-405b").weight_bytes() / 1e10) == 81
     made = serving("gpt-oss-120b", weight_dtype="int4")
     assert made.weight_bytes == 116_829_156_672 // 2
