@@ -317,7 +317,9 @@ def test_the_all_reduces_are_two_a_layer() -> None:
 
 def test_a_slow_link_binds() -> None:
     slow = CHIP.replace(links={"NVLink": 1e9})
-    assert serving("Meta-Llama-3-8B", chip=slow, tp=8).decode.bound_by == "network"
+    step = serving("Meta-Llama-3-8B", chip=slow, tp=8).decode
+    assert step.bound_by == "network"
+    assert step.time == step.network_time > step.body_time
     assert serving("Meta-Llama-3-8B", chip=slow, tp=8, network="exposed").decode.bound_by == "network"
 
 
