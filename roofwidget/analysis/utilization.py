@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from roofwidget import units
@@ -220,7 +220,7 @@ def mfu(
     again = f"with recomputation of {flops.recompute}"
     peak = found.peak(key)
     hardware = _made("HFU", flops.hardware_flops, "FLOP", time, found, n_chips, peak, key, f"peak_flops.{key}", again)
-    return Utilization(**{**vars(made), "hardware": hardware})
+    return replace(made, hardware=hardware)
 
 
 @keywords("mbu")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -327,7 +328,7 @@ def _mixture(keys: _Keys, width: int, experts: str, **more: Any) -> FeedForward:
 
 
 def _windowed(attention: Attention, window: int) -> Attention:
-    return Attention(**{**vars(attention), "window": window})
+    return replace(attention, window=window)
 
 
 _READERS: Final[Mapping[str, Callable[[_Keys, int], list[DecoderLayer]]]] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
@@ -33,7 +33,7 @@ _MAX_TABLE_BATCHES: Final = 64
 class Step:
     """The bound of one step: the prefill of all prompts, or the decoding of one token per sequence.
 
-    The matrices run one after the other with attention, and each takes the longer of its compute and its memory time.
+    The matrices and attention run one after the other. Each takes the longer of its compute and its memory time.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Step:
 
 @dataclass(frozen=True, repr=False)
 class Serving:
-    """Bounds on serving a decoder on chips of one kind. All of them are upper bounds on rates, lower bounds on times.
+    """Bounds on serving a decoder on chips of one kind. Rates are upper bounds, times are lower bounds.
 
     Parameters
     ----------
@@ -224,8 +224,7 @@ class Serving:
 
     def at(self, batch: int) -> Serving:
         """Return the bounds at another batch."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return Serving(**{**values, "batch": _whole(batch, "batch")})
+        return replace(self, batch=_whole(batch, "batch"))
 
     def to_dataframe(self, batches: Iterable[int] | None = None) -> Any:
         """Return a pandas DataFrame with one row per batch; by default the powers of two that fit.
@@ -498,7 +497,7 @@ def _activation(dtype: str) -> str:
     return dtype if dtype in DTYPES and DTYPES[dtype] > 8 else "bf16"  # noqa: PLR2004 - bits
 
 
-def _first(turned: Any) -> int | None:
+def _first(turned: Callable[[int], bool]) -> int | None:
     """Return the smallest batch for which `turned` is true, if it stays true for larger batches."""
     low, high = 0, 1
     while not turned(high):
