@@ -65,6 +65,24 @@ def test_equal_ranks_have_no_straggler_and_none_comes_last() -> None:
     assert "no straggler: no rank takes 5 % more than the median rank in the same kernels" in repr(ranks)
 
 
+def test_no_rank_comes_last_if_the_wait_is_short_or_if_the_last_rank_changes() -> None:
+    assert rw.ranks([rank(), rank(), rank(reduce=0.04)]).last is None
+    times = [[0.5, 0, 0.1], [0.5, 0.1, 0], [0.5, 0.1, 0.1]]
+    tables = [rw.Kernels([GEMM, "all-reduce.1", "all-gather.2"], [1] * 3, [1] * 3, time=time) for time in times]
+    ranks = rw.ranks(tables)
+    np.testing.assert_allclose(ranks.waiting, [0.1, 0.1, 0.2])
+    assert ranks.last is None
+
+
+def test_a_rank_without_a_kernel_is_neither_its_slowest_nor_its_fastest() -> None:
+    some = rw.Kernels(["a", "b"], [1, 1], [1, 1], time=[1, 2])
+    more = rw.Kernels(["a", "c", "d"], [1] * 3, [1] * 3, time=[2.0, 3.0, np.nan])
+    ranks = rw.ranks([some, more])
+    assert ranks.slowest_rank.tolist() == ["rank 1", "rank 0", "rank 1", None]
+    assert ranks.fastest_rank.tolist() == ["rank 0", "rank 0", "rank 1", None]
+    assert ranks.to_dataframe()["ranks"].tolist() == [2, 1, 1, 0]
+
+
 def test_idle_time_makes_no_straggler() -> None:
     def with_idle(seconds: float) -> rw.Kernels:
         return rank(names=[GEMM, "idle", GEMM, REDUCE], gelu=seconds, category=[None, "idle", None, None])
@@ -97,6 +115,7 @@ def test_ranks_are_matched_by_further_columns() -> None:
     tables = [rank(extra={"shape": ["a", "a", "b", "a"]}), rank(0.2, extra={"shape": ["a", "a", "b", "a"]})]
     ranks = rw.ranks(tables, match=("name", "shape"))
     assert ranks.names.tolist() == ["gemm a", "gelu a", "gemm b", f"{REDUCE} a"]
+    assert len(ranks.kernels) == 8
     with pytest.raises(ValueError, match="no column 'shap'"):
         rw.ranks(tables, match="shap")
 

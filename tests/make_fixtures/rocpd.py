@@ -172,7 +172,7 @@ def write_analysis(
                 base.executemany(
                     f"INSERT INTO {values} (metric_uuid, kernel_uuid, value_name, value) VALUES (?, ?, ?, ?)",
                     [
-                        [keys[metric], key, word, cell]
+                        [keys[metric], key, word, cell if word == "Value" else 12345.0]
                         for metric, cell in rates.items()
                         for word in ("Value", "Peak (Empirical)")
                     ],
