@@ -9,7 +9,7 @@ import random
 import tracemalloc
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pytest
@@ -48,7 +48,7 @@ def twins() -> dict[str, bytes]:
 TWINS: Final = twins()
 
 
-def refused(data: bytes, **options: str) -> str:
+def refused(data: bytes, **options: Any) -> str:
     """Return the error message for the file; empty if the file could be read."""
     try:
         rw.read(data, **options)

@@ -10,6 +10,7 @@ import runpy
 import tracemalloc
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ ROW = '"0","5","k","(1, 1, 1)","(2, 1, 1)","8.6","{}","{}","{}"\n'
 TIME = ROW.format("gpu__time_duration.sum", "ns", "1000")
 
 
-def refused(data: bytes, words: str, **options: object) -> ProfileError:
+def refused(data: bytes, words: str, **options: Any) -> ProfileError:
     with pytest.raises(ProfileError, match=words) as caught:
         read(data, format="ncu", **options)
     return caught.value
