@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
@@ -13,12 +15,31 @@ from tests.browser.drawn import Drawn
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
+def walk(story: Locator) -> None:
+    """Go to the last step of a story by keyboard."""
+    story.scroll_into_view_if_needed()
+    said = story.get_by_text(re.compile(r"^Step \d+ of \d+$"))
+    step, steps = map(int, re.findall(r"\d+", said.text_content() or ""))
+    for following in range(step + 1, steps + 1):
+        story.get_by_role("button", name="Next", exact=True).press("Enter")
+        expect(said).to_have_text(f"Step {following} of {steps}")
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
-def test_a_notebook_runs_from_top_to_bottom_and_asks_nobody_outside(notebook: OpenNotebook, path: Path) -> None:
+def test_a_lesson_draws_its_widgets_tells_its_stories_to_the_end_and_asks_nobody_outside(
+    notebook: OpenNotebook, path: Path
+) -> None:
     cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
     sources = [f"import os; os.chdir({str(path.parent)!r})", *("".join(cell["source"]) for cell in cells)]
     book = notebook(sources)
     for index in range(len(sources)):
         book.run(index)
     Drawn(book)
+    for widget in book.page.locator(".roofwidget").all():
+        widget.scroll_into_view_if_needed()
+        expect(widget.locator(".roofwidget-chart")).to_be_visible()
+    stories = book.page.locator(".roofwidget-story").all()
+    assert stories
+    for story in stories:
+        walk(story)
     assert book.external_requests == []
