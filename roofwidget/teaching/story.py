@@ -23,8 +23,10 @@ from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.question import Question, by_key
 from roofwidget.widget import RooflineWidget
 
-SLIDE_PX: Final = (960, 540)
-"""Width and height of the chart of a slide. A PNG has two pixels for each px."""
+SLIDE_PX: Final = (720, 405)
+"""Width and height of the picture of a slide. It is small, so that its texts are large on a projector."""
+SLIDE_SCALE: Final = 8 / 3
+"""Pixels for each px in the PNG of a slide, which has 1920 by 1080 pixels."""
 _OF_LESSON: Final = frozenset({"step", "answers", "presentation"})
 
 
@@ -157,7 +159,7 @@ class Story:
         shown = list(self._slides())
         for slide in shown:
             (target / f"{slide.key}.svg").write_text(slide.picture.svg, encoding="utf-8")
-            (target / f"{slide.key}.png").write_bytes(png(slide.picture))
+            (target / f"{slide.key}.png").write_bytes(png(slide.picture, scale=SLIDE_SCALE))
         index = target / "index.html"
         index.write_text(slides_page(shown, self.widget.title, self.widget.locale), encoding="utf-8")
         return index

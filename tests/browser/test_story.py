@@ -357,6 +357,19 @@ def test_hostile_texts_of_a_story_stay_text(exported: Callable[..., Exported], t
     assert graded(panel.saved(), tmp_path).points == 1
 
 
+def test_the_picture_of_a_slide_has_texts_that_can_be_read_on_a_projector(
+    exported: Callable[..., Exported], tmp_path: Path
+) -> None:
+    widget = told(caption=LONG)
+    index = rw.Story(widget, [rw.Step(LONG, {}, BOUND)]).slides(tmp_path / "slides")
+    page = exported(index.read_text(encoding="utf-8"), viewport={"width": 1920, "height": 1080}).page
+    pictures = page.locator("img")
+    expect(pictures).to_have_count(2)
+    for picture in pictures.all():
+        # The texts of a picture have 12 px.
+        assert 12 * picture.evaluate("(one) => one.clientHeight / one.naturalHeight") >= 16
+
+
 def test_a_projector_shows_text_chart_and_sliders_of_each_step_at_once(exported: Callable[..., Exported]) -> None:
     projector = {"viewport": {"width": 1024, "height": 768}}
     assert 50 <= len(LONG.split()) <= 60
