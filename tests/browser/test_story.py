@@ -396,6 +396,24 @@ def test_a_projector_shows_text_chart_and_sliders_of_each_step_at_once(exported:
     expect(drawn.toggle("My chip")).to_be_attached()
 
 
+def test_a_title_leaves_a_projector_to_the_questions(exported: Callable[..., Exported]) -> None:
+    html = told(presentation=True, title="A roofline", caption="Where is it?").to_html(title="A course")
+    opened = exported(html, viewport={"width": 1024, "height": 768})
+    page, panel, drawn = opened.page, Panel(opened.page), opened.drawn
+    drawn.root.get_by_role("button", name="Full screen").click()
+    title = drawn.root.get_by_role("heading", name="A roofline")
+    expect(title).to_be_visible()
+    panel.next.click()
+    panel.next.click()
+    panel.next.click()
+    panel.at(4)
+    expect(title).to_have_count(0)
+    answer_wrong(panel)
+    slider = drawn.slider("bandwidth")
+    drawn.eventually(lambda: slider.evaluate("(one) => one.getBoundingClientRect().bottom") <= 768)
+    assert page.evaluate("document.fullscreenElement !== null")
+
+
 def test_the_number_at_the_marker_stays_on_the_chart(exported: Callable[..., Exported]) -> None:
     opened = exported(told().to_html(), fragment="#step=4", viewport={"width": 480, "height": 900})
     panel, drawn = Panel(opened.page), opened.drawn
