@@ -174,7 +174,7 @@ function View({ store, box, theme }: ViewProps) {
   const room = isFull || isLarge ? visible / scale - around - (isFull ? SENTENCE_PX : 0) : undefined;
   const size = { width: chartWidth, height: chartHeight(chartWidth, room, isFull) };
   const chart = { store, size, theme: theme.value, below, pointedChip };
-  // In a presentation, a story and the chart with its sliders share the screen.
+  // In a presentation, a story and the chart with its sliders share the screen. Only the first step has the title.
   const isTold = isLarge && store.story.value !== null;
   const chips = <Chips store={store} theme={theme.value} />;
   const looks = { stacked: isStacked, narrow: width < NARROW_PX, large: isLarge, dark: theme.value.dark };
@@ -188,7 +188,7 @@ function View({ store, box, theme }: ViewProps) {
     >
       <InUse.Provider value={isLarge ? inUse : undefined}>
         <div ref={head}>
-          {store.title.value && <h2>{store.title.value}</h2>}
+          {store.title.value && !(isTold && store.step.value > 0) && <h2>{store.title.value}</h2>}
           <StoryPanel store={store} />
           {has("chips") && !isTold && chips}
         </div>

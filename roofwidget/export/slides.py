@@ -17,11 +17,12 @@ from roofwidget.support.text_tables import escaped
 _STYLE: Final = """\
 html { scroll-snap-type: y mandatory; background: #fff; color: #1f2328; }
 body { margin: 0; font: min(2.2vw, 3.9vh)/1.35 system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; }
-section { box-sizing: border-box; display: flex; flex-direction: column; gap: 2vh; height: 100vh; padding: 4vh 3vw 3vh;
+section { box-sizing: border-box; display: flex; flex-direction: column; gap: 2vh; height: 100vh; padding: 3vh 3vw 2vh;
   scroll-snap-align: start; scroll-snap-stop: always; overflow: hidden; break-after: page; }
 section > div { max-width: 100%; }
 h1 { margin: auto 0; font-size: 2em; }
 p, ul, ol { margin: 0 0 .4em; }
+.asked + ul { display: flex; flex-wrap: wrap; gap: .1em 2.5em; }
 .asked { font-weight: 600; }
 img { flex: 1; min-height: 0; width: 100%; object-fit: contain; object-position: top; }
 small { color: #59616b; }

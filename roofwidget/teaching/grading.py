@@ -94,7 +94,7 @@ class Grades:
 
 def grade(
     answers: RooflineModel | Mapping[str, Any] | str | os.PathLike[str],
-    questions: Iterable[Question] | None = None,
+    questions: RooflineModel | Iterable[Question | Mapping[str, Any]] | None = None,
     *,
     counts: Literal["last", "first", "best"] = "last",
 ) -> Grades:
@@ -106,8 +106,8 @@ def grade(
         A mapping from the keys of questions to answers; or a widget with a story; or the path of a file of answers. A
         page and `RooflineModel.export_answers` write such files.
     questions
-        The questions, in the order of the result. By default those of the widget's story or of the file. A learner can
-        edit a file: for marks that count, give the questions.
+        The questions or their records, in the order of the result; or a widget whose story asks them. By default those
+        of the widget's story or of the file. A learner can edit a file: for marks that count, give the questions.
     counts
         Which of several answers to a question counts: the last one, the first one, or a right one if there is one.
 
@@ -116,7 +116,7 @@ def grade(
     OSError
         If the file cannot be read.
     TypeError
-        If the answers are a mapping and no questions are given.
+        If the answers are a mapping and no questions are given, or if a question is of another type.
     ValueError
         If the file has no answers, two questions have one key, or `counts` is none of the three.
 
@@ -133,15 +133,30 @@ def grade(
     attempts, own = _attempts(answers, is_asked=questions is None)
     if questions is None and own is None:
         raise TypeError("grade: give the questions that the answers belong to, as in rw.grade(answers, questions)")
-    known = by_key(list(own or []) if questions is None else list(questions))
+    known = by_key(list(own or []) if questions is None else _questions(questions))
     return Grades(tuple(_grade(question, attempts.get(key, []), counts) for key, question in known.items()))
+
+
+def _questions(given: Any) -> list[Question]:
+    if isinstance(given, RooflineModel):
+        given = given.questions
+    elif isinstance(given, Question | Mapping | str) or not isinstance(given, Iterable):
+        raise TypeError(f"grade: questions is a list of questions or a widget with a story, not {given!r:.60}")
+    return [_question(one) for one in given]
+
+
+def _question(given: Any) -> Question:
+    if isinstance(given, Question):
+        return given
+    if isinstance(given, Mapping):
+        return Question.from_record(given)
+    raise TypeError(f"grade: a question is a Question or its record, not {given!r:.60}")
 
 
 def _attempts(answers: Any, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question] | None]:
     """Return all answers by key, and the questions that come with them if they are asked for."""
     if isinstance(answers, RooflineModel):
-        own = [Question.from_record(record) for record in answers.questions]
-        return {key: list(given) for key, given in answers.answers.items()}, own
+        return {key: list(given) for key, given in answers.answers.items()}, _questions(answers)
     if isinstance(answers, Mapping):
         return {str(key): [] if value is None else [value] for key, value in answers.items()}, None
     return _from_file(Path(answers), is_asked=is_asked)

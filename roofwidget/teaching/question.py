@@ -147,6 +147,8 @@ class Question:
             raise self._wrong(f"its parts are those of kind '{natural}', not of '{self.kind}'")
         if self.difficulty not in _LEVELS:
             raise self._wrong(f"difficulty is 1, 2 or 3, not {self.difficulty!r}")
+        if not isinstance(self.options, Mapping):
+            raise self._wrong("options is a dict: by option, what is said to a learner who chooses it")
         self._set("options", {str(one): str(said) for one, said in self.options.items()})
         checked = {"number": self._check_number, "drag": self._check_number, "choice": self._check_options}
         checked.get(self.kind, self._check_groups)()

@@ -23,8 +23,10 @@ from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.question import Question, by_key
 from roofwidget.widget import RooflineWidget
 
-SLIDE_PX: Final = (960, 540)
-"""Width and height of the chart of a slide. A PNG has two pixels for each px."""
+SLIDE_PX: Final = (720, 405)
+"""Width and height of the picture of a slide. It is small, so that its texts are large on a projector."""
+SLIDE_SCALE: Final = 8 / 3
+"""Pixels for each px in the PNG of a slide, which has 1920 by 1080 pixels."""
 _OF_LESSON: Final = frozenset({"step", "answers", "presentation"})
 
 
@@ -42,8 +44,13 @@ class Step:
     question
         What the learner is asked.
     hides
-        Names of kernels whose points are hidden until the question is answered, or True for all kernels. The kernel of
-        a drag question is hidden without being named here.
+        Names of kernels whose points are hidden until the question is answered, or True for all kernels. In a step
+        without a question they stay hidden. The kernel of a drag question is hidden without being named here.
+
+    Raises
+    ------
+    TypeError
+        If the changes are no mapping, or the question is no `Question`.
     """
 
     __module__ = "roofwidget"
@@ -52,6 +59,13 @@ class Step:
     changes: Mapping[str, Any] = field(default_factory=dict)
     question: Question | None = None
     hides: bool | Iterable[str] = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.changes, Mapping):
+            hint = "; write question=…" if isinstance(self.changes, Question) else ""
+            raise TypeError(f"the changes of a step are values by name, not {self.changes!r:.60}{hint}")
+        if self.question is not None and not isinstance(self.question, Question):
+            raise TypeError(f"the question of a step is a Question, not {self.question!r:.60}")
 
 
 class Story:
@@ -74,7 +88,7 @@ class Story:
     TypeError
         If a step is of another type, or changes something that is not a shared trait.
     traitlets.TraitError
-        If the widget refuses a value. The message begins with the number of the step.
+        If the widget refuses a value. The message begins with the step, such as ``steps[1]``.
     ValueError
         If there is no step, or if two questions have the same key.
 
@@ -145,7 +159,7 @@ class Story:
         shown = list(self._slides())
         for slide in shown:
             (target / f"{slide.key}.svg").write_text(slide.picture.svg, encoding="utf-8")
-            (target / f"{slide.key}.png").write_bytes(png(slide.picture))
+            (target / f"{slide.key}.png").write_bytes(png(slide.picture, scale=SLIDE_SCALE))
         index = target / "index.html"
         index.write_text(slides_page(shown, self.widget.title, self.widget.locale), encoding="utf-8")
         return index
@@ -220,7 +234,7 @@ def _script(widget: RooflineModel, steps: Iterable[Step]) -> Script:
     for step in steps:
         for name in step.changes:
             if name not in known:
-                raise unknown_keyword("Step", name, known)
+                raise unknown_keyword("Step", name, sorted(known))
     changed = {"what_if" if name in QUANTITIES else name for step in steps for name in step.changes}
     names = list(dict.fromkeys((*ALWAYS_RESTORED, *changed)))
     copy = widget.copy_without_browser()
@@ -245,7 +259,7 @@ def _change(copy: RooflineModel, changes: Mapping[str, Any], at: int) -> None:
             else:
                 setattr(copy, name, changes[name])
     except (TraitError, TypeError, ValueError) as error:
-        raise TraitError(f"step {at}: {error}") from None
+        raise TraitError(f"steps[{at}]: {error}") from None
 
 
 def _hidden(step: Step, copy: RooflineModel, at: int) -> bool | tuple[str, ...]:
@@ -258,5 +272,5 @@ def _hidden(step: Step, copy: RooflineModel, at: int) -> bool | tuple[str, ...]:
     known = set(copy.shown_kernels.names)
     for name in names:
         if name not in known:
-            raise ValueError(f"step {at}: there is no kernel '{name}' to hide{did_you_mean(name, known)}")
+            raise ValueError(f"steps[{at}]: there is no kernel '{name}' to hide{did_you_mean(name, known)}")
     return step.hides if step.hides is True else names or False

@@ -357,6 +357,19 @@ def test_hostile_texts_of_a_story_stay_text(exported: Callable[..., Exported], t
     assert graded(panel.saved(), tmp_path).points == 1
 
 
+def test_the_picture_of_a_slide_has_texts_that_can_be_read_on_a_projector(
+    exported: Callable[..., Exported], tmp_path: Path
+) -> None:
+    widget = told(caption=LONG)
+    index = rw.Story(widget, [rw.Step(LONG, {}, BOUND)]).slides(tmp_path / "slides")
+    page = exported(index.read_text(encoding="utf-8"), viewport={"width": 1920, "height": 1080}).page
+    pictures = page.locator("img")
+    expect(pictures).to_have_count(2)
+    for picture in pictures.all():
+        # The texts of a picture have 12 px.
+        assert 12 * picture.evaluate("(one) => one.clientHeight / one.naturalHeight") >= 16
+
+
 def test_a_projector_shows_text_chart_and_sliders_of_each_step_at_once(exported: Callable[..., Exported]) -> None:
     projector = {"viewport": {"width": 1024, "height": 768}}
     assert 50 <= len(LONG.split()) <= 60
@@ -381,6 +394,24 @@ def test_a_projector_shows_text_chart_and_sliders_of_each_step_at_once(exported:
             expect(panel.root).to_contain_text("The answer is")
             fits()
     expect(drawn.toggle("My chip")).to_be_attached()
+
+
+def test_a_title_leaves_a_projector_to_the_questions(exported: Callable[..., Exported]) -> None:
+    html = told(presentation=True, title="A roofline", caption="Where is it?").to_html(title="A course")
+    opened = exported(html, viewport={"width": 1024, "height": 768})
+    page, panel, drawn = opened.page, Panel(opened.page), opened.drawn
+    drawn.root.get_by_role("button", name="Full screen").click()
+    title = drawn.root.get_by_role("heading", name="A roofline")
+    expect(title).to_be_visible()
+    panel.next.click()
+    panel.next.click()
+    panel.next.click()
+    panel.at(4)
+    expect(title).to_have_count(0)
+    answer_wrong(panel)
+    slider = drawn.slider("bandwidth")
+    drawn.eventually(lambda: slider.evaluate("(one) => one.getBoundingClientRect().bottom") <= 768)
+    assert page.evaluate("document.fullscreenElement !== null")
 
 
 def test_the_number_at_the_marker_stays_on_the_chart(exported: Callable[..., Exported]) -> None:

@@ -32,6 +32,8 @@ def test_the_code_runs_and_prints_what_it_says(
     assert {"index.html", "step-1.svg", "step-1.png", "step-2-answer.svg"} <= {
         path.name for path in (tmp_path / "slides").iterdir()
     }
+    drawn = [(tmp_path / "slides" / f"step-{key}.svg").read_text(encoding="utf-8") for key in ("1", "2", "2-answer")]
+    assert ["softmax" in picture for picture in drawn] == [False, False, True]
 
 
 def test_the_first_lesson_has_five_steps_and_two_questions_that_can_be_answered() -> None:

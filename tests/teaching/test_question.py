@@ -133,6 +133,7 @@ def test_a_drag_has_the_unit_of_what_is_dragged_and_a_wider_tolerance() -> None:
         ({"kind": "choice"}, "its parts are those of kind 'number', not of 'choice'"),
         ({"difficulty": 9}, "difficulty is 1, 2 or 3, not 9"),
         ({"tolerance": 7}, "tolerance is |log2| from 0 to 1, not 7"),
+        ({"options": ["a", "b"], "answer": "a"}, "options is a dict: by option, what is said to a learner"),
         ({"options": {"a": "x"}, "answer": "a"}, "a choice has at least two options"),
         ({"options": {"a": "x", "b": "y"}, "answer": "c"}, "the answer 'c' is none of its options"),
         ({"options": {"a": "", "b": ""}, "answer": "a"}, "the option 'b' has no text that says why it is wrong"),

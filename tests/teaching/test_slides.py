@@ -49,7 +49,7 @@ def test_each_step_gives_a_picture_and_each_question_one_of_its_answer(told: Pat
     files = {path.name for path in told.parent.iterdir()}
     assert files == {"index.html", *(f"{key}.{end}" for key in keys for end in ("svg", "png"))}
     assert re.findall(r'<section id="([^"]+)"', told.read_text(encoding="utf-8")) == ["title", *keys]
-    # 960 by 540 px, with two pixels for each px.
+    # 1920 by 1080 pixels.
     assert (told.parent / "step-1.png").read_bytes()[16:24] == bytes([0, 0, 7, 128, 0, 0, 4, 56])
 
 

@@ -90,12 +90,12 @@ def test_a_story_moves_operations_and_sizes_of_a_graph() -> None:
         ([7], TypeError, "a step is a Step, a Question, a text or a tuple, not 7"),
         ([("x", {"bandwith": 1})], TypeError, "did you mean 'bandwidth'"),
         ([("x", {"kernels": []})], TypeError, "kernels"),
-        (["x", ("y", {"bandwidth": "fast"})], TraitError, "step 1: "),
-        (["x", ("y", {"focus_chip": "h200"})], TraitError, "step 1: "),
+        (["x", ("y", {"bandwidth": "fast"})], TraitError, "steps[1]: "),
+        (["x", ("y", {"focus_chip": "h200"})], TraitError, "steps[1]: "),
         (
             [rw.Step("x", hides=["atention"])],
             ValueError,
-            "there is no kernel 'atention' to hide; did you mean 'attention'",
+            "steps[0]: there is no kernel 'atention' to hide; did you mean 'attention'",
         ),
         ([ridge(), ridge()], ValueError, "two questions have the key 'ridge'"),
     ],
@@ -110,6 +110,20 @@ def test_a_wrong_step_is_refused_and_the_model_stays_as_it_was(
     assert message in str(refusal.value)
     assert model.story is None
     assert (dict(model.what_if), model.focus_chip) == before
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ((ridge(),), "the changes of a step are values by name, not Question(key='ridge', "),
+        ((ridge(),), "; write question=…"),
+        (({}, "Where is it?"), "the question of a step is a Question, not 'Where is it?'"),
+    ],
+)
+def test_a_step_whose_parts_have_another_type_is_refused(parts: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(TypeError) as refusal:
+        rw.Step("x", *parts)
+    assert message in str(refusal.value)
 
 
 def test_a_step_that_is_not_there_is_refused() -> None:
@@ -150,6 +164,32 @@ def test_plain_values_are_graded_without_a_widget() -> None:
         rw.grade({"ridge": 166})
     with pytest.raises(ValueError, match="counts is 'last', 'first' or 'best', not 'lst'; did you mean 'last'"):
         rw.grade({}, [ridge()], counts="lst")  # type: ignore[arg-type]
+
+
+def test_the_questions_of_an_opened_lesson_grade_a_file(tmp_path: Path) -> None:
+    model, _ = told()
+    model.answers = {"ridge": [166]}
+    file = tmp_path / "ada.json"
+    file.write_text(model.export_answers(), encoding="utf-8")
+    model.save(tmp_path / "lesson.json")
+    lesson = rw.load(tmp_path / "lesson.json")
+    of_the_file = rw.grade(file)
+    assert of_the_file["ridge"].correct
+    assert list(rw.grade(file, lesson)) == list(rw.grade(file, lesson.questions)) == list(of_the_file)
+
+
+@pytest.mark.parametrize(
+    ("questions", "message"),
+    [
+        (ridge(), "questions is a list of questions or a widget with a story, not Question(key='ridge'"),
+        (3, "questions is a list of questions or a widget with a story, not 3"),
+        (["ridge"], "a question is a Question or its record, not 'ridge'"),
+    ],
+)
+def test_questions_of_another_type_are_refused(questions: Any, message: str) -> None:
+    with pytest.raises(TypeError) as refusal:
+        rw.grade({"ridge": 166}, questions)
+    assert message in str(refusal.value)
 
 
 def test_exported_answers_are_graded_from_their_file(tmp_path: Path) -> None:
