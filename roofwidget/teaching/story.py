@@ -101,9 +101,8 @@ class Story:
         self.questions = tuple(step.question for step in self.steps if step.question is not None)
         by_key(self.questions)
         self._script = _script(widget, self.steps)
-        widget.set_wire_values(self._script.at(0))
-        widget.step = 0
         widget.story = self._script
+        self.show(0)
 
     def show(self, step: int) -> None:
         """Show a step, counted from 0.
@@ -111,11 +110,11 @@ class Story:
         Raises
         ------
         traitlets.TraitError
-            If there is no such step.
+            If there is no such step, or if it needs a chip, a kernel or a graph that the widget no longer has.
         """
+        if step == self.widget.step:
+            self.widget.restart_step()
         self.widget.step = step
-        # Also back to the start of the step that is shown.
-        self.widget.set_wire_values(self._script.at(step))
 
     def slides(self, folder: str | os.PathLike[str]) -> Path:
         """Write the steps as slides, and return the path of the page that shows them.

@@ -255,3 +255,25 @@ def test_asking_shows_the_setup_of_the_question() -> None:
     assert rw.ask(ridge(), chips=["v5p"]).focus_chip == "tpu-v5p"
     merge = rw.Question(key="m", prompt="?", answer=[["gelu", "relu"]], graph=graph())
     assert rw.ask(merge, chips=["v5p"]).partition is not None
+
+
+def test_a_story_that_replaces_another_shows_its_own_first_step() -> None:
+    model, story = told()
+    story.show(2)
+    rw.Story(model, [("Three.", {"focus_chip": "v5p", "bandwidth": "3 TB/s", "search": "att"}), "Four."])
+    assert (model.step, model.bandwidth, model.search) == (0, 3e12, "att")
+
+
+def test_a_story_that_is_taken_away_leaves_no_step_behind(tmp_path: Path) -> None:
+    model, story = told()
+    story.show(2)
+    model.story = None
+    assert model.step == 0
+    assert rw.RooflineModel.load(model.save(tmp_path / "plain.json")).step == 0
+
+
+def test_a_step_whose_chip_was_taken_away_is_refused_with_its_number() -> None:
+    model, story = told()
+    model.chips = ["v5p"]
+    with pytest.raises(TraitError, match=r"^step 2: .*'h100-sxm'.*make the story again"):
+        story.show(2)
