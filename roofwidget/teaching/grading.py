@@ -22,7 +22,7 @@ _HEADER: Final = ("question", "", "answers", "said")
 
 @dataclass(frozen=True)
 class Grade:
-    """What one question got.
+    """The result of one question.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class Grade:
     attempts
         How many answers were given.
     message
-        What is said to the answer.
+        What the learner is told about the answer.
     factor
-        For numbers, the answer divided by the right one; NaN if this is not defined.
+        The factor of `Question.check`: for a number, the answer divided by the right answer. NaN without one.
     """
 
     __module__ = "roofwidget"
