@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from traitlets import TraitError
 
@@ -125,10 +128,31 @@ def test_an_answer_is_none_until_it_is_given_and_all_are_kept() -> None:
     assert (model.answer("ridge"), model.answer("bound")) == (166.0, "compute")
     with pytest.raises(KeyError, match="did you mean 'ridge'"):
         model.answer("rigde")
-    with pytest.raises(TraitError, match="an answer is a number, a text or a list of groups"):
+    with pytest.raises(TraitError, match="an answer is a finite number, a text or a list of groups"):
         model.answers = {"ridge": [{}]}
     with pytest.raises(TraitError, match="at most 1,000 are kept"):
         model.answers = {"ridge": [1] * 1001}
+
+
+def test_an_answer_may_be_any_real_number_that_a_double_holds() -> None:
+    model, _ = told()
+    model.answers = {"ridge": [np.float32(1.5), np.int64(3), Fraction(1, 2), 7]}
+    assert model.answers["ridge"] == (1.5, 3, 0.5, 7)
+    assert json.loads(model.export_answers())["answers"] == {"ridge": [1.5, 3.0, 0.5, 7]}
+
+
+@pytest.mark.parametrize("wrong", [math.nan, -math.inf, 10**400, None, True, b"ab", ["gelu", "relu"], [["gelu", 7]]])
+def test_an_answer_that_no_question_can_have_is_refused(wrong: Any) -> None:
+    model, _ = told()
+    with pytest.raises(TraitError, match="an answer is a finite number, a text or a list of groups of names, not "):
+        model.answers = {"ridge": [wrong]}
+    assert model.answer("ridge") is None
+
+
+@pytest.mark.parametrize("wrong", ["166", b"ab", {"166": 1}])
+def test_answers_that_are_no_list_are_refused(wrong: Any) -> None:
+    with pytest.raises(TraitError, match="expected a mapping from the keys of questions to lists of answers"):
+        rw.RooflineModel(answers={"ridge": wrong})
 
 
 def test_grades_count_the_last_the_first_or_a_right_answer() -> None:
@@ -171,6 +195,15 @@ def test_exported_answers_are_graded_from_their_file(tmp_path: Path) -> None:
         ('{"format": "roofwidget answers", "version": 9}', "has version 9, and this roofwidget reads up to 1"),
         ('{"format": "roofwidget answers", "version": 1}', "is damaged: 'questions'"),
         ('{"format": "roofwidget answers", "version": 1, "questions": [{"key": 1}], "answers": {}}', "is damaged: "),
+        (
+            '{"format": "roofwidget answers", "version": 1, "questions": [], "answers": {"ridge": "166"}}',
+            "is damaged: expected a mapping from the keys of questions to lists of answers",
+        ),
+        (
+            '{"format": "roofwidget answers", "version": 1, "questions": [], "answers": {"ridge": [NaN]}}',
+            "is damaged: an answer is a finite number",
+        ),
+        ("[" * 100_000, "is no file of answers: it is nested too deeply"),
     ],
 )
 def test_a_file_that_has_no_answers_is_refused_with_its_name(text: str, message: str, tmp_path: Path) -> None:
