@@ -310,3 +310,51 @@ def test_a_step_whose_chip_was_taken_away_is_refused_with_its_number() -> None:
     model.chips = ["v5p"]
     with pytest.raises(TraitError, match=r"^step 2: .*'h100-sxm'.*make the story again"):
         story.show(2)
+
+
+def merge() -> rw.Question:
+    return rw.Question(key="m", prompt="?", answer=[["gelu", "relu"]], graph=graph())
+
+
+@pytest.mark.parametrize("model", [rw.RooflineModel(["v5p"], KERNELS), rw.RooflineModel(["v5p"], graph=rw.Graph("o"))])
+def test_a_merge_of_operations_that_the_widget_does_not_have_is_refused(model: rw.RooflineModel) -> None:
+    with pytest.raises(ValueError, match="step 1: question 'm' merges other ops than those of the widget's graph"):
+        rw.Story(model, ["First.", merge()])
+    assert model.story is None
+
+
+@pytest.mark.parametrize("kind", [set, frozenset, list, tuple, iter])
+def test_hidden_kernels_may_be_in_any_collection(kind: Any) -> None:
+    step = rw.Step("x", hides=kind(["layer norm", "attention", "layer norm"]))
+    for _ in range(2):
+        model = rw.RooflineModel(["v5p"], KERNELS)
+        rw.Story(model, [step])
+        assert model.story is not None
+        # A set has no order: names are in that of the alphabet, so that the same story is saved as the same text.
+        names = ("attention", "layer norm") if kind in {set, frozenset} else ("layer norm", "attention")
+        assert model.story.steps[0].hides == names
+
+
+def test_a_hidden_kernel_that_is_also_asked_for_is_named_once() -> None:
+    model = rw.RooflineModel(["v5p"], KERNELS)
+    place = rw.Question(key="place", prompt="?", answer=107.5, on="intensity", kernel="attention")
+    rw.Story(model, [rw.Step(question=place, hides="attention")])
+    assert model.story is not None
+    assert model.story.steps[0].hides == ("attention",)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"caption": 5}, "caption is text, not 5"),
+        ({"changes": ["search"]}, "changes are a mapping from traits to values, not ['search']"),
+        ({"changes": None}, "changes are a mapping from traits to values, not None"),
+        ({"question": "ridge"}, "question is a Question or None, not 'ridge'"),
+        ({"hides": None}, "hides is True, False or names of kernels, not None"),
+        ({"hides": [7]}, "hides is True, False or names of kernels, not [7]"),
+    ],
+)
+def test_a_step_with_a_part_of_another_type_is_refused(parts: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError) as error:
+        rw.Step(**parts)
+    assert str(error.value) == f"a step's {message}"
