@@ -1405,10 +1405,31 @@ class RooflineModel(HasTraits):
             raise TraitError(f"step {proposal['value']}: the last step is {last}")
         return int(proposal["value"])
 
+    @observe("story")
+    def _limit_step(self, _change: Bunch) -> None:
+        last = 0 if self.story is None else len(self.story.steps) - 1
+        if self._is_built and self.step > last:
+            self.step = last
+
     @observe("step")
     def _show_step(self, _change: Bunch) -> None:
-        if self._is_built and self.story is not None:
+        if self._is_built:
+            self.restart_step()
+
+    def restart_step(self) -> None:
+        """Show the start of the step, whatever was changed since.
+
+        Raises
+        ------
+        traitlets.TraitError
+            If the step needs a chip, a kernel or a graph that the model no longer has.
+        """
+        if self.story is None:
+            return
+        try:
             self.set_wire_values(self.story.at(self.step))
+        except TraitError as error:
+            raise TraitError(f"step {self.step}: {error}; the model has changed, so make the story again") from None
 
     def wire_values(self, names: Iterable[str]) -> dict[str, Any]:
         """Return the values of some synced traits as a page receives them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import numbers
@@ -30,8 +31,10 @@ TERMS: Final[Mapping[str, tuple[str, ...]]] = {
 MAX_ATTEMPTS: Final = 1000
 """The most answers to one question."""
 MAX_ANSWERS_BYTES: Final = 1_000_000
+"""The most bytes of all answers as JSON."""
 
-# A change of step sets these back to the values that the script had when it was made, beside what its steps change.
+# Each step sets these traits, and those that a step of the script changes. A trait that no step has changed gets the
+# value that it had when the script was made.
 ALWAYS_RESTORED: Final = (
     *("phase", "partition", "dims", "convention", "dtype", "shown", "focus_chip", "precision", "memory"),
     *("what_if", "moves", "selected", "view", "zoom", "search"),
@@ -45,7 +48,7 @@ class ScriptStep:
     Attributes
     ----------
     caption
-        What is said, as Markdown.
+        The text, as Markdown.
     changes
         Values on the wire of the traits that differ from the script's own values.
     question
@@ -118,12 +121,14 @@ def script_of(value: Any) -> Script:
 
 
 def attempts_by_key(value: Any) -> Mapping[str, tuple[Any, ...]]:
-    """Return all answers by the key of their question: numbers, texts, or groups of names of ops. The latest is last.
+    """Return all answers by the key of their question: finite numbers, texts, or groups of names of ops.
+
+    The latest answer is last.
 
     Raises
     ------
     TypeError
-        If the value has another form.
+        If the value is no mapping from texts to lists of such answers.
     ValueError
         If there are more answers than `MAX_ATTEMPTS` or `MAX_ANSWERS_BYTES` allow.
     """
@@ -132,7 +137,7 @@ def attempts_by_key(value: Any) -> Mapping[str, tuple[Any, ...]]:
         raise TypeError(f"expected {what}, got {value!r:.60}")
     found: dict[str, tuple[Any, ...]] = {}
     for key, attempts in value.items():
-        if not isinstance(key, str) or isinstance(attempts, str) or not isinstance(attempts, Sequence):
+        if not isinstance(key, str) or not _is_list(attempts):
             raise TypeError(f"expected {what}, got {attempts!r:.60} by {key!r:.60}")
         if len(attempts) > MAX_ATTEMPTS:
             raise ValueError(f"question '{key:.60}' has {len(attempts):,} answers; at most {MAX_ATTEMPTS:,} are kept")
@@ -145,11 +150,19 @@ def attempts_by_key(value: Any) -> Mapping[str, tuple[Any, ...]]:
 def _attempt(value: Any) -> Any:
     if isinstance(value, str):
         return value
-    if isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value):
-        return value
-    if isinstance(value, Sequence) and all(isinstance(group, Sequence) for group in value):
-        return [[str(name) for name in group] for group in value]
-    raise TypeError(f"an answer is a number, a text or a list of groups, not {value!r:.60}")
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            number = float(value)
+            if math.isfinite(number):
+                # JSON has no other numbers.
+                return value if isinstance(value, int) else number
+    elif _is_list(value) and all(_is_list(group) and all(isinstance(name, str) for name in group) for group in value):
+        return [list(group) for group in value]
+    raise TypeError(f"an answer is a finite number, a text or a list of groups of names, not {value!r:.60}")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))
 
 
 def _entries(given: Any, what: str) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from roofwidget.export.answers import FORMAT, VERSION
 from roofwidget.model import RooflineModel
+from roofwidget.state.lesson import attempts_by_key
 from roofwidget.support import text_tables
 from roofwidget.support.did_you_mean import did_you_mean
 from roofwidget.teaching.question import Check, Question, by_key
@@ -22,7 +23,7 @@ _HEADER: Final = ("question", "", "answers", "said")
 
 @dataclass(frozen=True)
 class Grade:
-    """What one question got.
+    """The result of one question.
 
     Attributes
     ----------
@@ -35,9 +36,9 @@ class Grade:
     attempts
         How many answers were given.
     message
-        What is said to the answer.
+        What the learner is told about the answer.
     factor
-        For numbers, the answer divided by the right one; NaN if this is not defined.
+        The factor of `Question.check`: for a number, the answer divided by the right answer. NaN without one.
     """
 
     __module__ = "roofwidget"
@@ -118,7 +119,7 @@ def grade(
     TypeError
         If the answers are a mapping and no questions are given, or if a question is of another type.
     ValueError
-        If the file has no answers, two questions have one key, or `counts` is none of the three.
+        If the file has no answers or is damaged, two questions have the same key, or `counts` has another value.
 
     Examples
     --------
@@ -167,6 +168,8 @@ def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], lis
         document = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         raise ValueError(f"{path.name} is no file of answers: it is not JSON") from None
+    except RecursionError:
+        raise ValueError(f"{path.name} is no file of answers: it is nested too deeply") from None
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise ValueError(f"{path.name} is no file of answers: a page writes one by its button 'Save answers'")
     version = document.get("version")
@@ -175,10 +178,10 @@ def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], lis
     try:
         # A learner can edit the questions: they matter only if the lecturer gives none.
         questions = [Question.from_record(record) for record in document["questions"]] if is_asked else []
-        answers = {str(key): list(given) for key, given in document["answers"].items()}
+        answers = attempts_by_key(document["answers"])
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{path.name} is damaged: {error}") from None
-    return answers, questions
+    return {key: list(given) for key, given in answers.items()}, questions
 
 
 def _grade(question: Question, attempts: list[Any], counts: str) -> Grade:

@@ -26,7 +26,7 @@ Target: TypeAlias = Literal["intensity", "rate", "bandwidth", "peak_flops"]
 DEFAULT_TOLERANCE: Final = math.log2(1.05)
 """The distance on a logarithmic scale within which a typed number counts as right: a factor of 1.05."""
 DRAG_TOLERANCE: Final = math.log2(1.2)
-"""The same for a number that is dragged: a factor of 1.2."""
+"""The distance on a logarithmic scale within which a dragged number counts as right: a factor of 1.2."""
 UNIT_OF_TARGET: Final[Mapping[str, str]] = {
     "intensity": "FLOP/B",
     "rate": "FLOP/s",
@@ -54,7 +54,8 @@ class Check:
     message
         What is said to the learner.
     factor
-        For numbers, the answer divided by the right one; NaN if this is not defined.
+        For a number, the answer divided by the right answer. For a merge, the bytes that the partition moves, divided
+        by the bytes that are needed. NaN if this is not defined.
     """
 
     __module__ = "roofwidget"
@@ -71,7 +72,8 @@ class Question:
     Parameters
     ----------
     key
-        The name of the question, which is also that of its answer. Letters, digits, dots and hyphens.
+        The name of the question and of its answer: letters, digits, dots, underscores and hyphens. It starts with a
+        letter or a digit.
     prompt
         What is asked, as Markdown.
     answer
@@ -87,7 +89,7 @@ class Question:
         The largest distance from the right answer, as the absolute value of log2(given / right). By default a typed
         number may be 5 % off, and a dragged number 20 %. Other answers have none.
     options
-        For "choice": by option, what is said to a learner who chooses it.
+        For "choice": for each option, the text that a learner who chooses it gets. A wrong option must have a text.
     explanation
         What is said after the right answer, as Markdown.
     on
@@ -136,7 +138,13 @@ class Question:
 
     def __post_init__(self) -> None:
         if not isinstance(self.key, str) or not _KEY.fullmatch(self.key):
-            raise ValueError(f"a question's key has letters, digits, dots and hyphens, not {self.key!r:.60}")
+            raise ValueError(
+                f"a question's key has letters, digits, '.', '_' and '-', and starts with a letter or digit, "
+                f"not {self.key!r:.60}"
+            )
+        for name in ("prompt", "unit", "explanation", "source"):
+            if not isinstance(text := getattr(self, name), str):
+                raise TypeError(f"question '{self.key}': expected text for {name}, got {text!r:.60}")
         natural = "merge" if self.graph else "drag" if self.on else "choice" if self.options else "number"
         self._set("kind", self.kind or natural)
         if self.kind not in get_args(Kind):
@@ -147,10 +155,8 @@ class Question:
             raise self._wrong(f"its parts are those of kind '{natural}', not of '{self.kind}'")
         if self.difficulty not in _LEVELS:
             raise self._wrong(f"difficulty is 1, 2 or 3, not {self.difficulty!r}")
-        if not isinstance(self.options, Mapping):
-            raise self._wrong("options is a dict: by option, what is said to a learner who chooses it")
-        self._set("options", {str(one): str(said) for one, said in self.options.items()})
-        checked = {"number": self._check_number, "drag": self._check_number, "choice": self._check_options}
+        self._check_options()
+        checked = {"number": self._check_number, "drag": self._check_number, "choice": self._check_choices}
         checked.get(self.kind, self._check_groups)()
 
     def _set(self, name: str, value: Any) -> None:
@@ -174,13 +180,33 @@ class Question:
         self._set("answer", number)
         if self.tolerance is None:
             self._set("tolerance", DRAG_TOLERANCE if self.kind == "drag" else DEFAULT_TOLERANCE)
-        if not 0 <= float(self.tolerance or 0) <= 1:
+        if not isinstance(self.tolerance, (int, float)) or not 0 <= self.tolerance <= 1:
             raise self._wrong(f"tolerance is |log2| from 0 to 1, not {self.tolerance!r}")
 
     def _check_options(self) -> None:
+        if not isinstance(self.options, Mapping):
+            raise TypeError(
+                f"question '{self.key}': expected a mapping from options to texts for options, got {self.options!r:.60}"
+            )
+        if self.options and self.kind != "choice":
+            raise self._wrong(f"a {self.kind} has no options")
+        seen: dict[str, str] = {}
+        for option, said in self.options.items():
+            if not isinstance(option, str) or not isinstance(said, str):
+                raise TypeError(f"question '{self.key}': an option and its text are text, not {option!r}: {said!r:.60}")
+            # The page shows white space as one space.
+            look = " ".join(option.split())
+            if not look:
+                raise self._wrong("an option is empty")
+            if look in seen:
+                raise self._wrong(f"two options look the same: {seen[look]!r} and {option!r}")
+            seen[look] = option
+        self._set("options", dict(self.options))
+
+    def _check_choices(self) -> None:
         if len(self.options) < 2:  # noqa: PLR2004 - a choice
             raise self._wrong("a choice has at least two options")
-        if self.answer not in self.options:
+        if not isinstance(self.answer, str) or self.answer not in self.options:
             raise self._wrong(f"the answer {self.answer!r:.60} is none of its options: {listed(list(self.options))}")
         silent = [one for one, said in self.options.items() if not said and one != self.answer]
         if silent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -37,7 +38,7 @@ class Step:
     Parameters
     ----------
     caption
-        What is said, as Markdown. HTML in it is shown as text.
+        The text, as Markdown. HTML in it is shown as text.
     changes
         Values of shared traits of the model, by name, such as ``{"focus_chip": "v5p", "bandwidth": "3 TB/s"}``. They
         hold from this step on, until a later step changes them.
@@ -50,7 +51,7 @@ class Step:
     Raises
     ------
     TypeError
-        If the changes are no mapping, or the question is no `Question`.
+        If an argument has another type.
     """
 
     __module__ = "roofwidget"
@@ -61,11 +62,14 @@ class Step:
     hides: bool | Iterable[str] = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.caption, str):
+            raise TypeError(f"a step's caption is text, not {self.caption!r:.60}")
         if not isinstance(self.changes, Mapping):
             hint = "; write question=…" if isinstance(self.changes, Question) else ""
-            raise TypeError(f"the changes of a step are values by name, not {self.changes!r:.60}{hint}")
-        if self.question is not None and not isinstance(self.question, Question):
-            raise TypeError(f"the question of a step is a Question, not {self.question!r:.60}")
+            raise TypeError(f"a step's changes are a mapping from traits to values, not {self.changes!r:.60}{hint}")
+        if not isinstance(self.question, Question | None):
+            raise TypeError(f"a step's question is a Question or None, not {self.question!r:.60}")
+        object.__setattr__(self, "hides", _hides(self.hides))
 
 
 class Story:
@@ -90,7 +94,8 @@ class Story:
     traitlets.TraitError
         If the widget refuses a value. The message begins with the step, such as ``steps[1]``.
     ValueError
-        If there is no step, or if two questions have the same key.
+        If there is no step, if two questions have the same key, if a step hides a kernel that the widget does not have,
+        or if a question merges ops that the widget does not have.
 
     Examples
     --------
@@ -115,9 +120,8 @@ class Story:
         self.questions = tuple(step.question for step in self.steps if step.question is not None)
         by_key(self.questions)
         self._script = _script(widget, self.steps)
-        widget.set_wire_values(self._script.at(0))
-        widget.step = 0
         widget.story = self._script
+        self.show(0)
 
     def show(self, step: int) -> None:
         """Show a step, counted from 0.
@@ -125,11 +129,11 @@ class Story:
         Raises
         ------
         traitlets.TraitError
-            If there is no such step.
+            If there is no such step, or if it needs a chip, a kernel or a graph that the widget no longer has.
         """
+        if step == self.widget.step:
+            self.widget.restart_step()
         self.widget.step = step
-        # Also back to the start of the step that is shown.
-        self.widget.set_wire_values(self._script.at(step))
 
     def slides(self, folder: str | os.PathLike[str]) -> Path:
         """Write the steps as slides, and return the path of the page that shows them.
@@ -242,6 +246,7 @@ def _script(widget: RooflineModel, steps: Iterable[Step]) -> Script:
     made = []
     for at, step in enumerate(steps):
         _change(copy, step.changes, at)
+        _check_graph(step.question, copy, at)
         now = copy.wire_values(names)
         differing = {name: value for name, value in now.items() if value != base[name]}
         record = None if step.question is None else step.question.to_record()
@@ -262,15 +267,34 @@ def _change(copy: RooflineModel, changes: Mapping[str, Any], at: int) -> None:
         raise TraitError(f"steps[{at}]: {error}") from None
 
 
+def _hides(given: Any) -> bool | tuple[str, ...]:
+    if isinstance(given, bool):
+        return given
+    # The order of a set changes from run to run, and the same story is saved as the same text.
+    names = (given,) if isinstance(given, str) else sorted(given, key=str) if isinstance(given, AbstractSet) else given
+    names = tuple(dict.fromkeys(names)) if isinstance(names, Iterable) else (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"a step's hides is True, False or names of kernels, not {given!r:.60}")
+    return names
+
+
 def _hidden(step: Step, copy: RooflineModel, at: int) -> bool | tuple[str, ...]:
-    if isinstance(step.hides, bool):
-        given: tuple[str, ...] = ()
-    else:
-        given = (step.hides,) if isinstance(step.hides, str) else tuple(step.hides)
+    """Return what a step hides. `copy` has the kernels of the step."""
+    hides = _hides(step.hides)
     asked = step.question.kernel if step.question is not None else None
-    names = (*given, *(() if asked is None else (asked,)))
+    named = () if isinstance(hides, bool) else hides
+    names = named if asked is None else tuple(dict.fromkeys((*named, asked)))
     known = set(copy.shown_kernels.names)
     for name in names:
         if name not in known:
             raise ValueError(f"steps[{at}]: there is no kernel '{name}' to hide{did_you_mean(name, known)}")
-    return step.hides if step.hides is True else names or False
+    return True if hides is True else names or False
+
+
+def _check_graph(question: Question | None, copy: RooflineModel, at: int) -> None:
+    """Raise `ValueError` if a learner cannot answer a merge: `copy` has another graph, or no graph."""
+    if question is None or question.graph is None:
+        return
+    shown = () if copy.partition is None else copy.partition.graph.ops
+    if {op.name for op in shown} != {op.name for op in question.graph.ops}:
+        raise ValueError(f"steps[{at}]: question '{question.key}' merges other ops than those of the widget's graph")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from traitlets import TraitError
 
@@ -115,9 +118,9 @@ def test_a_wrong_step_is_refused_and_the_model_stays_as_it_was(
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ((ridge(),), "the changes of a step are values by name, not Question(key='ridge', "),
+        ((ridge(),), "a step's changes are a mapping from traits to values, not Question(key='ridge', "),
         ((ridge(),), "; write question=…"),
-        (({}, "Where is it?"), "the question of a step is a Question, not 'Where is it?'"),
+        (({}, "Where is it?"), "a step's question is a Question or None, not 'Where is it?'"),
     ],
 )
 def test_a_step_whose_parts_have_another_type_is_refused(parts: tuple[Any, ...], message: str) -> None:
@@ -139,10 +142,31 @@ def test_an_answer_is_none_until_it_is_given_and_all_are_kept() -> None:
     assert (model.answer("ridge"), model.answer("bound")) == (166.0, "compute")
     with pytest.raises(KeyError, match="did you mean 'ridge'"):
         model.answer("rigde")
-    with pytest.raises(TraitError, match="an answer is a number, a text or a list of groups"):
+    with pytest.raises(TraitError, match="an answer is a finite number, a text or a list of groups"):
         model.answers = {"ridge": [{}]}
     with pytest.raises(TraitError, match="at most 1,000 are kept"):
         model.answers = {"ridge": [1] * 1001}
+
+
+def test_an_answer_may_be_any_real_number_that_a_double_holds() -> None:
+    model, _ = told()
+    model.answers = {"ridge": [np.float32(1.5), np.int64(3), Fraction(1, 2), 7]}
+    assert model.answers["ridge"] == (1.5, 3, 0.5, 7)
+    assert json.loads(model.export_answers())["answers"] == {"ridge": [1.5, 3.0, 0.5, 7]}
+
+
+@pytest.mark.parametrize("wrong", [math.nan, -math.inf, 10**400, None, True, b"ab", ["gelu", "relu"], [["gelu", 7]]])
+def test_an_answer_that_no_question_can_have_is_refused(wrong: Any) -> None:
+    model, _ = told()
+    with pytest.raises(TraitError, match="an answer is a finite number, a text or a list of groups of names, not "):
+        model.answers = {"ridge": [wrong]}
+    assert model.answer("ridge") is None
+
+
+@pytest.mark.parametrize("wrong", ["166", b"ab", {"166": 1}])
+def test_answers_that_are_no_list_are_refused(wrong: Any) -> None:
+    with pytest.raises(TraitError, match="expected a mapping from the keys of questions to lists of answers"):
+        rw.RooflineModel(answers={"ridge": wrong})
 
 
 def test_grades_count_the_last_the_first_or_a_right_answer() -> None:
@@ -211,6 +235,15 @@ def test_exported_answers_are_graded_from_their_file(tmp_path: Path) -> None:
         ('{"format": "roofwidget answers", "version": 9}', "has version 9, and this roofwidget reads up to 1"),
         ('{"format": "roofwidget answers", "version": 1}', "is damaged: 'questions'"),
         ('{"format": "roofwidget answers", "version": 1, "questions": [{"key": 1}], "answers": {}}', "is damaged: "),
+        (
+            '{"format": "roofwidget answers", "version": 1, "questions": [], "answers": {"ridge": "166"}}',
+            "is damaged: expected a mapping from the keys of questions to lists of answers",
+        ),
+        (
+            '{"format": "roofwidget answers", "version": 1, "questions": [], "answers": {"ridge": [NaN]}}',
+            "is damaged: an answer is a finite number",
+        ),
+        ("[" * 100_000, "is no file of answers: it is nested too deeply"),
     ],
 )
 def test_a_file_that_has_no_answers_is_refused_with_its_name(text: str, message: str, tmp_path: Path) -> None:
@@ -295,3 +328,73 @@ def test_asking_shows_the_setup_of_the_question() -> None:
     assert rw.ask(ridge(), chips=["v5p"]).focus_chip == "tpu-v5p"
     merge = rw.Question(key="m", prompt="?", answer=[["gelu", "relu"]], graph=graph())
     assert rw.ask(merge, chips=["v5p"]).partition is not None
+
+
+def test_a_story_that_replaces_another_shows_its_own_first_step() -> None:
+    model, story = told()
+    story.show(2)
+    rw.Story(model, [("Three.", {"focus_chip": "v5p", "bandwidth": "3 TB/s", "search": "att"}), "Four."])
+    assert (model.step, model.bandwidth, model.search) == (0, 3e12, "att")
+
+
+def test_a_story_that_is_taken_away_leaves_no_step_behind(tmp_path: Path) -> None:
+    model, story = told()
+    story.show(2)
+    model.story = None
+    assert model.step == 0
+    assert rw.RooflineModel.load(model.save(tmp_path / "plain.json")).step == 0
+
+
+def test_a_step_whose_chip_was_taken_away_is_refused_with_its_number() -> None:
+    model, story = told()
+    model.chips = ["v5p"]
+    with pytest.raises(TraitError, match=r"^step 2: .*'h100-sxm'.*make the story again"):
+        story.show(2)
+
+
+def merge() -> rw.Question:
+    return rw.Question(key="m", prompt="?", answer=[["gelu", "relu"]], graph=graph())
+
+
+@pytest.mark.parametrize("model", [rw.RooflineModel(["v5p"], KERNELS), rw.RooflineModel(["v5p"], graph=rw.Graph("o"))])
+def test_a_merge_of_operations_that_the_widget_does_not_have_is_refused(model: rw.RooflineModel) -> None:
+    with pytest.raises(ValueError, match="question 'm' merges other ops than those of the widget's graph"):
+        rw.Story(model, ["First.", merge()])
+    assert model.story is None
+
+
+@pytest.mark.parametrize("kind", [set, frozenset, list, tuple, iter])
+def test_hidden_kernels_may_be_in_any_collection(kind: Any) -> None:
+    step = rw.Step("x", hides=kind(["layer norm", "attention", "layer norm"]))
+    for _ in range(2):
+        model = rw.RooflineModel(["v5p"], KERNELS)
+        rw.Story(model, [step])
+        assert model.story is not None
+        # A set has no order: names are in that of the alphabet, so that the same story is saved as the same text.
+        names = ("attention", "layer norm") if kind in {set, frozenset} else ("layer norm", "attention")
+        assert model.story.steps[0].hides == names
+
+
+def test_a_hidden_kernel_that_is_also_asked_for_is_named_once() -> None:
+    model = rw.RooflineModel(["v5p"], KERNELS)
+    place = rw.Question(key="place", prompt="?", answer=107.5, on="intensity", kernel="attention")
+    rw.Story(model, [rw.Step(question=place, hides="attention")])
+    assert model.story is not None
+    assert model.story.steps[0].hides == ("attention",)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"caption": 5}, "caption is text, not 5"),
+        ({"changes": ["search"]}, "changes are a mapping from traits to values, not ['search']"),
+        ({"changes": None}, "changes are a mapping from traits to values, not None"),
+        ({"question": "ridge"}, "question is a Question or None, not 'ridge'"),
+        ({"hides": None}, "hides is True, False or names of kernels, not None"),
+        ({"hides": [7]}, "hides is True, False or names of kernels, not [7]"),
+    ],
+)
+def test_a_step_with_a_part_of_another_type_is_refused(parts: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError) as error:
+        rw.Step(**parts)
+    assert str(error.value) == f"a step's {message}"

@@ -1,9 +1,10 @@
-// The steps of a story: which step is shown, what is asked, what was answered, and what is hidden until then.
+// The steps of a story: the current step, its question, the answers, and the kernels that are hidden until the answer.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { groupBytes } from "../fusion/partition.ts";
 import { mergeVerdict, numberVerdict, type Verdict } from "../roofline/answers.ts";
 import type { Roof } from "../roofline/roofline.ts";
+import { lookUp } from "../ui/keys.ts";
 import type { Attempt, Question } from "../wire/types.ts";
 import type { Workload } from "./graph.ts";
 import type { Sync } from "./sync.ts";
@@ -19,11 +20,11 @@ export function createLesson(
   workload: ReadonlySignal<Workload | undefined>,
 ) {
   const prediction = signal<number | undefined>(undefined);
-  /** The keys of the questions whose answers were shown although they were not found. */
+  /** The keys of the questions for which the learner has chosen "Show the answer". */
   const revealed = signal<ReadonlySet<string>>(NOTHING);
   const current = computed(() => story.value?.steps[Math.min(step.value, story.value.steps.length - 1)]);
   const question = computed(() => current.value?.question ?? undefined);
-  const attempts = computed(() => answers.value[question.value?.key ?? ""] ?? []);
+  const attempts = computed(() => lookUp(answers.value, question.value?.key ?? "") ?? []);
   const isRevealed = computed(() => {
     const asked = question.value;
     // Python can take all answers back. Then the question is asked again.
@@ -47,13 +48,13 @@ export function createLesson(
     return last;
   });
   return {
-    /** Where the learner has put the marker of a drag; undefined until it is moved. */
+    /** The value at the marker of a drag; undefined until the learner moves the marker. */
     prediction,
     current,
     question,
     /** All answers to the question, the latest last. */
     attempts,
-    /** Whether the answer is shown: it was found, or the learner has asked for it. */
+    /** Whether the answer is shown: the learner has found it, or has chosen "Show the answer". */
     isRevealed,
     hidden,
     reveal() {

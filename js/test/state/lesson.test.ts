@@ -247,6 +247,12 @@ describe("answers", () => {
     store.showStep(0);
     expect([store.lesson.attempts.value, store.lesson.isRevealed.value]).toEqual([[50, 100], true]);
   });
+  it.each(["constructor", "toString", "valueOf"])("are none at first for the key %s, and are kept by it", (key) => {
+    const { store } = onKernels([{ question: { ...NUMBER, key } }]);
+    expect([store.lesson.attempts.value, store.lesson.isRevealed.value]).toEqual([[], false]);
+    store.giveAnswer(100);
+    expect([store.answers.value, store.lesson.isRevealed.value]).toEqual([{ [key]: [100] }, true]);
+  });
   it("of Python count like those of the page", () => {
     const { model, store } = onKernels([{ question: NUMBER, hides: ["gelu"] }]);
     store.giveAnswer(50);

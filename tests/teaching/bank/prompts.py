@@ -1,37 +1,43 @@
-"""The bank's questions, and what their prompts say. Numbers are parsed from the text, without the library."""
+"""The bank's questions, and the numbers of their prompts. Numbers are parsed without the package's own parser."""
 
 from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 from roofwidget.model import RooflineModel
-from roofwidget.teaching.bank import attention, cpus, operators
+from roofwidget.teaching.bank import question_bank
 from roofwidget.teaching.bank.exercise import EXERCISES
-from roofwidget.teaching.question import Question
+from roofwidget.teaching.question import Question, by_key
 
-_PREFIX = {"P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "m": 1e-3, "µ": 1e-6, "": 1.0}
-_NUMBER = re.compile(
-    r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?)(?: ([PTGMkmµ]?)(?:FLOP/s|B/s|word/s|Hz|s|B)\b| (million|billion))?"
-)
-_WORDS = {"million": 1e6, "billion": 1e9}
-_DTYPES = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2, "int8": 1}
-_BY_KEY = {one.key: one for one in EXERCISES}
 SEEDS = range(100)
+_SCALE = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "m": 1e-3, "µ": 1e-6}
+_SCALE |= {"million": 1e6, "billion": 1e9, "trillion": 1e12}
+# A number that is no part of a name such as "v5p", "LLaMA-2-13B" or "bf16", perhaps with a prefix and a unit.
+_NUMBER = re.compile(
+    r"(?<![\w.,:-])(\d[\d,]*(?:\.\d+)?)(?![\w:])"
+    r"(?: ([PTGMkmµ]?)(?:FLOP/s|B/s|word/s|FLOP/B|FLOP|Hz|B|s)\b| (million|billion|trillion))?"
+)
+_DTYPES = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2, "int8": 1}
 
 
-def numbers(prompt: str) -> list[float]:
-    """Return the numbers of a prompt in their order, in base units."""
-    return [
-        float(number) * (_WORDS[word] if word else _PREFIX[prefix or ""])
-        for number, prefix, word in _NUMBER.findall(prompt)
-    ]
+@functools.cache
+def bank(seed: int | None) -> dict[str, Question]:
+    """Return the questions of a seed by key."""
+    return by_key(question_bank(seed))
 
 
-def itemsize(prompt: str) -> int:
-    """Return the bytes of the last dtype that a prompt names."""
-    return _DTYPES[re.findall("|".join(_DTYPES), prompt)[-1]]
+def printed(key: str) -> Question:
+    """Return the question with the numbers of its source."""
+    return bank(None)[key]
+
+
+def drawn(key: str) -> list[Question]:
+    """Return the questions of all `SEEDS`."""
+    return [bank(seed)[key] for seed in SEEDS]
 
 
 def keys_of(module: object) -> set[str]:
@@ -39,20 +45,36 @@ def keys_of(module: object) -> set[str]:
     return {one.key for one in EXERCISES if one.make.__module__ == getattr(module, "__name__", "")}
 
 
-def printed(key: str) -> Question:
-    return _BY_KEY[key].question(None)
+def numbers(prompt: str) -> list[float]:
+    """Return all numbers of a prompt in base units, in their order."""
+    found = _NUMBER.finditer(prompt)
+    return [float(one[1].replace(",", "")) * _SCALE[one[2] or one[3] or ""] for one in found]
 
 
-@functools.cache
-def drawn(key: str) -> list[Question]:
-    """Return the questions of all `SEEDS`."""
-    return [_BY_KEY[key].question(seed) for seed in SEEDS]
+def itemsize(prompt: str) -> int:
+    """Return the bytes of the last dtype that a prompt names."""
+    return _DTYPES[re.findall("|".join(_DTYPES), prompt)[-1]]
+
+
+def answers_by_prompt(key: str) -> dict[str, Any]:
+    """Return the answer to each prompt that the question of this key has for some seed."""
+    found = {question.prompt: question.answer for question in drawn(key)}
+    assert all(found[question.prompt] == question.answer for question in drawn(key)), "a prompt has one answer"
+    return found
 
 
 def rounds_to(value: float, text: str) -> bool:
     """Return whether a value is the printed number `text`, within half a unit of its last digit."""
     number = Decimal(text)
     return abs(Decimal(value) - number) <= Decimal(1).scaleb(int(number.as_tuple().exponent)) / 2
+
+
+def check_formula(key: str, formula: Callable[..., float]) -> None:
+    """Check that a formula of a prompt's numbers gives the answer, for all of at least three prompts."""
+    found = answers_by_prompt(key)
+    assert len(found) >= 3
+    for prompt, answer in found.items():
+        assert abs(formula(*numbers(prompt)) / answer - 1) < 1e-9, (prompt, answer, numbers(prompt))
 
 
 def check_choice(question: Question) -> None:
@@ -77,19 +99,3 @@ def check_drag(question: Question) -> None:
         assert only.balanced.tolist() == [True]
     assert question.check(question.answer).correct
     assert not question.check(2 * question.answer).correct
-
-
-__all__ = [
-    "SEEDS",
-    "attention",
-    "check_choice",
-    "check_drag",
-    "cpus",
-    "drawn",
-    "itemsize",
-    "keys_of",
-    "numbers",
-    "operators",
-    "printed",
-    "rounds_to",
-]

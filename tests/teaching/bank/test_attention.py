@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from roofwidget.teaching.bank import attention
 from tests.teaching.bank.prompts import (
-    attention,
     check_choice,
     check_drag,
     drawn,

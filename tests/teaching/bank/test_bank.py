@@ -13,7 +13,7 @@ from roofwidget.model import RooflineModel
 from roofwidget.teaching.bank import question_bank
 from roofwidget.teaching.bank.exercise import EXERCISES
 from roofwidget.teaching.question import Question
-from tests.teaching.bank.prompt_numbers import SEEDS, bank
+from tests.teaching.bank.prompts import SEEDS, bank
 
 KEYS = list(bank(None))
 ABSURD = [10**400, 10**5000, None, "banana", -1, math.nan, math.inf, [], {}, True, "1e999", object()]

@@ -7,10 +7,10 @@ from math import log2
 
 import pytest
 
+from roofwidget.teaching.bank import cpus
 from tests.teaching.bank.prompts import (
     check_choice,
     check_drag,
-    cpus,
     drawn,
     itemsize,
     keys_of,

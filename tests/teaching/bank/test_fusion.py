@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from roofwidget.workloads.partition import Partition
-from tests.teaching.bank.prompt_numbers import SEEDS, answers_by_prompt, bank, variants
+from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, check_formula
 
 PRINTED = {
     "layernorm-intensity": (1.667, 3),
@@ -49,7 +49,7 @@ FORMULAS: dict[str, Callable[..., float]] = {
 
 @pytest.mark.parametrize("key", FORMULAS)
 def test_each_seed_gives_the_answer_that_the_numbers_of_its_prompt_give(key: str) -> None:
-    variants(key, FORMULAS[key])
+    check_formula(key, FORMULAS[key])
 
 
 def test_the_chain_in_four_two_and_one_kernels_has_the_printed_bytes_and_roofs() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.teaching.bank.prompt_numbers import answers_by_prompt, bank, numbers, variants
+from tests.teaching.bank.prompts import answers_by_prompt, bank, check_formula, numbers
 
 PRINTED = {
     "exposed-communication-roof": (1845.6e12, -11),
@@ -47,7 +47,7 @@ FORMULAS: dict[str, Callable[..., float]] = {
 
 @pytest.mark.parametrize("key", FORMULAS)
 def test_each_seed_gives_the_answer_that_the_numbers_of_its_prompt_give(key: str) -> None:
-    variants(key, FORMULAS[key])
+    check_formula(key, FORMULAS[key])
 
 
 def test_three_shares_of_exposed_communication_have_the_printed_roofs() -> None:

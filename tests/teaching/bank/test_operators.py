@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from roofwidget.teaching.bank import operators
 from tests.teaching.bank.prompts import (
     check_choice,
     check_drag,
@@ -14,7 +15,6 @@ from tests.teaching.bank.prompts import (
     itemsize,
     keys_of,
     numbers,
-    operators,
     printed,
     rounds_to,
 )

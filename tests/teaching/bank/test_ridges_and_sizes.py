@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.teaching.bank.prompt_numbers import SEEDS, answers_by_prompt, bank, numbers, variants
+from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, check_formula, numbers
 
 PRINTED = {
     "ridge-point": (166.3, 1),
@@ -81,7 +81,7 @@ FORMULAS: dict[str, Callable[..., float]] = {
 
 @pytest.mark.parametrize("key", FORMULAS)
 def test_each_seed_gives_the_answer_that_the_numbers_of_its_prompt_give(key: str) -> None:
-    variants(key, FORMULAS[key])
+    check_formula(key, FORMULAS[key])
 
 
 def test_the_guides_four_chips_have_the_printed_ridge_points_and_sizes() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.teaching.bank.prompt_numbers import SEEDS, answers_by_prompt, bank, numbers, variants
+from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, check_formula, numbers
 
 PRINTED = {
     "weights-load-time": (10.2e-3, 4),
@@ -78,7 +78,7 @@ FORMULAS: dict[str, Callable[..., float]] = {
 
 @pytest.mark.parametrize("key", FORMULAS)
 def test_each_seed_gives_the_answer_that_the_numbers_of_its_prompt_give(key: str) -> None:
-    variants(key, FORMULAS[key])
+    check_formula(key, FORMULAS[key])
 
 
 def test_the_batches_of_llama_2_13b_have_the_printed_times_and_rates() -> None:

@@ -1,4 +1,4 @@
-// A question of a step: what is asked, the learner's answer, and what is said to it.
+// A question of a step, the learner's answer, and the verdict on the answer.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -6,6 +6,7 @@ import type { Store } from "../../state/store.ts";
 import { verdictText } from "../../text/answers.ts";
 import { formatAnswer, parseAnswer } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
+import { lookUp } from "../../ui/keys.ts";
 import { TextNodes } from "../../ui/text_nodes.tsx";
 import { useUid } from "../../ui/uid.ts";
 import type { Attempt, Question } from "../../wire/types.ts";
@@ -16,7 +17,7 @@ interface QuestionProps {
   readonly question: Question;
 }
 
-/** How a number is written in the example of a text box: no hint at the answer. */
+/** The number in the example of a text box, by unit. It gives no hint at the answer. */
 const EXAMPLES: Readonly<Record<string, number>> = { "FLOP/s": 2e14, "B/s": 2e12, s: 2e-3, B: 2e9, FLOP: 2e12 };
 
 export function QuestionPanel({ store, question }: QuestionProps) {
@@ -85,7 +86,7 @@ function Explanation({ question, isFound }: { question: Question; isFound: boole
 
 interface AnswerProps extends QuestionProps {
   readonly fault: string;
-  /** Gives an answer. Without one, `otherwise` is shown. */
+  /** Stores an answer. If the answer is undefined, shows the message `otherwise` instead. */
   give(answer: Attempt | undefined, otherwise: string): void;
 }
 
@@ -129,7 +130,7 @@ function Choice({ store, question, give }: AnswerProps) {
 function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
   const last = store.lesson.attempts.value.at(-1);
   const typed = useSignal(typeof last === "number" ? formatAnswer(last, unit) : "");
-  const example = formatAnswer(EXAMPLES[unit] ?? 12, unit);
+  const example = formatAnswer(lookUp(EXAMPLES, unit) ?? 12, unit);
   const check = () => give(parseAnswer(typed.value, unit), words.noNumber(typed.value.trim(), example));
   return (
     <div class="roofwidget-row">
@@ -157,7 +158,7 @@ function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
   );
 }
 
-/** An answer that is given on the chart or in the fusion panel. */
+/** The controls of an answer that the learner gives on the chart or in the fusion panel. */
 function OnChart({ store, question: { on, unit }, give, hint }: AnswerProps & { readonly hint: string }) {
   const isMarker = on === "intensity" || on === "rate";
   const now = isMarker ? store.prediction.value : undefined;
