@@ -105,19 +105,23 @@ def script_of(value: Any) -> Script:
     """Return a script, or the script of a record. Raise `TypeError` for anything else."""
     if isinstance(value, Script):
         return value
-    if not isinstance(value, Mapping) or not isinstance(value.get("steps"), Sequence):
+    try:
+        script = Script(dict(value["base"]), tuple(map(_step_of, value["steps"])))
+    except (LookupError, TypeError, ValueError):
+        script = None
+    if script is None or not script.steps:
         raise TypeError(f"expected what rw.Story makes, got {value!r:.60}")
+    return script
 
-    def step(record: Mapping[str, Any]) -> ScriptStep:
-        hides = record["hides"]
-        return ScriptStep(
-            str(record["caption"]),
-            dict(record["changes"]),
-            record["question"],
-            hides if isinstance(hides, bool) else tuple(map(str, hides)),
-        )
 
-    return Script(dict(value["base"]), tuple(step(record) for record in value["steps"]))
+def _step_of(record: Mapping[str, Any]) -> ScriptStep:
+    hides = record["hides"]
+    return ScriptStep(
+        str(record["caption"]),
+        dict(record["changes"]),
+        record["question"],
+        hides if isinstance(hides, bool) else tuple(map(str, hides)),
+    )
 
 
 def attempts_by_key(value: Any) -> Mapping[str, tuple[Any, ...]]:

@@ -1,12 +1,14 @@
-"""Reads Markdown as a tree of a few elements, which the front end builds without markup.
+"""Parses Markdown into a tree of a few elements, from which the front end builds elements without parsing HTML.
 
-Text that looks like HTML stays text. A link becomes its text and its address.
+Text that looks like HTML stays text, and so do links and images.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any, Final, TypeAlias
+
+from roofwidget.support.text_tables import escaped
 
 Node: TypeAlias = "str | list[Any]"
 """A text, or an element: its name, and its nodes."""
@@ -31,28 +33,22 @@ def tree(text: str) -> list[Node]:
     return root[1:]
 
 
-def inline(text: str) -> list[Node]:
-    """Return the nodes of a text without its only paragraph.
-
-    Examples
-    --------
-    >>> inline("*Which* chip?")
-    [['em', 'Which'], ' chip?']
-    """
-    nodes = tree(text)
-    only = nodes[0] if len(nodes) == 1 else ""
-    return list(only[1:]) if only and only[0] == "p" else nodes
-
-
 def html(text: str) -> str:
-    r"""Return a Markdown text as HTML. HTML within the text is escaped.
+    r"""Return the elements of a Markdown text as HTML. HTML within the text is escaped.
 
     Examples
     --------
     >>> html("a **b** <i>")
-    '<p>a <strong>b</strong> &lt;i&gt;</p>\n'
+    '<p>a <strong>b</strong> &lt;i&gt;</p>'
     """
-    return str(_parser().render(text))
+    return "".join(map(_html, tree(text)))
+
+
+def _html(node: Node) -> str:
+    if isinstance(node, str):
+        return escaped(node)
+    name, *nodes = node
+    return "<br>" if name == "br" else f"<{name}>{''.join(map(_html, nodes))}</{name}>"
 
 
 @cache

@@ -18,7 +18,7 @@ from roofwidget.support.did_you_mean import did_you_mean
 from roofwidget.teaching.question import Check, Question, by_key
 
 _COUNTS: Final = ("last", "first", "best")
-_HEADER: Final = ("question", "", "answers", "said")
+_HEADER: Final = ("question", "", "answers", "message")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`Question`: what a learner is asked, which answer is right, and what is said to each answer.
+"""`Question`: what a learner is asked, which answer is right, and the message for each answer.
 
 The front end checks answers by the same rules (`js/src/roofline/answers.ts`): a page needs no Python.
 """
@@ -35,7 +35,7 @@ UNIT_OF_TARGET: Final[Mapping[str, str]] = {
 }
 # Rounding may move a number that is exactly at the limit.
 _ROUNDING: Final = 1e-9
-# A factor with very many digits says nothing.
+# A message names no larger factor, and none below its inverse.
 _MAX_FACTOR: Final = 10_000
 _KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LEVELS: Final = (1, 2, 3)
@@ -45,14 +45,14 @@ _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?
 
 @dataclass(frozen=True)
 class Check:
-    """What is said to one answer.
+    """The verdict on one answer.
 
     Attributes
     ----------
     correct
         Whether the answer is right.
     message
-        What is said to the learner.
+        The message to the learner.
     factor
         For a number, the answer divided by the right answer. For a merge, the bytes that the partition moves, divided
         by the bytes that are needed. NaN if this is not defined.
@@ -91,7 +91,7 @@ class Question:
     options
         For "choice": for each option, the text that a learner who chooses it gets. A wrong option must have a text.
     explanation
-        What is said after the right answer, as Markdown.
+        The text that the learner gets after the right answer, as Markdown.
     on
         For "drag": "intensity" or "rate" for a marker on the chart, "bandwidth" or "peak_flops" for the roof of the
         focus chip.
@@ -246,7 +246,7 @@ class Question:
         return number if math.isfinite(number) else f"{number} is not a finite number"
 
     def check(self, value: Any) -> Check:
-        """Return whether an answer is right, and what is said to it. Any value can be given.
+        """Return whether an answer is right, and a message for the learner. Accepts any value.
 
         Parameters
         ----------

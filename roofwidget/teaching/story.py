@@ -28,7 +28,8 @@ SLIDE_PX: Final = (720, 405)
 """Width and height of the picture of a slide. It is small, so that its texts are large on a projector."""
 SLIDE_SCALE: Final = 8 / 3
 """Pixels for each px in the PNG of a slide, which has 1920 by 1080 pixels."""
-_OF_LESSON: Final = frozenset({"step", "answers", "presentation"})
+_NOT_IN_STEPS: Final = frozenset({"step", "answers", "presentation"})
+"""The shared traits that a step cannot change."""
 
 
 @dataclass(frozen=True)
@@ -75,17 +76,17 @@ class Step:
 class Story:
     """Makes a widget show a story.
 
-    Each step shows a state that depends on nothing that the learner did before: so a link to a step shows the same as
-    the way there. Within a step all of the widget can be used. A story is part of the widget: pages, sessions and saved
-    notebooks have it.
+    A step always shows the same state, whatever the learner did before. So a link to a step shows the same state as the
+    steps before it. Within a step the learner can use the whole widget. A story is part of the widget: it is in pages,
+    sessions and saved notebooks.
 
     Parameters
     ----------
     widget
-        A widget or a model. It shows the first step at once. An earlier story of it is replaced.
+        A widget or a model. It shows the first step at once. The new story replaces an earlier story of the widget.
     steps
-        `Step` objects. A text is a step with this caption, a `Question` a step that asks it, and a tuple the arguments
-        of `Step`.
+        `Step` objects. A text is a step with this caption. A `Question` is a step that asks this question. A tuple has
+        the arguments of `Step`.
 
     Raises
     ------
@@ -140,7 +141,8 @@ class Story:
 
         Each step gives ``step-1.svg`` and ``step-1.png``, and so on: the chart, for slides of other programs. A step
         with a question also gives ``step-1-answer.svg`` and ``.png``, on which nothing is hidden. ``index.html`` has
-        them with their texts, a slide fills the window. It needs no other file and no network.
+        them with their texts. A slide fills the window. The page needs no other file and no network. The method deletes
+        no files: those of a longer earlier story stay in the folder.
 
         Raises
         ------
@@ -199,9 +201,9 @@ def ask(*questions: Question, **traits: Any) -> RooflineWidget:
     Parameters
     ----------
     questions
-        The widget shows what the first question with a setup is about. If there is none, it is empty.
+        The widget shows the setup of the first question that has a setup. Otherwise it is empty.
     **traits
-        Arguments of `RooflineWidget`, such as ``chips``, in the place of those of the setup.
+        Arguments of `RooflineWidget`, such as ``chips``. They replace those of the setup.
 
     Examples
     --------
@@ -234,7 +236,7 @@ def _step(given: Any) -> Step:
 def _script(widget: RooflineModel, steps: Iterable[Step]) -> Script:
     """Return the script of steps. A copy of the model takes their values, so that a wrong value changes nothing."""
     steps = list(steps)
-    known = {name for name in widget.trait_names() if widget.trait_metadata(name, "owner") == "shared"} - _OF_LESSON
+    known = {name for name in widget.trait_names() if widget.trait_metadata(name, "owner") == "shared"} - _NOT_IN_STEPS
     for step in steps:
         for name in step.changes:
             if name not in known:

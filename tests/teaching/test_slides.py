@@ -84,3 +84,9 @@ def test_the_page_asks_for_nothing_runs_nothing_and_shows_markup_as_text(told: P
 def test_the_same_story_gives_the_same_slides(told: Path, tmp_path: Path) -> None:
     again = story("<script>window.PWNED = 1</script> & <b>").slides(tmp_path)
     assert again.read_bytes() == told.read_bytes()
+
+
+def test_a_slide_shows_the_same_elements_as_the_widget(tmp_path: Path) -> None:
+    story = rw.Story(rw.RooflineModel(["v5p"], [("matmul", 4e12, 8e10)]), ["# Head\n\n---\n\n- a\n- *b* \ud800"])
+    text = story.slides(tmp_path).read_text(encoding="utf-8")
+    assert "<div><h3>Head</h3><ul><li><p>a</p></li><li><p><em>b</em> ?</p></li></ul></div>" in text

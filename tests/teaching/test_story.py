@@ -398,3 +398,20 @@ def test_a_step_with_a_part_of_another_type_is_refused(parts: dict[str, Any], me
     with pytest.raises(TypeError) as error:
         rw.Step(**parts)
     assert str(error.value) == f"a step's {message}"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"steps": []},
+        {"base": {}, "steps": []},
+        {"base": {}, "steps": "x"},
+        {"base": 1, "steps": [{}]},
+        {"base": {}, "steps": [{"caption": "x"}]},
+        {"base": {}, "steps": [7]},
+        {"base": {}, "steps": [{"caption": "x", "changes": {}, "question": None, "hides": None}]},
+    ],
+)
+def test_a_story_that_is_damaged_is_refused(wrong: Any) -> None:
+    with pytest.raises(TraitError, match=r"story: expected what rw\.Story makes, got "):
+        rw.RooflineModel(["v5p"], KERNELS, story=wrong)

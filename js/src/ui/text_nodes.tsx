@@ -18,9 +18,14 @@ const built = (node: TextNode): VNode | string => {
 
 export const TextNodes = ({ nodes }: { readonly nodes: readonly TextNode[] }) => <>{nodes.map(built)}</>;
 
-/** Returns the nodes as plain text. */
+const INLINE: ReadonlySet<unknown> = new Set(["strong", "em", "code"]);
+
+const textOf = (node: TextNode): string => {
+  if (typeof node === "string") return node;
+  const text = node.slice(1).map(textOf).join("");
+  return INLINE.has(node[0]) ? text : `${text}\n`;
+};
+
+/** Returns the nodes as plain text, with a line for each paragraph and list item. */
 export const plainText = (nodes: readonly TextNode[]): string =>
-  nodes
-    .map((node) => (typeof node === "string" ? node : plainText(node.slice(1))))
-    .join("")
-    .trim();
+  nodes.map(textOf).join("").replace(/\n+/g, "\n").trim();

@@ -40,8 +40,12 @@ describe("text nodes", () => {
     expect(built([HOSTILE, ["p", HOSTILE]])).toEqual([HOSTILE, ["p", HOSTILE]]);
   });
   it("are plain text without their elements' names", () => {
-    expect(plainText([["p", "Twice the ", ["strong", "bandwidth"]], " and more "])).toBe(
+    expect(plainText([["p", "Twice the ", ["strong", "bandwidth"], " and more "]])).toBe(
       "Twice the bandwidth and more",
     );
+  });
+  it("are plain text with a line for each paragraph, item and line break", () => {
+    const items = ["ul", ["li", ["p", "a"]], ["li", ["p", "b"]]] as const;
+    expect(plainText([["p", "One.", ["br"], "Two."], ["p", "Three."], items])).toBe("One.\nTwo.\nThree.\na\nb");
   });
 });

@@ -9,10 +9,10 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.teaching.bank.counts import H100, H100_TEXT, intensity, kernel, seconds
 from roofwidget.teaching.bank.exercise import Draw, exercise
+from roofwidget.teaching.bank.phrases import UCSD_LAB
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph
 
-_LAB: Final = "UCSD DSC 291, lab 1"
 _DERIVED: Final = "Derived from the shapes; FlashAttention: Dao et al. 2022"
 _PRINTED: Final = (4096, 128)
 _OTHERS: Final = [(2048, 128), (8192, 128), (8192, 64)]
@@ -85,7 +85,7 @@ def _macs(draw: Draw, key: str) -> Question:
         answer=answer,
         unit="MAC",
         explanation=f"Scores and values take {heads} · {queries} · {keys} · {d} MACs each: {answer:,} together.",
-        source=_LAB,
+        source=UCSD_LAB,
     )
 
 

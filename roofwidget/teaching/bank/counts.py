@@ -1,4 +1,4 @@
-"""What exercises compute often: the intensity of a graph, the least time of a graph on a chip, and texts of numbers."""
+"""What exercises compute often: the bytes of an element, the intensity of a graph, its least time on a chip."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 from roofwidget.analysis.bound import bound
 from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
-from roofwidget.units import format_quantity
 from roofwidget.workloads import Graph
+from roofwidget.workloads.tensors import DTYPES
 
 H100: Final = Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12})
 """The rounded figures that the printed answers use. The catalogue has more digits."""
@@ -31,6 +31,6 @@ def kernel(graph: Graph, name: str) -> Kernel:
     return Kernel(name, graph.count("flops"), graph.count("bytes"))
 
 
-def rate(value: float, unit: str) -> str:
-    """Return a rate or a time as text that has all its digits."""
-    return format_quantity(value, unit, 6)
+def itemsize(dtype: str) -> int:
+    """Return the bytes of an element."""
+    return DTYPES[dtype] // 8

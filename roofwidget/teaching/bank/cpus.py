@@ -10,11 +10,11 @@ from roofwidget.analysis.roofline import attainable, ridge_point
 from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
-from roofwidget.teaching.bank.counts import intensity, kernel, rate
+from roofwidget.teaching.bank.counts import intensity, itemsize, kernel
 from roofwidget.teaching.bank.exercise import Draw, exercise
+from roofwidget.teaching.bank.phrases import MODAL, exact
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph, Tensor
-from roofwidget.workloads.tensors import DTYPES
 
 _WILLIAMS: Final = (
     "Williams, Waterman, Patterson: Roofline: an insightful visual performance model for multicore architectures, "
@@ -25,7 +25,6 @@ _STANFORD: Final = "Stanford CS149, assignment 1, saxpy"
 _BERKELEY: Final = "Lawrence Berkeley National Laboratory, roofline pages on crd.lbl.gov"
 _BALANCE: Final = "NHR, Node-Level Performance Engineering: code balance"
 _TEXTBOOK: Final = "Hennessy and Patterson, Computer Architecture, chapter 4"
-_MODAL: Final = "Modal, GPU Glossary"
 _STREAM: Final = "McCalpin's STREAM and the BLAS"
 _ALLOCATE: Final = "The cache reads a line before it stores into it (write-allocate). "
 _NO_ALLOCATE: Final = "Stores bypass the cache (no write-allocate). "
@@ -33,10 +32,6 @@ _WORD: Final = 8
 """Bytes of a word; any size gives the same FLOP/word."""
 _N: Final = 1000
 _POINTS: Final = 1024
-
-
-def _bytes(dtype: str) -> int:
-    return DTYPES[dtype] // 8
 
 
 def _convention(*, allocate: bool) -> str:
@@ -204,7 +199,7 @@ def _saxpy(elements: int, dtype: str, *, allocate: bool) -> Graph:
 
 
 @exercise("saxpy-bytes")
-def _saxpy_bytes(draw: Draw, key: str) -> Question:
+def _saxpyitemsize(draw: Draw, key: str) -> Question:
     millions = draw.pick(20, [10, 50, 100])
     return Question(
         key=key,
@@ -243,11 +238,11 @@ def _saxpy_allocate(draw: Draw, key: str) -> Question:
     dtype = draw.pick("fp32", ["fp64", "fp16"])
     return Question(
         key=key,
-        prompt=f"`result[i] = scale * X[i] + Y[i]` runs over long arrays in {dtype} ({_bytes(dtype)} B). {_ALLOCATE}"
+        prompt=f"`result[i] = scale * X[i] + Y[i]` runs over long arrays in {dtype} ({itemsize(dtype)} B). {_ALLOCATE}"
         "What is the arithmetic intensity?",
         answer=intensity(_saxpy(_N, dtype, allocate=True)),
         unit="FLOP/B",
-        explanation=f"2 FLOP over 3 reads and 1 write of {_bytes(dtype)} B.",
+        explanation=f"2 FLOP over 3 reads and 1 write of {itemsize(dtype)} B.",
         source=_STANFORD,
     )
 
@@ -257,12 +252,12 @@ def _saxpy_plain(draw: Draw, key: str) -> Question:
     dtype = draw.pick("fp32", ["fp64", "fp16"])
     return Question(
         key=key,
-        prompt=f"`result[i] = scale * X[i] + Y[i]` runs over long arrays in {dtype} ({_bytes(dtype)} B). {_NO_ALLOCATE}"
-        "What is the arithmetic intensity?",
+        prompt=f"`result[i] = scale * X[i] + Y[i]` runs over long arrays in {dtype} ({itemsize(dtype)} B). "
+        f"{_NO_ALLOCATE}What is the arithmetic intensity?",
         answer=intensity(_saxpy(_N, dtype, allocate=False)),
         unit="FLOP/B",
-        explanation=f"2 FLOP over 2 reads and 1 write of {_bytes(dtype)} B.",
-        source=f"{_STANFORD}; {_MODAL}",
+        explanation=f"2 FLOP over 2 reads and 1 write of {itemsize(dtype)} B.",
+        source=f"{_STANFORD}; {MODAL}",
     )
 
 
@@ -273,11 +268,11 @@ def _add_in_place(draw: Draw, key: str) -> Question:
     graph.output(graph.add(*(graph.input(name, (_N,), dtype) for name in "xy")))
     return Question(
         key=key,
-        prompt=f"`x[i] += y[i]` runs over long arrays in {dtype} ({_bytes(dtype)} B). What is the arithmetic "
+        prompt=f"`x[i] += y[i]` runs over long arrays in {dtype} ({itemsize(dtype)} B). What is the arithmetic "
         "intensity?",
         answer=intensity(graph),
         unit="FLOP/B",
-        explanation=f"1 FLOP over 2 reads and 1 write of {_bytes(dtype)} B. The line of x is in the cache already.",
+        explanation=f"1 FLOP over 2 reads and 1 write of {itemsize(dtype)} B. The line of x is in the cache already.",
         source=_BERKELEY,
     )
 
@@ -286,11 +281,11 @@ def _triad(draw: Draw, key: str, *, allocate: bool) -> Question:
     dtype = draw.pick("fp64", ["fp32", "fp16"])
     return Question(
         key=key,
-        prompt=f"STREAM's triad, `a[i] = b[i] + s * c[i]`, runs over long arrays in {dtype} ({_bytes(dtype)} B). "
+        prompt=f"STREAM's triad, `a[i] = b[i] + s * c[i]`, runs over long arrays in {dtype} ({itemsize(dtype)} B). "
         f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
         answer=intensity(_saxpy(_N, dtype, allocate=allocate)),
         unit="FLOP/B",
-        explanation=f"2 FLOP over {'3 reads' if allocate else '2 reads'} and 1 write of {_bytes(dtype)} B.",
+        explanation=f"2 FLOP over {'3 reads' if allocate else '2 reads'} and 1 write of {itemsize(dtype)} B.",
         source=_STREAM,
     )
 
@@ -312,11 +307,11 @@ def _dot(draw: Draw, key: str) -> Question:
     graph.output(graph.dot(*(graph.input(name, (_N,), dtype) for name in "xy")))
     return Question(
         key=key,
-        prompt=f"`sum += x[i] * y[i]` runs over long arrays in {dtype} ({_bytes(dtype)} B), and the sum stays in a "
+        prompt=f"`sum += x[i] * y[i]` runs over long arrays in {dtype} ({itemsize(dtype)} B), and the sum stays in a "
         "register. What is the arithmetic intensity?",
-        answer=graph.count("flops") / (2 * _bytes(dtype) * _N),
+        answer=graph.count("flops") / (2 * itemsize(dtype) * _N),
         unit="FLOP/B",
-        explanation=f"2 FLOP over 2 reads of {_bytes(dtype)} B.",
+        explanation=f"2 FLOP over 2 reads of {itemsize(dtype)} B.",
         source=_STREAM,
     )
 
@@ -328,11 +323,11 @@ def _matrix_vector(draw: Draw, key: str) -> Question:
     graph.output(graph.gemv(graph.input("A", (_N, _N), dtype), graph.input("x", (_N,), dtype)))
     return Question(
         key=key,
-        prompt=f"A very large dense matrix in {dtype} ({_bytes(dtype)} B) is multiplied by a vector. The matrix moves "
-        "once, and the vectors hardly count. What is the arithmetic intensity?",
-        answer=graph.count("flops") / (_bytes(dtype) * _N * _N),
+        prompt=f"A very large dense matrix in {dtype} ({itemsize(dtype)} B) is multiplied by a vector. The matrix "
+        "moves once, and the vectors hardly count. What is the arithmetic intensity?",
+        answer=graph.count("flops") / (itemsize(dtype) * _N * _N),
         unit="FLOP/B",
-        explanation=f"2 FLOP for each matrix element of {_bytes(dtype)} B.",
+        explanation=f"2 FLOP for each matrix element of {itemsize(dtype)} B.",
         source=_STREAM,
     )
 
@@ -342,11 +337,11 @@ def _copy(draw: Draw, key: str) -> Question:
     dtype = draw.pick("fp64", ["fp32", "int8"])
     graph = Graph()
     graph.output(graph.stream_copy(graph.input("a", (_N,), dtype)))
-    one = 1 / (2 * _bytes(dtype))
+    one = 1 / (2 * itemsize(dtype))
     right = f"{intensity(graph):g} FLOP/B"
     return Question(
         key=key,
-        prompt=f"STREAM's copy, `c[i] = a[i]`, runs over long arrays in {dtype} ({_bytes(dtype)} B). "
+        prompt=f"STREAM's copy, `c[i] = a[i]`, runs over long arrays in {dtype} ({itemsize(dtype)} B). "
         "What is its arithmetic intensity?",
         answer=right,
         options={
@@ -372,7 +367,7 @@ def _sgemm(draw: Draw, key: str) -> Question:
         answer=intensity(graph),
         unit="FLOP/B",
         explanation=f"2 · {rows}³ FLOP over 4 · 4 B · {rows}²: {rows} / 8.",
-        source=_MODAL,
+        source=MODAL,
     )
 
 
@@ -387,10 +382,10 @@ def _complex_multiply(draw: Draw, key: str) -> Question:
     return Question(
         key=key,
         prompt=f"`z[i] = x[i] * y[i]` multiplies long arrays of complex numbers. The real and the imaginary part are "
-        f"in {dtype} ({_bytes(dtype)} B each). {_NO_ALLOCATE}What is the arithmetic intensity?",
+        f"in {dtype} ({itemsize(dtype)} B each). {_NO_ALLOCATE}What is the arithmetic intensity?",
         answer=intensity(graph),
         unit="FLOP/B",
-        explanation=f"4 multiplications and 2 additions, 6 FLOP, over 3 complex numbers of {2 * _bytes(dtype)} B.",
+        explanation=f"4 multiplications and 2 additions, 6 FLOP, over 3 complex numbers of {2 * itemsize(dtype)} B.",
         source=_TEXTBOOK,
     )
 
@@ -428,9 +423,9 @@ def _gpu_bandwidth(draw: Draw, key: str) -> Question:
         key=key,
         prompt=f"{_of_gpu(clock, processors, lanes)}Each FLOP of a program reads two operands of 4 B and writes a "
         "result of 4 B, and nothing is reused. Which memory bandwidth lets the program run at the peak rate?",
-        answer=peak * 3 * _bytes("fp32"),
+        answer=peak * 3 * itemsize("fp32"),
         unit="B/s",
-        explanation=f"12 B for each FLOP, at {rate(peak, 'FLOP/s')}. No memory is as fast, so programs have to reuse "
+        explanation=f"12 B for each FLOP, at {exact(peak, 'FLOP/s')}. No memory is as fast, so programs have to reuse "
         "data.",
         source=_TEXTBOOK,
         difficulty=2,
@@ -454,11 +449,11 @@ def _jacobi(draw: Draw, key: str, *, held: bool, allocate: bool) -> Question:
     return Question(
         key=key,
         prompt="A Jacobi step writes to a second grid: each point is a quarter of the sum of its four neighbours, 4 "
-        f"FLOP. The grids are in {dtype} ({_bytes(dtype)} B). {cache}{_ALLOCATE if allocate else _NO_ALLOCATE}"
+        f"FLOP. The grids are in {dtype} ({itemsize(dtype)} B). {cache}{_ALLOCATE if allocate else _NO_ALLOCATE}"
         "What is the arithmetic intensity?",
         answer=intensity(graph),
         unit="FLOP/B",
-        explanation=f"4 FLOP over {reads} {'read' if reads == 1 else 'reads'} and 1 write of {_bytes(dtype)} B.",
+        explanation=f"4 FLOP over {reads} {'read' if reads == 1 else 'reads'} and 1 write of {itemsize(dtype)} B.",
         source=_BALANCE,
         difficulty=2,
     )
@@ -485,7 +480,7 @@ def _sparse_balance(draw: Draw, key: str) -> Question:
     graph = Graph(convention="hpc")
     graph.output(graph.spmv_csr(graph.input("x", (_N,), "fp64"), rows=_N, nonzeros=each * _N))
     # A matrix has one pointer more than rows, which does not count for many rows.
-    balance = (graph.count("bytes") - _bytes("int32")) / graph.count("flops")
+    balance = (graph.count("bytes") - itemsize("int32")) / graph.count("flops")
     return Question(
         key=key,
         prompt=f"A large square sparse matrix in CSR form has {each} nonzeros in each row. Values are 8 B, column "
@@ -507,7 +502,7 @@ def _sparse(dtype: str, index: str = "int32", *, blocked: bool) -> Kernel:
         graph.spmv_csr(graph.input("x", (_N,), dtype), rows=_N, nonzeros=_N, index_dtype=index, name="product")
     )
     counted = ("product.values",) if blocked else ("product.values", "product.columns")
-    moved = sum(_bytes(graph.dtype_of(name)) * _N for name in counted)
+    moved = sum(itemsize(graph.dtype_of(name)) * _N for name in counted)
     return Kernel("SpMV", graph.count("flops"), moved)
 
 
@@ -516,12 +511,12 @@ def _sparse_limit(draw: Draw, key: str) -> Question:
     dtype = draw.pick("fp64", ["fp32", "fp16"])
     return Question(
         key=key,
-        prompt=f"A sparse matrix in CSR form has values in {dtype} ({_bytes(dtype)} B) and column indices of 4 B. "
+        prompt=f"A sparse matrix in CSR form has values in {dtype} ({itemsize(dtype)} B) and column indices of 4 B. "
         "Its product with a vector is limited by the bytes of values and indices. "
         "Which arithmetic intensity does the product have at most?",
         answer=_sparse(dtype, blocked=False).arithmetic_intensity,
         unit="FLOP/B",
-        explanation=f"2 FLOP for each nonzero of {_bytes(dtype)} + 4 B.",
+        explanation=f"2 FLOP for each nonzero of {itemsize(dtype)} + 4 B.",
         source=_WILLIAMS,
     )
 
@@ -531,12 +526,12 @@ def _blocked_limit(draw: Draw, key: str) -> Question:
     dtype = draw.pick("fp64", ["fp32", "fp16"])
     return Question(
         key=key,
-        prompt=f"A sparse matrix is stored in dense register blocks with values in {dtype} ({_bytes(dtype)} B). "
+        prompt=f"A sparse matrix is stored in dense register blocks with values in {dtype} ({itemsize(dtype)} B). "
         "One index serves a whole block, so the bytes of indices do not count. "
         "Which arithmetic intensity does the product with a vector have at most?",
         answer=_sparse(dtype, blocked=True).arithmetic_intensity,
         unit="FLOP/B",
-        explanation=f"2 FLOP for each nonzero of {_bytes(dtype)} B. Blocking moves the product to the right.",
+        explanation=f"2 FLOP for each nonzero of {itemsize(dtype)} B. Blocking moves the product to the right.",
         source=_WILLIAMS,
     )
 
@@ -548,11 +543,11 @@ def _heat(draw: Draw, key: str, *, allocate: bool) -> Question:
     return Question(
         key=key,
         prompt=f"A 7-point stencil on a 3-D grid does 8 FLOP for each point. The grids are in {dtype} "
-        f"({_bytes(dtype)} B). Each point is read once from one grid and written once to another. "
+        f"({itemsize(dtype)} B). Each point is read once from one grid and written once to another. "
         f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
         answer=intensity(graph),
         unit="FLOP/B",
-        explanation=f"8 FLOP over {'2 reads' if allocate else '1 read'} and 1 write of {_bytes(dtype)} B.",
+        explanation=f"8 FLOP over {'2 reads' if allocate else '1 read'} and 1 write of {itemsize(dtype)} B.",
         source=_WILLIAMS,
     )
 
@@ -572,17 +567,17 @@ def _lattice(draw: Draw, key: str, *, allocate: bool) -> Question:
     graph = Graph()
     read = graph.input("read", (73, _N), dtype)
     written = Tensor("written", (79, _N), dtype)
-    extra = 79 * _N * _bytes(dtype) if allocate else 0
+    extra = 79 * _N * itemsize(dtype) if allocate else 0
     graph.op("opaque", "collide and stream", [read], [written], 1300 * _N, extra_bytes=extra)
     graph.output(written)
     return Question(
         key=key,
         prompt="LBMHD, a lattice Boltzmann code, does 1300 FLOP for each lattice point. It reads 73 numbers and writes "
-        f"79 numbers in {dtype} ({_bytes(dtype)} B). {_ALLOCATE if allocate else _NO_ALLOCATE}"
+        f"79 numbers in {dtype} ({itemsize(dtype)} B). {_ALLOCATE if allocate else _NO_ALLOCATE}"
         "What is the arithmetic intensity?",
         answer=intensity(graph),
         unit="FLOP/B",
-        explanation=f"1300 FLOP over {73 + 79 * (2 if allocate else 1)} numbers of {_bytes(dtype)} B.",
+        explanation=f"1300 FLOP over {73 + 79 * (2 if allocate else 1)} numbers of {itemsize(dtype)} B.",
         source=_WILLIAMS,
         difficulty=2,
     )
@@ -631,7 +626,7 @@ def _transform_factor(draw: Draw, key: str) -> Question:
     dtype, allocate = draw.pick(("fp64", True), [("fp64", False), ("fp32", True), ("fp32", False)])
     graph = Graph(convention=_convention(allocate=allocate))
     graph.output(graph.fft(graph.input("x", (_POINTS, 2), dtype)))
-    one = 2 * _bytes(dtype)
+    one = 2 * itemsize(dtype)
     return Question(
         key=key,
         prompt=f"A complex FFT in {dtype} ({one} B a point) does 5 · N · log2 N FLOP for N points. It is out of place "
@@ -674,8 +669,8 @@ def _ridge(draw: Draw, key: str, printed: tuple[float, float], remark: str) -> Q
     peak, bandwidth = draw.pick(printed, _STREAMS)
     return Question(
         key=key,
-        prompt=f"A machine of 2009 does {rate(peak, 'FLOP/s')} in fp64, and STREAM measures {rate(bandwidth, 'B/s')}. "
-        "Where is the ridge point with these figures?",
+        prompt=f"A machine of 2009 does {exact(peak, 'FLOP/s')} in fp64, and STREAM measures "
+        f"{exact(bandwidth, 'B/s')}. Where is the ridge point with these figures?",
         answer=ridge_point(peak, bandwidth),
         unit="FLOP/B",
         explanation=f"Peak over bandwidth: {ridge_point(peak, bandwidth):.2f} FLOP/B.",
@@ -716,7 +711,7 @@ def _per_operand(draw: Draw, key: str) -> Question:
         key=key,
         prompt=f"A machine has its ridge point at {ridge:g} FLOP/B. How many FLOP must a program do for each operand "
         "of 8 B that it reads from memory to reach the peak rate?",
-        answer=ridge * _bytes("fp64"),
+        answer=ridge * itemsize("fp64"),
         unit="FLOP",
         explanation=f"{ridge:g} FLOP for each of the 8 B.",
         source=f"{_WILLIAMS}; for the Xeon with 6.7 FLOP/B the paper says 55",
@@ -729,13 +724,13 @@ def _sparse_place(draw: Draw, key: str) -> Question:
     product = _sparse(dtype, index, blocked=False)
     return Question(
         key=key,
-        prompt=f"A sparse matrix in CSR form has values in {dtype} ({_bytes(dtype)} B) and column indices of "
-        f"{_bytes(index)} B. Only these bytes count. "
+        prompt=f"A sparse matrix in CSR form has values in {dtype} ({itemsize(dtype)} B) and column indices of "
+        f"{itemsize(index)} B. Only these bytes count. "
         "Drag the marker to the arithmetic intensity of the product with a vector.",
         answer=product.arithmetic_intensity,
         on="intensity",
         kernel="SpMV",
-        explanation=f"2 FLOP for each nonzero of {_bytes(dtype)} + {_bytes(index)} B. "
+        explanation=f"2 FLOP for each nonzero of {itemsize(dtype)} + {itemsize(index)} B. "
         "No machine of 2009 reaches its peak there.",
         source=_WILLIAMS,
         setup={"chips": list(preset("williams-2009").chips), "kernels": [product]},
@@ -750,11 +745,11 @@ def _bandwidth_needed(draw: Draw, key: str) -> Question:
     graph.output(graph.stencil(graph.input("x", (100, 100, 100), "fp64"), points=7))
     return Question(
         key=key,
-        prompt=f"A machine does {rate(chip.peak(), 'FLOP/s')} in fp64. A 7-point stencil does 8 FLOP for each point "
+        prompt=f"A machine does {exact(chip.peak(), 'FLOP/s')} in fp64. A 7-point stencil does 8 FLOP for each point "
         "and moves 16 B. Drag the memory roof to the bandwidth at which the stencil just reaches the peak rate.",
         answer=chip.peak() / intensity(graph),
         on="bandwidth",
-        explanation=f"The ridge point has to be at 8 / 16 FLOP/B: {rate(chip.peak(), 'FLOP/s')} over 0.5 FLOP/B.",
+        explanation=f"The ridge point has to be at 8 / 16 FLOP/B: {exact(chip.peak(), 'FLOP/s')} over 0.5 FLOP/B.",
         source=_WILLIAMS,
         difficulty=2,
         setup={"chips": [chip], "kernels": [kernel(graph, "Stencil")]},
@@ -778,7 +773,7 @@ def _x4_binds(draw: Draw, key: str) -> Question:
     return Question(
         key=key,
         prompt=f"LBMHD with write-allocate does 1300 FLOP for each 1848 B, {ai:.2f} FLOP/B. It runs on the {name} "
-        f"with {rate(chip.peak(), 'FLOP/s')} and {chip.bandwidth() / 1e9:.1f} GB/s. What bounds it?",
+        f"with {exact(chip.peak(), 'FLOP/s')} and {chip.bandwidth() / 1e9:.1f} GB/s. What bounds it?",
         answer=answer,
         options={**options, answer: at},
         explanation=at,

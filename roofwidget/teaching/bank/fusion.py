@@ -8,6 +8,7 @@ from typing import Final
 from roofwidget.analysis.roofline import attainable
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
+from roofwidget.teaching.bank.counts import itemsize
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import GUIDE, exact, rates, short
 from roofwidget.teaching.question import Question
@@ -17,7 +18,6 @@ from roofwidget.workloads.partition import Partition
 
 V7X_FP8, V7X, V6E, V5P = preset("tpu-roofline-guide").chips
 _DERIVED: Final = f"Derived from the {GUIDE}"
-_DTYPES: Final = {"bf16": 2, "fp32": 4}
 # FLOPs per element.
 _OPS: Final = {"LayerNorm": 10, "GELU": 8, "Dropout": 1, "ReLU": 1, "SiLU": 5, "Scale": 1}
 _TAILS: Final = (
@@ -43,10 +43,10 @@ def _layernorm_ai(flops: int, passes: int, dtype: str) -> float:
     return graph.count("flops") / graph.count("bytes")
 
 
-def _said(flops: int, passes: int, dtype: str) -> str:
+def _text(flops: int, passes: int, dtype: str) -> str:
     return (
         f"A LayerNorm does {flops} FLOPs per element. Its passes over the data move each element {passes} times "
-        f"between HBM and the chip. An element has {_DTYPES[dtype]} bytes ({dtype})."
+        f"between HBM and the chip. An element has {itemsize(dtype)} bytes ({dtype})."
     )
 
 
@@ -55,10 +55,10 @@ def _layernorm_intensity(draw: Draw, key: str) -> Question:
     flops, passes, dtype, ai = _layernorm(draw, dtypes=("fp32",))
     return Question(
         key=key,
-        prompt=f"{_said(flops, passes, dtype)} What is its intensity, in FLOP/B?",
+        prompt=f"{_text(flops, passes, dtype)} What is its intensity, in FLOP/B?",
         answer=ai,
         unit="FLOP/B",
-        explanation=f"{flops} FLOP / ({passes} · {_DTYPES[dtype]} B) = {short(ai)} FLOP/B.",
+        explanation=f"{flops} FLOP / ({passes} · {itemsize(dtype)} B) = {short(ai)} FLOP/B.",
         source=GUIDE,
     )
 
@@ -70,7 +70,7 @@ def _layernorm_roof(draw: Draw, key: str) -> Question:
     rate = attainable(ai, chip.peak(), chip.bandwidth())
     return Question(
         key=key,
-        prompt=f"{_said(flops, passes, dtype)} {rates(chip)} Which rate can the LayerNorm reach at most, in FLOP/s?",
+        prompt=f"{_text(flops, passes, dtype)} {rates(chip)} Which rate can the LayerNorm reach at most, in FLOP/s?",
         answer=rate,
         unit="FLOP/s",
         explanation=(
@@ -89,7 +89,7 @@ def _layernorm_share_of_peak(draw: Draw, key: str) -> Question:
     share = 100 * rate / chip.peak()
     return Question(
         key=key,
-        prompt=f"{_said(flops, passes, dtype)} {rates(chip)} Which share of the peak can it reach at most, in %?",
+        prompt=f"{_text(flops, passes, dtype)} {rates(chip)} Which share of the peak can it reach at most, in %?",
         answer=share,
         unit="%",
         explanation=(
@@ -133,14 +133,14 @@ def _layernorm_yardstick(draw: Draw, key: str) -> Question:
 @exercise("layernorm-place")
 def _layernorm_place(draw: Draw, key: str) -> Question:
     flops, passes, dtype, ai = _layernorm(draw, dtypes=("fp32",))
-    kernel = Kernel("LayerNorm", flops * _PRINTED_ELEMENTS, passes * _DTYPES[dtype] * _PRINTED_ELEMENTS)
+    kernel = Kernel("LayerNorm", flops * _PRINTED_ELEMENTS, passes * itemsize(dtype) * _PRINTED_ELEMENTS)
     return Question(
         key=key,
-        prompt=f"{_said(flops, passes, dtype)} Drag the marker to its intensity.",
+        prompt=f"{_text(flops, passes, dtype)} Drag the marker to its intensity.",
         answer=ai,
         on="intensity",
         kernel=kernel.name,
-        explanation=f"{flops} FLOP / ({passes} · {_DTYPES[dtype]} B) = {short(ai)} FLOP/B.",
+        explanation=f"{flops} FLOP / ({passes} · {itemsize(dtype)} B) = {short(ai)} FLOP/B.",
         source=GUIDE,
         setup={"chips": [V7X], "kernels": [kernel]},
     )
@@ -160,10 +160,10 @@ def _chain_in(kernels: int, elements: int, dtype: str = "bf16") -> tuple[int, in
     return graph.count("flops"), evaluate(make(graph).total_bytes(), {})
 
 
-def _chain_said(elements: int, dtype: str) -> str:
+def _chain_text(elements: int, dtype: str) -> str:
     return (
-        f"Four ops follow each other on {elements:,} elements of {_DTYPES[dtype]} bytes ({dtype}). Together they do 20 "
-        "FLOPs per element. Each kernel reads one tensor and writes one tensor."
+        f"Four ops follow each other on {elements:,} elements of {itemsize(dtype)} bytes ({dtype}). Together they do "
+        "20 FLOPs per element. Each kernel reads one tensor and writes one tensor."
     )
 
 
@@ -179,12 +179,12 @@ def _chain_intensity(draw: Draw, key: str) -> Question:
     return Question(
         key=key,
         prompt=(
-            f"{_chain_said(elements, dtype)} The ops run in {_of_kernels(kernels)}. What is the intensity of them "
+            f"{_chain_text(elements, dtype)} The ops run in {_of_kernels(kernels)}. What is the intensity of them "
             "together, in FLOP/B?"
         ),
         answer=flops / moved,
         unit="FLOP/B",
-        explanation=f"20 FLOP / ({kernels} · 2 · {_DTYPES[dtype]} B) = {short(flops / moved)} FLOP/B.",
+        explanation=f"20 FLOP / ({kernels} · 2 · {itemsize(dtype)} B) = {short(flops / moved)} FLOP/B.",
         source=GUIDE,
     )
 
@@ -196,10 +196,10 @@ def _chain_bytes(draw: Draw, key: str) -> Question:
     _, moved = _chain_in(kernels, elements, dtype)
     return Question(
         key=key,
-        prompt=f"{_chain_said(elements, dtype)} How many bytes move if the ops run in {_of_kernels(kernels)}?",
+        prompt=f"{_chain_text(elements, dtype)} How many bytes move if the ops run in {_of_kernels(kernels)}?",
         answer=moved,
         unit="B",
-        explanation=f"{kernels} · 2 · {elements:,} · {_DTYPES[dtype]} B = {short(moved, 'B')}.",
+        explanation=f"{kernels} · 2 · {elements:,} · {itemsize(dtype)} B = {short(moved, 'B')}.",
         source=GUIDE,
     )
 
@@ -212,7 +212,7 @@ def _chain_roof(draw: Draw, key: str) -> Question:
     return Question(
         key=key,
         prompt=(
-            f"{_chain_said(_PRINTED_ELEMENTS, 'bf16')} {rates(chip)} The ops run in {_of_kernels(kernels)}. Which rate "
+            f"{_chain_text(_PRINTED_ELEMENTS, 'bf16')} {rates(chip)} The ops run in {_of_kernels(kernels)}. Which rate "
             "can they reach at most, in FLOP/s?"
         ),
         answer=rate,
@@ -234,13 +234,13 @@ def _chain_place(draw: Draw, key: str) -> Question:
     return Question(
         key=key,
         prompt=(
-            f"{_chain_said(_PRINTED_ELEMENTS, dtype)} The ops run in {_of_kernels(kernels)}. Drag the marker to their "
+            f"{_chain_text(_PRINTED_ELEMENTS, dtype)} The ops run in {_of_kernels(kernels)}. Drag the marker to their "
             "intensity."
         ),
         answer=flops / moved,
         on="intensity",
         kernel=kernel.name,
-        explanation=f"20 FLOP / ({kernels} · 2 · {_DTYPES[dtype]} B) = {short(flops / moved)} FLOP/B.",
+        explanation=f"20 FLOP / ({kernels} · 2 · {itemsize(dtype)} B) = {short(flops / moved)} FLOP/B.",
         source=GUIDE,
         setup={"chips": [V7X], "kernels": [kernel]},
     )
@@ -290,7 +290,7 @@ def _fused_bytes(graph: Graph) -> int:
     return evaluate(Partition.fully(graph).total_bytes(), {})
 
 
-def _tail_said(ops: tuple[str, ...], *, own_input: bool = False) -> str:
+def _tail_text(ops: tuple[str, ...], *, own_input: bool = False) -> str:
     read = "the tensor that the first op reads" if own_input else "a residual tensor, which none of these ops reads"
     return (
         f"{len(ops)} ops follow each other: {', '.join(ops)}. Then an Add adds {read}. All tensors have the same size."
@@ -306,14 +306,14 @@ def _residual_bytes_unfused(draw: Draw, key: str) -> Question:
     return Question(
         key=key,
         prompt=(
-            f"{_tail_said(ops)} A tensor has {elements:,} elements of {_DTYPES[dtype]} bytes ({dtype}). Each op is a "
+            f"{_tail_text(ops)} A tensor has {elements:,} elements of {itemsize(dtype)} bytes ({dtype}). Each op is a "
             "kernel of its own. How many bytes move?"
         ),
         answer=moved,
         unit="B",
         explanation=(
             f"{len(ops)} ops read one tensor and write one tensor. The Add reads two tensors and writes one. These are "
-            f"{passes} · {elements:,} · {_DTYPES[dtype]} B = {short(moved, 'B')}."
+            f"{passes} · {elements:,} · {itemsize(dtype)} B = {short(moved, 'B')}."
         ),
         source=_DERIVED,
         difficulty=2,
@@ -328,13 +328,13 @@ def _residual_bytes_fused(draw: Draw, key: str) -> Question:
     return Question(
         key=key,
         prompt=(
-            f"{_tail_said(ops)} A tensor has {elements:,} elements of {_DTYPES[dtype]} bytes ({dtype}). All ops are "
+            f"{_tail_text(ops)} A tensor has {elements:,} elements of {itemsize(dtype)} bytes ({dtype}). All ops are "
             "fused into one kernel. How many bytes move?"
         ),
         answer=moved,
         unit="B",
         explanation=(
-            f"The kernel reads its input and the residual, and writes its result: 3 · {elements:,} · {_DTYPES[dtype]} "
+            f"The kernel reads its input and the residual, and writes its result: 3 · {elements:,} · {itemsize(dtype)} "
             f"B = {short(moved, 'B')}."
         ),
         source=_DERIVED,
@@ -351,7 +351,7 @@ def _speed_up(draw: Draw, key: str, *, own_input: bool) -> Question:
     return Question(
         key=key,
         prompt=(
-            f"{_tail_said(ops, own_input=own_input)} All ops are memory-bound. How many times faster are they as one "
+            f"{_tail_text(ops, own_input=own_input)} All ops are memory-bound. How many times faster are they as one "
             "fused kernel than as kernels of their own?"
         ),
         answer=factor,
@@ -381,7 +381,7 @@ def _residual_merge(draw: Draw, key: str) -> Question:
     best = Partition.fully(graph)
     return Question(
         key=key,
-        prompt=f"{_tail_said(ops, own_input=True)} Merge the ops so that as few bytes as possible move.",
+        prompt=f"{_tail_text(ops, own_input=True)} Merge the ops so that as few bytes as possible move.",
         answer=best.groups,
         graph=graph,
         explanation=(

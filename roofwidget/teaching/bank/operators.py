@@ -8,20 +8,14 @@ from roofwidget.analysis.bound import bound
 from roofwidget.analysis.roofline import ridge_point
 from roofwidget.analysis.sizing import critical_batch, smallest_square_matmul
 from roofwidget.chips import Chip
-from roofwidget.teaching.bank.counts import H100, H100_TEXT, intensity, kernel, rate, seconds
+from roofwidget.teaching.bank.counts import H100, H100_TEXT, intensity, itemsize, kernel, seconds
 from roofwidget.teaching.bank.exercise import Draw, exercise
+from roofwidget.teaching.bank.phrases import MODAL, UCSD_LAB, exact
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph, Tensor
-from roofwidget.workloads.tensors import DTYPES
 
-_LAB: Final = "UCSD DSC 291, lab 1"
 _BRRRR: Final = "Horace He, Making Deep Learning Go Brrrr From First Principles"
-_MODAL: Final = "Modal, GPU Glossary"
 _SHAPES: Final = "Derived from the shapes of the tensors"
-
-
-def _bytes(dtype: str) -> int:
-    return DTYPES[dtype] // 8
 
 
 def _product(m: int, k: int, n: int, dtype: str, convention: str = "textbook") -> Graph:
@@ -44,12 +38,12 @@ def _matmul_macs(draw: Draw, key: str) -> Question:
         answer=answer,
         unit="MAC",
         explanation=f"Each of the {m} · {n} outputs sums {k} products: {answer:,} MACs. In FLOPs it is twice as many.",
-        source=_LAB,
+        source=UCSD_LAB,
     )
 
 
 @exercise("matmul-bytes")
-def _matmul_bytes(draw: Draw, key: str) -> Question:
+def _matmulitemsize(draw: Draw, key: str) -> Question:
     m, k, n = draw.pick((512, 512, 512), [(512, 256, 512), (128, 256, 512), (1024, 64, 256)])
     answer = _product(m, k, n, "fp32").count("bytes")
     return Question(
@@ -60,7 +54,7 @@ def _matmul_bytes(draw: Draw, key: str) -> Question:
         unit="B",
         explanation=f"4 B for each element of the two inputs and of the output: "
         f"4 · ({m} · {k} + {k} · {n} + {m} · {n}) = {answer:,} B.",
-        source=_LAB,
+        source=UCSD_LAB,
     )
 
 
@@ -71,13 +65,13 @@ def _gemm_size(draw: Draw, key: str) -> Question:
     answer = smallest_square_matmul(chip, itemsize=4)
     return Question(
         key=key,
-        prompt=f"A GPU does {rate(peak, 'FLOP/s')} in fp32 and reads {rate(bandwidth, 'B/s')}. "
+        prompt=f"A GPU does {exact(peak, 'FLOP/s')} in fp32 and reads {exact(bandwidth, 'B/s')}. "
         "Two square matrices of N × N in fp32 are multiplied, and each matrix moves once. "
         "What is the smallest N at which the product is compute-bound?",
         answer=answer,
         explanation=f"The intensity is 2 N³ / (3 · 4 N²) = N / 6. The ridge point is "
         f"{ridge_point(peak, bandwidth):.1f} FLOP/B, so N is six times as much, rounded up: {answer}.",
-        source=f"{_LAB}, question 2.1.2",
+        source=f"{UCSD_LAB}, question 2.1.2",
         difficulty=2,
     )
 
@@ -97,8 +91,8 @@ def _gemv_intensity(draw: Draw, key: str) -> Question:
         "too, and everything moves once. What is the arithmetic intensity?",
         answer=intensity(_gemv(rows, dtype)),
         unit="FLOP/B",
-        explanation=f"2 FLOP for each matrix element of {_bytes(dtype)} B, so just below {2 / _bytes(dtype):g} FLOP/B: "
-        "the vectors add few bytes.",
+        explanation=f"2 FLOP for each matrix element of {itemsize(dtype)} B, so just below "
+        f"{2 / itemsize(dtype):g} FLOP/B: the vectors add few bytes.",
         source=_SHAPES,
     )
 
@@ -173,7 +167,7 @@ def _server(draw: Draw) -> tuple[float, float, float]:
 
 def _of_model(parameters: float, peak: float, bandwidth: float) -> str:
     return (
-        f"A server does {rate(peak, 'FLOP/s')} and reads {rate(bandwidth, 'B/s')}. "
+        f"A server does {exact(peak, 'FLOP/s')} and reads {exact(bandwidth, 'B/s')}. "
         f"It generates text with a dense model of {parameters / 1e9:g} billion parameters in bf16. "
     )
 
@@ -194,7 +188,7 @@ def _weights_time(draw: Draw, key: str) -> Question:
         answer=_weights_pass(*model)[0],
         unit="s",
         explanation="2 B for each parameter over the bandwidth.",
-        source=_MODAL,
+        source=MODAL,
     )
 
 
@@ -208,7 +202,7 @@ def _compute_time(draw: Draw, key: str) -> Question:
         answer=_weights_pass(*model)[1],
         unit="s",
         explanation="2 FLOP for each parameter over the peak rate.",
-        source=_MODAL,
+        source=MODAL,
     )
 
 
@@ -223,7 +217,7 @@ def _crossover_batch(draw: Draw, key: str) -> Question:
         answer=critical_batch(Chip("server", {"bf16": peak}, {"HBM": bandwidth})),
         explanation="Arithmetic grows with the batch and the reading of weights does not. "
         "With 2 FLOP and 2 B per parameter they meet at the ridge point, peak over bandwidth.",
-        source=_MODAL,
+        source=MODAL,
         difficulty=2,
     )
 
@@ -290,7 +284,7 @@ def _depthwise_intensity(draw: Draw, key: str) -> Question:
         "What is the arithmetic intensity?",
         answer=intensity(_convolution(channels, side, dtype, groups=channels)),
         unit="FLOP/B",
-        explanation=f"Each output sums only 9 products, 18 FLOP, and moves about two elements of {_bytes(dtype)} B. "
+        explanation=f"Each output sums only 9 products, 18 FLOP, and moves about two elements of {itemsize(dtype)} B. "
         "No choice of channels lifts the intensity above 9 FLOP per element that moves.",
         source=_SHAPES,
         difficulty=2,
@@ -400,7 +394,7 @@ def _unary_rate(draw: Draw, key: str) -> Question:
     moved = _cosines(1, 1).count("bytes")
     return Question(
         key=key,
-        prompt=f"A GPU reads {rate(chip.bandwidth(), 'B/s')}. A memory-bound kernel reads and writes each element in "
+        prompt=f"A GPU reads {exact(chip.bandwidth(), 'B/s')}. A memory-bound kernel reads and writes each element in "
         "fp32 (4 B). How many elements does it process per second?",
         answer=chip.bandwidth() / moved,
         unit="elements/s",
@@ -415,7 +409,7 @@ def _free_flops(draw: Draw, key: str) -> Question:
     moved = _cosines(1, 1).count("bytes")
     return Question(
         key=key,
-        prompt=f"A GPU does {rate(chip.peak(), 'FLOP/s')} in fp32 and reads {rate(chip.bandwidth(), 'B/s')}. "
+        prompt=f"A GPU does {exact(chip.peak(), 'FLOP/s')} in fp32 and reads {exact(chip.bandwidth(), 'B/s')}. "
         "A kernel reads and writes each element in fp32 (4 B). "
         "How many FLOP per element can it do before it is compute-bound?",
         answer=chip.ridge_point() * moved,
@@ -452,15 +446,15 @@ def _fused_share(draw: Draw, key: str) -> Question:
 @exercise("launch-equals-memory")
 def _launch_size(draw: Draw, key: str) -> Question:
     launch, dtype = draw.pick((5e-6, "bf16"), [(2e-6, "bf16"), (5e-6, "fp32"), (10e-6, "bf16")])
-    moved = 2 * _bytes(dtype)
+    moved = 2 * itemsize(dtype)
     return Question(
         key=key,
-        prompt=f"A GPU reads 3.35 TB/s, and each launch takes at least {rate(launch, 's')}. An elementwise kernel "
-        f"reads and writes {dtype} ({_bytes(dtype)} B each). At how many elements do its bytes take as long as its "
+        prompt=f"A GPU reads 3.35 TB/s, and each launch takes at least {exact(launch, 's')}. An elementwise kernel "
+        f"reads and writes {dtype} ({itemsize(dtype)} B each). At how many elements do its bytes take as long as its "
         "launch?",
         answer=H100.bandwidth() * launch / moved,
         unit="elements",
-        explanation=f"In {rate(launch, 's')} {H100.bandwidth() * launch / 1e6:g} MB move, {moved} B for each element. "
+        explanation=f"In {exact(launch, 's')} {H100.bandwidth() * launch / 1e6:g} MB move, {moved} B for each element. "
         "The time of a smaller kernel is that of its launch.",
         source="Derived from bandwidth and launch time",
         difficulty=2,

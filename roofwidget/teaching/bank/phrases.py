@@ -9,6 +9,8 @@ from roofwidget.units import format_quantity, format_significant
 
 GUIDE: Final = "TPU roofline guide"
 SCALING_BOOK: Final = "JAX scaling book"
+UCSD_LAB: Final = "UCSD DSC 291, lab 1"
+MODAL: Final = "Modal, GPU Glossary"
 # Enough for every figure of a prompt, so that a prompt never rounds.
 _EXACT_DIGITS: Final = 12
 _SHORT_DIGITS: Final = 4

@@ -8,6 +8,7 @@ from typing import Final
 from roofwidget.analysis.bound import bound
 from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
+from roofwidget.teaching.bank.counts import itemsize
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import SCALING_BOOK, exact, short
 from roofwidget.teaching.question import Question
@@ -18,7 +19,6 @@ from roofwidget.workloads.expressions import evaluate
 _V5E: Final = (1.97e14, 8.1e11)
 _V5P: Final = (4.59e14, 2.765e12)
 _V6E: Final = (9.2e14, 1.6e12)
-_BYTES: Final = {"bf16": 2, "int8": 1}
 _TITLES: Final = {
     "llama-2-7b": "LLaMA-2-7B",
     "llama-2-13b": "LLaMA-2-13B",
@@ -194,7 +194,7 @@ def _cache_per_token(model: str, dtype: str) -> tuple[int, str]:
     per_token = sum(evaluate(graph.bytes(slot), {}) for slot in slots)
     said = (
         f"{_TITLES[model]} has {preset.layers} layers. Each layer has {groups} heads of keys and of values, and each "
-        f"head has {size} numbers per token. The cache stores a number in {_BYTES[dtype]} "
+        f"head has {size} numbers per token. The cache stores a number in {itemsize(dtype)} "
         f"byte{'s' if dtype == 'bf16' else ''} ({dtype})."
     )
     return per_token, said
