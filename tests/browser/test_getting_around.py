@@ -394,7 +394,9 @@ def by_menu(drawn: Drawn) -> None:
     becomes(drawn, None)
     press("Escape")
     expect(menu).to_have_count(0)
-    expect(tool(drawn, "axes")).to_be_focused()
+    # Where the bar has no room for the tool, it is in the menu of the other tools.
+    bar = drawn.root.locator(".roofwidget-toolbar > button")
+    expect(bar.and_(drawn.root.locator("[data-tool='axes'], [data-tool='more']")).first).to_be_focused()
     drawn.eventually(
         lambda: book.python("[w.word, w.rate_unit, w.tick_base, w.x_axis]") == [8, "FLOP/cycle", 2, "balance"]
     )

@@ -256,7 +256,7 @@ function buttonsOf(
       ...{ picture: "undo", label: words.undo, word: short.undo, rank: 0 },
       act: store.canUndo.value ? store.undo : undefined,
     },
-    { picture: "redo", label: words.redo, rank: 12, act: store.canRedo.value ? store.redo : undefined },
+    { picture: "redo", label: words.redo, rank: 6, act: store.canRedo.value ? store.redo : undefined },
     saving("png", { word: short.save, rank: 1 }),
     saving("svg", { rank: 14 }),
     { picture: "fit", label: words.fit, word: short.fit, rank: 2, ...unlocked(store.zoom.value ? fit : undefined) },
