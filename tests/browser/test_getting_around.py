@@ -403,6 +403,7 @@ def by_menu(drawn: Drawn) -> None:
     # A chip without a clock keeps seconds, and says why.
     book.python("setattr(w, 'chips', [rw.Chip('Other', {'bf16': '50 TFLOP/s'}, {'HBM': '1 TB/s'})])")
     expect(titles).to_contain_text("FLOP/s")
+    tool(drawn, "axes").focus()
     press("Enter")
     expect(menu).to_contain_text("Other: clock unknown, rates are per second")
 
