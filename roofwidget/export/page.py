@@ -31,6 +31,7 @@ _STYLE: Final = """\
 :root { color-scheme: light dark; }
 body { max-width: 1280px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }
 main > :is(h1, h2, p), a { overflow-wrap: anywhere; }
+.spoken { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 h1 { font-size: 1.75em; }
 h2 { font-size: 1.35em; }
 section { margin: 24px 0; }
@@ -95,7 +96,7 @@ def page(parts: Iterable[Part | str], title: str, day: date) -> str:
         If the widgets are in several languages: a page has one.
     """
     parts = list(parts)
-    body = "\n".join(part.html if isinstance(part, Part) else _text(part) for part in parts)
+    body = "\n".join(_headed(part) if isinstance(part, Part) else _text(part) for part in parts)
     return document(
         [part for part in parts if isinstance(part, Part)], f"<h1>{escaped(title)}</h1>\n{body}", title, day
     )
@@ -189,6 +190,12 @@ class _Styles(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == "style":
             self._is_inside = False
+
+
+def _headed(part: Part) -> str:
+    """Return a widget below a heading for screen readers: the headings of its panels are those of a third level."""
+    names = ", ".join(str(chip["name"]) for chip in part.chips)
+    return f'<h2 class="spoken">{escaped(names or "Roofline")}</h2>\n{part.html}'
 
 
 def policy_hash(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 import roofwidget as rw
+from tests.browser.test_access import AXE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,3 +151,12 @@ def test_a_page_works_inside_another_pages_frame(exported: Callable[..., Exporte
     html = rw.roofline(CHIPS, KERNELS).to_html()
     opened = exported(f'<iframe srcdoc="{escape(html)}" width="1200" height="800"></iframe>')
     expect(opened.page.frame_locator("iframe").locator(".roofwidget-chart")).to_be_visible()
+
+
+def test_axe_finds_nothing_on_a_page(exported: Callable[..., Exported]) -> None:
+    opened = exported(rw.roofline(CHIPS, KERNELS, title="Two chips").to_html(), bypass_csp=True)
+    expect(opened.drawn.root.locator(".roofwidget-chart")).to_be_visible()
+    expect(opened.drawn.tool("fit")).to_have_accessible_name(re.compile("^Fit: "))
+    opened.page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = opened.page.evaluate("async () => (await axe.run(document)).violations.map(({ id }) => id)")
+    assert found == []

@@ -316,12 +316,14 @@ function ToolButton({
   ...rest
 }: ToolButtonProps) {
   const text = isRow ? label : hasWord && word;
+  // The name has the word that is shown, for those who control the page by voice.
+  const isNamed = !text || label === text || label.startsWith(`${text} `);
   return (
     <Button
       look={text ? "tool roofwidget-worded" : "tool"}
       data-tool={picture}
       title={lock ?? label}
-      aria-label={label}
+      aria-label={isNamed ? label : `${text}: ${label}`}
       aria-pressed={isOn}
       aria-haspopup={isOpen === undefined ? undefined : "dialog"}
       aria-expanded={isOpen}
