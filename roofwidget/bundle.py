@@ -22,9 +22,9 @@ from roofwidget.support import built_files, languages
 from roofwidget.support.built_files import words_file
 from roofwidget.support.languages import ENGLISH
 
-# In these hosts (programs that show widgets), a page cannot use a shared `FrontEnd`. Each of these hosts has one of two
-# reasons: one process serves many pages, or a page cannot find a model by its id.
-_HOSTS_WITHOUT_SHARED_MODELS: Final = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
+# In these hosts (programs that show widgets), a page cannot use a shared `FrontEnd`. Each has one of three reasons: one
+# process serves many pages, each cell has an iframe of its own (Colab), or a page cannot find a model by its id.
+_HOSTS_WITHOUT_SHARED_MODELS: Final = ("google.colab", "ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
 _ANYWIDGET_VERSION: Final = AnyWidget.class_traits()["_model_module_version"].default_value
 _INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"
 

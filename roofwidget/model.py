@@ -338,6 +338,7 @@ class RooflineModel(HasTraits):
             help="Which ops of the graph run as one kernel: a `Partition`, or groups of names or positions."
         ),
         to_wire=wire.partition_to_wire,
+        from_wire=lambda groups, model: model._partition_of_page(groups),  # noqa: SLF001 - its own method
     )
     dims = owned(
         "shared",
@@ -596,6 +597,8 @@ class RooflineModel(HasTraits):
     _extended: Kernels | None = None
     # Whether the constructor has ended. Until then a step sets no other traits: they come from the caller.
     _is_built: bool = False
+    # The thread that is in `hold_trait_notifications`.
+    _holding_thread: int | None = None
 
     def __init__(
         self,
@@ -1060,6 +1063,17 @@ class RooflineModel(HasTraits):
             found = self._unfused() if groups is None else self.partition_of(groups)
         self._phases.checked = (self.phase, graph, found)
         return found
+
+    def _partition_of_page(self, groups: Any) -> Any:
+        """Return the groups of a message as a `Partition`, before the message is applied.
+
+        While ipywidgets applies a message, the validators wait and the traits already have their new values. Another
+        thread, such as a cell that JupyterLab runs beside the message, must not read the plain lists of the message.
+        """
+        if groups is None or self._graph_of_phase() is None:
+            return groups
+        with refused_as("partition"):
+            return self.partition_of(groups)
 
     @validate("dims")
     def _check_dims(self, proposal: Bunch) -> Mapping[str, int]:

@@ -6,8 +6,9 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -119,6 +120,17 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         with self.hold_sync():
             self._code = bundle.front_end(self.locale)
             self._esm = bundle.first_script(self.locale)
+
+    @contextmanager
+    def hold_trait_notifications(self) -> Iterator[None]:
+        """Return a context in which notifications and validators wait, as in traitlets. See `KernelsTrait.get`."""
+        outer = self._holding_thread
+        self._holding_thread = threading.get_ident()
+        try:
+            with super().hold_trait_notifications():
+                yield
+        finally:
+            self._holding_thread = outer
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Apply a message from the front end, and send the result to all pages.

@@ -36,7 +36,7 @@ TEXTS = {
 # Files that a page inflates.
 GZIPPED = {name: gzip.compress(text.encode(), mtime=0) for name, text in TEXTS.items() if not name.startswith("loader")}
 COMPRESSED = {name: base64.b64encode(data).decode() for name, data in GZIPPED.items()}
-OTHER_HOSTS = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
+OTHER_HOSTS = ("google.colab", "ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import reprlib
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -142,9 +143,9 @@ class KernelsTrait(Checked[Kernels]):
         given = super().get(obj, cls)
         # At the end of `hold_trait_notifications`, traitlets reads each changed trait and sets it again. The kernels of
         # a partition must not replace the given kernels at this point. Only a private attribute says that notifications
-        # are held.
-        held = obj._cross_validation_lock  # noqa: SLF001 - see above
-        return given if held or obj.partition is None else obj.partition.kernels(obj.dims)
+        # are held. Other threads read the kernels of the partition at all times.
+        is_held = obj._cross_validation_lock and obj._holding_thread in {None, threading.get_ident()}  # noqa: SLF001
+        return given if is_held or obj.partition is None else obj.partition.kernels(obj.dims)
 
     def given(self, obj: Any) -> Kernels | None:
         """Return the kernels that were given to `obj`."""

@@ -69,8 +69,7 @@ def chain(ops):
     return rw.roofline(["h100-sxm"], graph=g)
 w = chain(14)
 w"""
-# In the moment in which a message of the page sets it, the cell can read the partition before it is validated: a list.
-GROUPS = "[list(group) for group in getattr(w.partition, 'groups', ())]"
+GROUPS = "[list(group) for group in w.partition.groups]"
 UNFUSED = [["layernorm"], ["gelu"], ["dropout"], ["add"]]
 
 

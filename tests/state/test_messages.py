@@ -326,6 +326,27 @@ def test_a_value_that_a_subclass_refuses_does_not_stay() -> None:
     widget.close()
 
 
+def test_a_thread_that_reads_beside_a_message_never_gets_the_lists_of_the_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = rw.chain([("scale", 1), ("shift", 1), ("clip", 1)], elements=8)
+    widget = RooflineWidget(["v5p"], graph=graph)
+    seen: list[Any] = []
+
+    def read_in_another_thread(text: str, _widget: RooflineWidget) -> str:
+        # `search` is applied after `partition`, and before the validators.
+        reader = threading.Thread(target=lambda: seen.extend([widget.partition, list(widget.kernels.names)]))
+        reader.start()
+        reader.join()
+        return text
+
+    monkeypatch.setitem(RooflineWidget.class_traits()["search"].metadata, "from_json", read_in_another_thread)
+    widget.set_state({"partition": [[0, 1], [2]], "search": "x"})
+    assert seen == [rw.Partition(graph, [[0, 1], [2]]), ["scale + shift", "clip"]]
+    assert widget.partition == seen[0]
+    widget.close()
+
+
 def test_updates_of_two_threads_end_with_the_last_value(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     # JupyterLab has messages of pages handled in a thread of their own while a cell runs.
     other = threading.Thread(target=lambda: setattr(page.widget, "view", "roofline"))
