@@ -45,8 +45,9 @@ class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
     words : dict of str to str
         For each language that a widget has used, a small script that defines the texts of the front end, compressed. A
         page runs this small script before `script`.
-    digest : str
-        A hash of the code and of the texts in all languages. A page imports the code once per digest and language.
+    digests : dict of str to str
+        The SHA-256 digests of `script`, `style` and the texts of every language (``words.en``), by these names. A page
+        runs a file only if it has its digest.
     """
 
     _model_name = Unicode("AnyModel").tag(sync=True)
@@ -57,10 +58,10 @@ class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
     script = Unicode().tag(sync=True)
     style = Unicode().tag(sync=True)
     words = Dict().tag(sync=True)
-    digest = Unicode().tag(sync=True)
+    digests = Dict().tag(sync=True)
 
     def __repr__(self) -> str:
-        return f"FrontEnd({self.digest[:8]})"
+        return f"FrontEnd({self.digests['script'][:8]})"
 
 
 _FRONT_ENDS: WeakSet[FrontEnd] = WeakSet()
@@ -136,12 +137,12 @@ def first_style() -> str:
 
 def _make(language: str) -> FrontEnd:
     script, style = _compressed("widget.js"), _compressed("widget.css")
-    # The digest covers the texts of all languages. Two Jupyter kernels on one page may use builds with the same code
-    # but different texts. The digests of these two builds must differ.
-    files = (script, style, *(_compressed(words_file(name)) for name in languages.languages()))
-    digest = hashlib.sha256("\0".join(files).encode()).hexdigest()
-    words = {language: _compressed(words_file(language))}
-    made = FrontEnd(_esm=_loader(language), script=script, style=style, words=words, digest=digest)
+    # The digests include those of languages that are sent later.
+    files = {"script": script, "style": style}
+    files |= {f"words.{name}": _compressed(words_file(name)) for name in languages.languages()}
+    digests = {name: hashlib.sha256(file.encode()).hexdigest() for name, file in files.items()}
+    words = {language: files[f"words.{language}"]}
+    made = FrontEnd(_esm=_loader(language), script=script, style=style, words=words, digests=digests)
     _FRONT_ENDS.add(made)
     return made
 

@@ -84,14 +84,15 @@ def inline(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("built")
-def test_the_shared_model_holds_the_built_text_and_its_digest() -> None:
+def test_the_shared_model_holds_the_built_text_and_its_digests() -> None:
     widget = RooflineWidget([SMALL])
     assert (widget._esm, widget._css) == (TEXTS["loader.en.js"], "")
     assert widget._code is not None
     assert (widget._code.script, widget._code.style) == (COMPRESSED["widget.js"], COMPRESSED["widget.css"])
     assert widget._code.words == {"en": COMPRESSED["words.en.js"]}
-    files = [COMPRESSED[name] for name in ("widget.js", "widget.css", "words.en.js", "words.de.js")]
-    assert widget._code.digest == hashlib.sha256("\0".join(files).encode()).hexdigest()
+    files = {"script": "widget.js", "style": "widget.css", "words.en": "words.en.js", "words.de": "words.de.js"}
+    expected = {name: hashlib.sha256(COMPRESSED[file].encode()).hexdigest() for name, file in files.items()}
+    assert widget._code.digests == expected
 
 
 def test_a_default_widget_sends_less_than_twenty_kilobytes_beside_its_kernels(opened: list[dict[str, Any]]) -> None:
@@ -173,8 +174,9 @@ def test_a_widget_whose_code_was_closed_can_still_be_asked_for_its_state() -> No
 def test_the_shared_model_is_told_in_few_words() -> None:
     made = delivery.front_end()
     assert made is not None
-    assert len(made.digest) == 64
-    assert repr(made) == f"FrontEnd({made.digest[:8]})"
+    digest = made.digests["script"]
+    assert len(digest) == 64
+    assert repr(made) == f"FrontEnd({digest[:8]})"
 
 
 def test_the_state_of_one_widget_for_a_page_without_a_kernel_includes_the_code(built: Path) -> None:
@@ -185,7 +187,7 @@ def test_the_state_of_one_widget_for_a_page_without_a_kernel_includes_the_code(b
     assert (code["model_module"], code["model_name"]) == ("anywidget", "AnyModel")
     assert code["state"]["script"] == COMPRESSED["widget.js"]
     embed_minimal_html(str(built / "page.html"), [widget], state=state)
-    assert (built / "page.html").read_text(encoding="utf-8").count(code["state"]["digest"]) == 1
+    assert (built / "page.html").read_text(encoding="utf-8").count(code["state"]["digests"]["script"]) == 1
 
 
 # -- with each -------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // The loader: the small part of the front end that Python sends with each widget. All other code and the texts are in a
-// model that all widgets of a Jupyter kernel share. The loader gets the code and the texts from this model. A page
-// imports the code and the texts of a language only once, for all widgets of the page.
+// model that all widgets of a Jupyter kernel share. The loader gets the code and the texts from this model, and compares
+// them with their digests before they run. A page imports the same code and texts only once, for all widgets of the page.
 
 import { inflated } from "./wire/packed.ts";
 import type { loadWords } from "./words/en.ts";
@@ -27,7 +27,6 @@ interface Widget {
 interface FrontEnd {
   readonly make: () => Widget;
   readonly style: string;
-  readonly digest: string;
 }
 
 /** A file that Python has compressed with gzip, in base64. */
@@ -73,7 +72,7 @@ interface Loaded {
  * too, and no view: it only loads the code, before the page has the first widget.
  */
 async function loaded(context: LoaderContext, language: string): Promise<Loaded | undefined> {
-  if (context.model.get("digest")) {
+  if (context.model.get("digests")) {
     await codeIn(context.model, language);
     return undefined;
   }
@@ -90,31 +89,49 @@ async function codeOf(model: LoaderContext["model"], language: string): Promise<
 }
 
 function codeIn(shared: WidgetModel, language: string): Promise<FrontEnd> {
-  const digest = String(shared.get("digest"));
   const words = (shared.get("words") as Record<string, Compressed>)[language];
   if (words === undefined) throw new Error(`roofwidget: the model of its code has no words in '${language}'`);
-  const [script, style] = ["script", "style"].map((name) => shared.get(name) as Compressed);
-  return once(`${digest} ${language}`, async () => {
-    const [first, second, css] = await Promise.all([words, script as Compressed, style as Compressed].map(inflated));
+  const [script, style] = ["script", "style"].map((name) => shared.get(name) as Compressed) as [Compressed, Compressed];
+  const digests = shared.get("digests") as Record<string, string>;
+  return once([words, script, style].join(" "), async () => {
+    await Promise.all([
+      check(`words.${language}`, words, digests),
+      check("script", script, digests),
+      check("style", style, digests),
+    ]);
+    const [first, second, css] = await Promise.all([words, script, style].map(inflated));
     const make = await imported([first as ArrayBuffer, "\n", second as ArrayBuffer]);
-    return { make, style: new TextDecoder().decode(css), digest };
+    return { make, style: new TextDecoder().decode(css) };
   });
 }
 
 /**
- * Returns the front end of a key. If the page has not loaded the front end yet, loads it. Each widget runs its own copy
- * of this loader. All copies share one global map, so that the page imports each front end only once.
+ * Throws an error if a file does not have its SHA-256 digest. Browsers compute digests only for pages from https and
+ * from the same machine. In other pages nothing is compared.
  */
-function once(key: string, load: () => Promise<FrontEnd>): Promise<FrontEnd> {
+async function check(name: string, file: Compressed, digests: Record<string, string>) {
+  const { subtle } = crypto as { subtle?: SubtleCrypto };
+  if (!subtle) return;
+  const bytes = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(file)));
+  const digest = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (digest !== digests[name]) throw new Error(`roofwidget: '${name}' of its code does not have its digest`);
+}
+
+/**
+ * Returns the front end with this content. If the page has not loaded the front end yet, loads it. Each widget runs its
+ * own copy of this loader. All copies share one global map, so that the page imports each front end only once. The key
+ * is the content itself: a model that names the digest of another front end cannot take its place.
+ */
+function once(content: string, load: () => Promise<FrontEnd>): Promise<FrontEnd> {
   const page = globalThis as unknown as { [REGISTRY]?: Map<string, Promise<FrontEnd>> };
   page[REGISTRY] ??= new Map();
   const registry = page[REGISTRY];
-  const known = registry.get(key);
+  const known = registry.get(content);
   if (known) return known;
   const loading = load();
-  registry.set(key, loading);
+  registry.set(content, loading);
   // Remove a failed import, so that the next widget tries to import the code again.
-  loading.catch(() => registry.delete(key));
+  loading.catch(() => registry.delete(content));
   return loading;
 }
 
@@ -138,14 +155,15 @@ function addStyle(el: HTMLElement, code: FrontEnd) {
 
 /**
  * Adds a style element to the view's shadow root. If the view has no shadow root, adds the element to the document. If
- * the style with this digest is already there, adds nothing.
+ * the same style is already there, adds nothing.
  */
-function insertStyle(el: HTMLElement, { style, digest }: FrontEnd) {
+function insertStyle(el: HTMLElement, { style }: FrontEnd) {
   const root = el.getRootNode();
   const place = "host" in root ? (root as ShadowRoot) : el.ownerDocument.head;
-  if (place.querySelector(`style[data-roofwidget="${digest}"]`)) return;
+  const known = place.querySelectorAll("style[data-roofwidget]");
+  if (Array.from(known).some(({ textContent }) => textContent === style)) return;
   const element = el.ownerDocument.createElement("style");
-  element.dataset["roofwidget"] = digest;
+  element.dataset["roofwidget"] = "";
   element.textContent = style;
   place.append(element);
 }

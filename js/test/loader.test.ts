@@ -29,11 +29,19 @@ interface Shared {
   script: string;
   words: Record<string, string>;
   style: string;
-  digest: string;
+  /** What the model says instead of the digest of its script. */
+  digest?: string;
 }
 
 /** Stands for bytes that nobody has compressed. */
 const BROKEN = "broken";
+
+const { subtle } = crypto;
+
+async function sha256(text: string): Promise<string> {
+  const bytes = await subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
 
 /** A text as Python sends it. */
 async function compressed(text: string): Promise<string> {
@@ -42,13 +50,13 @@ async function compressed(text: string): Promise<string> {
   return btoa(String.fromCharCode(...new Uint8Array(await packed.arrayBuffer())));
 }
 async function onTheWire({ script, words, style, digest }: Shared): Promise<Record<string, unknown>> {
-  const packed = Object.entries(words).map(async ([language, text]) => [language, await compressed(text)] as const);
-  return {
-    script: await compressed(script),
-    words: Object.fromEntries(await Promise.all(packed)),
-    style: await compressed(style),
-    digest,
-  };
+  const packed: Record<string, string> = {};
+  for (const [language, text] of Object.entries(words)) packed[language] = await compressed(text);
+  const files = { script: await compressed(script), style: await compressed(style) };
+  const digests: Record<string, string> = {};
+  for (const [name, file] of Object.entries(files)) digests[name] = await sha256(file);
+  for (const [language, file] of Object.entries(packed)) digests[`words.${language}`] = await sha256(file);
+  return { ...files, words: packed, digests: { ...digests, ...(digest === undefined ? {} : { script: digest }) } };
 }
 
 /** The models of a kernel, as its widget manager finds them. */
@@ -97,9 +105,8 @@ class FakeElement {
   append(child: FakeElement) {
     this.children.push(child);
   }
-  querySelector(selector: string) {
-    const digest = /^style\[data-roofwidget="(.*)"\]$/.exec(selector)?.[1];
-    return this.children.find(({ dataset }) => dataset["roofwidget"] === digest) ?? null;
+  querySelectorAll() {
+    return this.children;
   }
   getRootNode() {
     return this.root;
@@ -131,8 +138,8 @@ function fakeDocument(): FakeDocument {
 }
 
 const WORDS = { en: 'const language = "English";', de: 'const language = "German";' };
-const ONE = { script: script("one"), words: WORDS, style: ".one {}", digest: "d1" };
-const TWO = { script: script("two"), words: WORDS, style: ".two {}", digest: "d2" };
+const ONE = { script: script("one"), words: WORDS, style: ".one {}" };
+const TWO = { script: script("two"), words: WORDS, style: ".two {}" };
 
 const made: string[] = [];
 const revoked: string[] = [];
@@ -171,6 +178,18 @@ describe("the code", () => {
     expect(done).toEqual(["import one", ...Array<string>(10).fill("initialize one A")]);
     expect(made).toEqual([`${WORDS.en}\n${ONE.script}`]);
     expect(revoked).toHaveLength(1);
+  });
+  it("that names the digest of other code never takes its place", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const digest = await sha256(await compressed(TWO.script));
+    await make({ 1: { ...ONE, digest } }).initialize();
+    await make({ 1: TWO }).initialize();
+    expect(done).toEqual(["import two", "initialize two A"]);
+  });
+  it("runs unchecked in a page for which the browser computes no digests", async () => {
+    vi.stubGlobal("crypto", {});
+    await make({ 1: { ...ONE, digest: "none" } }).initialize();
+    expect(done).toEqual(["import one", "initialize one A"]);
   });
   it("is found by later widgets, whose shared model has another id", async () => {
     await make({ 1: ONE }).initialize();
@@ -266,8 +285,8 @@ describe("the style", () => {
     await one.render(here);
     await two.render(here);
     await two.render(elsewhere);
-    expect(here.ownerDocument.head.children.map(({ dataset }) => dataset["roofwidget"])).toEqual(["d1", "d2"]);
-    expect(elsewhere.ownerDocument.head.children.map(({ dataset }) => dataset["roofwidget"])).toEqual(["d2"]);
+    expect(here.ownerDocument.head.children.map(({ textContent }) => textContent)).toEqual([".one {}", ".two {}"]);
+    expect(elsewhere.ownerDocument.head.children.map(({ textContent }) => textContent)).toEqual([".two {}"]);
   });
   it("is in the shadow root of a view that is inside one, even if it is put there after it was drawn", async () => {
     const widget = make({ 1: ONE });
@@ -298,6 +317,12 @@ describe("without the code", () => {
       { 1: { ...ONE, script: BROKEN } },
       "IPY_MODEL_1",
       /^roofwidget: compressed data is damaged$/,
+    ],
+    [
+      "the script is another than its digest says",
+      { 1: { ...ONE, digest: "0".repeat(64) } },
+      "IPY_MODEL_1",
+      /^roofwidget: 'script' of its code does not have its digest$/,
     ],
     ["the text is no code", { 1: { ...ONE, script: "export default (" } }, "IPY_MODEL_1", /./],
   ])("a view says so where %s, the console why, and nothing is thrown", async (_, models, reference, why) => {

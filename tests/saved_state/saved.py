@@ -29,7 +29,7 @@ def texts(model: dict[str, Any]) -> tuple[str, ...]:
         return ("_esm", "_css")
     # In 0.1.0 the shared code had no loader.
     loader = ("_esm",) if "_esm" in model["state"] else ()
-    return (*loader, "script", "style", "words") if "digest" in model["state"] else ()
+    return (*loader, "script", "style", "words", "digests") if {"digest", "digests"} & set(model["state"]) else ()
 
 
 def title(path: Path) -> str:
