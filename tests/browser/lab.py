@@ -160,7 +160,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def jupyterlab(home: Path) -> Iterator[Server]:
+def jupyterlab(home: Path, *options: str) -> Iterator[Server]:
     """Run this interpreter's JupyterLab on a free port; all that it writes goes below `home`."""
     root = home / "notebooks"
     root.mkdir()
@@ -175,6 +175,7 @@ def jupyterlab(home: Path) -> Iterator[Server]:
         f"--ServerApp.root_dir={root}",
         "--LabApp.expose_app_in_browser=True",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        *options,
         "--LabApp.extension_manager=readonly",
     ]
     record = home / "server.log"
