@@ -518,6 +518,15 @@ class RooflineModel(HasTraits):
             help="The axes of the time view. Linear axes begin at 0 and have equal scales.",
         ),
     )
+    frame = owned(
+        "shared",
+        Enum(
+            ("points", "chip"),
+            default_value="points",
+            help="What sets the range of the roofline's axes: 'points', the kernels and the roofs, or 'chip', the "
+            "shown chips alone, so that charts of different kernels on the same chips compare. A `zoom` shows a part.",
+        ),
+    )
     open_files = owned(
         "python",
         Enum(

@@ -108,6 +108,8 @@ export const TRAITS = {
   view: undoable<View>(),
   zoom: undoable<Zoom | null>(),
   timeScale: undoable<"log" | "linear">(),
+  /** What the axes of the roofline plane fit. Notebooks that earlier versions saved lack it. */
+  frame: undoable((wire) => (wire ?? "points") as "points" | "chip"),
   step: undoable((wire) => (wire ?? 0) as number),
   // The last undoable trait, which undo restores first: the others need its chips. States of version 0.1.0 lack it.
   addedChips: undoable((wire) => (wire ?? []) as readonly string[]),
@@ -139,7 +141,7 @@ export const TRAITS = {
 export type TraitName = keyof typeof TRAITS;
 export type TraitValues = { readonly [N in TraitName]: ReturnType<(typeof TRAITS)[N]["decode"]> };
 /** The units and ticks of the axes. */
-export type Axes = Pick<TraitValues, "rateUnit" | "word" | "xAxis" | "tickBase" | "timeScale">;
+export type Axes = Pick<TraitValues, "rateUnit" | "word" | "xAxis" | "tickBase" | "timeScale" | "frame">;
 export type Signals = {
   readonly [N in TraitName]: N extends "chips" ? ReadonlySignal<TraitValues[N]> : Signal<TraitValues[N]>;
 };

@@ -132,6 +132,11 @@ export const catalogue = {
       count === 1
         ? `1 kernel is not drawn: ${names[0]}. Its FLOPs, bytes or peak are unknown.`
         : `${whole(count)} kernels are not drawn: ${names.join(", ")}${count > names.length ? ", …" : ""}. Their FLOPs, bytes or peaks are unknown.`,
+    /** The axes have the range of the chips, which has no place for some kernels. */
+    outside: (count: number, names: readonly string[]) =>
+      count === 1
+        ? `1 kernel is outside the axes: ${names[0]}. Let the axes fit the kernels to see it.`
+        : `${whole(count)} kernels are outside the axes: ${names.join(", ")}${count > names.length ? ", …" : ""}. Let the axes fit the kernels to see them.`,
     notDrawnShort: (count: string) => `${count} not drawn`,
     noCategory: "no category",
     moreCategories: (count: number) => `and ${count} more, in the same colours`,
@@ -586,6 +591,9 @@ export const catalogue = {
     menu: "Axes",
     /** Note about the units of the chart. The axes may have other units than the sentences, tooltips and tables. */
     note: "Units of the chart. Sentences, tooltips and tables stay in FLOP/s and bytes.",
+    frame: "Range",
+    frames: { points: "fits the kernels", chip: "set by the chips alone" },
+    frameNote: "Charts of other kernels on these chips have the same range.",
     rate: "Rate",
     rates: { "FLOP/s": "per second", "FLOP/cycle": "per clock cycle" },
     /** A text of the axes menu. `chip` is the chip whose clock rate converts seconds to cycles. */
