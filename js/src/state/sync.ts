@@ -2,6 +2,7 @@
 // messages.ts sends the messages.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { TypedWork } from "../roofline/typed_work.ts";
 import type { Moves } from "../roofline/what_if_arithmetic.ts";
 import { decodeBaseline, decodeChips, decodeKernels, decodeSnapshots } from "../wire/decode.ts";
 import { encodeSnapshots } from "../wire/encode.ts";
@@ -103,6 +104,8 @@ export const TRAITS = {
   allLevels: undoable<boolean>(),
   whatIf: mapping<WhatIf>(),
   moves: mapping<Moves>(),
+  /** Notebooks that earlier versions saved lack it. */
+  typedWork: mapping((wire) => (wire ?? {}) as TypedWork),
   snapshots: undoable(decodeSnapshots, encodeSnapshots),
 
   view: undoable<View>(),
@@ -152,7 +155,7 @@ export type Changes = Partial<Pick<TraitValues, Writable>>;
 const TRAIT_NAMES = Object.keys(TRAITS) as TraitName[];
 const SHARED_NAMES = TRAIT_NAMES.filter((name) => TRAITS[name].owner === "shared");
 const OF_GRAPH = TRAIT_NAMES.filter((name) => TRAITS[name].undoable === "with graph" && name !== "phase");
-const OF_ROWS: readonly TraitName[] = ["selected", "atRoof", "moves"];
+const OF_ROWS: readonly TraitName[] = ["selected", "atRoof", "moves", "typedWork"];
 const traitOf = (name: TraitName) => TRAITS[name] as Trait<unknown, Owner>;
 export const wireName = (name: TraitName) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

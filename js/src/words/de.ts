@@ -415,6 +415,17 @@ export const catalogue: Like<typeof en.catalogue> = {
   },
 
   // Rulers and snapshots.
+  workWords: {
+    offer: (kernel) => `Arbeit von ${kernel} eingeben …`,
+    panel: (kernel) => `Arbeit von ${kernel}`,
+    amounts: { flops: "FLOPs", bytes: "Bytes" },
+    box: (amount, count) => (count === 1 ? amount : `${amount} eines Starts`),
+    reset: (amount) => `Eingegebene ${amount} entfernen`,
+    total: (count, amounts) => `${whole(count)} Starts${amounts.length > 0 ? `: ${amounts.join(", ")}` : ""}`,
+    negative: (example) => `ein Kernel hat nicht weniger als nichts; zum Beispiel „${example}“ schreiben`,
+    tooMuch: (most, example) => `ein Start hat höchstens ${most}; zum Beispiel „${example}“ schreiben`,
+  },
+
   rulerWords: {
     roofsAbove: (limits) => `Rooflines darüber: ${limits.join("; ")}.`,
     rulers: "Lineale (R)",

@@ -414,6 +414,20 @@ export const catalogue = {
     resetAll: (count: number) => (count === 1 ? "Remove this what-if" : "Remove all what-ifs"),
   },
 
+  /** Typing the work of a kernel whose FLOPs or bytes are unknown. */
+  workWords: {
+    offer: (kernel: string) => `Type the work of ${kernel}…`,
+    panel: (kernel: string) => `Work of ${kernel}`,
+    amounts: { flops: "FLOPs", bytes: "Bytes" },
+    /** The label of a box, such as "FLOPs of one launch". */
+    box: (amount: string, count: number) => (count === 1 ? amount : `${amount} of one launch`),
+    reset: (amount: string) => `Remove the typed ${amount === "Bytes" ? "bytes" : amount}`,
+    total: (count: number, amounts: readonly string[]) =>
+      `${whole(count)} launches${amounts.length > 0 ? `: ${amounts.join(", ")}` : ""}`,
+    negative: (example: string) => `a kernel has no less than nothing; write for example “${example}”`,
+    tooMuch: (most: string, example: string) => `a launch has at most ${most}; write for example “${example}”`,
+  },
+
   // Rulers and snapshots.
   rulerWords: {
     roofsAbove: (limits: readonly string[]) => `Roofs above it: ${limits.join("; ")}.`,
