@@ -81,6 +81,7 @@ from roofwidget.state.graph import (
 )
 from roofwidget.state.lesson import (
     attempts_by_key,
+    check_stops,
     lock_names,
     panel_names,
     rate_ranges,
@@ -1441,6 +1442,14 @@ class RooflineModel(HasTraits):
     def export_answers(self) -> str:
         """Return all answers with their questions, as JSON text that `roofwidget.grade` reads from a file."""
         return answers.text(self.questions, self.answers)
+
+    @validate("snap", "ranges")
+    def _check_stops(self, proposal: Bunch) -> Mapping[str, tuple[float, ...]]:
+        name = proposal["trait"].name
+        found: dict[str, Mapping[str, tuple[float, ...]]] = {"snap": self.snap, "ranges": self.ranges}
+        found[name] = proposal["value"]
+        check_stops(found["snap"], found["ranges"], name)
+        return found[name]
 
     @validate("step")
     def _check_step(self, proposal: Bunch) -> int:

@@ -40,6 +40,8 @@ const MAX_KERNELS_LIVE = 5000;
 const NO_ROWS = new Int32Array();
 const NO_CEILINGS: ReturnType<typeof possibleCeilings> = [];
 
+export type Derived = ReturnType<typeof derive>;
+
 export function derive({ signals: state, kernels, given, workload, hidden, dragging, isInDrag }: Sources) {
   const { chips, precision, memory, whatIf } = state;
   // Typed work has no precision. It must not change the precision of the roof.

@@ -50,7 +50,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const derived = derive({ signals, kernels, given, workload: workload.state.workload, hidden, dragging, isInDrag });
   const { shownRoofs, focusRoof } = derived;
   const snapshots = createSnapshots(sync, derived);
-  const rates = createRates(sync, focusRoof, { isLocked });
+  const rates = createRates(sync, derived, { isLocked });
   const whatIfs = createKernelWhatIfs(sync, kernels, focusRoof);
   const trails = followMerges(workload.state.workload, abort);
 
