@@ -53,6 +53,7 @@ from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.presets import preset
 from roofwidget.kernels.series import is_last, with_series
 from roofwidget.kernels.table import Kernels, as_kernels
+from roofwidget.kernels.work import with_typed_work
 from roofwidget.state.choices import (
     MAX_CHIPS_SHOWN_AT_FIRST,
     NO_CHIPS_HINT,
@@ -80,6 +81,7 @@ from roofwidget.state.graph import (
 )
 from roofwidget.state.lesson import (
     attempts_by_key,
+    check_stops,
     lock_names,
     panel_names,
     rate_ranges,
@@ -123,6 +125,7 @@ from roofwidget.state.trait_types import (
     snapshots_of,
     zoom_limits,
 )
+from roofwidget.state.typed_work import TypedWork, check_is_unknown, read_only_work
 from roofwidget.state.view import Plane, Zoom, check_zoom, plane_of
 from roofwidget.state.what_if_traits import (
     KernelWhatIfs,
@@ -146,7 +149,7 @@ if TYPE_CHECKING:
 # `partition` depends on `convention`, and `selected` contains rows of `kernels`.
 _SET_LAST: Final = (
     *("peak_flops", "bandwidth", "ceilings", "bounds", "dims", "convention", "dtype", "partition"),
-    *("selected", "hovered", "at_roof", "moves", "zoom"),
+    *("typed_work", "selected", "hovered", "at_roof", "moves", "zoom"),
     *("story", "step"),
 )
 
@@ -154,7 +157,7 @@ _CHIP_TRAITS: Final = ("chips", "added_chips")
 SET_FIRST: Final = ("phase", "partition")
 """These traits reset others. They are set before the others of one message."""
 _OF_LESSON: Final = ("story", "step", "answers")
-ROW_TRAITS: Final = ("selected", "hovered", "at_roof", "moves")
+ROW_TRAITS: Final = ("typed_work", "selected", "hovered", "at_roof", "moves")
 """The traits that refer to rows of `shown_kernels`. They are reset when the rows become other kernels."""
 
 # A session has these in parts of their own, or they follow from others, or belong to a moment.
@@ -379,8 +382,20 @@ class RooflineModel(HasTraits):
             "show the data, and so does all of Python but `moved_kernels`. They are dropped with other kernels, "
             "another graph or another partition.",
         ),
-        to_wire=wire.moves_to_wire,
-        from_wire=wire.moves_from_wire,
+        to_wire=wire.by_row_to_wire,
+        from_wire=wire.by_row_from_wire,
+    )
+    typed_work = owned(
+        "shared",
+        Checked(
+            read_only_work,
+            MappingProxyType({}),
+            help="FLOPs and bytes of one launch that were typed for kernels whose own are unknown: 'flops' and 'bytes' "
+            "by row. `kernels` stays as it was given; `shown_kernels` has the typed numbers times the launches, and so "
+            "has all that is computed from it. They are dropped with other kernels.",
+        ),
+        to_wire=wire.by_row_to_wire,
+        from_wire=wire.by_row_from_wire,
     )
     snapshots = owned(
         "shared",
@@ -519,6 +534,15 @@ class RooflineModel(HasTraits):
             help="The axes of the time view. Linear axes begin at 0 and have equal scales.",
         ),
     )
+    frame = owned(
+        "shared",
+        Enum(
+            ("points", "chip"),
+            default_value="points",
+            help="What sets the range of the roofline's axes: 'points', the kernels and the roofs, or 'chip', the "
+            "shown chips alone, so that charts of different kernels on the same chips compare. A `zoom` shows a part.",
+        ),
+    )
     open_files = owned(
         "python",
         Enum(
@@ -595,6 +619,8 @@ class RooflineModel(HasTraits):
     # The kernels that `set_series` made; and the same if the kernels before have the same row numbers in them.
     _with_series: Kernels | None = None
     _extended: Kernels | None = None
+    # `kernels`, `typed_work`, and the kernels with the typed work.
+    _typed: tuple[Kernels, TypedWork, Kernels] | None = None
     # Whether the constructor has ended. Until then a step sets no other traits: they come from the caller.
     _is_built: bool = False
     # The thread that is in `hold_trait_notifications`.
@@ -888,7 +914,8 @@ class RooflineModel(HasTraits):
 
     def _precision_of(self, chip: Chip) -> str:
         """Return the precision whose peak is the roof of a chip. The help text of `precision` states the rule."""
-        common = common_precision(self.shown_kernels) if self.precision == "auto" else ""
+        # `kernels` lacks typed work, which has no precision. It must not change the precision of the roof.
+        common = common_precision(self.kernels) if self.precision == "auto" else ""
         return chip.precision(common if common in chip.peak_flops else self.precision)
 
     def _rate(self, name: Quantity) -> float:
@@ -1001,9 +1028,18 @@ class RooflineModel(HasTraits):
     def shown_kernels(self) -> Kernels:
         """The kernels that the chart shows.
 
-        Without a graph, these are `kernels`. With a graph, these are the kernels of `partition` at the sizes `dims`.
+        Without a graph, these are `kernels` with the FLOPs and bytes of `typed_work`. With a graph, these are the
+        kernels of `partition` at the sizes `dims`.
         """
-        return self.kernels if self.partition is None else self.partition.kernels(self.dims)
+        if self.partition is not None:
+            return self.partition.kernels(self.dims)
+        kernels, typed = self.kernels, self.typed_work
+        if not typed:
+            return kernels
+        known = self._typed
+        if known is None or known[0] is not kernels or known[1] is not typed:
+            known = self._typed = (kernels, typed, with_typed_work(kernels, typed))
+        return known[2]
 
     def told_convention(self) -> str:
         """Return the name of the convention by which the graph is counted.
@@ -1247,6 +1283,14 @@ class RooflineModel(HasTraits):
         row: int | None = proposal["value"]
         return None if row is None else self._check_rows([row], "hovered")[0]
 
+    @validate("typed_work")
+    def _check_typed_work(self, proposal: Bunch) -> TypedWork:
+        work: TypedWork = proposal["value"]
+        if work and self.partition is not None:
+            raise TraitError("typed_work: the work of the kernels of a graph is counted; set graph to None first")
+        check_is_unknown(work, self.kernels)
+        return work
+
     @validate("moves")
     def _check_moves(self, proposal: Bunch) -> KernelWhatIfs:
         moves: KernelWhatIfs = proposal["value"]
@@ -1257,6 +1301,7 @@ class RooflineModel(HasTraits):
     def _forget_rows(self, change: Bunch) -> None:
         if change["name"] == "partition" and has_same_groups(change["old"], change["new"]):
             return
+        self.typed_work = {}
         self.moves = {}
         if change["name"] == "kernels" and change["new"] is self._extended:
             return
@@ -1411,6 +1456,14 @@ class RooflineModel(HasTraits):
     def export_answers(self) -> str:
         """Return all answers with their questions, as JSON text that `roofwidget.grade` reads from a file."""
         return answers.text(self.questions, self.answers)
+
+    @validate("snap", "ranges")
+    def _check_stops(self, proposal: Bunch) -> Mapping[str, tuple[float, ...]]:
+        name = proposal["trait"].name
+        found: dict[str, Mapping[str, tuple[float, ...]]] = {"snap": self.snap, "ranges": self.ranges}
+        found[name] = proposal["value"]
+        check_stops(found["snap"], found["ranges"], name)
+        return found[name]
 
     @validate("step")
     def _check_step(self, proposal: Bunch) -> int:
@@ -1661,7 +1714,8 @@ class RooflineModel(HasTraits):
 
     @classmethod
     def _from_session(cls, found: session.Session) -> Self:
-        traits = {**found.traits, "moves": wire.moves_from_wire(found.traits.get("moves", {}))}
+        by_row = {name: wire.by_row_from_wire(found.traits.get(name, {})) for name in ("typed_work", "moves")}
+        traits = {**found.traits, **by_row}
         if found.graphs:
             partition = found.partitions.get(found.traits.get("phase", ""))
             traits |= {"graphs": found.graphs} | ({} if partition is None else {"partition": partition})
@@ -1694,7 +1748,7 @@ class RooflineModel(HasTraits):
     def _part_of_page(self, heading: str = "") -> page.Part:
         """Return the widget as a part of a page. A title that the page's heading already says is left out."""
         # `roofwidget.read` takes the kernels of a graph from here: the page itself counts the graph.
-        kernels = wire.kernels_to_wire(self.shown_kernels, series=self.has_series)
+        kernels = wire.kernels_to_wire(self.kernels, series=self.has_series)
         state = self._wire_state(kernels=kernels, title="" if self.title == heading else wire.text_to_wire(self.title))
         return page.part_of(state, self.locale, self.fallback_html())
 
@@ -1736,7 +1790,8 @@ class RooflineModel(HasTraits):
         state = self._wire_state(
             kernels=wire.kernels_to_wire(kernels[rows], series=self.has_series),
             selected=[place[row] for row in self.selected if row in place],
-            moves=wire.moves_to_wire({place[row]: self.moves[row] for row in self.moves if row in place}),
+            typed_work={},
+            moves=wire.by_row_to_wire({place[row]: self.moves[row] for row in self.moves if row in place}),
             graphs=[],
             phase="",
             partition=None,

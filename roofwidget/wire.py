@@ -40,6 +40,7 @@ graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtype
 partition ``[[position of op]]``, one list for each kernel. Null if there is no graph.
 what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}}}``
 moves    ``{row: {bytes: factor, time: factor}}``, without factors of 1. Sent by both sides.
+typed_work ``{row: {flops: FLOPs of one launch, bytes: bytes of one launch}}``. Sent by both sides.
 snapshots ``[{name, chip, precision, memory, peak, bandwidth, hidden, kernels: [[name, FLOP/byte or null, rate]]}]``.
          Null means infinite. Sent by both sides.
 story    ``{base: {trait: value}, steps: [{caption: nodes, changes: {trait: value}, hides: boolean or [kernel],
@@ -307,16 +308,16 @@ def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _w
     }
 
 
-def moves_to_wire(moves: Mapping[int, Mapping[str, float]], _widget: object = None) -> dict[str, dict[str, float]]:
-    """Return the what-if factors as plain dicts. Row numbers become text, because keys in JSON must be text."""
-    return {str(row): dict(move) for row, move in moves.items()}
+def by_row_to_wire(values: Mapping[int, Mapping[str, float]], _widget: object = None) -> dict[str, dict[str, float]]:
+    """Return values of rows as plain dicts. Row numbers become text, because keys in JSON must be text."""
+    return {str(row): dict(value) for row, value in values.items()}
 
 
-def moves_from_wire(
+def by_row_from_wire(
     received: Mapping[str, Mapping[str, float]], _widget: object = None
 ) -> dict[int, Mapping[str, float]]:
-    """Return the what-if factors by row number, from a message that has the form of `moves_to_wire`."""
-    return {int(row): move for row, move in received.items()}
+    """Return values by row number, from a message that has the form of `by_row_to_wire`."""
+    return {int(row): value for row, value in received.items()}
 
 
 def snapshots_to_wire(snapshots: Iterable[Snapshot], _widget: object = None) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ import { Outlook } from "./panels/profile/projected.tsx";
 import { Sentence } from "./panels/sentence.tsx";
 import { StoryPanel } from "./panels/story/story.tsx";
 import { Table } from "./panels/table/table.tsx";
+import { TypedWork } from "./panels/typed_work.tsx";
 import { Workload } from "./panels/workload/workload.tsx";
 import type { Model } from "./state/model.ts";
 import { createStore, type Store } from "./state/store.ts";
@@ -208,6 +209,7 @@ function View({ store, box, theme }: ViewProps) {
               {has("chips") && isTold && chips}
               {isExplained.value && <Legend kernels={store.kernels.value} theme={theme.value} />}
               {has("sentence") && <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />}
+              {has("sentence") && <TypedWork store={panels} />}
               {has("filters") && <Filters store={panels} theme={theme.value} width={chartWidth} />}
               {has("comparison") && <Compare store={panels} />}
             </AfterChart>

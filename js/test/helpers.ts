@@ -179,8 +179,9 @@ export const UNITS = unitsOf(DEFAULT_AXES);
 /** The view traits of a new model. */
 export const VIEWING = {
   ...{ view: "roofline", zoom: null, rate_unit: "FLOP/s", word: 0, x_axis: "intensity", tick_base: 10 },
-  ...{ time_scale: "log", presentation: false, rulers: true, snapshots: [] },
+  ...{ time_scale: "log", frame: "points", presentation: false, rulers: true, snapshots: [] },
   moves: {},
+  typed_work: {},
   ...{ story: null as unknown, step: 0, answers: {} },
 };
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.analysis.chip_frame import chip_frame
 from roofwidget.chips import Chip
 from roofwidget.cli.check_report import launches_added, ranking
 from roofwidget.cli.options import add_profile, chip_called, chip_of, profile, say, working
@@ -31,6 +32,7 @@ a file instead.
   roofwidget show profile.csv --only "flash*" --width 120 --height 40
   roofwidget show profile.csv --png roof.png --width 900  for a ticket
   roofwidget show profile.csv --html report.html          a live page
+  roofwidget show after.csv --frame chip --png after.png  with the axes of before.png
 
 There are no colours if the output is no terminal, or if NO_COLOR is set.
 """
@@ -54,6 +56,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--height", type=int, help="lines of the terminal, or px of a picture")
     for kind, what in zip(_PICTURES, ("a page that is live", "a picture of lines", "a picture of pixels"), strict=True):
         command.add_argument(f"--{kind}", type=Path, metavar="FILE", help=f"write {what}")
+    command.add_argument(
+        "--frame",
+        choices=("points", "chip"),
+        default="points",
+        help="what sets the range of the axes: the kernels, or the chips alone, so that two profiles compare",
+    )
     command.add_argument("--dark", action="store_true", help="pictures for a dark page")
     command.set_defaults(run=_show)
 
@@ -90,6 +98,7 @@ def _write(files: dict[str, Path], kernels: Kernels, chips: list[Chip], options:
             kernels,
             precision=options.precision,
             memory=options.memory,
+            frame=options.frame,
             title=Path(options.file).name,
         )
         drawn: dict[str, Any] = {"theme": "dark" if options.dark else "light", **size}
@@ -125,8 +134,10 @@ def _drawn(
         for chip, bound in zip(chips, bounds, strict=True)
     ]
     ai = first.ai.get(level, np.full(len(first), np.nan))
+    frame = chip_frame([(chip, chip) for chip in chips], options.memory) if options.frame == "chip" else None
     is_measured = ~np.isnan(first.achieved)
     rates = np.where(is_measured, first.achieved, first.attainable)
+    outside = [frame is not None and not frame.holds(float(x), float(y)) for x, y in zip(ai, rates, strict=True)]
     points = [
         Point(
             name=table.short_names[row],
@@ -134,12 +145,20 @@ def _drawn(
             rate=float(rates[row]),
             kind="above" if first.above_roof[row] else str(first.regime[row]) if is_measured[row] else "unmeasured",
             cells=_cells(first, row),
-            absence="no FLOPs" if first.flops[row] == 0 else "no roof",
+            absence=_absence(first, row, outside[row]),
+            is_outside=outside[row],
         )
         for row in ranking(first)
         if first.non_kernels is None or not first.non_kernels[row]
     ]
-    return draw(roofs, points, level, width, height, has_colour=has_colour)
+    return draw(roofs, points, level, width, height, has_colour=has_colour, frame=frame)
+
+
+def _absence(bound: Any, row: int, is_outside: bool) -> str:  # noqa: FBT001 - of this module
+    """Return why a kernel is not on the chart, if it is not."""
+    if bound.flops[row] == 0:
+        return "no FLOPs"
+    return "off the axes" if is_outside else "no roof"
 
 
 def _cells(bound: Any, row: int) -> tuple[str, str, str]:

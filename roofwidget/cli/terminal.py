@@ -13,6 +13,7 @@ from typing import Final
 
 from plotille import Canvas
 
+from roofwidget.analysis.chip_frame import ChipFrame
 from roofwidget.support.text_tables import aligned, and_more, one_line
 from roofwidget.units import format_intensity, format_quantity
 
@@ -75,6 +76,8 @@ class Point:
         What binds it, its share of the roof, and the time to gain.
     absence
         Why it is not on the chart, if it has no place there.
+    is_outside
+        Whether it is outside the axes.
     """
 
     name: str
@@ -83,11 +86,12 @@ class Point:
     kind: str
     cells: tuple[str, str, str]
     absence: str = ""
+    is_outside: bool = False
 
     @property
     def has_place(self) -> bool:
         """Whether a logarithmic chart has a place for it."""
-        return 0 < self.ai < math.inf and 0 < self.rate < math.inf
+        return not self.is_outside and 0 < self.ai < math.inf and 0 < self.rate < math.inf
 
 
 @dataclass
@@ -125,7 +129,14 @@ class _Grid:
 
 
 def draw(
-    roofs: Sequence[Roof], points: Sequence[Point], level: str, width: int, height: int, *, has_colour: bool
+    roofs: Sequence[Roof],
+    points: Sequence[Point],
+    level: str,
+    width: int,
+    height: int,
+    *,
+    has_colour: bool,
+    frame: ChipFrame | None = None,
 ) -> str:
     """Return the drawing: at most `height` lines of at most `width` cells.
 
@@ -141,10 +152,13 @@ def draw(
         Cells and lines; at least `MIN_WIDTH` and `MIN_HEIGHT`.
     has_colour
         Whether the text has colours, as escape sequences.
+    frame
+        The range of the axes; None for the range of the roofs and points.
     """
     most = max(_MIN_KEY_LINES, int(height * _KEY_SHARE))
     key_lines = min(most, len(points) + 1) if points else 0
-    plot = _Plot(roofs, [point for point in points if point.has_place], width, height - _FIXED_LINES - key_lines)
+    shown = [point for point in points if point.has_place]
+    plot = _Plot(roofs, shown, width, height - _FIXED_LINES - key_lines, frame)
     title = ", dotted: ".join(roof.name for roof in roofs)
     if len(roofs) == 1:
         title += f", {roofs[0].precision}; ridge point {format_intensity(roofs[0].ridge, 4)}"
@@ -161,10 +175,16 @@ def draw(
 class _Plot:
     """The area between the axes. Coordinates are decimal logarithms."""
 
-    def __init__(self, roofs: Sequence[Roof], points: Sequence[Point], width: int, height: int) -> None:
+    def __init__(
+        self, roofs: Sequence[Roof], points: Sequence[Point], width: int, height: int, frame: ChipFrame | None
+    ) -> None:
         self.roofs, self.points = roofs, points
-        self.x0, self.x1 = self._x_range()
-        self.y0, self.y1 = self._y_range(height)
+        if frame is None:
+            self.x0, self.x1 = self._x_range()
+            self.y0, self.y1 = self._y_range(height)
+        else:
+            self.x0, self.x1 = map(math.log10, frame.x)
+            self.y0, self.y1 = map(math.log10, frame.y)
         self.ticks = list(_ticks(self.y0, self.y1, height // _MIN_LINES_PER_TICK))
         self.gutter = max((len(_short(10.0**tick)) for tick in self.ticks), default=0) + 1
         self.grid = _Grid(width - self.gutter - 1, height)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from roofwidget.analysis.bound import bytes_by_level
 from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.analysis.chip_frame import chip_frame
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.companions.parts import (
     CHIP_TRAITS,
@@ -48,7 +49,7 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
     model
         A `RooflineModel` or `RooflineWidget`, which the figure follows. Each shown chip has the roof ``min(peak,
         intensity x bandwidth)`` with its what-if rates. A chip without the selected precision or memory has no roof.
-        The kernels are `RooflineModel.shown_kernels`.
+        The kernels are `RooflineModel.shown_kernels`. The axes fit the roofs and the kernels, unless `frame` is "chip".
 
     Returns
     -------
@@ -87,14 +88,23 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
         measured, expected = _measured(model), _expected(model)
         peaks = _peaks(model)
         ridges = np.array([peak / bandwidth for _, peak, bandwidth in peaks])
-        left, right = x_limits.span(np.concatenate([ridges, measured[0], expected[0]]))
+        chips = [(model.chip(chip.id), chip) for chip, _, _ in peaks]
+        frame = chip_frame(chips, model.memory) if model.frame == "chip" else None
+        if frame is None:
+            left, right = x_limits.span(np.concatenate([ridges, measured[0], expected[0]]))
+        else:
+            left, right = frame.x
+            x_limits.set(*frame.x)
         rates = _draw_roofs(roofs, focus, model, peaks, left, right)
-        y_limits.span(np.concatenate([rates, measured[1], expected[1]]))
+        if frame is None:
+            y_limits.span(np.concatenate([rates, measured[1], expected[1]]))
+        else:
+            y_limits.set(*frame.y)
         for mark, (intensity, rate, names) in ((kernels, measured), (planned, expected)):
             with mark.hold_sync():
                 mark.x, mark.y, mark.names = within(intensity), within(rate), names
 
-    return follow(shown, model, (*CHIP_TRAITS, "focus_chip", "kernels", "exposed_comm", *GRAPH_TRAITS), draw)
+    return follow(shown, model, (*CHIP_TRAITS, "focus_chip", "frame", "kernels", "exposed_comm", *GRAPH_TRAITS), draw)
 
 
 def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show

@@ -144,7 +144,14 @@ def _document(contents: str) -> Mapping[str, Any]:
     try:
         document = json.loads(contents)
     except json.JSONDecodeError as error:
-        raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from None
+        if contents.lstrip()[:1] == "<":
+            raise ValueError(
+                "a page holds no session: rw.read reads its kernels, and save('….json') writes a session"
+            ) from None
+        raise ValueError(
+            f"line {error.lineno}, column {error.colno}: not JSON ({error.msg}); save('….json') writes a session, and "
+            "rw.read reads profiles"
+        ) from None
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise ValueError("the file is not a session that save('….json') wrote; rw.read reads profiles")
     version = document.get("version")

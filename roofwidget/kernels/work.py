@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _FORM: Final = "must map patterns of kernels' names to the work of one launch, such as {'flash*': {'flops': '4 TFLOP'}}"
 _WORDS: Final = ("flops", "bytes", "precision")
 _MAX_NAMED: Final = 3
+TYPED_ORIGIN: Final = "typed per launch in the widget"
+"""The origin of FLOPs and bytes that a user has typed."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,29 @@ def with_work(
     if launches is not None:
         launches = with_work(launches, work, as_kernel, replace=replace).replace(warnings=launches.warnings)
     return filled.table(warnings, launches=launches, launch_rows=owners)
+
+
+def with_typed_work(kernels: Kernels, typed: Mapping[int, Mapping[str, float]]) -> Kernels:
+    """Return the table with typed FLOPs and bytes where these are unknown.
+
+    `typed` has ``"flops"`` and ``"bytes"`` of one launch by row. `js/src/roofline/typed_work.ts` mirrors this function.
+    """
+    filled = _Filled(kernels, replace=False)
+    for row, amounts in typed.items():
+        if row < len(kernels):
+            flops, moved = amounts.get("flops"), amounts.get("bytes")
+            work = _Work(
+                None if flops is None else {ASKED_PRECISION: flops},
+                None if moved is None else {MAIN_LEVEL: moved},
+                None,
+                TYPED_ORIGIN,
+            )
+            filled.put(np.array([row]), work)
+    launches, owners = kernels.launches_with_rows()
+    if launches is not None:
+        of_launches = {at: typed[row] for at, row in enumerate(owners.tolist()) if row in typed}
+        launches = with_typed_work(launches, of_launches)
+    return filled.table([], launches=launches, launch_rows=owners)
 
 
 def _fill(filled: _Filled, pattern: Any, value: Any, as_kernel: Callable[[Any], Kernel | None]) -> list[str]:

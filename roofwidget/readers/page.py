@@ -2,7 +2,8 @@
 
 Save the page with ``widget.save("page.html")`` or ``rw.save_page([…], "report.html", title=…)``. It has the state of
 each widget. The reader takes all kernels of one widget, also those that its filters hide, with the numbers that they
-had in Python. What-ifs are not applied. If the page has several widgets, `widget` selects one.
+had in Python, and with FLOPs and bytes that were typed. What-ifs are not applied. If the page has several widgets,
+`widget` selects one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from roofwidget.chips import Chip, UnknownChipError, chip
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
+from roofwidget.kernels.work import with_typed_work
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.support.text_tables import counted
@@ -119,13 +121,16 @@ def _state(packed: str) -> Mapping[str, Any]:
 def _kernels(state: Mapping[str, Any], name: str) -> Kernels:
     sent = state["kernels"]
     ran_on, warnings = _chip(sent["chip"])
-    return Kernels(
+    kernels = Kernels(
         **_columns(sent),
         chip=ran_on,
         program=None if sent["program"] is None else Kernels(**_columns(sent["program"])),
         warnings=[*sent["warnings"], *warnings],
         source=sent["source"] or name,
     )
+    # Pages of earlier versions have no typed work.
+    typed = {int(row): amounts for row, amounts in state.get("typed_work", {}).items()}
+    return with_typed_work(kernels, typed) if typed else kernels
 
 
 def _columns(sent: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from traitlets import TraitError
+
+from roofwidget import units
 from roofwidget.state.rates import QUANTITIES, parsed_rate
 from roofwidget.support.did_you_mean import did_you_mean, listed
 
@@ -37,7 +40,7 @@ MAX_ANSWERS_BYTES: Final = 1_000_000
 # value that it had when the script was made.
 ALWAYS_RESTORED: Final = (
     *("phase", "partition", "dims", "convention", "dtype", "shown", "focus_chip", "precision", "memory"),
-    *("what_if", "moves", "selected", "view", "zoom", "search"),
+    *("what_if", "typed_work", "moves", "selected", "view", "zoom", "search"),
 )
 
 
@@ -222,6 +225,23 @@ def snap_rates(value: Any) -> Mapping[str, tuple[float, ...]]:
         if not rates:
             raise ValueError(f"snap of {name}: expected at least one rate")
     return MappingProxyType({name: tuple(sorted(set(rates))) for name, rates in found.items()})
+
+
+def check_stops(snap: Mapping[str, Sequence[float]], ranges: Mapping[str, Sequence[float]], trait: str) -> None:
+    """Raise `TraitError` if no rate of `snap` is within `ranges`: the page could not stop anywhere.
+
+    `trait` is the one of the two that is set.
+    """
+    for name, stops in snap.items():
+        low, high = ranges.get(name, (0.0, math.inf))
+        if not any(low <= stop <= high for stop in stops):
+            unit = "FLOP/s" if name == "peak_flops" else "B/s"
+            given = ", ".join(units.format_quantity(stop, unit, 4) for stop in stops[:3])
+            limits = " to ".join(units.format_quantity(end, unit, 4) for end in (low, high))
+            raise TraitError(
+                f"{trait}: no rate of snap for {name} ({given}{', …' if len(stops) > 3 else ''}) is within ranges "  # noqa: PLR2004
+                f"({limits}); to change both, set them within hold_trait_notifications()"
+            )
 
 
 def words_of(value: Any) -> Mapping[str, str]:

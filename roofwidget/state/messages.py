@@ -71,8 +71,8 @@ _MAX_ITEMS: Final = 1_000
 _MAX_SNAPSHOT_ROWS: Final = 1_000_000
 _MAX_TEXT: Final = 10_000
 _MAX_DEPTH: Final = 8
-# The largest integer up to which a double, the number type of a page, holds every integer.
-_MAX_INTEGER: Final = 2**53
+# A page writes larger numbers with an exponent, so they arrive as floats.
+_MAX_INTEGER: Final = 10**21
 _MIN_NUMBER: Final = 1e-100
 _MAX_NUMBER: Final = 1e100
 
@@ -147,7 +147,7 @@ def _scalar_reason(value: object) -> str | None:
     if isinstance(value, str) and len(value) > _MAX_TEXT:
         return f"a text of {len(value):,} characters; at most {_MAX_TEXT:,} are taken"
     if isinstance(value, int) and not -_MAX_INTEGER <= value <= _MAX_INTEGER:
-        return f"a whole number beyond {_MAX_INTEGER:,}, which no page can hold"
+        return f"a whole number beyond {_MAX_INTEGER:,}, which no page writes"
     if isinstance(value, float) and value and math.isfinite(value) and not _MIN_NUMBER <= abs(value) <= _MAX_NUMBER:
         return f"{value}; its size must be from {_MIN_NUMBER} to {_MAX_NUMBER}"
     return None

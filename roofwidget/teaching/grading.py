@@ -14,7 +14,7 @@ from roofwidget.export.answers import FORMAT, VERSION
 from roofwidget.model import RooflineModel
 from roofwidget.state.lesson import attempts_by_key
 from roofwidget.support import text_tables
-from roofwidget.support.did_you_mean import did_you_mean
+from roofwidget.support.did_you_mean import did_you_mean, nearest
 from roofwidget.teaching.question import Check, Question, by_key
 
 _COUNTS: Final = ("last", "first", "best")
@@ -36,7 +36,8 @@ class Grade:
     attempts
         How many answers were given.
     message
-        What the learner is told about the answer.
+        What the learner is told about the answer. If there is none, the message names an answer whose key is similar and
+        belongs to no question.
     factor
         The factor of `Question.check`: for a number, the answer divided by the right answer. NaN without one.
     """
@@ -131,11 +132,12 @@ def grade(
     """
     if counts not in _COUNTS:
         raise ValueError(f"counts is 'last', 'first' or 'best', not {counts!r}{did_you_mean(str(counts), _COUNTS)}")
-    attempts, own = _attempts(answers, is_asked=questions is None)
+    attempts, own, own_keys = _attempts(answers, is_asked=questions is None)
     if questions is None and own is None:
         raise TypeError("grade: give the questions that the answers belong to, as in rw.grade(answers, questions)")
     known = by_key(list(own or []) if questions is None else _questions(questions))
-    return Grades(tuple(_grade(question, attempts.get(key, []), counts) for key, question in known.items()))
+    strays = [key for key, given in attempts.items() if given and key not in known and key not in own_keys]
+    return Grades(tuple(_grade(question, attempts.get(key, []), counts, strays) for key, question in known.items()))
 
 
 def _questions(given: Any) -> list[Question]:
@@ -154,16 +156,17 @@ def _question(given: Any) -> Question:
     raise TypeError(f"grade: a question is a Question or its record, not {given!r:.60}")
 
 
-def _attempts(answers: Any, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question] | None]:
-    """Return all answers by key, and the questions that come with them if they are asked for."""
+def _attempts(answers: Any, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question] | None, set[str]]:
+    """Return all answers by key, the questions that come with them if they are asked for, and the keys of these."""
     if isinstance(answers, RooflineModel):
-        return {key: list(given) for key, given in answers.answers.items()}, _questions(answers)
+        own = _questions(answers)
+        return {key: list(given) for key, given in answers.answers.items()}, own, {one.key for one in own}
     if isinstance(answers, Mapping):
-        return {str(key): [] if value is None else [value] for key, value in answers.items()}, None
+        return {str(key): [] if value is None else [value] for key, value in answers.items()}, None, set()
     return _from_file(Path(answers), is_asked=is_asked)
 
 
-def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question]]:
+def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question], set[str]]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
@@ -178,17 +181,20 @@ def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], lis
     try:
         # A learner can edit the questions: they matter only if the lecturer gives none.
         questions = [Question.from_record(record) for record in document["questions"]] if is_asked else []
+        keys = {str(record["key"]) for record in document["questions"]}
         answers = attempts_by_key(document["answers"])
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{path.name} is damaged: {error}") from None
-    return {key: list(given) for key, given in answers.items()}, questions
+    return {key: list(given) for key, given in answers.items()}, questions, keys
 
 
-def _grade(question: Question, attempts: list[Any], counts: str) -> Grade:
+def _grade(question: Question, attempts: list[Any], counts: str, strays: list[str]) -> Grade:
     checks = [(value, question.check(value)) for value in attempts]
     right = [one for one in checks if one[1].correct]
     if not checks:
-        value, check = None, Check(correct=False, message="Not answered.")
+        close = nearest(question.key, strays, most=1)
+        hint = f" There is an answer to '{close[0]}', which no question has: is it meant for this one?" if close else ""
+        value, check = None, Check(correct=False, message=f"Not answered.{hint}")
     elif counts == "best" and right:
         value, check = right[-1]
     else:

@@ -17,7 +17,7 @@ from traitlets import TraitError
 import roofwidget as rw
 from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import Link
-from roofwidget.wire import moves_from_wire, moves_to_wire
+from roofwidget.wire import by_row_from_wire, by_row_to_wire
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 FILE = json.loads((GOLDEN / "moves.json").read_text(encoding="utf-8"))
@@ -55,7 +55,7 @@ def test_a_moved_kernel_takes_what_exact_fractions_give(case: dict[str, Any]) ->
 @pytest.mark.parametrize("case", FILE["programs"], ids=lambda case: str(case["name"]))
 def test_a_program_takes_the_sum_of_its_kernels_one_that_cannot_be_said_as_it_was(case: dict[str, Any]) -> None:
     table = _table(case["kernels"])
-    found = apply_what_ifs(table, moves_from_wire(case["moves"]), lambda kernels: rw.bound(kernels, CHIP))
+    found = apply_what_ifs(table, by_row_from_wire(case["moves"]), lambda kernels: rw.bound(kernels, CHIP))
     times = np.where(np.isnan(found.self_time), table.self_time, found.self_time)
     np.testing.assert_allclose([np.nansum(table.self_time), np.nansum(times)], case["expected"], rtol=1e-12)
 
@@ -240,7 +240,7 @@ def test_what_if_rates_count_and_so_does_the_chip_that_kernels_ran_on() -> None:
 
 def test_moves_travel_with_rows_as_text() -> None:
     model = _model(moves={1: {"time": 2}, 0: {"bytes": 0.5}})
-    assert moves_to_wire(model.moves) == {"0": {"bytes": 0.5}, "1": {"time": 2.0}}
-    assert moves_from_wire({"0": {"bytes": 0.5}}) == {0: {"bytes": 0.5}}
+    assert by_row_to_wire(model.moves) == {"0": {"bytes": 0.5}, "1": {"time": 2.0}}
+    assert by_row_from_wire({"0": {"bytes": 0.5}}) == {0: {"bytes": 0.5}}
     told = rw.RooflineModel.moves.metadata
     assert (told["sync"], told["echo_update"]) == (True, False)

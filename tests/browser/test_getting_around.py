@@ -412,3 +412,26 @@ def test_keys_zoom_pan_fit_and_undo_and_the_menu_changes_what_the_axes_count(dra
     by_keys(drawn)
     by_space_and_boxes(drawn)
     by_menu(drawn)
+
+
+def test_axes_set_by_the_chips_stay_while_kernels_change(drawn: Drawn) -> None:
+    book, press = drawn.book, drawn.page.keyboard.press
+    fitting = ticks(drawn)
+    tool(drawn, "axes").focus()
+    press("Enter")
+    menu = drawn.root.get_by_role("dialog", name="Axes")
+    menu.get_by_label("Range").press("ArrowDown")
+    expect(menu.get_by_label("Range")).to_have_value("chip")
+    drawn.eventually(lambda: book.python("w.frame") == "chip")
+    framed = ticks(drawn)
+    assert framed != fitting
+    press("Escape")
+    book.python("setattr(w, 'kernels', [('slow', 1e9, 1e10, 1), ('beyond', 1e6, 1e6, 1), ('copy', 0, 1e9, 1)])")
+    sentence = drawn.root.locator(".roofwidget-sentence")
+    expect(sentence).to_contain_text("1 kernel is outside the axes: beyond.")
+    assert ticks(drawn) == framed
+    drawn.chart.focus()
+    press("Control+z")
+    drawn.eventually(lambda: book.python("w.frame") == "points")
+    expect(sentence).not_to_contain_text("outside the axes")
+    assert ticks(drawn) != framed

@@ -162,3 +162,32 @@ def test_a_folder_that_is_missing_is_named(mine: list[str], tmp_path: Path, caps
     path = tmp_path / "none" / "roof.png"
     assert main(["show", *mine, "--png", str(path)]) == 2
     assert str(path) in capsys.readouterr().err
+
+
+def axes_of(drawing: str) -> list[str]:
+    """Return the numbers along both axes."""
+    lines = drawing.splitlines()
+    bottom = next(at for at, line in enumerate(lines) if "└" in line)
+    return [line.partition("┤")[0] for line in lines if "┤" in line] + lines[bottom : bottom + 2]
+
+
+def test_profiles_in_the_frame_of_the_chip_have_the_same_axes(tmp_path: Path, capsys: Capture) -> None:
+    chip = chip_file(tmp_path)
+    drawn = {}
+    for frame in ("points", "chip"):
+        for name, rows in (("before", "matmul,1e14,1e11,2000"), ("after", "matmul,1e14,1e11,2\ngelu,1e3,1e12,2")):
+            (tmp_path / name).mkdir(exist_ok=True)
+            assert main(["show", profile_file(tmp_path / name, rows), "--chip", chip, "--frame", frame]) == 0
+            drawn[frame, name] = capsys.readouterr().out
+    assert axes_of(drawn["chip", "before"]) == axes_of(drawn["chip", "after"])
+    assert axes_of(drawn["points", "before"]) != axes_of(drawn["points", "after"])
+    assert re.search(r"^2 +gelu +off the axes", drawn["chip", "after"], re.MULTILINE)
+    assert "off the axes" not in drawn["points", "after"]
+
+
+def test_a_picture_can_have_the_frame_of_the_chip(tmp_path: Path, mine: list[str]) -> None:
+    names = ("points", "chip")
+    for frame in names:
+        assert main(["show", *mine, "--frame", frame, "--svg", str(tmp_path / f"{frame}.svg")]) == 0
+    points, chip = ((tmp_path / f"{frame}.svg").read_text() for frame in names)
+    assert points != chip

@@ -268,3 +268,24 @@ def test_a_widget_can_be_followed_like_a_model(model: RooflineModel) -> None:
     figure = roofline_figure(widget)
     widget.set_state({"what_if": {"small": {"bandwidth": {"HBM": 5e12}}}})
     assert math.isclose(roofs(figure)["Small"][0][1], 20.0)
+
+
+def test_the_axes_of_the_chips_are_those_of_the_golden_frame_whatever_the_kernels() -> None:
+    chip = Chip("Mine", {"bf16": 1e14}, {"HBM": 1e12})
+    limits = []
+    for kernels in ([("gelu", 1e9, 1e9, 1.0)], [("matmul", 1e16, 1e9, 1e3)]):
+        model = RooflineModel([chip], kernels)
+        figure = roofline_figure(model)
+        fitting = scale_limits(figure)
+        model.frame = "chip"
+        limits.append(scale_limits(figure))
+        assert limits[-1] != fitting
+        model.frame = "points"
+        assert scale_limits(figure) == fitting
+    assert limits[0] == limits[1]
+    assert limits[0] == pytest.approx((0.05, 3000, 5e8, 3e14))
+
+
+def scale_limits(figure: Any) -> tuple[float, ...]:
+    x, y = (figure.marks[0].scales[name] for name in "xy")
+    return (x.min, x.max, y.min, y.max)

@@ -181,7 +181,11 @@ def changed(change: Callable[[dict[str, Any]], object]) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{\n  nonsense", r"session.json: line 2, column 3: not JSON \(Expecting"),
+        ("{\n  nonsense", r"session.json: line 2, column 3: not JSON \(Expecting.*writes a session"),
+        (
+            "\n<!doctype html><p>",
+            r"session.json: a page holds no session: rw.read reads its kernels, and save\('….json'\)",
+        ),
         ("[1, 2]", r"session.json: the file is not a session that save\('….json'\) wrote; rw.read reads profiles"),
         (
             changed(lambda document: document.update(version=2)),

@@ -380,7 +380,7 @@ def nested(levels: int) -> list[Any]:
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("top", 10**400, "a whole number beyond 9,007,199,254,740,992"),
+        ("top", 10**400, "a whole number beyond 1,000,000,000,000,000,000,000"),
         ("selected", [0] * 1_000_000, "1,000,000 values; at most 1,000 are taken"),
         ("at_roof", [0] * 1_001, "1,001 values"),
         ("columns", [str(number) for number in range(1_000_000)], "1,000,000 values"),
@@ -403,6 +403,13 @@ def test_a_value_larger_than_any_of_a_page_is_refused_in_one_sentence(name: str,
     assert name == "snapshots" or f"a page sent {name} with" in str(refusal.value)
     assert len(str(refusal.value)) < 200
     assert getattr(widget, name) == before
+
+
+@pytest.mark.parametrize("written", ["20000000000000000", "123456789012345680000", "1e+22"])
+def test_a_large_rate_is_accepted_as_javascript_writes_it(written: str) -> None:
+    widget = RooflineWidget([SMALL], KERNELS)
+    widget.set_state({"what_if": json.loads(f'{{"small": {{"peak_flops": {{"bf16": {written}}}}}}}')})
+    assert widget.peak_flops == float(written)
 
 
 def test_a_row_may_be_selected_in_every_row_of_a_large_table() -> None:

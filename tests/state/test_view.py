@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ def model() -> rw.RooflineModel:
 def test_a_chart_starts_whole_in_plain_units(model: rw.RooflineModel) -> None:
     assert (model.view, model.zoom, model.rate_unit, model.word) == ("roofline", None, "FLOP/s", 0)
     assert (model.x_axis, model.tick_base, model.time_scale, model.presentation) == ("intensity", 10, "log", False)
+    assert model.frame == "points"
 
 
 @pytest.mark.parametrize("zoom", [NEAR, list(NEAR), ("1", 10, 1e10, 1e11)])
@@ -123,3 +126,36 @@ def test_the_clock_of_a_chip_is_told_where_it_is_known() -> None:
     widget = rw.RooflineWidget([known, bare])
     assert [chip["clock"] for chip in widget.get_state(["chips"])["chips"]] == [2.2e9, None]
     widget.close()
+
+
+def test_a_frame_is_that_of_the_points_or_of_the_chips_and_leaves_the_zoom(model: rw.RooflineModel) -> None:
+    model.zoom = NEAR
+    model.frame = "chip"
+    assert (model.frame, model.zoom) == ("chip", NEAR)
+    with pytest.raises(TraitError, match="frame"):
+        model.frame = "roof"
+    assert model.frame == "chip"
+
+
+def ticks(svg: str) -> list[str]:
+    """Return the numbers along the axes, with their places."""
+    axes = svg.partition("</g>")[0]
+    return re.findall(r"<text[^>]*>[^<]*", axes)
+
+
+def test_pictures_of_different_kernels_on_one_chip_have_the_same_axes() -> None:
+    chip = rw.Chip("Mine", {"fp32": 2e13, "bf16": 1e14}, {"HBM": 1e12})
+    slow = [rw.Kernel("gelu", 1e9, 1e9, time=1, precision="fp32")]
+    fast = [rw.Kernel("matmul", 1e16, 1e12, time=1e3, precision="bf16"), rw.Kernel("softmax", 1e11, 1e12, time=2)]
+    axes = {
+        frame: [ticks(rw.RooflineModel([chip], kernels, frame=frame).to_svg()) for kernels in (slow, fast)]
+        for frame in ("points", "chip")
+    }
+    assert axes["chip"][0] == axes["chip"][1] != []
+    assert axes["points"][0] != axes["points"][1]
+
+
+def test_a_frame_is_kept_in_sessions_and_pages(model: rw.RooflineModel, tmp_path: Path) -> None:
+    model.frame = "chip"
+    assert rw.RooflineModel.load(model.save(tmp_path / "x.json")).frame == "chip"
+    assert model.wire_state()["frame"] == "chip"

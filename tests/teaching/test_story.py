@@ -184,6 +184,11 @@ def test_plain_values_are_graded_without_a_widget() -> None:
     grades = rw.grade({"ridge": "166.3 FLOP/B", "bound": None}, [ridge(), bound_by()])
     assert [(one.key, one.correct, one.attempts) for one in grades] == [("ridge", True, 1), ("bound", False, 0)]
     assert grades["bound"].message == "Not answered."
+    misspelt = rw.grade({"rigde": 166.3, "bound": "HBM"}, [ridge(), bound_by()])
+    assert misspelt["ridge"].message == (
+        "Not answered. There is an answer to 'rigde', which no question has: is it meant for this one?"
+    )
+    assert [one.correct for one in misspelt] == [False, True]
     with pytest.raises(TypeError, match="give the questions"):
         rw.grade({"ridge": 166})
     with pytest.raises(ValueError, match="counts is 'last', 'first' or 'best', not 'lst'; did you mean 'last'"):
@@ -267,6 +272,33 @@ def test_a_session_keeps_the_story_its_step_and_its_answers(tmp_path: Path) -> N
     assert (dict(again.ranges), dict(again.snap)) == ({"bandwidth": (1e12, 4e12)}, {"peak_flops": (1e15, 2e15)})
     again.step = 0
     assert dict(again.what_if) == {}
+
+
+def test_a_key_of_another_question_of_the_lesson_is_no_misspelling(tmp_path: Path) -> None:
+    model, _ = told()
+    model.answers = {"bound": ["HBM"]}
+    file = tmp_path / "ada.json"
+    file.write_text(model.export_answers(), encoding="utf-8")
+    around = rw.Question(key="bounds", prompt="?", answer=1)
+    for answers in (model, file):
+        assert rw.grade(answers, [around])["bounds"].message == "Not answered."
+
+
+def test_rates_to_snap_to_must_have_one_within_the_range() -> None:
+    model, _ = told()
+    model.ranges = {"bandwidth": ("1 TB/s", "2 TB/s")}
+    model.snap = {"bandwidth": ["500 GB/s", "1.5 TB/s"], "peak_flops": ["1 PFLOP/s"]}
+    message = r"no rate of snap for bandwidth \(3 TB/s, 4 TB/s\) is within ranges \(1 TB/s to 2 TB/s\)"
+    with pytest.raises(TraitError, match=f"snap: {message}"):
+        model.snap = {"bandwidth": ["3 TB/s", "4 TB/s"]}
+    with pytest.raises(TraitError, match="ranges: no rate of snap for bandwidth"):
+        model.ranges = {"bandwidth": ("5 TB/s", "6 TB/s")}
+    assert (model.ranges["bandwidth"], model.snap["bandwidth"]) == ((1e12, 2e12), (5e11, 1.5e12))
+    with model.hold_trait_notifications():
+        model.ranges, model.snap = {"bandwidth": ("3 TB/s", "6 TB/s")}, {"bandwidth": ["4 TB/s"]}
+    assert model.snap["bandwidth"] == (4e12,)
+    with pytest.raises(TraitError, match="is within ranges"):
+        rw.RooflineModel(ranges={"peak_flops": ("1 PFLOP/s", "2 PFLOP/s")}, snap={"peak_flops": ["3 PFLOP/s"]})
 
 
 @pytest.mark.parametrize(

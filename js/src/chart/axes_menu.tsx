@@ -1,5 +1,5 @@
-// The menu with the units of the axes: per second or per cycle, bytes or machine words, intensity or balance, powers of
-// ten or powers of two.
+// The menu with the range and the units of the axes: per second or per cycle, bytes or machine words, intensity or
+// balance, powers of ten or powers of two.
 
 import type { Store } from "../state/store.ts";
 import type { Axes } from "../state/sync.ts";
@@ -41,6 +41,8 @@ export function AxesMenu({ store, scene }: { readonly store: Store; readonly sce
     (chip.clock ? perCycle && words.clock(chip.name, formatQuantity(chip.clock, "Hz", 4)) : words.noClock(chip.name));
   return (
     <>
+      {pick("frame", words.frame, ["points", "chip"], (frame) => words.frames[frame])}
+      {axes.frame.value === "chip" && <small class="roofwidget-muted">{words.frameNote}</small>}
       {pick("rateUnit", words.rate, ["FLOP/s", "FLOP/cycle"], (unit) => words.rates[unit])}
       {clock && <small class="roofwidget-muted">{clock}</small>}
       {pick("word", words.data, [0, 2, 4, 8], words.bytes)}

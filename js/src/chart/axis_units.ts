@@ -27,7 +27,7 @@ export interface Units {
   time(seconds: number, digits?: number): string;
 }
 
-type AxisChoices = Omit<Axes, "timeScale">;
+type AxisChoices = Omit<Axes, "timeScale" | "frame">;
 
 export const DEFAULT_AXES: AxisChoices = { rateUnit: "FLOP/s", word: 0, xAxis: "intensity", tickBase: 10 };
 

@@ -1,6 +1,7 @@
 // The texts around the chart: the legend of categories, and the sentence under the chart. The panels and the saved
 // pictures show the same texts.
 
+import { chipFrame, isInFrame } from "../roofline/chip_frame.ts";
 import { isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
 import { sentenceOf, sentenceOfRoof, shortNameOf } from "../text/describe.ts";
@@ -33,7 +34,7 @@ export function legendOf({ category: { values } }: Kernels, { categories }: Them
 
 interface Caption {
   readonly text: string;
-  /** Says how many kernels are not drawn. */
+  /** Says how many kernels are not drawn, and how many are outside the axes. */
   readonly note: string;
 }
 
@@ -44,7 +45,6 @@ interface Caption {
 export function captionOf(store: Store, pointedChip: string | undefined): Caption {
   const row = store.described.value;
   const roofs = store.shownRoofs.value;
-  const { notDrawn } = store.points.value;
   const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
   const roof = pointed ?? store.focusRoof.value ?? roofs[0];
   if (!roof) return { text: noRoof(store), note: "" };
@@ -53,21 +53,48 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
     row === undefined
       ? sentenceOfRoof(roof, store.view.value, store.terms.value)
       : withWhatIf(store.kernelWhatIfs.value, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
-  return { text: unbroken(text), note: notDrawn > 0 ? strings.notDrawn(notDrawn, namesNotDrawn(store)) : "" };
+  return { text: unbroken(text), note: noteOf(store) };
 }
 
-/** The maximum number of kernels that the note under the chart names as not drawn. */
-const MAX_NAMES_NOT_DRAWN = 3;
+function noteOf(store: Store): string {
+  const { notDrawn, home } = store.points.value;
+  const outside = outsideFrame(store);
+  const parts: string[] = [];
+  if (notDrawn > 0) {
+    const names = namesOf(store, (row) => (home[row] ?? -1) < 0);
+    parts.push(strings.notDrawn(notDrawn, names));
+  }
+  if (outside.size > 0) {
+    const names = namesOf(store, (row) => outside.has(row));
+    parts.push(strings.outside(outside.size, names));
+  }
+  return parts.join(" ");
+}
 
-/** Returns the names of the first kernels that have no point. */
-function namesNotDrawn({ drawn, drawnRows, points }: Store): string[] {
+/** The maximum number of kernels that a note under the chart names. */
+const MAX_NAMED = 3;
+
+/** Returns the names of the first kernels of which a note speaks. */
+function namesOf({ drawn, drawnRows }: Store, has: (row: number) => boolean): string[] {
   const names: string[] = [];
   for (const row of drawnRows.value) {
-    const isDrawn = (points.value.home[row] ?? -1) >= 0;
-    if (!isDrawn && !isTotal(drawn.value, row)) names.push(shortNameOf(drawn.value, row));
-    if (names.length === MAX_NAMES_NOT_DRAWN) break;
+    if (has(row) && !isTotal(drawn.value, row)) names.push(shortNameOf(drawn.value, row));
+    if (names.length === MAX_NAMED) break;
   }
   return names;
+}
+
+/** Returns the rows of the kernels that the range of the chips leaves out. A zoom is the user's own choice. */
+function outsideFrame({ axes, view, zoom, shownRoofs, points, drawn }: Store): ReadonlySet<number> {
+  const rows = new Set<number>();
+  const isFrame = axes.frame.value === "chip" && view.value === "roofline" && zoom.value === null;
+  const frame = isFrame ? chipFrame(shownRoofs.value) : undefined;
+  const { n, row, x, y } = points.value;
+  for (let at = 0; frame && at < n; at++) {
+    const one = row[at] as number;
+    if (!isInFrame(frame, x[at] as number, y[at] as number) && !isTotal(drawn.value, one)) rows.add(one);
+  }
+  return rows;
 }
 
 /**

@@ -42,7 +42,8 @@ export function sceneOf(
   // During a drag the axes never shrink. If the axes shrank, the roof would move away from the pointer.
   const before = last?.scales.width === size.width && store.isInDrag() ? last.scales : undefined;
   const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
-  const whole = scalesOf(size, roofs, points, focus, gutter, parts, before?.whole ?? before, ghosts);
+  const isChipFrame = store.axes.frame.value === "chip";
+  const whole = scalesOf(size, roofs, points, focus, gutter, parts, before?.whole ?? before, ghosts, isChipFrame);
   const next = zoomed(whole, store.zoom.value);
   const scales = axes ?? stableScales(last?.scales, next);
   return {

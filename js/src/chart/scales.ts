@@ -1,5 +1,6 @@
 // The frame and the scales of the roofline plane, from FLOP/B and FLOP/s to px, logarithmic or linear.
 
+import { chipFrame } from "../roofline/chip_frame.ts";
 import type { Points } from "../roofline/points.ts";
 import { type Roof, ridgePoint } from "../roofline/roofline.ts";
 import { memoize } from "../ui/memoize.ts";
@@ -58,6 +59,8 @@ const [MIN_HEIGHT_PX, MIN_HEIGHT_ON_SCREEN_PX] = [280, 220];
  * which the scale extends beyond the first and the last point.
  */
 const [MAX_STRIP_FACTOR, STRIP_MARGIN] = [10, 1.6];
+/** The ends of the strip's scale in the frame of the chips, as multiples of the bandwidth of the data sheet. */
+const CHIP_STRIP: Extent = [1e-3, 3];
 
 /** Whether a chart is narrow. A narrow chart has fewer and shorter texts. */
 export const isNarrow = ({ width }: Pick<Size, "width">) => width < 520;
@@ -81,7 +84,7 @@ export function chartHeight(width: number, room = Number.POSITIVE_INFINITY, fill
 /**
  * Builds the scales, with room for the points, for `parts` and for the snapshots in `ghosts`. `gutterOf` returns the
  * width of the column of roof names for a vertical scale. If `before` is given, each axis contains the extent of the
- * same axis in `before`.
+ * same axis in `before`. If `isChipFrame` is true and there are roofs, the axes depend on the roofs alone.
  */
 export function scalesOf(
   size: Size,
@@ -92,23 +95,21 @@ export function scalesOf(
   parts?: Points,
   before?: Scales,
   ghosts: readonly Snapshot[] = [],
+  isChipFrame = false,
 ): Scales {
   const { width, height } = size;
   const { slowest, fastest } = spanOf(points);
   const left = 46;
   const [top, bottom] = [12, height - 40];
-  const now = extents(roofs, parts ? [points, parts] : [points], focus, ghosts);
-  const [x, yExtent] = [joined(now[0], before?.x.domain), joined(now[1], before?.y.domain)];
+  const frame = isChipFrame ? chipFrame(roofs) : undefined;
+  const now = frame ?? extents(roofs, parts ? [points, parts] : [points], focus, ghosts);
+  const [x, yExtent] = [joined(now.x, before?.x.domain), joined(now.y, before?.y.domain)];
   const y = scaleLog(yExtent, [bottom, top]);
   const gutter = gutterOf(y);
   const hasStrip = fastest > 0 || before?.strip !== undefined;
   const plot = { left: left + (hasStrip ? STRIP_PX : 0), top, right: width - 12 - gutter, bottom };
   const judge = focus ?? roofs[0];
-  const slow = Math.min(slowest, (judge?.sheetBandwidth ?? fastest) / 30);
-  const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
-  // A rate far above the roof is not the true rate, for example at the start of an asynchronous copy. A kernel with
-  // such a rate must not compress the rest of the strip.
-  const fast = clamp(fastest, roof, roof * MAX_STRIP_FACTOR);
+  const [slow, fast] = frame && judge ? chipStrip(judge) : pointsStrip(slowest, fastest, judge);
   return {
     width,
     height,
@@ -131,6 +132,19 @@ export function scalesOf(
   };
 }
 
+/** Returns the ends of the strip's scale that depend on the roof alone. */
+const chipStrip = ({ sheetBandwidth, bandwidth }: Roof): Extent => [
+  CHIP_STRIP[0] * sheetBandwidth,
+  Math.max(CHIP_STRIP[1] * sheetBandwidth, bandwidth),
+];
+
+function pointsStrip(slowest: number, fastest: number, judge: Roof | undefined): Extent {
+  const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
+  // A rate far above the roof is not the true rate, for example at the start of an asynchronous copy. A kernel with
+  // such a rate must not compress the rest of the strip.
+  return [Math.min(slowest, (judge?.sheetBandwidth ?? fastest) / 30), clamp(fastest, roof, roof * MAX_STRIP_FACTOR)];
+}
+
 /**
  * Returns extents with room for every roof at the rates of its data sheet and for every point. During a drag the roof
  * then moves, and the axes do not move.
@@ -140,7 +154,7 @@ function extents(
   tables: readonly Points[],
   focus: Roof | undefined,
   ghosts: readonly Snapshot[],
-): [x: Extent, y: Extent] {
+): { x: Extent; y: Extent } {
   let [xLow, xHigh] = [0.5, 100];
   let [yLow, yHigh] = [Number.POSITIVE_INFINITY, 0];
   for (const roof of roofs) {
@@ -171,15 +185,7 @@ function extents(
   for (const roof of roofs) yLow = Math.min(yLow, roof.sheetBandwidth * xLow);
   // Without roofs and points, the snapshots alone say where the axis begins.
   if (yLow > yHigh) for (const { bandwidth } of ghosts) yLow = Math.min(yLow, bandwidth * xLow);
-  return yHigh > 0
-    ? [
-        [xLow, xHigh],
-        [yLow, yHigh],
-      ]
-    : [
-        [0.1, 1e4],
-        [1e10, 1e15],
-      ];
+  return yHigh > 0 ? { x: [xLow, xHigh], y: [yLow, yHigh] } : { x: [0.1, 1e4], y: [1e10, 1e15] };
 }
 
 /** The lowest and the highest values of all points. If there are no points, each extent goes from infinity to zero. */
@@ -272,7 +278,7 @@ const spots = memoize<Spots>();
 
 /**
  * Returns the positions of points, px. Points without bytes are at the right edge. Points without FLOPs are in the
- * strip. A rate beyond the strip's end is drawn at the end.
+ * strip. A rate beyond an end of the strip is drawn at this end.
  */
 export const project = (points: Points, scales: Scales): Spots =>
   spots(points.x, [scales], () => findSpots(points, scales));
@@ -286,14 +292,16 @@ function findSpots(points: Points, scales: Scales): Spots {
   const x = new Float32Array(points.n);
   const y = new Float32Array(points.n);
   const middle = strip ? strip.left + 0.72 * (strip.right - strip.left) : plot.left;
-  const end = ((scales.whole ?? scales).strip?.y.domain[1] ?? 0) / STRIP_MARGIN;
+  const [low, high] = (scales.whole ?? scales).strip?.y.domain ?? [0, 0];
+  const [start, end] = [low * STRIP_MARGIN, high / STRIP_MARGIN];
   const [xOne, yOne] = [scales.x(1), scales.y(1)];
   const [across, up] = [scales.x(10) - xOne, scales.y(10) - yOne];
   for (let at = 0; at < points.n; at++) {
     const log = xLogs[at] as number;
     const hasNoFlops = log === Number.NEGATIVE_INFINITY;
     x[at] = hasNoFlops ? middle : log === Number.POSITIVE_INFINITY ? plot.right - 8 : xOne + log * across;
-    y[at] = hasNoFlops && strip ? strip.y(Math.min(points.y[at] as number, end)) : yOne + (yLogs[at] as number) * up;
+    y[at] =
+      hasNoFlops && strip ? strip.y(clamp(points.y[at] as number, start, end)) : yOne + (yLogs[at] as number) * up;
   }
   return { x, y };
 }

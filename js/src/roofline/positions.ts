@@ -140,7 +140,7 @@ function areEqual(seconds: Float64Array, own: number): boolean {
 }
 
 /** The category of time in which no kernel is known to run. */
-const IDLE = "idle";
+export const IDLE = "idle";
 
 function busyTime({ category, selfTime, totalTime }: Kernels): number {
   const idle = category.values.findIndex((word) => word?.toLowerCase() === IDLE);

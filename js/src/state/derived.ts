@@ -26,6 +26,8 @@ interface Sources {
    * Python sent.
    */
   readonly kernels: ReadonlySignal<Kernels>;
+  /** The same kernels without typed work. */
+  readonly given: ReadonlySignal<Kernels>;
   readonly workload: ReadonlySignal<Workload | undefined>;
   /** The kernels that a question hides. */
   readonly hidden: ReadonlySignal<Hidden>;
@@ -38,9 +40,12 @@ const MAX_KERNELS_LIVE = 5000;
 const NO_ROWS = new Int32Array();
 const NO_CEILINGS: ReturnType<typeof possibleCeilings> = [];
 
-export function derive({ signals: state, kernels, workload, hidden, dragging, isInDrag }: Sources) {
+export type Derived = ReturnType<typeof derive>;
+
+export function derive({ signals: state, kernels, given, workload, hidden, dragging, isInDrag }: Sources) {
   const { chips, precision, memory, whatIf } = state;
-  const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
+  // Typed work has no precision. It must not change the precision of the roof.
+  const common = computed(() => (precision.value === "auto" ? commonPrecision(given.value) : undefined));
   const conditions = computed(() => ({
     ...PLAIN,
     exposedComm: state.exposedComm.value,

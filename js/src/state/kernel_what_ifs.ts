@@ -1,7 +1,9 @@
-// What-ifs of single kernels. A what-if can change the number of bytes and the time of a kernel.
+// What-ifs of single kernels, and the work that is typed for kernels without. A what-if can change the number of bytes
+// and the time of a kernel.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
+import type { TypedWork, Work } from "../roofline/typed_work.ts";
 import { type Move, type Moves, moved } from "../roofline/what_if_arithmetic.ts";
 import type { KernelWhatIfs } from "../text/what_if.ts";
 import type { Kernels } from "../wire/columns.ts";
@@ -12,7 +14,7 @@ export function createKernelWhatIfs(
   kernels: ReadonlySignal<Kernels>,
   focusRoof: ReadonlySignal<Roof | undefined>,
 ) {
-  const { moves } = sync.signals;
+  const { moves, typedWork } = sync.signals;
   /** The kernel that is being dragged, by pointer or by keys. */
   const kernelDrag = signal<KernelWhatIfs["dragged"]>(undefined);
   const movedNow = computed(() => {
@@ -23,9 +25,9 @@ export function createKernelWhatIfs(
    * Replaces the what-ifs, because the rows now refer to other kernels. Drops the what-ifs of the old kernels, and the
    * undo entries of these what-ifs.
    */
-  function restart(next: Moves) {
-    sync.replace({ moves: next });
-    sync.reviseHistory("moves", () => undefined);
+  function restart(next: Moves, typed: TypedWork) {
+    sync.replace({ moves: next, typedWork: typed });
+    for (const name of ["moves", "typedWork"] as const) sync.reviseHistory(name, () => undefined);
   }
   function setMove(row: number, { bytes = 1, time = 1 }: Move, stream = true) {
     const move = { ...(bytes === 1 ? {} : { bytes }), ...(time === 1 ? {} : { time }) };
@@ -38,13 +40,17 @@ export function createKernelWhatIfs(
      * new kernels. Otherwise, the what-ifs belong to the old kernels and are dropped.
      */
     reread() {
-      const received = sync.received("moves");
-      restart(kernelDrag.value || isEqual(received, moves.value) ? {} : received);
+      const [received, typed] = [sync.received("moves"), sync.received("typedWork")];
+      restart(
+        kernelDrag.value || isEqual(received, moves.value) ? {} : received,
+        isEqual(typed, typedWork.value) ? {} : typed,
+      );
     },
     /** Drops the what-ifs, because the page now shows other kernels, for example after a merge. */
     clear() {
       const hadSome = !isEqual(moves.value, {});
-      restart({});
+      // The kernels of a graph have no typed work.
+      restart({}, typedWork.value);
       if (hadSome) sync.queue({ moves: {} }, true);
     },
     state: {
@@ -78,10 +84,20 @@ export function createKernelWhatIfs(
         kernelDrag.value = { row, byKeys };
         return gesture;
       },
+      /** Sets the work of one launch of a kernel whose own is unknown. If `work` is empty, removes it. */
+      setTypedWork(row: number, work: Work) {
+        const next = withWork(typedWork.value, row, work);
+        if (!isEqual(next, typedWork.value)) sync.set({ typedWork: next });
+      },
       /** Removes the what-if of one kernel, or of all kernels. */
       resetMoves: (row?: number) => (row === undefined ? sync.set({ moves: {} }) : setMove(row, {}, false)),
     },
   };
+}
+
+function withWork(typed: TypedWork, row: number, work: Work): TypedWork {
+  const { [row]: _, ...others } = typed;
+  return isEqual(work, {}) ? others : { ...others, [row]: work };
 }
 
 /** Returns the what-ifs with a new what-if of one kernel. If `move` is empty, removes the what-if of this kernel. */

@@ -1,10 +1,11 @@
 // The what-if rates of the focus chip, and the drags that change these rates.
 
-import { computed, type ReadonlySignal } from "@preact/signals";
+import { computed } from "@preact/signals";
 import { measuredRates, type Peaks, peaksInUse } from "../roofline/measured_rates.ts";
-import type { Roof } from "../roofline/roofline.ts";
+import { isRoof } from "../roofline/roofline.ts";
 import { MAX_RATE, MIN_RATE } from "../text/numbers.ts";
-import type { Quantity, WhatIf } from "../wire/types.ts";
+import type { Chip, Quantity, WhatIf } from "../wire/types.ts";
+import type { Derived } from "./derived.ts";
 import type { Locks } from "./locks.ts";
 import { type ChangeOptions, type Gesture, isEqual, type Sync } from "./sync.ts";
 
@@ -36,7 +37,7 @@ const UNLIMITED: RateLimits = { low: MIN_RATE, high: MAX_RATE, stops: [] };
 
 export function createRates(
   sync: Sync,
-  focusRoof: ReadonlySignal<Roof | undefined>,
+  { focusRoof, roofs }: Pick<Derived, "focusRoof" | "roofs">,
   { isLocked }: Pick<Locks, "isLocked">,
 ) {
   const { whatIf, chips, shown, ranges, snap } = sync.signals;
@@ -62,13 +63,22 @@ export function createRates(
    */
   function rateLimits(key: RateKey): RateLimits {
     const { quantity } = key;
-    if (quantity === "bandwidth" && rateOf(key)?.key !== focusRoof.value?.level) return UNLIMITED;
+    const isLimited = quantity === "peak_flops" || rateOf(key)?.key === focusRoof.value?.level;
+    return isLimited ? limitsOf(quantity) : UNLIMITED;
+  }
+  function limitsOf(quantity: Quantity): RateLimits {
     const [low = MIN_RATE, high = MAX_RATE] = ranges.value[quantity] ?? [];
     return { low, high, stops: (snap.value[quantity] ?? []).filter((stop) => low <= stop && stop <= high) };
   }
   /** Returns the allowed rate that is nearest to `rate` on a logarithmic scale. */
-  function allowedRate(key: RateKey, rate: number): number {
-    const { low, high, stops } = rateLimits(key);
+  const allowedRate = (key: RateKey, rate: number) => nearestRate(rateLimits(key), rate);
+  /** Returns the allowed rate that is nearest to a measured or printed rate of a chip. */
+  function allowedRateOf(chip: Chip, { quantity, key }: Pick<ChangedRate, "quantity" | "key">, rate: number): number {
+    const roof = roofs.value.get(chip.id);
+    const isLimited = quantity === "peak_flops" || (roof && isRoof(roof) && roof.level === key);
+    return isLimited ? nearestRate(limitsOf(quantity), rate) : rate;
+  }
+  function nearestRate({ low, high, stops }: RateLimits, rate: number): number {
     const within = Math.max(low, Math.min(high, rate));
     const away = (stop: number) => Math.abs(Math.log(stop / within));
     return stops.reduce((best, stop) => (away(stop) < away(best) ? stop : best), stops[0] ?? within);
@@ -100,14 +110,17 @@ export function createRates(
     /** Which rates are in force on the shown chips, where they have measured rates. */
     peaksInUse: computed(() => peaksInUse(shownChips.value, whatIf.value)),
     actions: {
-      /** Judges by the measured rates of all chips, or by those of the data sheets. Other what-ifs stay. */
+      /**
+       * Judges by the measured rates of all chips, or by those of the data sheets. Other what-ifs stay. If a lesson does
+       * not allow such a rate, the nearest allowed rate is used.
+       */
       usePeaks(peaks: Peaks) {
         if (isLocked("peak_flops") || isLocked("bandwidth")) return;
         const rates = chips.value.flatMap((chip) =>
           measuredRates(chip).map((one) => ({
             ...one,
             chip: chip.id,
-            rate: peaks === "printed" ? one.sheet : one.rate,
+            rate: allowedRateOf(chip, one, peaks === "printed" ? one.sheet : one.rate),
           })),
         );
         sync.set({ whatIf: withRates(whatIf.value, rates) }, { stream: false });

@@ -2,6 +2,7 @@
 
 import { batch, computed } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
+import { withTypedWork } from "../roofline/typed_work.ts";
 import type { Attempt } from "../wire/types.ts";
 import { createCatalogue } from "./catalogue.ts";
 import { followConnection } from "./connection.ts";
@@ -35,16 +36,21 @@ export function createStore(model: Model, abort: AbortSignal) {
   const { signals, dragging, isInDrag, set } = sync;
   const { chips, shown, focusChip, ceilings } = signals;
   const workload = createWorkload(sync, history);
-  const { kernels } = workload;
+  /** The kernels without the work that was typed for them. */
+  const given = workload.kernels;
+  const kernels = computed(() => {
+    const typed = signals.typedWork.value;
+    return isEqual(typed, {}) || workload.state.workload.value ? given.value : withTypedWork(given.value, typed);
+  });
   const viewing = createViewing(sync);
   const selection = createSelection(sync, kernels);
   const lesson = createLesson(sync, workload.state.workload);
   const { isLocked, lockNote, guard } = createLocks(signals.locks);
   const { hidden } = lesson;
-  const derived = derive({ signals, kernels, workload: workload.state.workload, hidden, dragging, isInDrag });
+  const derived = derive({ signals, kernels, given, workload: workload.state.workload, hidden, dragging, isInDrag });
   const { shownRoofs, focusRoof } = derived;
   const snapshots = createSnapshots(sync, derived);
-  const rates = createRates(sync, focusRoof, { isLocked });
+  const rates = createRates(sync, derived, { isLocked });
   const whatIfs = createKernelWhatIfs(sync, kernels, focusRoof);
   const trails = followMerges(workload.state.workload, abort);
 
@@ -182,6 +188,8 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...derived,
     ...workload.state,
     kernels,
+    /** The kernels as Python sent them, without the work that was typed for them. */
+    givenKernels: given,
     trails,
     isLocked,
     lockNote,

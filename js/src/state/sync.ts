@@ -2,6 +2,7 @@
 // messages.ts sends the messages.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { TypedWork } from "../roofline/typed_work.ts";
 import type { Moves } from "../roofline/what_if_arithmetic.ts";
 import { decodeBaseline, decodeChips, decodeKernels, decodeSnapshots } from "../wire/decode.ts";
 import { encodeSnapshots } from "../wire/encode.ts";
@@ -103,11 +104,15 @@ export const TRAITS = {
   allLevels: undoable<boolean>(),
   whatIf: mapping<WhatIf>(),
   moves: mapping<Moves>(),
+  /** Notebooks that earlier versions saved lack it. */
+  typedWork: mapping((wire) => (wire ?? {}) as TypedWork),
   snapshots: undoable(decodeSnapshots, encodeSnapshots),
 
   view: undoable<View>(),
   zoom: undoable<Zoom | null>(),
   timeScale: undoable<"log" | "linear">(),
+  /** What the axes of the roofline plane fit. Notebooks that earlier versions saved lack it. */
+  frame: undoable((wire) => (wire ?? "points") as "points" | "chip"),
   step: undoable((wire) => (wire ?? 0) as number),
   // The last undoable trait, which undo restores first: the others need its chips. States of version 0.1.0 lack it.
   addedChips: undoable((wire) => (wire ?? []) as readonly string[]),
@@ -139,7 +144,7 @@ export const TRAITS = {
 export type TraitName = keyof typeof TRAITS;
 export type TraitValues = { readonly [N in TraitName]: ReturnType<(typeof TRAITS)[N]["decode"]> };
 /** The units and ticks of the axes. */
-export type Axes = Pick<TraitValues, "rateUnit" | "word" | "xAxis" | "tickBase" | "timeScale">;
+export type Axes = Pick<TraitValues, "rateUnit" | "word" | "xAxis" | "tickBase" | "timeScale" | "frame">;
 export type Signals = {
   readonly [N in TraitName]: N extends "chips" ? ReadonlySignal<TraitValues[N]> : Signal<TraitValues[N]>;
 };
@@ -150,7 +155,7 @@ export type Changes = Partial<Pick<TraitValues, Writable>>;
 const TRAIT_NAMES = Object.keys(TRAITS) as TraitName[];
 const SHARED_NAMES = TRAIT_NAMES.filter((name) => TRAITS[name].owner === "shared");
 const OF_GRAPH = TRAIT_NAMES.filter((name) => TRAITS[name].undoable === "with graph" && name !== "phase");
-const OF_ROWS: readonly TraitName[] = ["selected", "atRoof", "moves"];
+const OF_ROWS: readonly TraitName[] = ["selected", "atRoof", "moves", "typedWork"];
 const traitOf = (name: TraitName) => TRAITS[name] as Trait<unknown, Owner>;
 export const wireName = (name: TraitName) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

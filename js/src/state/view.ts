@@ -13,8 +13,8 @@ const MERGE_MS = 200;
 const CHOICES = ["shown", "focusChip", "precision", "memory", "exposedRoofs", "ceilings", "allLevels"] as const;
 
 export function createViewing(sync: Sync) {
-  const { view, zoom, rateUnit, word, xAxis, tickBase, timeScale } = sync.signals;
-  const axes = { rateUnit, word, xAxis, tickBase, timeScale };
+  const { view, zoom, rateUnit, word, xAxis, tickBase, timeScale, frame } = sync.signals;
+  const axes = { rateUnit, word, xAxis, tickBase, timeScale, frame };
   let [run, last] = [0, Number.NEGATIVE_INFINITY];
   const receiver =
     (signal: Signal, after = () => {}) =>
@@ -45,6 +45,7 @@ export function createViewing(sync: Sync) {
       zoom: receiver(zoom),
       view: receiver(view, dropZoom),
       timeScale: receiver(timeScale, dropZoom),
+      frame: receiver(frame),
     } satisfies Receivers,
     state: { axes },
     actions: {
@@ -59,10 +60,10 @@ export function createViewing(sync: Sync) {
       dragZoom: () => sync.dragOf("zoom", true),
       /**
        * Sets a property of the axes. A new time scale removes the zoom, because the zoom does not apply to the new
-       * scale.
+       * scale. A new frame removes the zoom, because the zoom would hide the frame.
        */
       setAxis: <K extends keyof Axes>(name: K, value: Axes[K]) =>
-        sync.set({ [name]: value, ...(name === "timeScale" ? { zoom: null } : {}) }),
+        sync.set({ [name]: value, ...(name === "timeScale" || name === "frame" ? { zoom: null } : {}) }),
       setRulers: sync.setter("rulers"),
       setPresentation: sync.setter("presentation"),
     },

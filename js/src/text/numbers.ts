@@ -1,7 +1,7 @@
 // Converts numbers to text and text to numbers. Mirrors roofwidget/units.py: the tests compare both files with the same
 // golden file.
 
-import { numerals, strings } from "../words/words.ts";
+import { numerals, strings, workWords } from "../words/words.ts";
 
 export type Unit = "FLOP/s" | "B/s" | "FLOP" | "B" | "s" | "Hz" | "J/FLOP" | "J/B";
 
@@ -167,6 +167,27 @@ export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number)
   // Add the exponents before the text becomes a number. So 3.35 TB/s becomes the floating-point number nearest to
   // 3.35e12. A product, such as 3.35 * 1e12, could be rounded twice.
   return possible(Number(`${mantissa}e${Number(own) + exponent}`) * multiple, unit, example);
+}
+
+/**
+ * Reads an amount of FLOPs or bytes that the user typed: a number in base units, or a number with a unit or a prefix. If
+ * the text is not valid, returns a sentence that says so, with an example.
+ */
+export function parseAmount(text: string, unit: "FLOP" | "B", most: number): number | string {
+  const example = unit === "FLOP" ? formatQuantity(4e12, unit) : formatQuantity(1e10, unit);
+  const typed = numerals.read(text.trim());
+  const digits = NUMBER.exec(typed)?.[0];
+  if (digits === undefined) return strings.noNumber(text.trim(), example);
+  const suffix = typed.slice(digits.length).trim();
+  const prefixed = suffix.replace(/^[gtp]/, (letter) => letter.toUpperCase());
+  const scale = Object.hasOwn(EXPONENTS, prefixed)
+    ? ([EXPONENTS[prefixed] as number, 1] as const)
+    : answerScale(prefixed.replace(/^([kKMGTPEZY]i?)b$/, "$1B"), unit, ANSWER_SPELLINGS[unit] as string);
+  if (!scale) return strings.notAUnit(suffix, unit, example);
+  const [mantissa, own = "0"] = digits.toLowerCase().split("e");
+  const value = Number(`${mantissa}e${Number(own) + scale[0]}`) * scale[1];
+  if (value < 0) return workWords.negative(example);
+  return value <= most ? value : workWords.tooMuch(formatQuantity(most, unit), example);
 }
 
 /**

@@ -149,6 +149,10 @@ export const catalogue: Like<typeof en.catalogue> = {
       count === 1
         ? `1 Kernel ist nicht gezeichnet: ${names[0]}. Seine FLOPs, Bytes oder Spitzenleistung sind unbekannt.`
         : `${whole(count)} Kernel sind nicht gezeichnet: ${names.join(", ")}${count > names.length ? ", …" : ""}. Ihre FLOPs, Bytes oder Spitzenleistungen sind unbekannt.`,
+    outside: (count, names) =>
+      count === 1
+        ? `1 Kernel liegt außerhalb der Achsen: ${names[0]}. Er ist zu sehen, wenn die Achsen zu den Kerneln passen.`
+        : `${whole(count)} Kernel liegen außerhalb der Achsen: ${names.join(", ")}${count > names.length ? ", …" : ""}. Sie sind zu sehen, wenn die Achsen zu den Kerneln passen.`,
     notDrawnShort: (count) => `${count} nicht gezeichnet`,
     noCategory: "ohne Kategorie",
     moreCategories: (count) => `und ${count} weitere, in denselben Farben`,
@@ -411,6 +415,17 @@ export const catalogue: Like<typeof en.catalogue> = {
   },
 
   // Rulers and snapshots.
+  workWords: {
+    offer: (kernel) => `Arbeit von ${kernel} eingeben …`,
+    panel: (kernel) => `Arbeit von ${kernel}`,
+    amounts: { flops: "FLOPs", bytes: "Bytes" },
+    box: (amount, count) => (count === 1 ? amount : `${amount} eines Starts`),
+    reset: (amount) => `Eingegebene ${amount} entfernen`,
+    total: (count, amounts) => `${whole(count)} Starts${amounts.length > 0 ? `: ${amounts.join(", ")}` : ""}`,
+    negative: (example) => `ein Kernel hat nicht weniger als nichts; zum Beispiel „${example}“ schreiben`,
+    tooMuch: (most, example) => `ein Start hat höchstens ${most}; zum Beispiel „${example}“ schreiben`,
+  },
+
   rulerWords: {
     roofsAbove: (limits) => `Rooflines darüber: ${limits.join("; ")}.`,
     rulers: "Lineale (R)",
@@ -584,6 +599,9 @@ export const catalogue: Like<typeof en.catalogue> = {
     noFlops: "0 FLOP",
     menu: "Achsen",
     note: "Einheiten des Diagramms. Sätze, Kurzinfos und Tabellen bleiben bei FLOP/s und Bytes.",
+    frame: "Bereich",
+    frames: { points: "passend zu den Kerneln", chip: "allein nach den Chips" },
+    frameNote: "Diagramme anderer Kernel auf diesen Chips haben denselben Bereich.",
     rate: "Rate",
     rates: { "FLOP/s": "pro Sekunde", "FLOP/cycle": "pro Takt" },
     clock: (chip, clock) => `Takte von ${chip}: ${clock}`,

@@ -132,6 +132,11 @@ export const catalogue = {
       count === 1
         ? `1 kernel is not drawn: ${names[0]}. Its FLOPs, bytes or peak are unknown.`
         : `${whole(count)} kernels are not drawn: ${names.join(", ")}${count > names.length ? ", …" : ""}. Their FLOPs, bytes or peaks are unknown.`,
+    /** The axes have the range of the chips, which has no place for some kernels. */
+    outside: (count: number, names: readonly string[]) =>
+      count === 1
+        ? `1 kernel is outside the axes: ${names[0]}. Let the axes fit the kernels to see it.`
+        : `${whole(count)} kernels are outside the axes: ${names.join(", ")}${count > names.length ? ", …" : ""}. Let the axes fit the kernels to see them.`,
     notDrawnShort: (count: string) => `${count} not drawn`,
     noCategory: "no category",
     moreCategories: (count: number) => `and ${count} more, in the same colours`,
@@ -409,6 +414,20 @@ export const catalogue = {
     resetAll: (count: number) => (count === 1 ? "Remove this what-if" : "Remove all what-ifs"),
   },
 
+  /** Typing the work of a kernel whose FLOPs or bytes are unknown. */
+  workWords: {
+    offer: (kernel: string) => `Type the work of ${kernel}…`,
+    panel: (kernel: string) => `Work of ${kernel}`,
+    amounts: { flops: "FLOPs", bytes: "Bytes" },
+    /** The label of a box, such as "FLOPs of one launch". */
+    box: (amount: string, count: number) => (count === 1 ? amount : `${amount} of one launch`),
+    reset: (amount: string) => `Remove the typed ${amount === "Bytes" ? "bytes" : amount}`,
+    total: (count: number, amounts: readonly string[]) =>
+      `${whole(count)} launches${amounts.length > 0 ? `: ${amounts.join(", ")}` : ""}`,
+    negative: (example: string) => `a kernel has no less than nothing; write for example “${example}”`,
+    tooMuch: (most: string, example: string) => `a launch has at most ${most}; write for example “${example}”`,
+  },
+
   // Rulers and snapshots.
   rulerWords: {
     roofsAbove: (limits: readonly string[]) => `Roofs above it: ${limits.join("; ")}.`,
@@ -586,6 +605,9 @@ export const catalogue = {
     menu: "Axes",
     /** Note about the units of the chart. The axes may have other units than the sentences, tooltips and tables. */
     note: "Units of the chart. Sentences, tooltips and tables stay in FLOP/s and bytes.",
+    frame: "Range",
+    frames: { points: "fits the kernels", chip: "set by the chips alone" },
+    frameNote: "Charts of other kernels on these chips have the same range.",
     rate: "Rate",
     rates: { "FLOP/s": "per second", "FLOP/cycle": "per clock cycle" },
     /** A text of the axes menu. `chip` is the chip whose clock rate converts seconds to cycles. */

@@ -23,6 +23,7 @@ export const {
   toolWords,
   words,
   workloadWords,
+  workWords,
 } = roofwidgetWords;
 
 /** The type of a translation: the same keys and parameters as in English, but other texts. */

@@ -141,6 +141,47 @@ describe("kernels without FLOPs or bytes", () => {
   });
 });
 
+describe("the frame of the chips", () => {
+  const framed = (specs: readonly KernelSpec[], chips = CHIPS) => {
+    const roofs = chips.map((chip) => makeRoof(chip));
+    const points = pointsOf(makeKernels(specs), roofs, roofs[0]);
+    return { points, scales: scalesOf(SIZE, roofs, points, roofs[0], undefined, undefined, undefined, [], true) };
+  };
+  const before = [
+    { flops: 1e12, bytes: 1e10, time: 0.1 },
+    { flops: 0, bytes: 1e9, time: 0.1 },
+  ];
+  const after = [
+    { flops: 3e15, bytes: 1e10, time: 40, precision: "fp8" },
+    { flops: 5e3, bytes: 1e9, time: 1e-3 },
+    { flops: 0, bytes: 7, time: 1e-3 },
+  ];
+  it("gives different kernels equal axes, exactly", () => {
+    const [one, other] = [framed(before).scales, framed(after).scales];
+    expect(domains(one)).toEqual(domains(other));
+    expect(one.strip?.y.domain).toEqual(other.strip?.y.domain);
+    expect(one.plot).toEqual(other.plot);
+    expect(domains(draw(before).scales)).not.toEqual(domains(draw(after).scales));
+  });
+  it("draws a rate beyond an end of the strip at this end", () => {
+    const { points, scales } = framed(after);
+    const y = project(points, scales).y[2] as number;
+    expect(y).toBeGreaterThan(scales.plot.top);
+    expect(y).toBeLessThan(scales.plot.bottom);
+  });
+  it("does not follow snapshots", () => {
+    const roofs = CHIPS.map((chip) => makeRoof(chip));
+    const points = pointsOf(makeKernels(before), roofs, roofs[0]);
+    const [name, chip, precision, memory] = ["frozen", "fast", "bf16", "HBM"];
+    const snapshot = { name, chip, precision, memory, peak: 1e20, bandwidth: 1e12, hidden: false, kernels: [] };
+    const scales = scalesOf(SIZE, roofs, points, roofs[0], undefined, undefined, undefined, [snapshot], true);
+    expect(domains(scales)).toEqual(domains(framed(before).scales));
+  });
+  it("fits the points if there is no roof", () => {
+    expect(domains(framed(before, []).scales)).toEqual(domains(draw(before, {}, []).scales));
+  });
+});
+
 it("the chart is as high as a readable shape of its width, within bounds", () => {
   expect([100, 600, 1500, 3600].map((width) => chartHeight(width))).toEqual([280, 336, 520, 1008]);
 });

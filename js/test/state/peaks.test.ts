@@ -90,6 +90,34 @@ describe("the choice of peaks", () => {
     model.receive("what_if", ACHIEVABLE);
     expect(store.peaksInUse.value).toBe("achievable");
   });
+  it("stays within the rates that a lesson allows on each chip, and leaves other levels alone", () => {
+    const ranges = { peak_flops: [1, 70], bandwidth: [9.5, 20] };
+    const memories = { HBM: 10, L2: 40 };
+    const chips = [
+      wireChip({ ...MEASURED, memories, ceilings: [...MEASURED.ceilings, ceiling(30, { memory: "L2" })] }),
+      STATE.chips[2],
+    ];
+    const { store } = make({ chips, shown: ["a", "c"], ranges } as unknown as Partial<typeof STATE>);
+    store.usePeaks("achievable");
+    expect(store.whatIf.value).toEqual({
+      a: { peak_flops: { bf16: 70 }, bandwidth: { HBM: 9.5, L2: 30 } },
+      c: { bandwidth: { HBM: 9.5 } },
+    });
+    expect(store.peaksInUse.value).toBe("changed");
+    store.usePeaks("printed");
+    expect(store.whatIf.value).toEqual({ a: { peak_flops: { bf16: 70 } }, c: { bandwidth: { HBM: 9.5 } } });
+  });
+  it("stops at the rates of a lesson alone", () => {
+    const { store } = make({ snap: { peak_flops: [25, 50, 100] } } as unknown as Partial<typeof STATE>);
+    store.usePeaks("achievable");
+    expect(store.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 9 });
+  });
+  it.each(["peak_flops", "bandwidth"])("is locked with %s", (lock) => {
+    const { model, store } = make({ locks: [lock] } as unknown as Partial<typeof STATE>);
+    store.usePeaks("achievable");
+    expect([store.whatIf.value, model.sent]).toEqual([{}, []]);
+    expect(store.lockNote(lock as "bandwidth")).toBeDefined();
+  });
   it("is there only if a shown chip has a measured rate", () => {
     expect(make({ shown: ["b"], focus_chip: "b" }).store.peaksInUse.value).toBeUndefined();
   });

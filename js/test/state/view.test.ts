@@ -138,3 +138,27 @@ describe("Python", () => {
     expect([view.value, zoom.value, model.sent]).toEqual(["time", null, [{ zoom: NEAR }, { zoom: null }]]);
   });
 });
+
+describe("the frame of the axes", () => {
+  it("is told with the zoom that it removes, and undone with it", () => {
+    const { model, history, axes, zoom, setZoom, setAxis } = made();
+    setZoom(NEAR as Zoom);
+    setAxis("frame", "chip");
+    expect([model.state["frame"], model.state["zoom"]]).toEqual(["chip", null]);
+    history.undo();
+    expect([axes.frame.value, zoom.value]).toEqual(["points", NEAR]);
+    history.redo();
+    expect([axes.frame.value, zoom.value]).toEqual(["chip", null]);
+  });
+  it("from Python can be undone", () => {
+    const { history, told, axes } = made();
+    told({ frame: "chip" });
+    expect(axes.frame.value).toBe("chip");
+    history.undo();
+    expect(axes.frame.value).toBe("points");
+  });
+  it("fits the kernels in notebooks that were saved without it", () => {
+    const { frame: _, ...saved } = stateOf([]);
+    expect(createStore(new FakeModel(saved), abort().signal).axes.frame.value).toBe("points");
+  });
+});

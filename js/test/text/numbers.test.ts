@@ -16,6 +16,7 @@ import {
   formatTick,
   MAX_RATE,
   MIN_RATE,
+  parseAmount,
   parseRate,
   roundUp,
   type Unit,
@@ -135,5 +136,29 @@ describe("what a person types", () => {
         expect(Math.abs((again as number) / rate - 1), String(rate)).toBeLessThanOrEqual(0.5e-3);
       }
     }
+  });
+});
+
+describe("a typed amount", () => {
+  const amount = (text: string, unit: "FLOP" | "B" = "FLOP") => parseAmount(text, unit, 1e27);
+  it("has a unit, a prefix or neither", () => {
+    expect(["4 TFLOP", "4tflops", "4T", "4e12", " 4000 GFLOP "].map((text) => amount(text))).toEqual(
+      Array(5).fill(4e12),
+    );
+    expect(["1 GiB", "10 gb", "10G", "12 kB", "12 kb", "0"].map((text) => amount(text, "B"))).toEqual([
+      ...[2 ** 30, 1e10, 1e10, 12e3, 12e3, 0],
+    ]);
+  });
+  it.each([
+    ["much", "FLOP", "no number in “much”; write for example “4 TFLOP”"],
+    ["4 TFLOP/s", "FLOP", "“TFLOP/s” is not a unit of FLOP; write for example “4 TFLOP”"],
+    ["4 TB", "FLOP", "“TB” is not a unit of FLOP; write for example “4 TFLOP”"],
+    ["4 TFLOP", "B", "“TFLOP” is not a unit of B; write for example “10 GB”"],
+    ["4 mB", "B", "“mB” is not a unit of B; write for example “10 GB”"],
+    ["-1 GB", "B", "a kernel has no less than nothing; write for example “10 GB”"],
+    ["1e31", "B", "a launch has at most 1000 YB; write for example “10 GB”"],
+    ["1e999", "FLOP", "a launch has at most 1000 YFLOP; write for example “4 TFLOP”"],
+  ] as const)("that says nothing, %s, gets a sentence", (text, unit, sentence) => {
+    expect(amount(text, unit)).toBe(sentence);
   });
 });

@@ -14,6 +14,7 @@ export function Peaks({ store }: { readonly store: Store }) {
     <Select
       row
       label={words.peaks}
+      lock={store.lockNote("peak_flops") ?? store.lockNote("bandwidth")}
       value={inUse}
       options={inUse === "changed" ? [["changed", words.changed], ...options] : options}
       disabled="changed"

@@ -1,0 +1,84 @@
+// Work that a user has typed for kernels whose FLOPs or bytes are unknown. Mirrors `with_typed_work` of
+// roofwidget/kernels/work.py: the tests compare both with the same golden file.
+
+import { type DictColumn, type Kernels, sumOfKnown, textAt } from "../wire/columns.ts";
+import { isUnlinked } from "./bound.ts";
+import { IDLE } from "./positions.ts";
+import { bytesAt, levelOf } from "./roofline.ts";
+
+/** FLOPs and bytes of one launch. A number that is left out stays unknown. */
+export interface Work {
+  readonly flops?: number;
+  readonly bytes?: number;
+}
+
+/** The typed work of kernels, by row. */
+export type TypedWork = Readonly<Record<string, Work>>;
+
+/** The origin of FLOPs and bytes that a user has typed. Python has the same text. */
+export const TYPED_ORIGIN = "typed per launch in the widget";
+/** The most FLOPs or bytes of one launch. Python has the same limit. */
+export const MAX_AMOUNT = 1e27;
+
+/** Represents a chip whose memory is unknown. */
+const UNKNOWN_CHIP = { memories: new Map([["main", null]]) };
+
+/** The bytes of the main memory of the chip that the kernels ran on. */
+function mainBytes(kernels: Kernels): Float64Array {
+  const main = kernels.chip && levelOf(kernels.chip, "main");
+  return main ? bytesAt(kernels, kernels.chip, main) : bytesAt(kernels, UNKNOWN_CHIP, "main");
+}
+
+/** Returns which amounts of a kernel are unknown, so that they can be typed. */
+export const unknownWork = (kernels: Kernels, row: number) => ({
+  flops: Number.isNaN(kernels.totalFlops[row]),
+  bytes: Number.isNaN(mainBytes(kernels)[row]),
+});
+
+/**
+ * Returns the first of some rows whose work is unknown; undefined if there is none. Leaves out time in which no kernel
+ * runs, and collectives, whose bytes cross a link.
+ */
+export function firstWithoutWork(kernels: Kernels, rows: Int32Array): number | undefined {
+  const bytes = mainBytes(kernels);
+  return rows.find(
+    (row) =>
+      Number.isNaN((kernels.totalFlops[row] as number) + (bytes[row] as number)) &&
+      !isUnlinked(kernels, row) &&
+      textAt(kernels.category, row)?.toLowerCase() !== IDLE,
+  );
+}
+
+/** Returns the table with the typed FLOPs and bytes where these are unknown. */
+export function withTypedWork(kernels: Kernels, typed: TypedWork): Kernels {
+  const [flops, bytes, origin] = [new Map(kernels.flops), new Map(kernels.bytes), new Map(kernels.origin)];
+  for (const [quantity, columns, plain] of [["flops", flops, ""] as const, ["bytes", bytes, "main"] as const]) {
+    const rows = Object.keys(typed)
+      .map(Number)
+      .filter(
+        (row) => row < kernels.own && typed[row]?.[quantity] !== undefined && unknownWork(kernels, row)[quantity],
+      );
+    if (rows.length === 0) continue;
+    const key = [...columns.keys()].find((name) => name.toLowerCase() === plain) ?? plain;
+    const column = columns.get(key)?.slice() ?? new Float64Array(kernels.n).fill(Number.NaN);
+    for (const row of rows) column[row] = (typed[row]?.[quantity] as number) * (kernels.count[row] as number);
+    columns.set(key, column);
+    origin.set(quantity, withText(origin.get(quantity), rows, kernels.n));
+  }
+  return {
+    ...kernels,
+    flops,
+    bytes,
+    origin,
+    byLevel: new Map(),
+    totalFlops: sumOfKnown([...flops.values()], kernels.n),
+  };
+}
+
+/** Returns a column of origins in which some rows are typed. */
+function withText(column: DictColumn | undefined, rows: readonly number[], n: number): DictColumn {
+  const values = [...(column?.values ?? [null]), TYPED_ORIGIN];
+  const codes = column?.codes.slice() ?? new Int32Array(n);
+  for (const row of rows) codes[row] = values.length - 1;
+  return { values, codes };
+}

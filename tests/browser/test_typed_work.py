@@ -1,0 +1,83 @@
+"""Work that a person types for kernels without, with a kernel of Python and on a page without."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+import roofwidget as rw
+from tests.browser.drawn import Drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.browser.conftest import OpenNotebook
+    from tests.browser.exported import Exported
+
+CELL = """import roofwidget as rw
+chip = rw.Chip("Example", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+w = rw.roofline([chip], [rw.Kernel("gemm", 1e14, 1e11, time=2), rw.Kernel("flash_fwd", None, None, time=6, count=3)])
+w"""
+
+
+def test_typed_work_gives_a_kernel_its_point_in_page_and_python(notebook: OpenNotebook) -> None:
+    book = notebook([CELL])
+    book.run(0)
+    drawn = Drawn(book)
+    root, press = drawn.root, drawn.page.keyboard.press
+    sentence = root.locator(".roofwidget-sentence")
+    expect(sentence).to_contain_text("1 kernel is not drawn: flash_fwd.")
+    root.get_by_role("button", name="Type the work of flash_fwd…").click()
+    flops, moved = (root.get_by_role("textbox", name=f"{word} of one launch") for word in ("FLOPs", "Bytes"))
+    expect(flops).to_be_focused()
+    drawn.eventually(lambda: book.python("list(w.selected)") == [1])
+    flops.fill("100 TFLOP/s")
+    press("Enter")
+    fault = root.locator(".roofwidget-work [role=alert]")
+    expect(fault).to_have_text("“TFLOP/s” is not a unit of FLOP; write for example “4 TFLOP”")
+    expect(flops).to_have_attribute("aria-invalid", "true")
+    flops.fill("100 TFLOP")
+    press("Tab")
+    expect(fault).to_have_count(0)
+    moved.fill("100 GB")
+    press("Enter")
+    expect(sentence).not_to_contain_text("not drawn")
+    expect(sentence).to_contain_text(re.compile(r"compute-bound.*50\s%\sof\sroof"))
+    expect(root.locator(".roofwidget-work")).to_contain_text("3 launches: 300 TFLOP, 300 GB")
+    drawn.eventually(
+        lambda: book.python("{k: dict(v) for k, v in w.typed_work.items()}[1]") == {"flops": 1e14, "bytes": 1e11}
+    )
+    assert book.python("[w.shown_kernels.origin['flops'][1], float(w.bound().utilization[1])]") == [
+        "typed per launch in the widget",
+        0.5,
+    ]
+    press("Control+z")
+    drawn.chart.focus()
+    press("Control+z")
+    drawn.eventually(lambda: book.python("w.typed_work.get(1, {}).get('bytes')") is None)
+    book.python("setattr(w, 'typed_work', {1: {'flops': 0, 'bytes': '6 TB'}})")
+    expect(sentence).to_contain_text("memory-bound")
+    expect(moved).to_have_value("6 TB")
+
+
+@pytest.mark.parametrize("width", [1280, 480])
+def test_work_is_typed_on_a_page_without_python(exported: Callable[..., Exported], width: int) -> None:
+    chip = rw.Chip("Example", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+    kernels = [rw.Kernel("gemm", 1e14, 1e11, time=2), rw.Kernel("flash_fwd", 1e14, None, time=6)]
+    drawn = exported(
+        rw.roofline([chip], kernels, locale="de").to_html(), viewport={"width": width, "height": 900}
+    ).drawn
+    drawn.root.get_by_role("button", name="Arbeit von flash_fwd eingeben …").click()
+    moved = drawn.root.get_by_role("textbox", name="Bytes", exact=True)
+    expect(moved).to_be_focused()
+    # The FLOPs are known.
+    expect(drawn.root.locator(".roofwidget-work input")).to_have_count(1)
+    moved.fill("0,1 TB")
+    drawn.page.keyboard.press("Enter")
+    expect(moved).to_have_value("100 GB")
+    expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("rechengebunden")
+    drawn.root.get_by_role("button", name="Eingegebene Bytes entfernen").click()
+    expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("nicht gezeichnet")
