@@ -304,7 +304,7 @@ class RooflineModel(HasTraits):
             "that are set meanwhile are plotted when `graph` is None."
         ),
         # Send only the given kernels. If there is a graph, the page computes the kernels of the partition itself.
-        to_wire=lambda _, model: wire.kernels_to_wire(type(model).kernels.given(model), series=model.has_series),
+        to_wire=lambda _, model: wire.kernels_to_wire(type(model).kernels.given(model)),
     )
     graph = owned(
         "python",
@@ -591,8 +591,7 @@ class RooflineModel(HasTraits):
 
     # The plane (pair of axes) for which the value of `zoom` was checked.
     _zoomed: Plane = plane_of("roofline", "log")
-    # The kernels that `set_series` made; and the same if the kernels before have the same row numbers in them.
-    _with_series: Kernels | None = None
+    # The kernels that `set_series` made, if the kernels before have the same row numbers in them.
     _extended: Kernels | None = None
     # Whether the constructor has ended. Until then a step sets no other traits: they come from the caller.
     _is_built: bool = False
@@ -951,7 +950,6 @@ class RooflineModel(HasTraits):
 
         def changed(old: Kernels) -> Kernels:
             new = with_series(old, name, rows)
-            self._with_series = new
             self._extended = new if is_last(old, name) else None
             return new
 
@@ -991,8 +989,9 @@ class RooflineModel(HasTraits):
 
     @property
     def has_series(self) -> bool:
-        """Whether the categories of `kernels` are series, such as runs, because `set_series` set them."""
-        return self._with_series is not None and type(self).kernels.given(self) is self._with_series
+        """Whether the categories of the given kernels are series, such as runs; see `Kernels`."""
+        given = type(self).kernels.given(self)
+        return given is not None and given.series
 
     @property
     def shown_kernels(self) -> Kernels:
@@ -1670,8 +1669,6 @@ class RooflineModel(HasTraits):
                 self.set_what_if(chip, bandwidth=rate, memory=memory)
         if found.graphs and len(found.kernels):
             self.kernels = found.kernels
-        if found.series:
-            self._with_series = type(self).kernels.given(self)
         for phase, groups in found.partitions.items():
             if phase != self.phase:
                 graph = self.graphs[phase]
@@ -1680,7 +1677,7 @@ class RooflineModel(HasTraits):
     def _part_of_page(self, heading: str = "") -> page.Part:
         """Return the widget as a part of a page. A title that the page's heading already says is left out."""
         # `roofwidget.read` takes the kernels of a graph from here: the page itself counts the graph.
-        kernels = wire.kernels_to_wire(self.shown_kernels, series=self.has_series)
+        kernels = wire.kernels_to_wire(self.shown_kernels)
         state = self._wire_state(kernels=kernels, title="" if self.title == heading else wire.text_to_wire(self.title))
         return page.part_of(state, self.locale, self.fallback_html())
 
@@ -1720,7 +1717,7 @@ class RooflineModel(HasTraits):
         kernels = self.shown_kernels
         place = {int(row): at for at, row in enumerate(rows)}
         state = self._wire_state(
-            kernels=wire.kernels_to_wire(kernels[rows], series=self.has_series),
+            kernels=wire.kernels_to_wire(kernels[rows]),
             selected=[place[row] for row in self.selected if row in place],
             moves=wire.moves_to_wire({place[row]: self.moves[row] for row in self.moves if row in place}),
             graphs=[],
