@@ -64,7 +64,14 @@ from roofwidget.state.choices import (
     shown_after,
     still_possible,
 )
-from roofwidget.state.filter_traits import bounds_after, check_bounds, column_key, known_bounds, sort_key
+from roofwidget.state.filter_traits import (
+    bounds_after,
+    check_bounds,
+    colour_column,
+    column_key,
+    known_bounds,
+    sort_key,
+)
 from roofwidget.state.graph import (
     PhaseMemory,
     as_partition,
@@ -454,6 +461,17 @@ class RooflineModel(HasTraits):
         "shared",
         Checked(optional(names), help="The table's columns by key; None for the usual ones."),
         to_wire=wire.texts_to_wire,
+    )
+
+    colour_by = owned(
+        "shared",
+        Unicode(
+            "category",
+            help="The column that gives the points of measured kernels their colours: 'category', 'precision', 'time', "
+            "'self_time', 'count', 'flops' or a column of the kernels' `extra`. Each text has a colour; numbers have a "
+            "scale. 'category' counts if the kernels have no such column.",
+        ),
+        to_wire=wire.text_to_wire,
     )
 
     # -- zoom and view -----------------------------------------------------------------------------------------
@@ -1350,6 +1368,10 @@ class RooflineModel(HasTraits):
             return None
         extra = self.shown_kernels.extra
         return tuple(dict.fromkeys(column_key(key, extra, "columns") for key in proposal["value"]))
+
+    @validate("colour_by")
+    def _check_colour_by(self, proposal: Bunch) -> str:
+        return colour_column(proposal["value"], self.shown_kernels.extra)
 
     @observe("chips", "focus_chip")
     def _keep_known_bounds(self, _change: Bunch) -> None:

@@ -206,7 +206,7 @@ function View({ store, box, theme }: ViewProps) {
                 </div>
               )}
               {has("chips") && isTold && chips}
-              {isExplained.value && <Legend kernels={store.kernels.value} theme={theme.value} />}
+              {isExplained.value && <Legend store={store} theme={theme.value} />}
               {has("sentence") && <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />}
               {has("filters") && <Filters store={panels} theme={theme.value} width={chartWidth} />}
               {has("comparison") && <Compare store={panels} />}

@@ -126,7 +126,7 @@ def compare_runs(
     >>> series.time.tolist(), str(series.largest_step)
     ([[4.0, 2.0, 4.0], [2.0, 3.0, 2.0]], 'a from monday to tuesday: 4 s to 2 s (−50 %)')
     """
-    columns = (match,) if isinstance(match, str) else tuple(match)
+    columns = (match,) if isinstance(match, str) else tuple(list_argument(match, "match", "['name', 'shape']"))
     on = None if chip is None else look_up(chip)
     if baseline is not None:
         text_argument(baseline, "baseline")

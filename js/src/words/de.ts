@@ -152,6 +152,14 @@ export const catalogue: Like<typeof en.catalogue> = {
     notDrawnShort: (count) => `${count} nicht gezeichnet`,
     noCategory: "ohne Kategorie",
     moreCategories: (count) => `und ${count} weitere, in denselben Farben`,
+    series: "Reihe",
+    colours: {
+      by: (column) => `Farben: ${column}`,
+      scale: (column, ticks, isLog) =>
+        `${column}: Farbskala ${ticks.length > 1 ? `von ${ticks[0]} bis ${ticks.at(-1)}` : `mit ${ticks[0] ?? "keinem Wert"}`}${isLog ? ", logarithmisch" : ""}`,
+      unknown: (count) => `ohne Angabe (${whole(count)})`,
+      notGiven: "ohne Angabe",
+    },
     unnamed: (row) => `(unbenannt ${row})`,
     level: (name, bandwidth, illustrative) => `${name} · ${bandwidth}${illustrative ? " (Beispielwert)" : ""}`,
     exposed: (percent) => `${percent} unverdeckt`,
@@ -295,6 +303,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     scope: "Punkte",
     scopes: { kernels: "Kernel", program: "Programm und Schritte" },
     clear: "Filter aufheben",
+    toggle: "Klick: aus- oder einblenden",
+    colourBy: "Farbe nach",
     byCategory: "Eigene Zeit nach Kategorie. Klick: nur diese. Umschalt oder Strg und Klick: auch diese.",
     part: (name, percent, kernels) => `${name} · ${percent} der Zeit · ${whole(kernels)} Kernel`,
     rest: (categories) => (categories === 1 ? "1 weitere Kategorie" : `${categories} weitere Kategorien`),

@@ -108,6 +108,11 @@ export const CategoryDot = ({ colour, category, x, y, outline }: CategoryDotProp
   </>
 );
 
+/** The dot of an unknown value in a legend: an outline, as its points. */
+export const HollowDot = ({ colour, x, y }: Omit<CategoryDotProps, "category" | "outline">) => (
+  <circle cx={x} cy={y} r={DOT_RADIUS_PX - 1} fill="none" stroke={colour} stroke-width={outlineWidth(true)} />
+);
+
 /** Returns the indices of all points. Faded points are behind all other points. */
 function backToFront(faded: Uint8Array): number[] {
   const indices = [...faded.keys()];
