@@ -46,12 +46,14 @@ export function legendOf(store: Pick<Store, "kernels" | "colourBy">, theme: Them
   const unknown = colouring.unknown > 0 ? strings.colours.unknown(colouring.unknown) : undefined;
   if (colouring.kind === "number") return { title, scale: colouring, entries: [], unknown };
   const { values } = colouring.column;
-  if (values.length < 2) return;
+  if (values.length < 2 && !unknown) return;
   const most = kernels.series ? PATTERN_COUNT : theme.categories.length;
-  const shown = values.slice(0, most).flatMap((value, code): LegendEntry[] => {
-    if (value === null && colouring.unknown > 0) return [];
-    return [{ name: value || strings.noCategory, value: value ?? "", colour: categoryColour(theme, code), code }];
-  });
+  const shown = values.slice(0, most).map(
+    (value, code): LegendEntry => ({
+      ...{ name: value || strings.noCategory, value: value ?? "" },
+      ...{ colour: categoryColour(theme, code), code },
+    }),
+  );
   const more = values.length - most;
   const entries = more > 0 ? [...shown, { name: strings.moreCategories(more), value: "", code: -1 }] : shown;
   return { title, scale: undefined, entries, unknown };

@@ -119,6 +119,9 @@ const patternsOf = (colouring: Colouring) =>
     colouring.kind === "number" || colouring.column.values.length < 2 ? [] : [...Array(PATTERN_COUNT).keys()],
   );
 
+/** The value in the column of outlines of a point whose colour is unknown. It keeps its sign above its roof. */
+const UNKNOWN_COLOUR = 2;
+
 // Memoized: while a roof is dragged, the columns of measured points do not change.
 const [colour, hollow, faded] = [memoize<Uint16Array>(), memoize<Uint8Array>(), memoize<Uint8Array>()];
 
@@ -146,7 +149,8 @@ function hollowOf({ kernels, points: { binds, row, roof }, levels, colouring }: 
   const hollow = levels.length > 0 ? binds.map((is) => 1 - is) : new Uint8Array(binds.length);
   for (let index = 0; index < row.length && colouring.unknown > 0; index++) {
     const one = row[index] as number;
-    if (roof[index] === MEASURED && !isTotal(kernels, one) && codeAt(colouring, one) < 0) hollow[index] = 1;
+    if (roof[index] === MEASURED && !isTotal(kernels, one) && codeAt(colouring, one) < 0)
+      hollow[index] = UNKNOWN_COLOUR;
   }
   return hollow;
 }

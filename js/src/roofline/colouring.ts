@@ -45,7 +45,8 @@ export function colourKeys(kernels: Kernels): string[] {
   const own = [CATEGORY, "precision", "time", ...(isSelf ? ["self_time"] : []), "count", "flops"];
   return [...own, ...kernels.extra.keys()].filter((key) => {
     const colouring = colouringOf(kernels, key);
-    return colouring.kind === "text" ? colouring.column.values.length > 1 : colouring.low < colouring.high;
+    if (colouring.kind === "number") return colouring.low < colouring.high;
+    return colouring.column.values.length + Math.min(1, colouring.unknown) > 1;
   });
 }
 
@@ -60,11 +61,17 @@ export function colouringOf(kernels: Kernels, key: string): Colouring {
   );
 }
 
+/** Categories keep their order. The texts of other columns are sorted, so that node 2 comes before node 10. */
 function texts(key: string, column: DictColumn, n: number): TextColouring {
-  const none = key === CATEGORY ? -1 : column.values.indexOf(null);
+  if (key === CATEGORY) return { kind: "text", key, column, unknown: 0 };
+  const known = column.values.filter((value) => value !== null);
+  const values = known.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  const places = new Map([...values, null].map((value, code) => [value, code]));
+  const codeOf = column.values.map((value) => places.get(value) as number);
+  const codes = column.codes.map((code) => codeOf[code] as number);
   let unknown = 0;
-  for (let row = 0; row < n && none >= 0; row++) if (column.codes[row] === none) unknown++;
-  return { kind: "text", key, column, unknown };
+  for (let row = 0; row < n; row++) if (codes[row] === values.length) unknown++;
+  return { kind: "text", key, column: { values, codes }, unknown };
 }
 
 function numbers(key: string, values: Float64Array, n: number): NumberColouring {
@@ -94,7 +101,7 @@ export function stepOf({ low, high, isLog }: NumberColouring, value: number): nu
  */
 export function codeAt(colouring: Colouring, row: number): number {
   if (colouring.kind === "number") return stepOf(colouring, colouring.values[row] as number);
-  const { column, unknown } = colouring;
+  const { column } = colouring;
   const code = column.codes[row] as number;
-  return unknown > 0 && column.values[code] === null ? -1 : code;
+  return code < column.values.length ? code : -1;
 }

@@ -73,7 +73,9 @@ export function factorOf(rate: number, sheet: number): string {
 /** Returns the sentence of a kernel. With `isBrief`, the sentence has no formula. */
 export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = false): string {
   const bound = judge(kernels, roof)(row);
-  const parts = [strings.on(shortNameOf(kernels, row), roof.chip.name)];
+  const series = kernels.series && !isTotal(kernels, row) ? textAt(kernels.category, row) : null;
+  const name = shortNameOf(kernels, row);
+  const parts = [strings.on(series ? `${name} (${series})` : name, roof.chip.name)];
   const elsewhere = elsewhereOf(kernels, row, roof);
   if (elsewhere) parts.push(strings.measuredOn(elsewhere));
   const lacking = lacksPeakFor(kernels, row, roof);
@@ -181,7 +183,7 @@ export function tooltipRows(
   const category = textAt(kernels.category, row);
   const rows: TooltipRow[] = [];
   const add = (label: string, value: string | undefined) => value !== undefined && rows.push([label, value]);
-  add(kernels.series ? strings.series : words.category, category ?? undefined);
+  add(kernels.series ? words.series : words.category, category ?? undefined);
   const colour = colourRow(kernels, row, colourBy);
   if (colour) rows.push(colour);
   const each = kernels.count[row] as number;

@@ -165,6 +165,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     exposed: (percent) => `${percent} unverdeckt`,
     tooltip: {
       category: "Kategorie",
+      series: "Reihe",
       chip: "auf",
       measuredOn: "gemessen auf",
       ai,

@@ -135,7 +135,7 @@ export const catalogue = {
     notDrawnShort: (count: string) => `${count} not drawn`,
     noCategory: "no category",
     moreCategories: (count: number) => `and ${count} more, in the same colours`,
-    series: "series",
+    series: "Series",
     colours: {
       by: (column: string) => `Colours: ${column}`,
       /** `ticks`: the lowest, the middle and the highest value. */
@@ -150,6 +150,7 @@ export const catalogue = {
     exposed: (percent: string) => `${percent} exposed`,
     tooltip: {
       category: "category",
+      series: "series",
       chip: "on",
       measuredOn: "measured on",
       ai,

@@ -56,7 +56,7 @@ export function PointShapes({ scene, looks }: PointShapesProps) {
     shapes.push(<path d={shapePath(spot, radius[index] as number, points.side[index] as number)} />);
     const pattern = patternPath(spot, radius[index] as number, patterns[colour[index] as number] ?? 0);
     if (pattern) shapes.push(<path d={pattern} fill="none" stroke-width={patternWidth(radius[index] as number)} />);
-    if (points.aboveRoof[index] && !hollow[index]) {
+    if (points.aboveRoof[index] && hollow[index] !== 1) {
       const sign = signPath(spot, radius[index] as number);
       shapes.push(<path d={sign} fill="none" stroke={theme.alert} stroke-width={SIGN_WIDTH_PX} />);
     }
@@ -64,7 +64,7 @@ export function PointShapes({ scene, looks }: PointShapesProps) {
   return (
     <>
       {groups.map(({ first, shapes }) => {
-        const isHollow = hollow[first] === 1;
+        const isHollow = hollow[first] !== 0;
         const own = colours[colour[first] as number];
         const opacity = faded[first] ? FADED_OPACITY : undefined;
         return (

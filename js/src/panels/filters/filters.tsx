@@ -126,7 +126,7 @@ function Controls({ store }: { store: Store }) {
         onInput={(event) => store.setSearch(event.currentTarget.value, { stream: true })}
       />
       <Choice
-        label={words.category}
+        label={store.kernels.value.series ? strings.series : words.category}
         lock={lock}
         chosen={store.categories.value}
         offered={categories.map(({ name, share }) => {
