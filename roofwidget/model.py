@@ -65,7 +65,14 @@ from roofwidget.state.choices import (
     shown_after,
     still_possible,
 )
-from roofwidget.state.filter_traits import bounds_after, check_bounds, column_key, known_bounds, sort_key
+from roofwidget.state.filter_traits import (
+    bounds_after,
+    check_bounds,
+    colour_column,
+    column_key,
+    known_bounds,
+    sort_key,
+)
 from roofwidget.state.graph import (
     PhaseMemory,
     as_partition,
@@ -307,7 +314,7 @@ class RooflineModel(HasTraits):
             "that are set meanwhile are plotted when `graph` is None."
         ),
         # Send only the given kernels. If there is a graph, the page computes the kernels of the partition itself.
-        to_wire=lambda _, model: wire.kernels_to_wire(type(model).kernels.given(model), series=model.has_series),
+        to_wire=lambda _, model: wire.kernels_to_wire(type(model).kernels.given(model)),
     )
     graph = owned(
         "python",
@@ -472,6 +479,17 @@ class RooflineModel(HasTraits):
         to_wire=wire.texts_to_wire,
     )
 
+    colour_by = owned(
+        "shared",
+        Unicode(
+            "category",
+            help="The column that gives the points of measured kernels their colours: 'category', 'precision', 'time', "
+            "'self_time', 'count', 'flops' or a column of the kernels' `extra`. Each text has a colour; numbers have a "
+            "scale. 'category' counts if the kernels have no such column.",
+        ),
+        to_wire=wire.text_to_wire,
+    )
+
     # -- zoom and view -----------------------------------------------------------------------------------------
 
     title = owned("python", Unicode(help="The text above the chart."), to_wire=wire.text_to_wire)
@@ -616,8 +634,7 @@ class RooflineModel(HasTraits):
 
     # The plane (pair of axes) for which the value of `zoom` was checked.
     _zoomed: Plane = plane_of("roofline", "log")
-    # The kernels that `set_series` made; and the same if the kernels before have the same row numbers in them.
-    _with_series: Kernels | None = None
+    # The kernels that `set_series` made, if the kernels before have the same row numbers in them.
     _extended: Kernels | None = None
     # `kernels`, `typed_work`, and the kernels with the typed work.
     _typed: tuple[Kernels, TypedWork, Kernels] | None = None
@@ -981,7 +998,6 @@ class RooflineModel(HasTraits):
 
         def changed(old: Kernels) -> Kernels:
             new = with_series(old, name, rows)
-            self._with_series = new
             self._extended = new if is_last(old, name) else None
             return new
 
@@ -1021,8 +1037,9 @@ class RooflineModel(HasTraits):
 
     @property
     def has_series(self) -> bool:
-        """Whether the categories of `kernels` are series, such as runs, because `set_series` set them."""
-        return self._with_series is not None and type(self).kernels.given(self) is self._with_series
+        """Whether the categories of the given kernels are series, such as runs; see `Kernels`."""
+        given = type(self).kernels.given(self)
+        return given is not None and given.series
 
     @property
     def shown_kernels(self) -> Kernels:
@@ -1411,6 +1428,10 @@ class RooflineModel(HasTraits):
         extra = self.shown_kernels.extra
         return tuple(dict.fromkeys(column_key(key, extra, "columns") for key in proposal["value"]))
 
+    @validate("colour_by")
+    def _check_colour_by(self, proposal: Bunch) -> str:
+        return colour_column(proposal["value"], self.shown_kernels.extra)
+
     @observe("chips", "focus_chip")
     def _keep_known_bounds(self, _change: Bunch) -> None:
         if self.bounds is not None:
@@ -1738,8 +1759,6 @@ class RooflineModel(HasTraits):
                 self.set_what_if(chip, bandwidth=rate, memory=memory)
         if found.graphs and len(found.kernels):
             self.kernels = found.kernels
-        if found.series:
-            self._with_series = type(self).kernels.given(self)
         for phase, groups in found.partitions.items():
             if phase != self.phase:
                 graph = self.graphs[phase]
@@ -1748,7 +1767,7 @@ class RooflineModel(HasTraits):
     def _part_of_page(self, heading: str = "") -> page.Part:
         """Return the widget as a part of a page. A title that the page's heading already says is left out."""
         # `roofwidget.read` takes the kernels of a graph from here: the page itself counts the graph.
-        kernels = wire.kernels_to_wire(self.kernels, series=self.has_series)
+        kernels = wire.kernels_to_wire(self.kernels)
         state = self._wire_state(kernels=kernels, title="" if self.title == heading else wire.text_to_wire(self.title))
         return page.part_of(state, self.locale, self.fallback_html())
 
@@ -1788,7 +1807,7 @@ class RooflineModel(HasTraits):
         kernels = self.shown_kernels
         place = {int(row): at for at, row in enumerate(rows)}
         state = self._wire_state(
-            kernels=wire.kernels_to_wire(kernels[rows], series=self.has_series),
+            kernels=wire.kernels_to_wire(kernels[rows]),
             selected=[place[row] for row in self.selected if row in place],
             typed_work={},
             moves=wire.by_row_to_wire({place[row]: self.moves[row] for row in self.moves if row in place}),

@@ -152,6 +152,9 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             state["columns"] = [key for key in state["columns"] if not self._is_former_column(str(key))]
         if state.get("sort_by") and self._is_former_column(str(state["sort_by"]).removeprefix("-")):
             del state["sort_by"]
+        colour_by = str(state.get("colour_by"))
+        if colour_by in self._former_columns and colour_by not in self.shown_kernels.extra:
+            del state["colour_by"]
         # A step sets other traits. The page may have changed them since, and sends their values with the step.
         if "step" in state:
             super().set_state({"step": state.pop("step")})

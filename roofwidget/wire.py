@@ -15,14 +15,15 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
 kernels  ``{n, name, short, precision, category: texts, time, self_time, count,
          unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
-         origin: [[key, texts]], series: boolean,
+         origin: [[key, texts]], series: boolean, same: buffer or null,
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
          if it equals `time`. `unlinked` has for each row the int32 1 for a collective whose bytes over the link are
          unknown, else 0. It is null if all are 0. `series` is true if the categories are series, such as runs: then
-         they keep their order, and so their colours, while they grow. `count` is null if every count is 1. The first
-         rows of `program` are the totals (category "program"). The other rows of `program` are the steps (category
-         "step"). `chip` is the chip that the kernels ran on.
+         they keep their order, and so their colours, while they grow. `same` has for each row the int32 number of its
+         kernel: rows of several series with one number are the same kernel. It is null without several series. `count`
+         is null if every count is 1. The first rows of `program` are the totals (category "program"). The other rows
+         of `program` are the steps (category "step"). `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.
@@ -68,6 +69,7 @@ from roofwidget.chips.card import ceiling_key
 from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.concat import concat
+from roofwidget.kernels.matching import number_kernels
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
 from roofwidget.support import markdown
@@ -149,17 +151,31 @@ def _figure(figure: Figure, disputes: Iterable[Check], *, measured: bool) -> dic
     }
 
 
-def kernels_to_wire(kernels: Kernels, _widget: object = None, *, series: bool = False) -> dict[str, Any]:
-    """Return the kernels as one dict, whose columns are binary buffers. `series`: the categories are series."""
+def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
+    """Return the kernels as one dict, whose columns are binary buffers."""
     program = concat({"program": kernels.program, "step": kernels.steps})
     return {
         **_columns(kernels),
-        "series": series,
+        "series": kernels.series,
+        "same": _same_kernels(kernels),
         "program": _columns(program) if len(program) else None,
         "chip": None if kernels.chip is None else _chip(kernels.chip),
         "warnings": [text_to_wire(warning) for warning in kernels.warnings],
         "source": text_to_wire(kernels.source),
     }
+
+
+def _same_kernels(kernels: Kernels) -> memoryview | None:
+    """Return the number of the kernel in each row, if the table has several series. See `number_kernels`."""
+    series = kernels.codes("category")
+    used = dict.fromkeys(series.codes.tolist())
+    if not kernels.series or len(used) < 2:  # noqa: PLR2004 - a line joins two series
+        return None
+    rows = [np.flatnonzero(series.codes == code) for code in used]
+    same = np.zeros(len(kernels), dtype="<i4")
+    for own, numbers in zip(rows, number_kernels([kernels[own] for own in rows], ("name",)), strict=True):
+        same[own] = numbers
+    return same.data.cast("B")
 
 
 def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | None:

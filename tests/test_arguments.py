@@ -52,6 +52,11 @@ CALLS: Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
     "project, recast": (rw.project, {"kernels": KERNELS, "chip": CHIP, "source": CHIP, "recast": "bf16"}),
     "compare_chips": (rw.compare_chips, {"kernels": KERNELS, "chips": [CHIP]}),
     "compare_runs": (rw.compare_runs, {"before": KERNELS, "after": KERNELS}),
+    "compare_runs, named": (
+        rw.compare_runs,
+        {"before": KERNELS, "after": KERNELS, "names": ["a", "b"], "dates": ["2026-01-01", "2026-01-02"]}
+        | {"baseline": "a", "match": ["name"], "chip": CHIP},
+    ),
     "critical_batch": (
         rw.critical_batch,
         {"chip": CHIP, "d": 8192, "f": 8192, "precision": "bf16", "memory": "main", "weight_bytes": 2}

@@ -309,6 +309,7 @@ def test_what_the_front_end_sends_is_taken_but_for_what_is_pythons(
         ({"columns": ["name", "grid", "time"]}, ("name", "time"), "-time"),
         ({"sort_by": "-grid"}, None, "-time"),
         ({"sort_by": "", "columns": None}, None, ""),
+        ({"colour_by": "grid"}, None, "-time"),
     ],
     ids=brief,
 )
@@ -320,3 +321,4 @@ def test_columns_of_kernels_that_were_replaced_meanwhile_undo_nothing_else(
     widget.kernels = step
     widget.set_state({**message, "search": "copy"})
     assert (widget.columns, widget.sort_by, widget.search) == (columns, sort_by, "copy")
+    assert widget.colour_by == "category"

@@ -207,7 +207,7 @@ function View({ store, box, theme }: ViewProps) {
                 </div>
               )}
               {has("chips") && isTold && chips}
-              {isExplained.value && <Legend kernels={store.kernels.value} theme={theme.value} />}
+              {isExplained.value && <Legend store={store} theme={theme.value} />}
               {has("sentence") && <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />}
               {has("sentence") && <TypedWork store={panels} />}
               {has("filters") && <Filters store={panels} theme={theme.value} width={chartWidth} />}

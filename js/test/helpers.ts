@@ -203,6 +203,7 @@ export const PROFILE = {
   baseline: null as unknown,
   sort_by: "",
   columns: null as string[] | null,
+  colour_by: "category",
   at_roof: [] as number[],
 };
 

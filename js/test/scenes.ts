@@ -5,6 +5,7 @@ import { gutterOf } from "../src/chart/labels/column.ts";
 import { chartHeight, project, type Scale, scalesOf } from "../src/chart/scales.ts";
 import type { Scene } from "../src/chart/scene.ts";
 import { LIGHT } from "../src/chart/theme.ts";
+import { colouringOf } from "../src/roofline/colouring.ts";
 import { pointsOf } from "../src/roofline/points.ts";
 import type { Roof } from "../src/roofline/roofline.ts";
 import {
@@ -34,7 +35,7 @@ export function scene(specs: readonly KernelSpec[], more: Partial<Scene> = {}, w
   const scales = more.scales ?? scalesOf({ width, height: chartHeight(width, room) }, roofs, points, focus, gutter);
   return {
     ...{ ...lines, kernels, points, scales, levels: [], theme: LIGHT, marked: [] },
-    ...{ at: project(points, scales), selected: new Set<number>() },
+    ...{ at: project(points, scales), selected: new Set<number>(), colouring: colouringOf(kernels, "category") },
     colours: new Map(roofs.map(({ chip }) => [chip.id, "#000000"])),
     named: specs.map((_, row) => row),
     ...more,

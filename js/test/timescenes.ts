@@ -6,6 +6,7 @@ import { LIGHT } from "../src/chart/theme.ts";
 import { timeLabels } from "../src/chart/time/labels.ts";
 import { timePointsOf } from "../src/chart/time/points.ts";
 import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "../src/chart/time/scene.ts";
+import { colouringOf } from "../src/roofline/colouring.ts";
 import { byFallingTime } from "../src/roofline/filters.ts";
 import type { Roof } from "../src/roofline/roofline.ts";
 import { type Moves, moved } from "../src/roofline/what_if_arithmetic.ts";
@@ -50,6 +51,7 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
   const kernels = makeKernels(specs);
   const store = {
     drawn: signal(kernels),
+    colouring: signal(colouringOf(kernels, "category")),
     chips: signal([chip]),
     shown: signal([chip.id]),
     shownRoofs: signal([roof]),

@@ -1,278 +1,78 @@
-"""Two runs of one program: which kernels became faster or slower, and which kernels are only in one run."""
+"""`compare_runs`: matches the kernels of two or more runs of one program, and compares their times."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
-from functools import cached_property
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from pathlib import PurePath
+from typing import Any, Final, overload
 
-import numpy as np
-
-from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.chips import Chip, MissingFigureError
+from roofwidget.analysis.run_comparison import RunComparison
+from roofwidget.analysis.run_series import RunSeries, shared_text
+from roofwidget.chips import Chip
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, frozen
-from roofwidget.kernels.groupby import PER_LAUNCH
-from roofwidget.kernels.matching import does_other_work, match_rows, splits_its_work
-from roofwidget.kernels.metadata import Rows
+from roofwidget.kernels.groupby import column_of
+from roofwidget.kernels.matching import match_rows
 from roofwidget.kernels.table import Kernels, as_kernels
-from roofwidget.support.did_you_mean import keywords
-from roofwidget.support.text_tables import (
-    aligned,
-    and_more,
-    counted,
-    first_few,
-    html_table,
-    html_with_notes,
-    one_line,
-)
-from roofwidget.units import format_change, format_quantity
+from roofwidget.support.arguments import list_argument, shown_value, text_argument
+from roofwidget.support.did_you_mean import choose_from, keywords
 
-_MAX_LINES: Final = 8
-_MAX_TABLE_ROWS: Final = 50
-_MAX_NAMED_KERNELS: Final = 3
-_HEADER: Final = ["kernel", "before", "after", "change", "verdict", "bound by"]
-_VERDICTS: Final = ("faster", "slower", "same", "unknown", "other work")
-# A kernel that was timed once has no known spread. Timings of an unchanged kernel differ by about this share, because
-# clocks and caches differ from launch to launch. A smaller difference is no change.
-_SINGLE_TIMING_RESOLUTION: Final = 0.01
+_MIN_RUNS: Final = 2
+_DATE: Final = "date"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RunComparison:
-    """Two runs of one program, with m kernels in both. Arrays have shape (m,), in the order of the earlier run.
-
-    Parameters
-    ----------
-    run_before, run_after
-        All kernels of the two runs.
-    rows_before, rows_after
-        The rows of the matched kernels in the two runs, shape (m,).
-    chip
-        The chip for the bounds of both runs. With None, the bounds of each run are for the chip that this run names.
-
-    Examples
-    --------
-    >>> import roofwidget as rw
-    >>> before = rw.Kernels(["matmul", "copy", "gelu"], [4e14, 0, 1e12], [1e12, 1e12, 1e12], time=[8, 1, 1])
-    >>> after = rw.Kernels(["matmul", "fused"], [4e14, 1e12], [1e12, 1e12], time=[6, 1])
-    >>> compare_runs(before, after, chip=rw.Chip("My chip", {"bf16": 1e14}, {"HBM": 1e12}))
-    RunComparison: 1 kernel in both runs, 2 only before, 1 only after; self time 10 s to 7 s (−30 %)
-    kernel  before  after  change  verdict  bound by
-    matmul  8 s     6 s    −25 %   faster   compute
-    only before: copy; gelu
-    only after: fused
-    """
-
-    __module__ = "roofwidget"
-
-    run_before: Kernels
-    run_after: Kernels
-    rows_before: Rows
-    rows_after: Rows
-    chip: Chip | None = None
-
-    def __len__(self) -> int:
-        return len(self.rows_before)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A pickle must not name internal types, so the values of cached properties are left out.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @property
-    def names(self) -> Texts:
-        """The names of the matched kernels, as in the earlier run."""
-        return self.run_before.names[self.rows_before]
-
-    @cached_property
-    def matched_before(self) -> Kernels:
-        """The kernels of the earlier run that are in both runs."""
-        return self.run_before[self.rows_before]
-
-    @cached_property
-    def matched_after(self) -> Kernels:
-        """The kernels of the later run that are in both runs: row i matches row i of `matched_before`."""
-        return self.run_after[self.rows_after]
-
-    @cached_property
-    def only_before(self) -> Kernels:
-        """The kernels that are only in the earlier run."""
-        return self.run_before[_others(len(self.run_before), self.rows_before)]
-
-    @cached_property
-    def only_after(self) -> Kernels:
-        """The kernels that are only in the later run."""
-        return self.run_after[_others(len(self.run_after), self.rows_after)]
-
-    @property
-    def before(self) -> Floats:
-        """Seconds in the earlier run, over all launches; NaN where not measured."""
-        return self.matched_before.time
-
-    @property
-    def after(self) -> Floats:
-        """Seconds in the later run, over all launches; NaN where not measured."""
-        return self.matched_after.time
-
-    @property
-    def count_before(self) -> Floats:
-        """The number of launches in the earlier run."""
-        return self.matched_before.count
-
-    @property
-    def count_after(self) -> Floats:
-        """The number of launches in the later run."""
-        return self.matched_after.count
-
-    @cached_property
-    def is_per_launch(self) -> Bools:
-        """Whether `ratio` and `verdict` compare the time of one launch, because the runs differ in their launches.
-
-        False if the numbers of launches are equal, or if a kernel does the same work in more or fewer launches.
-        """
-        differ = self.count_before != self.count_after
-        return frozen(differ & ~splits_its_work(self.matched_before, self.matched_after))
-
-    @cached_property
-    def change(self) -> Floats:
-        """Seconds in the later run minus seconds in the earlier run, over all launches."""
-        return frozen(np.asarray(self.after - self.before))
-
-    @cached_property
-    def ratio(self) -> Floats:
-        """Seconds in the later run over seconds in the earlier run: 0.5 means twice as fast; see `is_per_launch`."""
-        before, after = self._compared
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return frozen(np.asarray(after / before))
-
-    @cached_property
-    def _compared(self) -> tuple[Floats, Floats]:
-        """The seconds that are compared: of one launch where `is_per_launch`, otherwise over all launches."""
-        counts = (self.count_before, self.count_after)
-        before, after = (
-            seconds / np.where(self.is_per_launch, count, 1)
-            for seconds, count in zip((self.before, self.after), counts, strict=True)
-        )
-        return before, after
-
-    @cached_property
-    def ai_before(self) -> Floats:
-        """FLOPs per byte of main memory in the earlier run, FLOP/byte."""
-        return _intensity(self.matched_before, self.chip)
-
-    @cached_property
-    def ai_after(self) -> Floats:
-        """FLOPs per byte of main memory in the later run, FLOP/byte."""
-        return _intensity(self.matched_after, self.chip)
-
-    @cached_property
-    def bound_by_before(self) -> Texts:
-        """The resource that binds each kernel in the earlier run. Without a chip it is ``unknown``."""
-        return _bound_by(self.matched_before, self.chip)
-
-    @cached_property
-    def bound_by_after(self) -> Texts:
-        """The resource that binds each kernel in the later run. Without a chip it is ``unknown``."""
-        return _bound_by(self.matched_after, self.chip)
-
-    @property
-    def verdict(self) -> Texts:
-        """The result for each matched kernel: ``faster``, ``slower``, ``same``, ``unknown`` or ``other work``.
-
-        Each kernel has a range of times in each run. If the run has the times of launches (see `Kernels.groupby`), the
-        range is from the shortest launch to the longest launch, times the number of launches unless `is_per_launch`.
-        Otherwise the range is only the measured time. If the ranges of the two runs overlap, the verdict is ``same``.
-        It is also ``same`` if one of the ranges is a single time and the ranges are at most 1 % apart: a single timing
-        is not more exact. If a measured time is unknown, the verdict is ``unknown``. The verdict is ``other work`` if
-        the total FLOPs and the FLOPs per launch both differ by more than 1 %: times of different work cannot be
-        compared. Different bytes do not change the verdict.
-        """
-        return self._verdicts.texts()
-
-    def by_row_before(self) -> tuple[Rows, DictColumn]:
-        """Return two lists by row of the earlier run: the row in the later run (or -1), and the verdict (or None)."""
-        match = np.full(len(self.run_before), -1, dtype=np.intp)
-        match[self.rows_before] = self.rows_after
-        codes = np.full(len(self.run_before), len(_VERDICTS), dtype=np.int32)
-        codes[self.rows_before] = self._verdicts.codes
-        return match, DictColumn((*_VERDICTS, None), codes)
-
-    def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame, one row per kernel of both runs: times, intensities, bounds and verdicts."""
-        import pandas as pd  # noqa: PLC0415 - optional and slow to import
-
-        columns = ("before", "after", "count_before", "count_after", "change", "ratio", "verdict")
-        texts = ("ai_before", "ai_after", "bound_by_before", "bound_by_after")
-        return pd.DataFrame({"name": self.names} | {name: getattr(self, name) for name in (*columns, *texts)})
-
-    def __repr__(self) -> str:
-        rows = aligned([_HEADER, *self._rows(_MAX_LINES)]) if len(self) else []
-        return "\n".join([f"RunComparison: {self._title()}", *rows, *and_more(len(self), _MAX_LINES), *self._remarks()])
-
-    def _repr_html_(self) -> str:
-        more = "".join(and_more(len(self), _MAX_TABLE_ROWS))
-        table = html_table(self._title(), _HEADER, self._rows(_MAX_TABLE_ROWS), more)
-        return html_with_notes(table, self._remarks())
-
-    def _title(self) -> str:
-        before, after = (float(np.nansum(run.self_time)) for run in (self.run_before, self.run_after))
-        kernels = f"{counted(len(self), 'kernel')} in both runs"
-        alone = f"{len(self.only_before):,} only before, {len(self.only_after):,} only after"
-        times = f"{format_quantity(before, 's')} to {format_quantity(after, 's')} ({format_change(before, after)})"
-        return f"{kernels}, {alone}; self time {times}"
-
-    def _rows(self, most: int) -> Iterator[list[str]]:
-        """Yield the rows of the table that is shown, largest changes first."""
-        for row in np.argsort(-np.abs(self.change), kind="stable")[:most]:
-            before, after = (float(seconds[row]) for seconds in self._compared)
-            launches = (self.count_before[row], self.count_after[row]) if self.is_per_launch[row] else (1, 1)
-            binds = dict.fromkeys((str(self.bound_by_before[row]), str(self.bound_by_after[row])))
-            yield [
-                one_line(self.names[row]),
-                *map(_seconds, (before, after), launches),
-                format_change(before, after),
-                str(self.verdict[row]),
-                " → ".join(binds),
-            ]
-
-    def _remarks(self) -> list[str]:
-        remarks = [
-            f"only {which}: {_first(run)}"
-            for which, run in (("before", self.only_before), ("after", self.only_after))
-            if len(run)
-        ]
-        per_launch = int(self.is_per_launch.sum())
-        if per_launch:
-            who = f"{counted(per_launch, 'kernel')} {'was' if per_launch == 1 else 'were'}"
-            remarks.append(f"{who} launched more or less often than before; compared are times per launch")
-        split = int((self.count_before != self.count_after).sum()) - per_launch
-        if split:
-            who = f"{counted(split, 'kernel')} {'does its' if split == 1 else 'do their'}"
-            remarks.append(f"{who} work in more or fewer launches than before; compared are times over all launches")
-        return remarks
-
-    @cached_property
-    def _verdicts(self) -> DictColumn:
-        runs = (self.matched_before, self.matched_after)
-        (low_before, high_before), (low_after, high_after) = (_range(run, self.is_per_launch) for run in runs)
-        is_single = (low_before == high_before) | (low_after == high_after)
-        tolerance = np.where(is_single, _SINGLE_TIMING_RESOLUTION, TIE_TOLERANCE)
-        faster, slower, same, unknown, other = range(5)
-        codes = np.full(len(self), same, dtype=np.int32)
-        codes[high_after < low_before * (1 - tolerance)] = faster
-        codes[low_after * (1 - tolerance) > high_before] = slower
-        codes[np.isnan(self.change)] = unknown
-        codes[does_other_work(self.matched_before, self.matched_after)] = other
-        return DictColumn(_VERDICTS, codes)
+@overload
+def compare_runs(
+    before: Any, after: Any, *, match: Iterable[str] | str = ..., chip: Chip | str | None = ...
+) -> RunComparison: ...
+@overload
+def compare_runs(
+    runs: Mapping[str, Any],
+    /,
+    *,
+    dates: Mapping[str, Any] | Iterable[Any] | None = ...,
+    baseline: str | None = ...,
+    match: Iterable[str] | str = ...,
+    chip: Chip | str | None = ...,
+) -> RunSeries: ...
+@overload
+def compare_runs(
+    first: Any,
+    second: Any,
+    /,
+    *more: Any,
+    names: Iterable[str],
+    dates: Mapping[str, Any] | Iterable[Any] | None = ...,
+    baseline: str | None = ...,
+    match: Iterable[str] | str = ...,
+    chip: Chip | str | None = ...,
+) -> RunSeries: ...
+@overload
+def compare_runs(
+    first: Any,
+    second: Any,
+    third: Any,
+    /,
+    *more: Any,
+    dates: Mapping[str, Any] | Iterable[Any] | None = ...,
+    baseline: str | None = ...,
+    match: Iterable[str] | str = ...,
+    chip: Chip | str | None = ...,
+) -> RunSeries: ...
 
 
 @keywords("compare_runs")
 def compare_runs(
-    before: Any, after: Any, *, match: Iterable[str] | str = ("name",), chip: Chip | str | None = None
-) -> RunComparison:
-    """Match the kernels of two runs of one program, and compare their times.
+    *runs: Any,
+    before: Any = None,
+    after: Any = None,
+    names: Iterable[str] | None = None,
+    dates: Mapping[str, Any] | Iterable[Any] | None = None,
+    baseline: str | None = None,
+    match: Iterable[str] | str = ("name",),
+    chip: Chip | str | None = None,
+) -> RunComparison | RunSeries:
+    """Match the kernels of two or more runs of one program, and compare their times.
 
     Kernels with equal names match. XLA adds numbers to names, as in ``fusion.1``, and each compilation gives other
     numbers. So these numbers may differ if the work is equal. If several kernels of a run share a name, only kernels
@@ -285,18 +85,35 @@ def compare_runs(
 
     Parameters
     ----------
+    *runs
+        Two or more runs: `Kernels`, or anything that converts to it. Or one mapping from the run's name to the run, as
+        `roofwidget.read_many` returns.
     before, after
-        `Kernels`, or anything that converts to it.
+        The two runs, if they are given as keywords.
+    names
+        The names of the runs. By default the names of their files, or "run 1", "run 2" and so on.
+    dates
+        The dates of the runs, as a list or by name: dates, or text such as "2026-11-26". By default the column
+        ``"date"`` of each run, if all of its rows have the same date. `RunSeries.trend` is in this order.
+    baseline
+        The name of the run that the others are compared with. By default the first.
     match
         The columns that must be equal: ``"name"``, ``"precision"``, ``"category"`` or columns of `Kernels.extra`.
     chip
-        The chip for the bounds of both runs, or its name. By default the bounds of each run are for the chip that this
+        The chip for the bounds of all runs, or its name. By default the bounds of each run are for the chip that this
         run names.
+
+    Returns
+    -------
+    RunComparison or RunSeries
+        For two runs a `RunComparison`. For more runs a `RunSeries`; also for two runs that have names, dates or a
+        baseline.
 
     Raises
     ------
     ValueError
-        If a run lacks a column of `match`; the message names the column.
+        If a run lacks a column of `match`, there are fewer than two runs, or a name or a date is wrong; the message
+        names the run or the column.
 
     Examples
     --------
@@ -305,59 +122,96 @@ def compare_runs(
     >>> runs = compare_runs(*times)
     >>> runs.ratio.tolist(), runs.verdict.tolist()
     ([0.5, 1.5], ['faster', 'slower'])
+    >>> series = compare_runs({"monday": times[0], "tuesday": times[1], "friday": times[0]})
+    >>> series.time.tolist(), str(series.largest_step)
+    ([[4.0, 2.0, 4.0], [2.0, 3.0, 2.0]], 'a from monday to tuesday: 4 s to 2 s (−50 %)')
     """
-    first, second = as_kernels(before), as_kernels(after)
-    columns = (match,) if isinstance(match, str) else tuple(match)
-    rows_before, rows_after = match_rows(first, second, columns)
-    return RunComparison(first, second, rows_before, rows_after, None if chip is None else look_up(chip))
+    columns = (match,) if isinstance(match, str) else tuple(list_argument(match, "match", "['name', 'shape']"))
+    on = None if chip is None else look_up(chip)
+    if baseline is not None:
+        text_argument(baseline, "baseline")
+    given = [*runs, *(run for run in (before, after) if run is not None)]
+    by_name = given[0] if len(given) == 1 and isinstance(given[0], Mapping) else None
+    if by_name is None and len(given) < _MIN_RUNS:
+        raise TypeError(f"compare_runs needs at least two runs, got {len(given)}")
+    if by_name is None and len(given) == _MIN_RUNS and names is None and dates is None and baseline is None:
+        first, second = map(as_kernels, given)
+        return RunComparison(first, second, *match_rows(first, second, columns), on)
+    tables = _named(given, names) if by_name is None else _of_mapping(by_name, names)
+    for name, table in tables.items():
+        for column in columns:
+            column_of(table, text_argument(column, "match"), f"compare_runs: the run '{name}'")
+    return RunSeries.of(tables, columns, baseline=baseline, dates=_dates(tables, dates), chip=on)
 
 
-def _others(n: int, rows: Rows) -> Rows:
-    """Return the rows of a table of n rows that are not in `rows`."""
-    is_other = np.ones(n, dtype=np.bool_)
-    is_other[rows] = False
-    return np.flatnonzero(is_other)
+def _of_mapping(runs: Mapping[Any, Any], names: Iterable[str] | None) -> dict[str, Kernels]:
+    if names is not None:
+        raise TypeError("compare_runs: the keys of the mapping are the names of the runs; leave out names=")
+    if len(runs) < _MIN_RUNS:
+        raise ValueError(f"compare_runs needs at least two runs, got {len(runs)}")
+    return {_name(name): _table(name, run) for name, run in runs.items()}
 
 
-def _range(kernels: Kernels, per_launch: Bools) -> tuple[Floats, Floats]:
-    """Return the shortest and the longest time that each kernel could have, in seconds.
-
-    The shortest time is the shortest launch times the number of launches, and the longest time is the longest launch
-    times this number. If the times of single launches are unknown, the two times are `time`. In the rows of the mask
-    `per_launch` the two times are divided by the number of launches.
-    """
-    ends = []
-    for name in (PER_LAUNCH[0], PER_LAUNCH[2]):
-        column = kernels.extra_columns.get(name)
-        seconds = column * kernels.count if isinstance(column, np.ndarray) else kernels.time
-        ends.append(np.where(np.isnan(seconds), kernels.time, seconds) / np.where(per_launch, kernels.count, 1))
-    return ends[0], ends[1]
-
-
-def _intensity(kernels: Kernels, chip: Chip | None) -> Floats:
-    if chip is None:
-        return frozen(kernels.arithmetic_intensity)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return frozen(np.asarray(kernels.flops / kernels.bytes_on(chip)))
+def _named(runs: Sequence[Any], names: Iterable[str] | None) -> dict[str, Kernels]:
+    tables = [_table(f"run {at}", run) for at, run in enumerate(runs, start=1)]
+    if names is None:
+        files = [PurePath(table.source).stem for table in tables]
+        has_files = all(files) and len(set(files)) == len(files)
+        found = files if has_files else [f"run {at}" for at in range(1, len(tables) + 1)]
+    else:
+        found = [_name(name) for name in list_argument(names, "names", "['v1', 'v2']")]
+    if len(found) != len(tables):
+        raise ValueError(f"names must have a name for each of {len(tables)} runs, got {len(found)}")
+    twice = next((name for name in found if found.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"names: two runs are called '{twice}'; give each run a name of its own")
+    return dict(zip(found, tables, strict=True))
 
 
-def _bound_by(kernels: Kernels, chip: Chip | None) -> Texts:
-    own = chip or kernels.chip
-    if own is not None:
-        try:
-            return bound_lenient(kernels, own).bound_by
-        except MissingFigureError:
-            pass
-    return frozen(np.full(len(kernels), "unknown", dtype=object))
+def _name(name: Any) -> str:
+    if not text_argument(name, "the name of a run"):
+        raise ValueError("the name of a run must not be empty")
+    return str(name)
 
 
-def _seconds(seconds: float, launches: float) -> str:
-    if math.isnan(seconds):
-        return "not measured"
-    return format_quantity(seconds, "s") + ("" if launches == 1 else f" × {launches:,.0f}")
+def _table(name: Any, run: Any) -> Kernels:
+    try:
+        return as_kernels(run)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"compare_runs: the run '{name}': {error}") from None
 
 
-def _first(kernels: Kernels) -> str:
-    """Return a text that names the longest kernels and counts the others, such as ``a; b; and 3 more``."""
-    order = np.argsort(-kernels.self_time, kind="stable")
-    return first_few([one_line(name) for name in kernels.names[order]], _MAX_NAMED_KERNELS)
+def _dates(tables: Mapping[str, Kernels], dates: Mapping[str, Any] | Iterable[Any] | None) -> dict[str, datetime]:
+    if dates is None:
+        told = {name: shared_text(table, _DATE) for name, table in tables.items()}
+        return {name: found for name, text in told.items() if text and (found := _parsed(text)) is not None}
+    if isinstance(dates, Mapping):
+        for name in dates:
+            if name not in tables:
+                raise ValueError(f"dates: no run is called '{name}'{choose_from(name, tables)}")
+        by_name = dict(dates)
+    else:
+        given = list_argument(dates, "dates", "['2026-11-26', '2026-11-27']")
+        if len(given) != len(tables):
+            raise ValueError(f"dates must have a date or None for each of {len(tables)} runs, got {len(given)}")
+        by_name = dict(zip(tables, given, strict=True))
+    return {name: _date(name, one) for name, one in by_name.items() if one is not None}
+
+
+def _date(run: str, given: Any) -> datetime:
+    if isinstance(given, datetime):
+        return given
+    if isinstance(given, date):
+        return datetime(given.year, given.month, given.day)  # noqa: DTZ001 - a date without a time zone stays one
+    found = _parsed(given) if isinstance(given, str) else None
+    if found is None:
+        raise ValueError(f"dates: the run '{run}' needs a date or text such as '2026-11-26', got {shown_value(given)}")
+    return found
+
+
+def _parsed(text: str) -> datetime | None:
+    try:
+        # Python 3.10 does not know the Z of UTC.
+        return datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+    except ValueError:
+        return None

@@ -12,9 +12,10 @@ import numpy as np
 
 from roofwidget.analysis.advice import advise
 from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.analysis.compare_runs import RunComparison, compare_runs
+from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.projection import project
 from roofwidget.analysis.result import Bound
+from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.cli.check_text import MAX_EXTRA_DIGITS, limit_text
 from roofwidget.kernels.columns import Bools

@@ -7,7 +7,16 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from roofwidget.support.text_tables import aligned, and_more, counted, first_few, one_line
+from roofwidget.support.text_tables import (
+    aligned,
+    and_more,
+    counted,
+    first_few,
+    markdown_code,
+    markdown_table,
+    markdown_text,
+    one_line,
+)
 from roofwidget.units import format_change, format_factor, format_percent, format_quantity
 
 MAX_EXTRA_DIGITS: Final = 9
@@ -50,18 +59,18 @@ def text(document: dict[str, Any], width: int) -> str:
 def markdown(document: dict[str, Any]) -> str:
     """Return the document as Markdown. Names of kernels are code, so that they are no markup."""
     mark = {"fine": "✅", "below": "❌"}[document["verdict"]]
-    lines = [f"### {mark} Roofline of {_code(document['file'])}", ""]
-    lines += [_markdown_text(line) for line in (*_title(document)[1:], *_verdict(document))]
-    lines += ["", *_markdown_table(_HEADER, _kernel_rows(document, _MAX_NAME_LETTERS), code=1)]
+    lines = [f"### {mark} Roofline of {markdown_code(document['file'])}", ""]
+    lines += [markdown_text(line) for line in (*_title(document)[1:], *_verdict(document))]
+    lines += ["", *markdown_table(_HEADER, _kernel_rows(document, _MAX_NAME_LETTERS), code=1)]
     lines += and_more(document["not_listed"], 0)
     lines.append("")
-    lines += [f"- {numbers}: {_markdown_text(advice)}" for numbers, advice in _suggestions(document).items()]
+    lines += [f"- {numbers}: {markdown_text(advice)}" for numbers, advice in _suggestions(document).items()]
     for heading, header, rows, remarks in _other_tables(document, _MAX_NAME_LETTERS):
-        lines += ["", f"#### {_markdown_text(heading)}", "", *_markdown_table(header, rows, code=0), ""]
-        lines += [f"- {_markdown_text(remark)}" for remark in remarks]
+        lines += ["", f"#### {markdown_text(heading)}", "", *markdown_table(header, rows, code=0), ""]
+        lines += [f"- {markdown_text(remark)}" for remark in remarks]
     if document["notes"]:
         lines += ["", "<details><summary>Notes</summary>", ""]
-        lines += [f"- {_markdown_text(note)}" for note in document["notes"]] + ["", "</details>"]
+        lines += [f"- {markdown_text(note)}" for note in document["notes"]] + ["", "</details>"]
     return "\n".join(lines) + "\n\n"
 
 
@@ -192,24 +201,3 @@ def _seconds(seconds: float | None, unknown: str = "unknown") -> str:
 
 def _percent(share: float | None) -> str:
     return "" if share is None else format_percent(share)
-
-
-def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], code: int) -> list[str]:
-    """Return the lines of a table. The cells of column `code` are code."""
-    lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
-    for row in rows:
-        cells = [_code(cell) if at == code else _markdown_text(cell) for at, cell in enumerate(row)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
-
-
-def _code(cell: str) -> str:
-    """Return a text as code in a table: HTML, because backticks cannot quote a bar or a backtick there."""
-    return f"<code>{_markdown_text(cell)}</code>"
-
-
-def _markdown_text(line: str) -> str:
-    """Return a text in which nothing is markup."""
-    for letter, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        line = line.replace(letter, entity)
-    return "".join(f"&#{ord(letter)};" if letter in "|`*_[]\\~$@#" else letter for letter in line)

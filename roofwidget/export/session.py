@@ -137,6 +137,8 @@ def parsed(contents: str) -> Session:
     for word, reading in read_each.items():
         with _within(word):
             found[word] = reading(document[word])
+    if found["series"]:
+        found["kernels"] = found["kernels"].replace(series=True)
     return Session(**found)
 
 

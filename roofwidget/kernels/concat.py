@@ -23,7 +23,20 @@ def concat(tables: Mapping[str, Kernels]) -> Kernels:
     >>> all_.names.tolist(), all_.category.tolist(), all_.bytes_by_level["L2"].tolist()
     (['a', 'b'], ['program', 'step'], [nan, 4.0])
     """
-    parts = list(tables.values())
+    return joined(list(tables.values()), joined_texts(one_text(name, len(part)) for name, part in tables.items()))
+
+
+def joined(parts: Sequence[Kernels], category: DictColumn | None = None) -> Kernels:
+    """Return one table with the rows of all `parts`. Without `category`, the rows keep their categories.
+
+    What a part lacks is unknown in its rows; see `concat`.
+
+    Examples
+    --------
+    >>> both = joined([Kernels(["a"], [1], [2], category=["loop"]), Kernels(["b"], [3], [4])])
+    >>> both.names.tolist(), both.category.tolist()
+    (['a', 'b'], ['loop', None])
+    """
     sizes = [len(part) for part in parts]
     own_time = any(part.has_self_time for part in parts)
     return Kernels(
@@ -32,7 +45,7 @@ def concat(tables: Mapping[str, Kernels]) -> Kernels:
         _by_key([part.bytes_by_level for part in parts], sizes),
         time=_joined(part.time for part in parts),
         precision=joined_texts(part.codes("precision") for part in parts),
-        category=joined_texts(one_text(name, len(part)) for name, part in tables.items()),
+        category=joined_texts(part.codes("category") for part in parts) if category is None else category,
         count=_joined(part.count for part in parts),
         self_time=_joined(part.self_time for part in parts) if own_time else None,
         origin=_texts([{key: part.codes(f"origin:{key}") for key in part.origin} for part in parts], sizes),
@@ -87,7 +100,7 @@ def _texts(parts: Sequence[Mapping[str, DictColumn]], sizes: list[int]) -> dict[
     }
 
 
-def _extra(parts: list[Kernels], sizes: list[int]) -> dict[str, Any]:
+def _extra(parts: Sequence[Kernels], sizes: list[int]) -> dict[str, Any]:
     columns = [part.extra_columns for part in parts]
     numbers = [{k: c for k, c in part.items() if not isinstance(c, DictColumn)} for part in columns]
     texts = [{k: c for k, c in part.items() if isinstance(c, DictColumn)} for part in columns]

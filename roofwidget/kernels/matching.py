@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.concat import joined
 from roofwidget.kernels.groupby import column_of
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
@@ -78,6 +79,42 @@ def match_rows(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple
         free[second[others]] = False
     found = np.flatnonzero(match >= 0)
     return found, match[found]
+
+
+def number_kernels(runs: Sequence[Kernels], columns: Sequence[str], baseline: int = 0) -> list[Rows]:
+    """Return for each run the number of the kernel in each of its rows, shape (n,). Matched rows have equal numbers.
+
+    Each run is matched with the run `baseline`, as `match_rows` does. Rows without a match there are matched with rows
+    that only earlier runs have. The rows of the baseline are the kernels 0, 1 and so on.
+
+    Examples
+    --------
+    >>> runs = [Kernels(list(names), [0] * len(names), [1] * len(names)) for names in ("ab", "bc", "ca")]
+    >>> [numbers.tolist() for numbers in number_kernels(runs, ("name",))]
+    [[0, 1], [1, 2], [2, 0]]
+    """
+    first = runs[baseline]
+    numbers = [np.full(len(run), -1, dtype=np.intp) for run in runs]
+    numbers[baseline] = np.arange(len(first))
+    count = len(first)
+    others, numbers_of_others = first[:0], numbers[baseline][:0]
+    for at, run in enumerate(runs):
+        if at == baseline:
+            continue
+        own = numbers[at]
+        rows_of_first, rows = match_rows(first, run, columns)
+        own[rows] = rows_of_first
+        left = np.flatnonzero(own < 0)
+        if len(left) and len(others):
+            rows_of_others, rows = match_rows(others, run[left], columns)
+            own[left[rows]] = numbers_of_others[rows_of_others]
+            left = np.flatnonzero(own < 0)
+        if len(left):
+            own[left] = np.arange(count, count + len(left))
+            count += len(left)
+            others = joined([others, run[left]])
+            numbers_of_others = np.concatenate([numbers_of_others, own[left]])
+    return numbers
 
 
 def _rule(rows: Rows, names_of: Callable[[Rows], Keys], works: Iterable[SmallKeys]) -> Keys:

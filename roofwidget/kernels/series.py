@@ -40,6 +40,7 @@ def with_series(table: Kernels, name: str, rows: Kernels) -> Kernels:
         steps=table.steps,
         source=table.source,
         warnings=list(dict.fromkeys([*table.warnings, *rows.warnings])),
+        series=True,
         **kept,
     )
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from roofwidget.analysis.result import Bound
     from roofwidget.widget import RooflineWidget
 
-_OF_TABLE: Final = frozenset({"chip", "program", "steps", "warnings", "source"})
+_OF_TABLE: Final = frozenset({"chip", "program", "steps", "warnings", "source", "series"})
 """The arguments of `Kernels` that belong to the whole table, not to its rows."""
 _RANKS_OF_BOUND: Final = ("headroom", "utilization", "roof_fraction", "peak_fraction", "attainable")
 """Attributes of `Bound` that `Kernels.top` can rank by; they need a chip."""
@@ -80,6 +80,9 @@ class Kernels:
         The warnings of the reader.
     source
         The file that the kernels were read from, or the graph and its counting convention.
+    series
+        Whether the categories are series, such as the runs of a program. In the widget, series keep their order, and a
+        line joins the points of a selected kernel in all series.
 
     Raises
     ------
@@ -116,6 +119,7 @@ class Kernels:
         steps: Kernels | None = None,
         warnings: Iterable[str] = (),
         source: str = "",
+        series: bool = False,
     ) -> None:
         self._names = columns.name_column(list_argument(names, "names", "['gelu', 'matmul']"))
         n = len(self._names)
@@ -134,6 +138,7 @@ class Kernels:
         self._steps = steps
         self.warnings = tuple(list_argument(warnings, "warnings", "['no times']"))
         self.source = source
+        self.series = bool(series)
 
     @classmethod
     def from_records(cls, records: Iterable[Kernel | Sequence[Any] | Mapping[str, Any]]) -> Kernels:

@@ -19,6 +19,9 @@ TABLE_COLUMNS: Final = (
 TABLE_COLUMNS_BY: Final = ("flops", "bytes", "ai", "rate", "bandwidth_utilization")
 """Columns of one precision or level: ``flops:fp16``, ``ai:HBM``. A file's own column ``rank`` is ``extra:rank``."""
 
+COLOUR_COLUMNS: Final = ("category", "precision", "time", "self_time", "count", "flops")
+"""The table's own columns that can give points their colours."""
+
 
 def known_bounds(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
     """Return a dict of the resources that can bind a kernel, such as ``{"hbm": "HBM", "compute": "compute"}``.
@@ -74,6 +77,20 @@ def column_key(key: str, extra: Collection[str], trait: str) -> str:
     near = nearest(key, options) or options
     forms = " or ".join(f"'{word}:…'" for word in (*TABLE_COLUMNS_BY, "extra"))
     raise TraitError(f"{trait}: the table has no column '{key[:60]}'; nearest: {listed(near)}; or {forms}")
+
+
+def colour_column(key: str, extra: Collection[str]) -> str:
+    """Return the key of the column that gives points their colours, after a check.
+
+    Raises
+    ------
+    TraitError
+        If the key is not in `COLOUR_COLUMNS` or in `extra`, the extra columns of the kernels.
+    """
+    if key in COLOUR_COLUMNS or key in extra:
+        return key
+    options = [*COLOUR_COLUMNS, *extra]
+    raise TraitError(f"colour_by: there is no column '{key[:60]}'; nearest: {listed(nearest(key, options) or options)}")
 
 
 def sort_key(key: str, extra: Collection[str]) -> str:

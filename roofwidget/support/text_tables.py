@@ -1,4 +1,4 @@
-"""Formats small tables of results: as aligned lines for a console, and as HTML for a notebook."""
+"""Formats small tables of results: as aligned lines for a console, as HTML for a notebook, and as Markdown."""
 
 from __future__ import annotations
 
@@ -101,6 +101,39 @@ def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]
         body += f'<tr><td colspan="{len(header)}">{escaped(more)}</td></tr>'
     shown = f"<table><caption>{escaped(caption)}</caption>"
     return f"{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], code: int) -> list[str]:
+    """Return the lines of a Markdown table. The cells of column `code` are code.
+
+    Examples
+    --------
+    >>> markdown_table(["kernel", "time"], [["a|b", "1 s"]], code=0)
+    ['| kernel | time |', '| --- | --- |', '| <code>a&#124;b</code> | 1 s |']
+    """
+    lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
+    for row in rows:
+        cells = [markdown_code(cell) if at == code else markdown_text(cell) for at, cell in enumerate(row)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def markdown_code(cell: str) -> str:
+    """Return a text as code in a table: HTML, because backticks cannot quote a bar or a backtick there."""
+    return f"<code>{markdown_text(cell)}</code>"
+
+
+def markdown_text(line: str) -> str:
+    """Return a text in which nothing is Markdown.
+
+    Examples
+    --------
+    >>> markdown_text("a_b < c")
+    'a&#95;b &lt; c'
+    """
+    for letter, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+        line = line.replace(letter, entity)
+    return "".join(f"&#{ord(letter)};" if letter in "|`*_[]\\~$@#" else letter for letter in line)
 
 
 def and_more(count: int, shown: int) -> list[str]:

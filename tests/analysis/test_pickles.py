@@ -38,6 +38,9 @@ RESULTS: dict[str, Any] = {
     "Comparison": COMPARISON,
     "Flip": rw.compare_chips([("gelu", 1e12, 9e9)], [CHIP, "v5p"]).flips[0],
     "Projection": rw.project(KERNELS, "v5p"),
+    "RunSeries": rw.compare_runs({"a": KERNELS, "b": KERNELS.replace(time=[4, 2])}),
+    "RunStep": rw.compare_runs({"a": KERNELS, "b": KERNELS.replace(time=[4, 2])}).largest_step,
+    "RunTrend": rw.compare_runs({"a": KERNELS, "b": KERNELS.replace(time=[4, 2])}).trend(),
     "RunComparison": rw.compare_runs(KERNELS, KERNELS.replace(time=[4, 2])),
 }
 

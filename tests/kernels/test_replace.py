@@ -33,6 +33,7 @@ FULL: dict[str, Any] = {
     "steps": rw.Kernels(["Step"], [3e12], [3e10], time=[3]),
     "warnings": ("one call is opaque",),
     "source": "run 1",
+    "series": False,
 }
 CHANGED: dict[str, Any] = {
     "names": ["c", "d"],
@@ -52,6 +53,7 @@ CHANGED: dict[str, Any] = {
     "steps": None,
     "warnings": (),
     "source": "run 2",
+    "series": True,
 }
 ARGUMENTS = tuple(inspect.signature(rw.Kernels).parameters)
 
@@ -88,6 +90,7 @@ def arguments(kernels: rw.Kernels) -> dict[str, Any]:
         "steps": arguments(kernels.steps) if len(kernels.steps) else None,
         "warnings": kernels.warnings,
         "source": kernels.source,
+        "series": kernels.series,
     }
 
 

@@ -1,21 +1,26 @@
-// The texts around the chart: the legend of categories, and the sentence under the chart. The panels and the saved
+// The texts around the chart: the legend of colours, and the sentence under the chart. The panels and the saved
 // pictures show the same texts.
 
 import { chipFrame, isInFrame } from "../roofline/chip_frame.ts";
+import { colouringOf, type NumberColouring } from "../roofline/colouring.ts";
 import { isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
+import { colourTitle } from "../text/columns.ts";
 import { sentenceOf, sentenceOfRoof, shortNameOf } from "../text/describe.ts";
 import { reasonOf } from "../text/reasons.ts";
 import { withWhatIf } from "../text/what_if.ts";
-import type { Kernels } from "../wire/columns.ts";
 import { openWords, strings } from "../words/words.ts";
+import { PATTERN_COUNT } from "./points/shapes.ts";
+import { categoryColour } from "./scene.ts";
 import type { Theme } from "./theme.ts";
 
-/** An entry of the legend. The last entry has no colour if there are more categories than colours. */
+/** An entry of the legend. */
 interface LegendEntry {
   readonly name: string;
+  /** The value in the column; "" without a text. */
+  readonly value: string;
   readonly colour?: string | undefined;
-  /** The number of the category, which has a pattern of its own. */
+  /** The number of the text, which has a pattern of its own. */
   readonly code: number;
 }
 
@@ -23,13 +28,36 @@ interface LegendEntry {
 export const hasLegend = ({ showsTotals, points }: Pick<Store, "showsTotals" | "points">) =>
   !showsTotals.value && points.value.measured > 0;
 
-/** Returns the legend of the categories. Empty if all kernels have the same category. */
-export function legendOf({ category: { values } }: Kernels, { categories }: Theme): LegendEntry[] {
-  if (values.length < 2) return [];
-  const shown = values.slice(0, categories.length);
-  const entries = shown.map((name, code) => ({ name: name ?? strings.noCategory, colour: categories[code], code }));
-  const more = values.length - shown.length;
-  return more > 0 ? [...entries, { name: strings.moreCategories(more), code: -1 }] : entries;
+/** A legend: of a scale of numbers, or an entry for each text. */
+export interface Legend {
+  /** The name of the column. */
+  readonly title: string;
+  readonly scale: NumberColouring | undefined;
+  /** The last entry has no colour if there are more texts than colours. */
+  readonly entries: readonly LegendEntry[];
+  /** What hollow points mean; undefined without such points. */
+  readonly unknown: string | undefined;
+}
+
+/** Returns the legend of the points' colours. Undefined if all kernels have the same category. */
+export function legendOf(store: Pick<Store, "kernels" | "colourBy">, theme: Theme): Legend | undefined {
+  const kernels = store.kernels.value;
+  const colouring = colouringOf(kernels, store.colourBy.value);
+  const title = kernels.series && colouring.key === "category" ? strings.series : colourTitle(colouring.key)[0];
+  const unknown = colouring.unknown > 0 ? strings.colours.unknown(colouring.unknown) : undefined;
+  if (colouring.kind === "number") return { title, scale: colouring, entries: [], unknown };
+  const { values } = colouring.column;
+  if (values.length < 2 && !unknown) return;
+  const most = kernels.series ? PATTERN_COUNT : theme.categories.length;
+  const shown = values.slice(0, most).map(
+    (value, code): LegendEntry => ({
+      ...{ name: value || strings.noCategory, value: value ?? "" },
+      ...{ colour: categoryColour(theme, code), code },
+    }),
+  );
+  const more = values.length - most;
+  const entries = more > 0 ? [...shown, { name: strings.moreCategories(more), value: "", code: -1 }] : shown;
+  return { title, scale: undefined, entries, unknown };
 }
 
 interface Caption {

@@ -85,6 +85,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
     row,
     roofs,
     terms: scene.units.terms,
+    colourBy: scene.colouring.key,
     scales,
     below,
     ...spot,

@@ -13,7 +13,7 @@ import { bentLineBoxes, gapBox } from "./labels/obstacles.ts";
 import { arrowLabels, type LabelContext, rooflineLabels } from "./labels/roofline_labels.ts";
 import { Axes } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
-import { earlierPoints, RunArrows, runArrows } from "./layers/compare_runs.tsx";
+import { earlierPoints, RunArrows, runArrows, seriesArrows } from "./layers/compare_runs.tsx";
 import { Gaps, gapsOf, Joins, Ties } from "./layers/gaps.tsx";
 import { Leaders } from "./layers/marks.tsx";
 import { type Ghost, ghostsOf, hollowGhosts, MovedKernels, noteLabels } from "./layers/moved_kernels.tsx";
@@ -119,7 +119,7 @@ function findMarks(
   // A moved kernel has a note instead of a gap arrow.
   const gaps = gapsOf(scene, first).filter(({ row }) => !ghosts.some((one) => one.row === row));
   const lines = trailLines(scene, trails, parts, speedUps);
-  const arrows = runArrows(scene, earlier);
+  const arrows = [...runArrows(scene, earlier), ...seriesArrows(scene)];
   const snapshots = shownSnapshots(store);
   const changes = changesSince(scene, snapshots.at(-1)?.snapshot, rows);
   const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);

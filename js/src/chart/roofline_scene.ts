@@ -61,6 +61,7 @@ export function sceneOf(
     scales,
     units,
     theme,
+    colouring: store.colouring.value,
     named: namedOf(points, [heaviest], () => [...rowsAbove(points), ...heaviest]),
     ...selectionOf(store),
   };

@@ -1,6 +1,7 @@
 // The scene: everything that a picture of a plane shows. All layers draw from the scene.
 
 import type { SubRoof } from "../roofline/ceilings.ts";
+import { type Colouring, codeAt, SCALE_STEPS } from "../roofline/colouring.ts";
 import { MEASURED, type Points } from "../roofline/points.ts";
 import type { Level, Roof } from "../roofline/roofline.ts";
 import { isProgram, isTotal } from "../roofline/totals.ts";
@@ -29,6 +30,8 @@ export interface Scene {
   /** The units of the axes, and the words of a lecturer. */
   readonly units: Units;
   readonly theme: Theme;
+  /** The column that gives the points of measured kernels their colours. */
+  readonly colouring: Colouring;
   /** The rows of kernels to name where there is room, most important first. */
   readonly named: readonly number[];
   /**
@@ -43,7 +46,8 @@ export interface Scene {
  * Returns everything in a scene that labels and arrows depend on. Colours are left out, so that a change of the theme
  * moves no label.
  */
-export const geometryOf = ({ colours, theme, ...geometry }: Scene): readonly unknown[] => Object.values(geometry);
+export const geometryOf = ({ colours, theme, colouring, ...geometry }: Scene): readonly unknown[] =>
+  Object.values(geometry);
 
 /** The maximum number of kernels that are named. */
 export const MAX_NAMED_KERNELS = 40;
@@ -87,18 +91,19 @@ export function selectionOf(store: Store): Pick<Scene, "marked" | "selected"> {
 }
 
 /**
- * Returns the colours of points. Measured kernels have the colour of their category. Totals have their own colour. A
- * mark on a roof has the colour of the roof's chip.
+ * Returns the colours of points. Measured kernels have the colour of their category, or of another column (see
+ * `Colouring`). Totals have their own colour. A mark on a roof has the colour of the roof's chip.
  */
 export function pointColours(scene: Scene) {
-  const { points, roofs, colours, theme, kernels, levels, selected } = scene;
+  const { points, roofs, colours, theme, kernels, levels, selected, colouring } = scene;
   const chips = roofs.map((roof) => colours.get(roof.chip.id) ?? theme.text);
   const categories = Array.from({ length: PATTERN_COUNT }, (_, code) => categoryColour(theme, code));
+  const own = colouring.kind === "number" ? theme.scale : categories;
   return {
-    colours: [...categories, theme.text, theme.muted, ...chips],
-    patterns: patternsOf(kernels),
-    colour: colour(points.row, [kernels, points.roof], () => colourOf(scene)),
-    hollow: hollow(points.binds, [levels.length > 0], () => hollowOf(scene)),
+    colours: [...own, theme.muted, theme.text, theme.muted, ...chips],
+    patterns: patternsOf(colouring),
+    colour: colour(points.row, [kernels, points.roof, colouring], () => colourOf(scene)),
+    hollow: hollow(points.binds, [levels.length > 0, kernels, points.row, colouring], () => hollowOf(scene)),
     faded: faded(points.row, [kernels, selected], () => fadedOf(scene)),
   };
 }
@@ -108,37 +113,60 @@ export const categoryColour = ({ categories }: Theme, code: number) => categorie
 
 const patterns = memoize<readonly number[]>();
 
-/** Returns the pattern of each colour of categories. Empty if all kernels have the same category. */
-const patternsOf = (kernels: Kernels) =>
-  patterns(kernels, [], () => (kernels.category.values.length < 2 ? [] : [...Array(PATTERN_COUNT).keys()]));
+/** Returns the pattern of each colour of texts. Empty for numbers, and if all kernels have the same text. */
+const patternsOf = (colouring: Colouring) =>
+  patterns(colouring, [], () =>
+    colouring.kind === "number" || colouring.column.values.length < 2 ? [] : [...Array(PATTERN_COUNT).keys()],
+  );
+
+/** The value in the column of outlines of a point whose colour is unknown. It keeps its sign above its roof. */
+const UNKNOWN_COLOUR = 2;
 
 // Memoized: while a roof is dragged, the columns of measured points do not change.
 const [colour, hollow, faded] = [memoize<Uint16Array>(), memoize<Uint8Array>(), memoize<Uint8Array>()];
 
-function colourOf({ kernels, points: { row, roof } }: Scene): Uint16Array {
+function colourOf({ kernels, points: { row, roof }, colouring }: Scene): Uint16Array {
   const colour = new Uint16Array(row.length);
-  const { codes } = kernels.category;
+  const own = colouring.kind === "number" ? SCALE_STEPS : PATTERN_COUNT;
   for (let index = 0; index < row.length; index++) {
     const one = row[index] as number;
     const on = roof[index] as number;
-    if (on !== MEASURED) colour[index] = PATTERN_COUNT + 2 + on;
-    else if (isTotal(kernels, one)) colour[index] = PATTERN_COUNT + (isProgram(kernels, one) ? 0 : 1);
-    else colour[index] = (codes[one] ?? 0) % PATTERN_COUNT;
+    if (on !== MEASURED) colour[index] = own + 3 + on;
+    else if (isTotal(kernels, one)) colour[index] = own + (isProgram(kernels, one) ? 1 : 2);
+    else {
+      const code = codeAt(colouring, one);
+      colour[index] = code < 0 ? own : code % own;
+    }
   }
   return colour;
 }
 
-/** Returns which points are outlines. In hierarchical mode only the point at the memory level that binds is filled. */
-function hollowOf({ points: { binds }, levels }: Scene): Uint8Array {
-  return levels.length > 0 ? binds.map((is) => 1 - is) : new Uint8Array(binds.length);
+/**
+ * Returns which points are outlines. In hierarchical mode only the point at the memory level that binds is filled. A
+ * measured kernel whose colour is unknown is an outline.
+ */
+function hollowOf({ kernels, points: { binds, row, roof }, levels, colouring }: Scene): Uint8Array {
+  const hollow = levels.length > 0 ? binds.map((is) => 1 - is) : new Uint8Array(binds.length);
+  for (let index = 0; index < row.length && colouring.unknown > 0; index++) {
+    const one = row[index] as number;
+    if (roof[index] === MEASURED && !isTotal(kernels, one) && codeAt(colouring, one) < 0)
+      hollow[index] = UNKNOWN_COLOUR;
+  }
+  return hollow;
 }
 
-/** Returns which points are faded. If some kernel is selected, all other kernels are faded. Totals are never faded. */
+/**
+ * Returns which points are faded. If some kernel is selected, all other kernels are faded. Totals are never faded, and
+ * neither is a selected kernel in other series.
+ */
 function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
   const { row } = points;
+  const { same } = kernels;
   const faded = new Uint8Array(row.length);
+  const numbers = new Set(same ? Array.from(selected, (one) => same[one]) : []);
   for (let index = 0; index < row.length && selected.size > 0; index++) {
-    faded[index] = selected.has(row[index] as number) || isTotal(kernels, row[index] as number) ? 0 : 1;
+    const one = row[index] as number;
+    faded[index] = selected.has(one) || isTotal(kernels, one) || (same && numbers.has(same[one])) ? 0 : 1;
   }
   return faded;
 }

@@ -5,6 +5,7 @@ import { captionOf } from "../chart/caption.ts";
 import { linesOf } from "../chart/labels/text_fitting.ts";
 import { roofsAbove } from "../chart/layers/rulers.tsx";
 import type { Store } from "../state/store.ts";
+import { colourRow } from "../text/describe.ts";
 import { LiveText } from "../ui/live_text.tsx";
 
 interface SentenceProps {
@@ -38,6 +39,7 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
   const room = useRef<Room>(undefined);
   const { text, note } = captionOf(store, pointedChip);
   const row = store.described.value;
+  const colour = row === undefined ? undefined : colourRow(store.drawn.value, row, store.colourBy.value);
   room.current = roomFor([text, note], width, room.current);
   return (
     <LiveText
@@ -46,7 +48,7 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
       text={text}
       note={note}
       lines={room.current.lines}
-      more={row === undefined ? "" : roofsAbove(store, row)}
+      more={row === undefined ? "" : `${colour ? `${colour.join(": ")}. ` : ""}${roofsAbove(store, row)}`}
     />
   );
 }

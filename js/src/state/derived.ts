@@ -2,6 +2,7 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { commonPrecision, levelsDrawn, possibleCeilings, subRoofsOf } from "../roofline/ceilings.ts";
+import { colouringOf } from "../roofline/colouring.ts";
 import { runsOf } from "../roofline/compare_runs.ts";
 import { inOrder } from "../roofline/filters.ts";
 import { pointsOf } from "../roofline/points.ts";
@@ -93,6 +94,8 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
   const filtered = deriveRows(state, kernels, focusRoof, hidden);
   const longestFirst = computed(() => inOrder(filtered.timeOrder.value, filtered.rows.value));
   const drawn = computed(() => withTotals(kernels.value));
+  /** The column that gives the points their colours. */
+  const colouring = computed(() => colouringOf(drawn.value, state.colourBy.value));
   /** Whether the chart shows the totals of the program and its steps instead of the kernels. */
   const showsTotals = computed(() => state.scope.value === "program" && drawn.value.n > drawn.value.own);
   /** The rows of `drawn` that become points if FLOPs and bytes are known. */
@@ -157,6 +160,7 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
     /** The rows of the kernels that pass the filters, longest time first. */
     longestFirst,
     showsTotals,
+    colouring,
     points,
     /** The ranking of the filtered kernels by the time that each kernel could save on the focus chip. */
     ranking,

@@ -26,6 +26,7 @@ export const filterActions = ({ set, setter }: Sync) => ({
   setScope: setter("scope"),
   setSortBy: setter("sortBy"),
   setColumns: setter("columns"),
+  setColourBy: setter("colourBy"),
   setAtRoof: setter("atRoof"),
   clearFilters: () => set(UNFILTERED),
 });

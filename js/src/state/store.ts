@@ -178,7 +178,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     sync.set({ answers: { ...signals.answers.value, [asked.key]: [...lesson.attempts.value, given] } });
   }
 
-  const { setColumns, setAtRoof, ...filters } = filterActions(sync);
+  const { setColumns, setColourBy, setAtRoof, ...filters } = filterActions(sync);
   const { setRulers, setPresentation, setView, ...zooming } = viewing.actions;
   const { setDim, dragDim, setConvention, setDtype } = workload.actions;
   followStepLink(model, { story: signals.story, step: signals.step, show: showStep }, abort);
@@ -249,6 +249,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...snapshots,
     ...guard("filters", filters),
     setColumns,
+    setColourBy,
     setAtRoof,
     lesson,
     prediction: lesson.prediction,

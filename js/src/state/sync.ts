@@ -134,6 +134,8 @@ export const TRAITS = {
   scope: shared<Scope>(),
   sortBy: shared<string>(),
   columns: shared<readonly string[] | null>(),
+  // States of version 0.1.0 lack it.
+  colourBy: shared((wire) => (wire ?? "category") as string),
   /** All answers by the key of their question. Undo keeps them. */
   answers: mappingAlone((wire) => (wire ?? {}) as Readonly<Record<string, readonly Attempt[]>>),
   atRoof: shared<Rows>(),

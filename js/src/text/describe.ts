@@ -2,11 +2,13 @@
 // kernel and the roof.
 
 import { type Bound, isUnlinked, judge } from "../roofline/bound.ts";
+import { codeAt, colouringOf } from "../roofline/colouring.ts";
 import { bytesAt, CLASSES, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
 import type { Terms } from "../wire/types.ts";
 import { strings } from "../words/words.ts";
+import { colourTitle, formatValue } from "./columns.ts";
 import { withoutDirections } from "./directions.ts";
 import { shortNames } from "./names.ts";
 import {
@@ -71,7 +73,9 @@ export function factorOf(rate: number, sheet: number): string {
 /** Returns the sentence of a kernel. With `isBrief`, the sentence has no formula. */
 export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = false): string {
   const bound = judge(kernels, roof)(row);
-  const parts = [strings.on(shortNameOf(kernels, row), roof.chip.name)];
+  const series = kernels.series && !isTotal(kernels, row) ? textAt(kernels.category, row) : null;
+  const name = shortNameOf(kernels, row);
+  const parts = [strings.on(series ? `${name} (${series})` : name, roof.chip.name)];
   const elsewhere = elsewhereOf(kernels, row, roof);
   if (elsewhere) parts.push(strings.measuredOn(elsewhere));
   const lacking = lacksPeakFor(kernels, row, roof);
@@ -170,6 +174,7 @@ export function tooltipRows(
   view: "roofline" | "time" = "roofline",
   roofs: readonly Roof[] = [],
   terms: Terms = {},
+  colourBy = "category",
 ): TooltipRow[] {
   const words = strings.tooltip;
   const bound = judge(kernels, roof)(row);
@@ -178,7 +183,9 @@ export function tooltipRows(
   const category = textAt(kernels.category, row);
   const rows: TooltipRow[] = [];
   const add = (label: string, value: string | undefined) => value !== undefined && rows.push([label, value]);
-  add(words.category, category ?? undefined);
+  add(kernels.series ? words.series : words.category, category ?? undefined);
+  const colour = colourRow(kernels, row, colourBy);
+  if (colour) rows.push(colour);
   const each = kernels.count[row] as number;
   if (view === "time") {
     add(strings.time.axisX, formatQuantity(bound.computeTime / each, "s"));
@@ -215,6 +222,26 @@ export function tooltipRows(
   add(words.boundTime, formatQuantity(bound.time, "s"));
   add(words.launches, each > 1 ? String(each) : undefined);
   return rows;
+}
+
+/** The columns whose values are in every tooltip. */
+const ALWAYS_IN_TOOLTIP = ["category", "time", "self_time"];
+
+/**
+ * Returns the name and the value of the column that gives points their colours. Returns undefined for a column whose
+ * value the tooltip has anyway, and for a total.
+ */
+export function colourRow(kernels: Kernels, row: number, colourBy: string): TooltipRow | undefined {
+  const colouring = colouringOf(kernels, colourBy);
+  if (ALWAYS_IN_TOOLTIP.includes(colouring.key) || isTotal(kernels, row)) return;
+  const [title, unit] = colourTitle(colouring.key);
+  const value =
+    codeAt(colouring, row) < 0
+      ? strings.colours.notGiven
+      : colouring.kind === "number"
+        ? formatValue(colouring.values[row] as number, unit)
+        : (textAt(colouring.column, row) ?? "");
+  return [title, value];
 }
 
 /**

@@ -17,12 +17,18 @@ export function shortNamesOf(kernels: Kernels, rows: readonly number[], most: nu
   const isSmall = kernels.n <= MAX_COMPARED;
   return known(kernels, [most, isSmall || rows.join()], () => {
     const all = isSmall ? [...Array(kernels.n).keys()] : [...rows];
+    // A kernel of several series has one name.
+    const first = new Map<number, number>();
+    const kernelOf = (row: number) => kernels.same?.[row] ?? -1 - row;
+    for (const row of all) if (!first.has(kernelOf(row))) first.set(kernelOf(row), row);
+    const named = [...first.values()];
     const names = distinctNames(
-      all.map((row) => shortNameOf(kernels, row)),
-      all,
+      named.map((row) => shortNameOf(kernels, row)),
+      named,
       most,
     );
-    return new Map(all.map((row, at) => [row, names[at] as string]));
+    const texts = new Map(named.map((row, at) => [row, names[at] as string]));
+    return new Map(all.map((row) => [row, texts.get(first.get(kernelOf(row)) as number) as string]));
   });
 }
 

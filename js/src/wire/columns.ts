@@ -57,6 +57,13 @@ interface KernelMetadata {
    * collective. Only Python recognizes collectives.
    */
   readonly unlinked: Int32Array | null;
+  /** Whether the categories are series, such as runs. */
+  readonly series: boolean;
+  /**
+   * The number of the kernel in each row: rows of several series with one number are the same kernel. Null without
+   * several series.
+   */
+  readonly same: Int32Array | null;
   /** Additional columns of the file, in the order of the file. */
   readonly extra: ReadonlyMap<string, DictColumn | Float64Array>;
   /**
@@ -104,6 +111,8 @@ export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): 
     selfTime,
     totalTime: sumOfMeasured(selfTime),
     unlinked: null,
+    series: false,
+    same: null,
     extra: new Map(),
     origin: new Map(),
     program: null,

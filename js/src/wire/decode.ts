@@ -54,6 +54,8 @@ function decodeColumns({ n, time, self_time, count, unlinked, extra, origin, ...
       selfTime,
     ),
     unlinked: unlinked ? integers(unlinked) : null,
+    series: wire.series === true,
+    same: wire.same ? integers(wire.same) : null,
     short: texts(wire.short),
     extra: new Map(extra.map(([name, column]) => [name, isTexts(column) ? texts(column) : floats(column)])),
     origin: new Map(origin.map(([key, column]) => [key, texts(column)])),

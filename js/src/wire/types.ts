@@ -141,6 +141,8 @@ export interface WireColumns {
   origin: [key: string, column: WireDictColumn][];
   /** Whether the categories are series, such as runs: they keep their order and colours. Missing means false. */
   series?: boolean;
+  /** The number of the kernel in each row; see `Kernels`. Null or missing without several series. */
+  same?: DataView | null;
 }
 
 export interface WireKernels extends WireColumns {

@@ -140,12 +140,22 @@ export const catalogue = {
     notDrawnShort: (count: string) => `${count} not drawn`,
     noCategory: "no category",
     moreCategories: (count: number) => `and ${count} more, in the same colours`,
+    series: "Series",
+    colours: {
+      by: (column: string) => `Colours: ${column}`,
+      /** `ticks`: the lowest, the middle and the highest value. */
+      scale: (column: string, ticks: readonly string[], isLog: boolean) =>
+        `${column}: a scale of colours ${ticks.length > 1 ? `from ${ticks[0]} to ${ticks.at(-1)}` : `of ${ticks[0] ?? "no value"}`}${isLog ? ", logarithmic" : ""}`,
+      unknown: (count: number) => `not given (${whole(count)})`,
+      notGiven: "not given",
+    },
     unnamed: (row: number) => `(unnamed ${row})`,
     level: (name: string, bandwidth: string, illustrative: boolean) =>
       `${name} · ${bandwidth}${illustrative ? " (illustrative)" : ""}`,
     exposed: (percent: string) => `${percent} exposed`,
     tooltip: {
       category: "category",
+      series: "series",
       chip: "on",
       measuredOn: "measured on",
       ai,
@@ -289,6 +299,8 @@ export const catalogue = {
     scope: "Points",
     scopes: { kernels: "kernels", program: "program and steps" },
     clear: "Clear filters",
+    toggle: "Click: hide or show",
+    colourBy: "Colour by",
     byCategory: "Self time by category. Click: show this category only. Shift or Ctrl and click: add it.",
     part: (name: string, percent: string, count: number) =>
       `${name} · ${percent} of time · ${kernels(count, whole(count))}`,

@@ -4,6 +4,7 @@ import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import { project, scalesOf } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { LIGHT } from "../../src/chart/theme.ts";
+import { colouringOf } from "../../src/roofline/colouring.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof, UNITS } from "../helpers.ts";
 
@@ -16,6 +17,7 @@ function scene(specs: readonly KernelSpec[], marked: readonly number[] = [], wid
   return {
     ...{
       kernels,
+      colouring: colouringOf(kernels, "category"),
       points,
       scales,
       marked,

@@ -7,6 +7,7 @@ import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { type Box, chartHeight, project, scalesOf } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { chipColours, LIGHT } from "../../src/chart/theme.ts";
+import { colouringOf } from "../../src/roofline/colouring.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import type { Roof } from "../../src/roofline/roofline.ts";
 import { briefNames, shortNames } from "../../src/text/names.ts";
@@ -54,6 +55,7 @@ function sceneAt(width: number, chips: readonly Chip[], whatIf: WhatIf = {}): Sc
       subRoofs: [],
       theme: LIGHT,
       units: UNITS,
+      colouring: colouringOf(kernels, "category"),
     },
     at: project(points, scales),
     colours: chipColours(chips, LIGHT),

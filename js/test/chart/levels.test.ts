@@ -10,6 +10,7 @@ import { type Box, chartHeight, project, scalesOf } from "../../src/chart/scales
 import { joinsOf, pointColours, type Scene, tiesOf } from "../../src/chart/scene.ts";
 import { LIGHT } from "../../src/chart/theme.ts";
 import { subRoofsOf } from "../../src/roofline/ceilings.ts";
+import { colouringOf } from "../../src/roofline/colouring.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import { type Roof, ridgePoint } from "../../src/roofline/roofline.ts";
 import { exposedText } from "../../src/text/describe.ts";
@@ -62,6 +63,7 @@ function sceneOf(
       selected: new Set<number>(),
       theme: LIGHT,
       units: UNITS,
+      colouring: colouringOf(kernels, "category"),
     },
     levels: focus.levels.length > 1 ? focus.levels : [],
     named: specs.map((_, row) => row),

@@ -1,10 +1,12 @@
-// Arrows from a kernel's place in the earlier run to its place in the current run. Each text is the change of the
-// kernel's time.
+// Arrows from a kernel's place in the earlier run to its place in the current run, or from series to series. Each text
+// is the change of the kernel's time.
 
 import type { RunChange, Runs } from "../../roofline/compare_runs.ts";
 import { type Points, pointsOf } from "../../roofline/points.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { formatChange } from "../../text/numbers.ts";
+import { memoize } from "../../ui/memoize.ts";
+import type { Kernels } from "../../wire/columns.ts";
 import { arrowPath, bendOf, type LabelledArrow, type Spot } from "../paths.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { project } from "../scales.ts";
@@ -19,6 +21,8 @@ interface Earlier {
 interface RunArrow extends LabelledArrow {
   readonly row: number;
   readonly faster: boolean;
+  /** Whether the chart has a point at the start of the arrow. Otherwise a circle marks the start. */
+  readonly startsAtPoint: boolean;
 }
 
 /** Maximum number of arrows. More arrows would hide the chart. */
@@ -55,7 +59,7 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
       const head: Spot = [at.x[end] as number, at.y[end] as number];
       return [
         {
-          ...{ row: now, key: `run ${now}` },
+          ...{ row: now, key: `run ${now}`, startsAtPoint: false },
           text: formatChange(from, to),
           faster: verdict === "faster",
           from: tail,
@@ -66,6 +70,51 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
         },
       ];
     });
+}
+
+const rowsByKernel = memoize<ReadonlyMap<number, readonly number[]>>();
+
+/** Returns the rows of each kernel in the order of the series. */
+function rowsOfKernels({ n, category }: Kernels, same: Int32Array): ReadonlyMap<number, readonly number[]> {
+  const rows = new Map<number, number[]>();
+  for (let row = 0; row < Math.min(n, same.length); row++) {
+    const number = same[row] as number;
+    const known = rows.get(number);
+    if (known) known.push(row);
+    else rows.set(number, [row]);
+  }
+  const series = ({ codes }: Kernels["category"], row: number) => codes[row] as number;
+  for (const own of rows.values()) own.sort((a, b) => series(category, a) - series(category, b) || a - b);
+  return rows;
+}
+
+/** Returns the arrows that join the points of each hovered or selected kernel from series to series. */
+export function seriesArrows({ kernels, points, at, scales, marked }: Scene): RunArrow[] {
+  const { same, count, time } = kernels;
+  if (!same) return [];
+  const all = rowsByKernel(same, [kernels], () => rowsOfKernels(kernels, same));
+  const numbers = new Set(marked.flatMap((row) => same[row] ?? []));
+  const home = (row: number) => points.home[row] ?? -1;
+  const hasPlace = (row: number) =>
+    home(row) >= 0 && isMeasured(points, home(row)) && (points.x[home(row)] !== 0 || scales.strip !== undefined);
+  const spot = (row: number): Spot => [at.x[home(row)] as number, at.y[home(row)] as number];
+  const arrows: RunArrow[] = [];
+  for (const number of numbers) {
+    const rows = (all.get(number) ?? []).filter(hasPlace);
+    for (const [place, now] of rows.slice(1).entries()) {
+      if (arrows.length >= MAX_ARROWS) return arrows;
+      const before = rows[place] as number;
+      // The times of one launch are compared if the numbers of launches differ.
+      const per = count[before] === count[now] ? () => 1 : (row: number) => count[row] as number;
+      const [was, is] = [before, now].map((row) => (time[row] as number) / per(row)) as [number, number];
+      const [from, to] = [spot(before), spot(now)];
+      arrows.push({
+        ...{ row: now, key: `run ${now}`, text: formatChange(was, is), faster: is < was, startsAtPoint: true },
+        ...{ from, bend: bendOf(from, to), to, rim: radiusAt(points, home(now)), isMarked: true },
+      });
+    }
+  }
+  return arrows;
 }
 
 /**
@@ -82,7 +131,9 @@ export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; them
           stroke={arrow.faster ? theme.memoryWash : theme.computeWash}
           stroke-width={arrow.isMarked ? 2.25 : 1.5}
         >
-          <circle cx={arrow.from[0]} cy={arrow.from[1]} r={START_RADIUS_PX} stroke-dasharray="2 2" />
+          {!arrow.startsAtPoint && (
+            <circle cx={arrow.from[0]} cy={arrow.from[1]} r={START_RADIUS_PX} stroke-dasharray="2 2" />
+          )}
           <path d={arrowPath(arrow, arrow.rim)} stroke-dasharray={arrow.faster ? undefined : "4 2"} />
         </g>
       ))}

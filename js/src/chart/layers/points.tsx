@@ -56,7 +56,7 @@ export function PointShapes({ scene, looks }: PointShapesProps) {
     shapes.push(<path d={shapePath(spot, radius[index] as number, points.side[index] as number)} />);
     const pattern = patternPath(spot, radius[index] as number, patterns[colour[index] as number] ?? 0);
     if (pattern) shapes.push(<path d={pattern} fill="none" stroke-width={patternWidth(radius[index] as number)} />);
-    if (points.aboveRoof[index] && !hollow[index]) {
+    if (points.aboveRoof[index] && hollow[index] !== 1) {
       const sign = signPath(spot, radius[index] as number);
       shapes.push(<path d={sign} fill="none" stroke={theme.alert} stroke-width={SIGN_WIDTH_PX} />);
     }
@@ -64,7 +64,7 @@ export function PointShapes({ scene, looks }: PointShapesProps) {
   return (
     <>
       {groups.map(({ first, shapes }) => {
-        const isHollow = hollow[first] === 1;
+        const isHollow = hollow[first] !== 0;
         const own = colours[colour[first] as number];
         const opacity = faded[first] ? FADED_OPACITY : undefined;
         return (
@@ -106,6 +106,11 @@ export const CategoryDot = ({ colour, category, x, y, outline }: CategoryDotProp
       stroke-width={patternWidth(DOT_RADIUS_PX)}
     />
   </>
+);
+
+/** The dot of an unknown value in a legend: an outline, as its points. */
+export const HollowDot = ({ colour, x, y }: Omit<CategoryDotProps, "category" | "outline">) => (
+  <circle cx={x} cy={y} r={DOT_RADIUS_PX - 1} fill="none" stroke={colour} stroke-width={outlineWidth(true)} />
 );
 
 /** Returns the indices of all points. Faded points are behind all other points. */

@@ -21,6 +21,7 @@ interface TooltipContent {
   /** Additional rows of the tooltip, above the standard rows. */
   readonly more?: readonly TooltipRow[];
   readonly terms?: Terms | undefined;
+  readonly colourBy?: string;
   readonly x: number;
   readonly y: number;
   readonly scales: Size;
@@ -83,6 +84,7 @@ export function cardOf({
   view,
   more = [],
   terms,
+  colourBy,
   names,
   toRoof,
   x,
@@ -96,7 +98,7 @@ export function cardOf({
   const name = whole.length > MAX_NAME_LETTERS ? `${whole.slice(0, MAX_NAME_LETTERS)}…` : whole;
   const room = (isUnder ? below : scales.height) - 2 * GAP_PX - PADDING_PX;
   let height = Math.ceil(textWidth(name, true) / (width - 18)) * LINE_PX;
-  const all = [...more, ...tooltipRows(kernels, row, roof, view, roofs, terms)];
+  const all = [...more, ...tooltipRows(kernels, row, roof, view, roofs, terms, colourBy)];
   const rows = all.filter(([label, value]) => {
     if (value === "" || value === strings.unknown) return false;
     height += linesOf(value, width - 26 - textWidth(label)).length * LINE_PX;

@@ -13,7 +13,10 @@ export interface PointsPicture {
   readonly colour: Uint16Array;
   /** The category of each colour of the palette. Points of this category have its pattern. */
   readonly patterns: readonly number[];
-  /** 1 for points drawn as outlines: points at memory levels that do not bind, and points of moved kernels. */
+  /**
+   * 1 for points drawn as outlines: points at memory levels that do not bind, and points of moved kernels. 2 for
+   * outlines of points whose colour is unknown.
+   */
   readonly hollow: Uint8Array;
   /** 1 for points drawn faintly, behind all other points. */
   readonly faded: Uint8Array;

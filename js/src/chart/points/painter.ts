@@ -161,7 +161,7 @@ function makeSprite(
   context.fillStyle = hollow[index] ? outline : colour;
   context.fill();
   context.strokeStyle = hollow[index] ? colour : outline;
-  context.lineWidth = outlineWidth(hollow[index] === 1);
+  context.lineWidth = outlineWidth(hollow[index] !== 0);
   context.stroke();
   const pattern = patternOf(patterns[colourIndex[index] as number] ?? 0, radius);
   if (pattern.length > 0) {
@@ -173,7 +173,7 @@ function makeSprite(
     context.lineWidth = patternWidth(radius);
     context.stroke();
   }
-  if (isAbove && !hollow[index]) {
+  if (isAbove && hollow[index] !== 1) {
     const { ring, arrow } = signOf(radius);
     context.beginPath();
     context.arc(0, 0, ring, 0, 2 * Math.PI);

@@ -107,6 +107,7 @@ export function timeSceneOf(
     scales,
     units: unitsIn(store, focus),
     theme,
+    colouring: store.colouring.value,
     named: heaviest,
     ...selectionOf(store),
     // There are no isochrones below the launch overhead, because no launch takes less time.

@@ -50,6 +50,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: PlaneProps
             ...{ kernels, row: scene.points.row[index] as number, roof: focus, view: "time", scales, below },
             more: whatIfRow(store.kernelWhatIfs.value, scene.points.row[index] as number),
             terms: store.terms.value,
+            colourBy: scene.colouring.key,
             ...{ x: at.x[index] as number, y: at.y[index] as number, names: labels },
           })}
         />

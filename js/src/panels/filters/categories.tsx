@@ -1,13 +1,20 @@
-// The categories of the kernels: a bar of the categories' shares of the time, and a legend of their colours.
+// The colours of the kernels: their legend, the choice of the column that they show, and a bar of the categories' shares
+// of the time.
 
+import { useComputed } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { legendOf } from "../../chart/caption.ts";
-import { CategoryDot } from "../../chart/layers/points.tsx";
+import { FONT_PX } from "../../chart/labels/text_fitting.ts";
+import { ColourScale, SCALE_HEIGHT_PX, scaleWidth, ticksOfScale } from "../../chart/layers/colour_scale.tsx";
+import { CategoryDot, HollowDot } from "../../chart/layers/points.tsx";
 import { PATTERN_COUNT, patternPath, patternWidth } from "../../chart/points/shapes.ts";
 import { categoryColour } from "../../chart/scene.ts";
 import type { Theme } from "../../chart/theme.ts";
+import { colouringOf, colourKeys } from "../../roofline/colouring.ts";
 import type { Store } from "../../state/store.ts";
+import { colourTitle } from "../../text/columns.ts";
 import { formatPercent } from "../../text/numbers.ts";
-import type { Kernels } from "../../wire/columns.ts";
+import { type Option, Select } from "../../ui/select.tsx";
 import { strings, filterWords as words } from "../../words/words.ts";
 
 /** Categories with a smaller share of the time are combined into one part of the bar. */
@@ -33,6 +40,8 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
   if (all.length < 2 || !(store.kernels.value.totalTime > 0)) return null;
   const chosen = store.categories.value;
   const lock = store.lockNote("filters");
+  // If the points have other colours, the colours of the bar would seem to belong to the points.
+  const isColoured = store.colourBy.value === "category";
   const large = all.filter(({ share }) => share >= SMALL);
   const small = all.slice(large.length);
   return (
@@ -40,13 +49,13 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
       {large.map(({ name, share, kernels, code }) => {
         const on = chosen === null || chosen.includes(name);
         const text = words.part(name || strings.noCategory, formatPercent(share), kernels);
-        const background = categoryColour(theme, code);
+        const background = isColoured ? categoryColour(theme, code) : theme.line;
         const part = { title: text, style: { flexGrow: share } };
         const paint = (
           <span style={{ background, opacity: on ? 1 : 0.25 }}>
             <svg width={12} height={12} aria-hidden="true">
               <path
-                d={patternPath([6, 6], 6, code % PATTERN_COUNT)}
+                d={isColoured ? patternPath([6, 6], 6, code % PATTERN_COUNT) : ""}
                 stroke={theme.background}
                 stroke-width={patternWidth(6)}
               />
@@ -103,21 +112,114 @@ export function chosenAfter(chosen: readonly string[] | null, name: string, join
   return next.length > 0 ? next : null;
 }
 
-export function Legend({ kernels, theme }: { kernels: Kernels; theme: Theme }) {
-  const entries = legendOf(kernels, theme);
-  if (entries.length === 0) return null;
+interface LegendProps {
+  readonly store: Store;
+  readonly theme: Theme;
+}
+
+/** The legend of the points' colours. A category, such as a run, can be hidden and shown by its entry. */
+export function Legend({ store, theme }: LegendProps) {
+  const legend = legendOf(store, theme);
+  if (!legend) return null;
+  const { title, scale, entries, unknown } = legend;
+  const isOfCategories = store.colourBy.value === "category";
+  const dot = (content: ComponentChildren) => (
+    <svg width={12} height={12} aria-hidden="true">
+      {content}
+    </svg>
+  );
   return (
-    <p class="roofwidget-legend">
-      {entries.map(({ name, colour, code }) => (
-        <span key={name}>
-          {colour && (
-            <svg width={12} height={12} aria-hidden="true">
+    <fieldset class="roofwidget-legend" aria-label={strings.colours.by(title)}>
+      {!isOfCategories && <span>{title}</span>}
+      {scale && (
+        <svg
+          width={scaleWidth(scale)}
+          height={SCALE_HEIGHT_PX}
+          font-size={FONT_PX}
+          role="img"
+          aria-label={strings.colours.scale(title, ticksOfScale(scale), scale.isLog)}
+        >
+          <ColourScale scale={scale} theme={theme} />
+        </svg>
+      )}
+      {entries.map(({ name, value, colour, code }) => {
+        const isHidden = isOfCategories && store.categories.value?.includes(value) === false;
+        const picture =
+          colour &&
+          dot(
+            isHidden ? (
+              <HollowDot colour={colour} x={6} y={6} />
+            ) : (
               <CategoryDot colour={colour} category={code} x={6} y={6} outline={theme.background} />
-            </svg>
-          )}
-          {name}
+            ),
+          );
+        return isOfCategories && colour ? (
+          <LegendToggle key={value} store={store} value={value} isShown={!isHidden}>
+            {picture}
+            {name}
+          </LegendToggle>
+        ) : (
+          <span key={code}>
+            {picture}
+            {name}
+          </span>
+        );
+      })}
+      {unknown && (
+        <span>
+          {dot(<HollowDot colour={theme.muted} x={6} y={6} />)}
+          {unknown}
         </span>
-      ))}
-    </p>
+      )}
+    </fieldset>
+  );
+}
+
+interface LegendToggleProps {
+  readonly store: Store;
+  readonly value: string;
+  readonly isShown: boolean;
+  readonly children: ComponentChildren;
+}
+
+function LegendToggle({ store, value, isShown, children }: LegendToggleProps) {
+  const lock = store.lockNote("filters");
+  return (
+    <button
+      type="button"
+      data-lm-suppress-shortcuts="true"
+      data-category={value}
+      aria-pressed={isShown}
+      aria-disabled={lock !== undefined}
+      title={lock ?? words.toggle}
+      onClick={() => {
+        const all = store.byCategory.value.map(({ name }) => name);
+        const others = (store.categories.value ?? all).filter((other) => other !== value);
+        const next = isShown ? others : [...others, value];
+        store.setCategories(next.length === 0 || next.length === all.length ? null : next);
+      }}
+    >
+      {children}
+    </button>
+  );
+}
+
+/** The choice of the column that gives points their colours. */
+export function ColourBy({ store }: { readonly store: Store }) {
+  const { kernels, colourBy } = store;
+  const keys = useComputed(() => colourKeys(kernels.value));
+  const options = keys.value.map(
+    (key): Option => [key, kernels.value.series && key === "category" ? strings.series : colourTitle(key)[0]],
+  );
+  const { key } = colouringOf(kernels.value, colourBy.value);
+  const isListed = keys.value.includes(key);
+  if (options.length < (isListed ? 2 : 1)) return null;
+  return (
+    <Select
+      label={words.colourBy}
+      value={key}
+      options={isListed ? options : [[key, colourTitle(key)[0]], ...options]}
+      choose={store.setColourBy}
+    />
   );
 }

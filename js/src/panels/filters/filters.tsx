@@ -16,7 +16,7 @@ import { type Option, Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import { numerals, strings, filterWords as words } from "../../words/words.ts";
 import { Tick } from "../hardware/limits.tsx";
-import { CategoryBar } from "./categories.tsx";
+import { CategoryBar, ColourBy } from "./categories.tsx";
 
 /** A table with at most this many measured kernels needs no filters. */
 const HANDFUL = 5;
@@ -40,6 +40,7 @@ export function Filters({ store, theme, width }: FiltersProps) {
       <div class="roofwidget-filter-row">
         <LiveText class="roofwidget-counted" text={counted(store)} dragging={store.isInDrag()} />
         {isOfKernels && <Controls store={store} />}
+        {isOfKernels && totalTime > 0 && <ColourBy store={store} />}
         {program && (
           <Select
             label={words.scope}
@@ -125,7 +126,7 @@ function Controls({ store }: { store: Store }) {
         onInput={(event) => store.setSearch(event.currentTarget.value, { stream: true })}
       />
       <Choice
-        label={words.category}
+        label={store.kernels.value.series ? strings.series : words.category}
         lock={lock}
         chosen={store.categories.value}
         offered={categories.map(({ name, share }) => {

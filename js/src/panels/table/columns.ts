@@ -3,17 +3,18 @@
 import { headroomOf, judge } from "../../roofline/bound.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
 import { boundsOf } from "../../state/filters.ts";
+import { formatValue, titleAndUnit, type Unit } from "../../text/columns.ts";
 import { attainableDigits, bindingWord, shortNameOf } from "../../text/describe.ts";
 import { SHAPE_COLUMN } from "../../text/disambiguate.ts";
-import { formatIntensity, formatPercent, formatQuantity, formatSignificant } from "../../text/numbers.ts";
+import { formatPercent } from "../../text/numbers.ts";
 import { bytesReasonOf } from "../../text/reasons.ts";
 import { type DictColumn, type Kernels, textAt } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
 import type { CsvColumn } from "./csv.ts";
 import { orderOf, type Ranks, ranksOf } from "./natural.ts";
 
-/** The unit of a column. "share" is a fraction. "plain" is a number whose unit is unknown. */
-export type Kind = "FLOP" | "B" | "s" | "FLOP/s" | "B/s" | "FLOP/B" | "share" | "plain";
+/** The unit of a column. "share" is a fraction. */
+export type Kind = Unit | "share";
 
 interface Head {
   /**
@@ -220,7 +221,6 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
 }
 
 const TAKEN = /^(?:flops|bytes|ai|rate|bandwidth_utilization):/;
-const UNIT = /\s*\((FLOP|B|s|FLOP\/s|B\/s|FLOP\/B)\)$/;
 
 /**
  * Makes a column of the table from an additional column of the file. If the name of the file's column ends with a unit,
@@ -228,11 +228,10 @@ const UNIT = /\s*\((FLOP|B|s|FLOP\/s|B\/s|FLOP\/B)\)$/;
  */
 function extraColumn(name: string, values: DictColumn | Float64Array): Column {
   const isTaken = Object.hasOwn(words.heads, name) || TAKEN.test(name);
-  const unit = UNIT.exec(name);
-  const title = unit ? name.slice(0, unit.index) : name;
+  const [title, unit] = titleAndUnit(name);
   const head = { key: isTaken ? `extra:${name}` : name, title, meaning: words.ofTheFile(name), ofFile: true, from: [] };
   if (!(values instanceof Float64Array)) return text(head, () => values);
-  return told(head, (unit?.[1] as Kind | undefined) ?? "plain", values);
+  return told(head, unit, values);
 }
 
 function once<T>(make: () => T): () => T {
@@ -250,17 +249,8 @@ export function cellText(column: Column, row: number): string {
   if (column.kind === "text") return (column.shown?.(row) ?? column.at(row)) || words.unknown;
   const value = column.at(row);
   if (Number.isNaN(value)) return words.unknown;
-  switch (column.kind) {
-    case "share":
-      return value > 0 && value < MIN_SHOWN_SHARE ? words.less(formatPercent(MIN_SHOWN_SHARE)) : formatPercent(value);
-    case "FLOP/B":
-      return formatIntensity(value);
-    case "plain":
-      // A whole number without a unit may be an identifier, so it is not rounded.
-      return Number.isSafeInteger(value) ? String(value) : formatSignificant(value, 4);
-    default:
-      return formatQuantity(value, column.kind, column.digits?.(row));
-  }
+  if (column.kind !== "share") return formatValue(value, column.kind, column.digits?.(row));
+  return value > 0 && value < MIN_SHOWN_SHARE ? words.less(formatPercent(MIN_SHOWN_SHARE)) : formatPercent(value);
 }
 
 /**

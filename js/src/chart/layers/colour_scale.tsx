@@ -1,0 +1,63 @@
+// The legend of a scale of colours: a bar with its lowest, middle and highest value.
+
+import { type NumberColouring, SCALE_STEPS, valueAt } from "../../roofline/colouring.ts";
+import { colourTitle, formatValue } from "../../text/columns.ts";
+import { FONT_PX, textWidth } from "../labels/text_fitting.ts";
+import type { Theme } from "../theme.ts";
+
+const [STEP_PX, BAR_PX, TICK_PX] = [5, 10, 3];
+/** The least distance between the numbers under the bar, px. */
+const GAP_PX = 8;
+/** The height of the bar with its numbers, px. */
+export const SCALE_HEIGHT_PX = BAR_PX + TICK_PX + FONT_PX + 3;
+
+/** Returns the numbers under the bar. A scale with one value has one number. */
+export function ticksOfScale(scale: NumberColouring): string[] {
+  const [, unit] = colourTitle(scale.key);
+  const shares = scale.low < scale.high ? [0, 0.5, 1] : scale.low === scale.high ? [1] : [];
+  return shares.map((share) => formatValue(valueAt(scale, share), unit, 3));
+}
+
+/** Returns the width of the bar, px: with room for the numbers under it. */
+export function scaleWidth(scale: NumberColouring): number {
+  const widest = Math.max(0, ...ticksOfScale(scale).map((text) => textWidth(text)));
+  return Math.max(STEP_PX * SCALE_STEPS, Math.ceil(3 * widest + 2 * GAP_PX));
+}
+
+interface ColourScaleProps {
+  readonly scale: NumberColouring;
+  readonly theme: Theme;
+  readonly x?: number;
+  readonly y?: number;
+}
+
+export function ColourScale({ scale, theme, x = 0, y = 0 }: ColourScaleProps) {
+  const width = scaleWidth(scale);
+  const ticks = ticksOfScale(scale);
+  const step = width / SCALE_STEPS;
+  const foot = y + BAR_PX + TICK_PX;
+  return (
+    <g>
+      {theme.scale.map((colour, at) => (
+        <rect key={colour} x={x + at * step} y={y} width={step + 0.5} height={BAR_PX} fill={colour} />
+      ))}
+      {ticks.map((text, at) => {
+        const share = ticks.length === 1 ? 1 : at / (ticks.length - 1);
+        const place = x + share * width;
+        return (
+          <g key={share}>
+            <path d={`M${place},${y + BAR_PX}V${foot}`} stroke={theme.muted} />
+            <text
+              x={place}
+              y={foot + FONT_PX}
+              fill={theme.text}
+              text-anchor={share === 0 ? "start" : share === 1 ? "end" : "middle"}
+            >
+              {text}
+            </text>
+          </g>
+        );
+      })}
+    </g>
+  );
+}

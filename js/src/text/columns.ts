@@ -1,0 +1,30 @@
+// The names, units and values of columns as text.
+
+import { tableWords as words } from "../words/words.ts";
+import { formatIntensity, formatQuantity, formatSignificant } from "./numbers.ts";
+
+/** The unit of a column. "plain" is a number whose unit is unknown. */
+export type Unit = "FLOP" | "B" | "s" | "FLOP/s" | "B/s" | "FLOP/B" | "plain";
+
+const UNIT = /\s*\((FLOP|B|s|FLOP\/s|B\/s|FLOP\/B)\)$/;
+const OWN: Readonly<Record<string, Unit>> = { time: "s", self_time: "s", count: "plain", flops: "FLOP" };
+
+/** Returns the title and the unit of a column of the file. If its name ends with a unit, the column has this unit. */
+export function titleAndUnit(name: string): readonly [title: string, unit: Unit] {
+  const unit = UNIT.exec(name);
+  return [unit ? name.slice(0, unit.index) : name, (unit?.[1] as Unit | undefined) ?? "plain"];
+}
+
+/** Returns the title and the unit of a column that gives points their colours. */
+export function colourTitle(key: string): readonly [title: string, unit: Unit] {
+  if (!Object.hasOwn(words.heads, key)) return titleAndUnit(key);
+  const isOfFile = !(Object.hasOwn(OWN, key) || key === "category" || key === "precision");
+  return isOfFile ? titleAndUnit(key) : [words.heads[key as keyof typeof words.heads], OWN[key] ?? "plain"];
+}
+
+export function formatValue(value: number, unit: Unit, digits?: number): string {
+  if (unit === "FLOP/B") return formatIntensity(value);
+  // A whole number without a unit may be an identifier, so it is not rounded.
+  if (unit === "plain") return Number.isSafeInteger(value) ? String(value) : formatSignificant(value, 4);
+  return formatQuantity(value, unit, digits);
+}

@@ -1,0 +1,122 @@
+// The scale of colours for numbers, its legend, and the points that it colours.
+
+import { describe, expect, it } from "vitest";
+import { legendOf } from "../../src/chart/caption.ts";
+import { scaleWidth, ticksOfScale } from "../../src/chart/layers/colour_scale.tsx";
+import { pictureOf } from "../../src/chart/picture.tsx";
+import { pointColours } from "../../src/chart/scene.ts";
+import { DARK, forcedTheme, LIGHT, type Theme } from "../../src/chart/theme.ts";
+import { colouringOf, type NumberColouring, SCALE_STEPS } from "../../src/roofline/colouring.ts";
+import { createStore } from "../../src/state/store.ts";
+import { sentenceOf, tooltipRows } from "../../src/text/describe.ts";
+import { makeChip, makeKernels, makeRoof, wireKernels } from "../helpers.ts";
+import { onOneChip, scene } from "../scenes.ts";
+
+const linear = (hex: string) =>
+  [1, 3, 5].map((at) => {
+    const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+const luminance = (hex: string) => {
+  const [r, g, b] = linear(hex);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+/** The colour in OKLab, by the matrices of its author. */
+function lab(hex: string): [number, number, number] {
+  const [r, g, b] = linear(hex);
+  const [l, m, s] = [
+    Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b),
+    Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b),
+    Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b),
+  ];
+  return [
+    0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+    1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
+  ];
+}
+const distance = (one: string, other: string) => {
+  const [a, b] = [lab(one), lab(other)];
+  return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+};
+const contrast = (one: string, other: string) => {
+  const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+};
+
+describe("the scale of colours", () => {
+  const themes: [string, Theme][] = [
+    ["light", LIGHT],
+    ["dark", DARK],
+  ];
+  it.each(themes)("has equal steps to the eye, %s", (_, { scale }) => {
+    expect(scale).toHaveLength(SCALE_STEPS);
+    const steps = scale.slice(1).map((colour, at) => distance(scale[at] as string, colour));
+    expect(Math.max(...steps) / Math.min(...steps)).toBeLessThan(1.35);
+  });
+  it.each([...themes, ["forced", forcedTheme("#000000", "#ffff00")] as [string, Theme]])(
+    "can be read in grey, because it only becomes brighter or only darker, %s",
+    (_, { scale }) => {
+      const greys = scale.map((colour) => lab(colour)[0]);
+      const sorted = [...greys].sort((a, b) => a - b);
+      expect([sorted, [...sorted].reverse()]).toContainEqual(greys);
+      expect(Math.abs((greys[0] as number) - (greys.at(-1) as number))).toBeGreaterThan(0.2);
+    },
+  );
+  it.each(themes)("has a contrast of at least 3 on the background, %s", (_, { scale, background }) => {
+    for (const colour of scale) expect(contrast(colour, background)).toBeGreaterThanOrEqual(3);
+  });
+});
+
+const SPEC = { flops: 1e12, bytes: 1e10, time: 1 };
+
+describe("points by a column of numbers", () => {
+  const extra = { "start (s)": [0.001, Number.NaN, 10] };
+  const kernels = makeKernels(Array(3).fill(SPEC), { extra });
+  const colouring = colouringOf(kernels, "start (s)") as NumberColouring;
+  it("have the colour of their step, no pattern, and are grey outlines where it is unknown", () => {
+    const { colour, colours, hollow, patterns } = pointColours({ ...scene(Array(3).fill(SPEC)), kernels, colouring });
+    expect([...colour].map((code) => colours[code])).toEqual([LIGHT.scale[0], LIGHT.muted, LIGHT.scale.at(-1)]);
+    expect([...hollow].map(Boolean)).toEqual([false, true, false]);
+    expect(patterns).toEqual([]);
+  });
+  it("have a legend with the lowest, middle and highest value with their unit, and the unknown ones", () => {
+    const store = createStore(
+      onOneChip(Array(3).fill(SPEC), {
+        kernels: wireKernels(Array(3).fill(SPEC), 0, { extra }),
+        colour_by: "start (s)",
+      }),
+      new AbortController().signal,
+    );
+    const legend = legendOf(store, LIGHT);
+    expect(legend).toMatchObject({ title: "start", entries: [], unknown: "not given (1)" });
+    expect(ticksOfScale(colouring)).toEqual(["1 ms", "100 ms", "10 s"]);
+    expect(scaleWidth(colouring)).toBeGreaterThanOrEqual(160);
+    const { svg } = pictureOf(store, 700, () => 400, LIGHT);
+    for (const text of ["start", "1 ms", "100 ms", "10 s", "not given (1)"]) expect(svg).toContain(`>${text}</text>`);
+    for (const colour of LIGHT.scale) expect(svg).toContain(`fill="${colour}"`);
+  });
+  it("say their value in the tooltip", () => {
+    const roof = makeRoof(makeChip());
+    const rows = (row: number, by: string) =>
+      Object.fromEntries(tooltipRows(kernels, row, roof, "roofline", [], {}, by));
+    expect(rows(0, "start (s)")["start"]).toBe("1 ms");
+    expect(rows(1, "start (s)")["start"]).toBe("not given");
+    expect(rows(0, "category")).not.toHaveProperty("start");
+  });
+});
+
+describe("series", () => {
+  const specs = [
+    { ...SPEC, name: "gemm", category: "v1", time: 3 },
+    { ...SPEC, name: "gemm", category: "v2" },
+  ];
+  const wire = { ...wireKernels(specs), series: true };
+  it("have a legend of their own, and their name in sentence and tooltip", () => {
+    const store = createStore(onOneChip(specs, { kernels: wire }), new AbortController().signal);
+    expect(legendOf(store, LIGHT)).toMatchObject({ title: "Series", entries: [{ name: "v1" }, { name: "v2" }] });
+    const roof = makeRoof(makeChip());
+    expect(sentenceOf(store.kernels.value, 1, roof)).toMatch(/^gemm \(v2\) on chip/);
+    expect(tooltipRows(store.kernels.value, 1, roof)[0]).toEqual(["series", "v2"]);
+  });
+});

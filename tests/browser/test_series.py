@@ -1,0 +1,83 @@
+"""Several runs as series, and the colours of points by a column, in a real JupyterLab."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import OpenNotebook
+from tests.browser.drawn import Drawn
+from tests.browser.lab import Notebook
+
+RUNS = """import roofwidget as rw
+mine = rw.Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+def run(matmul, norm, gelu):
+    return rw.Kernels(["matmul", "norm", "gelu"], [4e14, 1e12, 1e13], [1e12, 2e12, 1e12], time=[matmul, norm, gelu],
+                      category=["gemm", None, None], extra={"node": ["n10", "n2", None], "rank": [0, 1, 63]}, chip=mine)
+runs = rw.compare_runs({"v1": run(12, 5, 4), "<b>v2</b>": run(8, 6, 4), "v3": run(8, 3, 4), "v4": run(5, 3, 4)})
+w = runs.roofline()
+w"""
+
+
+def shown(notebook: OpenNotebook) -> tuple[Notebook, Drawn, Locator]:
+    book = notebook([RUNS])
+    book.run(0)
+    drawn = Drawn(book)
+    return book, drawn, drawn.root.locator(".roofwidget-legend")
+
+
+def test_each_run_has_an_entry_of_the_legend_that_hides_and_shows_it(notebook: OpenNotebook) -> None:
+    book, drawn, legend = shown(notebook)
+    entries = legend.get_by_role("button")
+    expect(entries).to_have_text(["v1", "<b>v2</b>", "v3", "v4"])
+    expect(legend).to_have_attribute("aria-label", "Colours: Series")
+    entries.nth(1).click()
+    drawn.eventually(lambda: book.python("list(w.categories)") == ["v1", "v3", "v4"])
+    expect(entries.nth(1)).to_have_attribute("aria-pressed", "false")
+    expect(drawn.root.locator(".roofwidget-counted")).to_contain_text("9 of 12 kernels")
+    # By key, and the focus stays on the entry.
+    entries.nth(3).focus()
+    entries.nth(3).press("Enter")
+    drawn.eventually(lambda: book.python("list(w.categories)") == ["v1", "v3"])
+    expect(entries.nth(3)).to_be_focused()
+    for entry in (1, 3):
+        entries.nth(entry).click()
+    drawn.eventually(lambda: book.python("w.categories") is None)
+
+
+def test_a_selected_kernel_has_a_path_through_the_runs(notebook: OpenNotebook) -> None:
+    book, drawn, legend = shown(notebook)
+    arrows = drawn.root.locator(".roofwidget-runs > g")
+    expect(arrows).to_have_count(0)
+    book.python("setattr(w, 'selected', [3])")
+    drawn.eventually(lambda: arrows.evaluate_all("(all) => all.map((one) => one.dataset.row)") == ["3", "6", "9"])
+    assert drawn.label("run 3") == "−33 %"
+    expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("matmul (<b>v2</b>) on My chip")
+    legend.get_by_role("button", name="v3").click()
+    drawn.eventually(lambda: arrows.evaluate_all("(all) => all.map((one) => one.dataset.row)") == ["3", "9"])
+    assert drawn.label("run 9") == "−38 %"
+
+
+def test_points_are_coloured_by_a_column_with_a_legend_that_a_screen_reader_reads(notebook: OpenNotebook) -> None:
+    book, drawn, legend = shown(notebook)
+    choice = drawn.root.get_by_label("Colour by")
+    assert choice.locator("option").all_inner_texts() == [
+        *("Series", "Time", "FLOPs", "node", "rank", "category in the run"),
+    ]
+    choice.select_option("rank")
+    drawn.eventually(lambda: book.python("w.colour_by") == "rank")
+    scale = legend.get_by_role("img", name="rank: a scale of colours from 0 to 63")
+    expect(scale).to_be_visible()
+    assert scale.locator("text").all_text_contents() == ["0", "31.5", "63"]
+    expect(legend.get_by_role("button")).to_have_count(0)
+    book.python("setattr(w, 'colour_by', 'node')")
+    expect(choice).to_have_value("node")
+    expect(legend.locator("span")).to_have_text(["node", "n2", "n10", "not given (4)"])
+    spoken = drawn.root.locator(".roofwidget-spoken")
+    book.python("setattr(w, 'selected', [0])")
+    drawn.eventually(lambda: any("node: n10." in text for text in spoken.all_text_contents()))
+    chart = drawn.root.locator(".roofwidget-chart")
+    chart.focus()
+    chart.press("ArrowRight")
+    expect(drawn.root.get_by_role("tooltip")).to_contain_text("node")
+    picture = book.python("w.to_svg()")
+    assert all(f">{text}</text>" in picture for text in ("node", "n2", "n10", "not given (4)"))
