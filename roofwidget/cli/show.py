@@ -134,7 +134,10 @@ def _drawn(
             rate=float(rates[row]),
             kind="above" if first.above_roof[row] else str(first.regime[row]) if is_measured[row] else "unmeasured",
             cells=_cells(first, row),
-            absence="no FLOPs" if first.flops[row] == 0 else "no roof",
+            absence=f"no {'FLOPs' if first.operation(row) == 'FLOP' else 'operations'}"
+            if first.flops[row] == 0
+            else "no roof",
+            operation=first.operation(row),
         )
         for row in ranking(first)
         if first.non_kernels is None or not first.non_kernels[row]
