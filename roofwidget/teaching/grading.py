@@ -36,8 +36,8 @@ class Grade:
     attempts
         How many answers were given.
     message
-        What the learner is told about the answer. If there is none, the message names an answer whose key is similar and
-        belongs to no question.
+        What the learner is told about the answer. If there is none, the message names an answer whose key is similar
+        and belongs to no question.
     factor
         The factor of `Question.check`: for a number, the answer divided by the right answer. NaN without one.
     """
