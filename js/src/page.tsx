@@ -1,10 +1,12 @@
 // The entry of an exported page: it starts each widget of the page, without Python.
 
+import { answersStorage } from "./state/kept_answers.ts";
 import type { Model } from "./state/model.ts";
 import { type SavedState, savedModel } from "./state/saved_model.ts";
 import type { StepLink } from "./state/step_link.ts";
 import makeWidget from "./widget.tsx";
 import { inflatedText } from "./wire/packed.ts";
+import type { Story } from "./wire/types.ts";
 
 /** What the page itself has: the catalogue of chips. No file is opened, because no Python could read it. */
 const OWN: ReadonlyMap<string, unknown> = new Map([
@@ -33,8 +35,16 @@ let stories = 0;
 async function start(element: HTMLElement) {
   const packed = element.querySelector("script")?.textContent ?? "";
   const saved = savedModel(JSON.parse(await inflatedText(packed)) as SavedState);
-  const link = saved.get("story") ? stepLink(++stories) : undefined;
-  const model: Model = { ...saved, get: (name) => (name === "step_link" ? link : (OWN.get(name) ?? saved.get(name))) };
+  const story = (saved.get("story") ?? null) as Story | null;
+  const place = story ? ++stories : 0;
+  const storage = answersStorage(story, place, () => localStorage);
+  const own = new Map<string, unknown>([
+    ...OWN,
+    ["step_link", story ? stepLink(place) : undefined],
+    ["answers_storage", storage],
+    ["answers", storage?.read()],
+  ]);
+  const model: Model = { ...saved, get: (name) => own.get(name) ?? saved.get(name) };
   const el = document.createElement("div");
   const { signal } = new AbortController();
   const widget = makeWidget();

@@ -299,6 +299,39 @@ def test_the_address_names_the_step(exported: Callable[..., Exported]) -> None:
     expect(opened.drawn.slider("bandwidth")).to_be_visible()
 
 
+def test_answers_on_a_page_are_there_when_it_is_opened_again(exported: Callable[..., Exported]) -> None:
+    opened = exported(told().to_html(), fragment="#step=3")
+    page, panel = opened.page, Panel(opened.page)
+    choose_an_option(panel)
+    answers = panel.saved().path().read_text(encoding="utf-8")
+    page.reload()
+    panel.at(3)
+    assert panel.saved().path().read_text(encoding="utf-8") == answers
+    remove = panel.root.get_by_role("button", name="Remove answers")
+    remove.click()
+    panel.root.get_by_role("button", name="Remove all of them?").click()
+    expect(remove).to_have_count(0)
+    page.reload()
+    panel.at(3)
+    expect(panel.root.get_by_role("button", name="Save answers")).to_have_count(0)
+
+
+def test_a_page_says_if_the_browser_does_not_keep_its_answers(exported: Callable[..., Exported]) -> None:
+    opened = exported(told().to_html(), fragment="#step=3")
+    page, panel = opened.page, Panel(opened.page)
+    page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+    )
+    page.reload()
+    panel.at(3)
+    alert = panel.root.get_by_role("alert")
+    expect(alert).to_have_count(0)
+    choose_an_option(panel)
+    expect(alert).to_have_text(
+        "This browser does not keep your answers: they are lost when the page closes. Save them as a file."
+    )
+
+
 def test_a_step_starts_anew_and_undo_returns_to_the_step_before(exported: Callable[..., Exported]) -> None:
     opened = exported(told().to_html())
     panel, drawn = Panel(opened.page), opened.drawn

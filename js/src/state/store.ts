@@ -10,6 +10,7 @@ import { derive } from "./derived.ts";
 import { filterActions } from "./filters.ts";
 import { createWorkload, type GraphEntry } from "./graph.ts";
 import { createHistory } from "./history.ts";
+import { keepAnswers } from "./kept_answers.ts";
 import { createKernelWhatIfs } from "./kernel_what_ifs.ts";
 import { answerOnChart, createLesson, verdictOf } from "./lesson.ts";
 import { createLocks } from "./locks.ts";
@@ -181,6 +182,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const { setColumns, setColourBy, setAtRoof, ...filters } = filterActions(sync);
   const { setRulers, setPresentation, setView, ...zooming } = viewing.actions;
   const { setDim, dragDim, setConvention, setDtype } = workload.actions;
+  const isStorageRefused = keepAnswers(model, signals.answers, abort);
   followStepLink(model, { story: signals.story, step: signals.step, show: showStep }, abort);
 
   return {
@@ -255,6 +257,10 @@ export function createStore(model: Model, abort: AbortSignal) {
     prediction: lesson.prediction,
     showStep,
     giveAnswer,
+    /** Whether the browser refuses to keep the answers of an exported page; undefined elsewhere. */
+    isStorageRefused,
+    /** Takes all answers back. */
+    forgetAnswers: () => sync.set({ answers: {} }),
     /** Returns what the chart itself answers now to the question of the step. */
     answerNow: () => {
       const asked = lesson.question.value;

@@ -715,6 +715,11 @@ export const catalogue: Like<typeof en.catalogue> = {
     restart: "Anfang des Schritts",
     restartHint: "Zeigt das Diagramm wie am Anfang dieses Schritts",
     save: "Antworten speichern",
+    forget: "Antworten entfernen",
+    forgetNow: "Wirklich alle entfernen?",
+    forgetHint: "Dieser Browser behält deine Antworten für das nächste Öffnen der Seite",
+    notKept:
+      "Dieser Browser behält deine Antworten nicht: Sie gehen verloren, wenn die Seite geschlossen wird. Speichere sie als Datei.",
     question: "Frage",
     check: "Prüfen",
     show: "Antwort zeigen",

@@ -1,12 +1,33 @@
 // The panel of a story: the text of the step, its question, and the way to the other steps.
 
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
+import { keepFocusNear } from "../../ui/focus.ts";
 import { TextNodes } from "../../ui/text_nodes.tsx";
 import { storyWords as words } from "../../words/words.ts";
 import { saveAnswers } from "./answers_file.ts";
 import { QuestionPanel } from "./question.tsx";
+
+/** A button that takes all answers back at its second press. They cannot be brought back. */
+function Forget({ store }: { store: Store }) {
+  const isSure = useSignal(false);
+  return (
+    <Button
+      title={words.forgetHint}
+      onBlur={() => {
+        isSure.value = false;
+      }}
+      onClick={({ currentTarget }) => {
+        if (isSure.value) keepFocusNear(currentTarget, store.forgetAnswers);
+        else isSure.value = true;
+      }}
+    >
+      {isSure.value ? words.forgetNow : words.forget}
+    </Button>
+  );
+}
 
 export function StoryPanel({ store }: { store: Store }) {
   const { current, question, steps } = store.lesson;
@@ -57,7 +78,13 @@ export function StoryPanel({ store }: { store: Store }) {
         {hasAnswers && (
           <Button onClick={({ currentTarget }) => saveAnswers(store, currentTarget.ownerDocument)}>{words.save}</Button>
         )}
+        {hasAnswers && store.isStorageRefused?.value === false && <Forget store={store} />}
       </div>
+      {hasAnswers && store.isStorageRefused?.value && (
+        <p class="roofwidget-fault" role="alert">
+          {words.notKept}
+        </p>
+      )}
     </section>
   );
 }
