@@ -61,7 +61,7 @@ def test_points_are_coloured_by_a_column_with_a_legend_that_a_screen_reader_read
     book, drawn, legend = shown(notebook)
     choice = drawn.root.get_by_label("Colour by")
     assert choice.locator("option").all_inner_texts() == [
-        *("Series", "Time", "FLOPs", "node", "rank", "category in the run"),
+        *("Series", "Time", "FLOPs", "node", "rank", "category in the profile"),
     ]
     choice.select_option("rank")
     drawn.eventually(lambda: book.python("w.colour_by") == "rank")
