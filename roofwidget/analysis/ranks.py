@@ -263,7 +263,7 @@ class Ranks:
         differ = ["the ranks are of different chips"] if len(chips) > 1 else []
         warned = [f"{rank}: {text}" for rank, table in self.tables.items() for text in table.warnings]
         source = counted(len(self.tables), "rank")
-        return concat(parts).replace(chip=chip, warnings=[*differ, *warned], source=source)
+        return concat(parts).replace(chip=chip, warnings=[*differ, *warned], source=source, series=True)
 
     def roofline(self, **traits: Any) -> RooflineWidget:
         """Return a `RooflineWidget` with the kernels of all ranks; the rank is the category, so it has the colour."""

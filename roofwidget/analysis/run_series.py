@@ -38,8 +38,8 @@ from roofwidget.units import format_change, format_percent, format_quantity
 if TYPE_CHECKING:
     from roofwidget.widget import RooflineWidget
 
-CATEGORY_IN_RUN: Final = "category in the run"
-"""The column of `RunSeries.kernels` with the categories of the runs: its own category is the run."""
+CATEGORY_IN_PROFILE: Final = "category in the profile"
+"""The column of `RunSeries.kernels` with the categories in the profiles: the category of a row is its run."""
 _COMMIT: Final = "commit"
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
@@ -330,20 +330,12 @@ class RunSeries:
         A change is a step if its verdict is ``faster`` or ``slower``. If a run lacks a kernel or its time, the runs
         before and after it are compared.
         """
-        found: list[RunStep] = []
-        last = np.full(len(self), -1, dtype=np.intp)
-        for at in self._order:
-            is_known = ~np.isnan(self.time[:, at])
-            for before in np.unique(last[is_known & (last >= 0)]).tolist():
-                kernels = np.flatnonzero(is_known & (last == before))
-                found += self._steps_between(before, at, kernels)
-            last[is_known] = at
-        return tuple(sorted(found, key=lambda step: -abs(step.change)))
+        return tuple(map(self._step, range(len(self._changes))))
 
     @property
     def largest_step(self) -> RunStep | None:
         """The largest change of one kernel from run to run, or None if no kernel changed."""
-        return self.steps[0] if self.steps else None
+        return self._step(0) if len(self._changes) else None
 
     def trend(self) -> RunTrend:
         """Return the totals by run, in the order of dates. If a date is unknown, the order is that of the runs."""
@@ -372,12 +364,12 @@ class RunSeries:
     def kernels(self) -> Kernels:
         """All rows of all runs as one table, whose categories are the runs; the widget shows it.
 
-        The categories of the runs are in the column ``"category in the run"`` of `Kernels.extra`.
+        The categories of the runs are in the column ``"category in the profile"`` of `Kernels.extra`.
         """
         runs = list(self.tables.values())
         table = joined(runs, joined_texts(one_text(name, len(run)) for name, run in self.tables.items()))
         own = joined_texts(run.codes("category") for run in runs)
-        extra = {CATEGORY_IN_RUN: own} if any(own.values) else {}
+        extra = {CATEGORY_IN_PROFILE: own} if any(own.values) else {}
         chips = {run.chip.id: run.chip for run in runs if run.chip is not None}
         is_shared = len(chips) == 1 and all(run.chip is not None for run in runs)
         return table.replace(
@@ -449,12 +441,15 @@ class RunSeries:
         shown = len(self.runs) - _MAX_RUNS_ACROSS
         if shown > 0:
             notes.append(f"the table of kernels leaves out {counted(shown, 'run')}; see to_dataframe()")
-        for at in self._order:
+        lacking = [at for at in self._order if self.is_missing[:, at].any()]
+        for at in lacking[:_MAX_RUNS_ACROSS]:
             missing = np.flatnonzero(self.is_missing[:, at])
-            if len(missing):
-                order = missing[np.argsort(-self._longest[missing], kind="stable")]
-                named = first_few([one_line(name) for name in self.names[order]], _MAX_NAMED_KERNELS)
-                notes.append(f"not in {one_line(self.runs[at])}: {named}")
+            order = missing[np.argsort(-self._longest[missing], kind="stable")]
+            named = first_few([one_line(name) for name in self.names[order]], _MAX_NAMED_KERNELS)
+            notes.append(f"not in {one_line(self.runs[at])}: {named}")
+        more = len(lacking) - _MAX_RUNS_ACROSS
+        if more > 0:
+            notes.append(f"{counted(more, 'more run')} lack{'s' if more == 1 else ''} kernels; see is_missing")
         undated = [name for name in self.runs if name not in self.dates]
         if self.dates and undated:
             named = first_few([one_line(name) for name in undated], _MAX_NAMED_KERNELS)
@@ -503,13 +498,37 @@ class RunSeries:
         rows_before, rows_after = self.rows[both, before], self.rows[both, after]
         return RunComparison(self._run(before), self._run(after), rows_before, rows_after, self.chip)
 
-    def _steps_between(self, before: int, after: int, kernels: Rows) -> Iterator[RunStep]:
-        runs = self._compared(before, after, kernels)
-        changed = zip(self.names[kernels], runs.before, runs.after, runs.ratio, runs.verdict, strict=True)
-        for name, seconds, then, ratio, verdict in changed:
-            if verdict in {"faster", "slower"}:
-                pair = self.runs[before], self.runs[after]
-                yield RunStep(str(name), *pair, float(seconds), float(then), float(ratio), str(verdict))
+    @cached_property
+    def _changes(self) -> Rows:
+        """The kernel, the earlier run and the later run of each step, the largest step first; shape (steps, 3)."""
+        found = [np.zeros((0, 3), dtype=np.intp)]
+        last = np.full(len(self), -1, dtype=np.intp)
+        for at in self._order:
+            is_known = ~np.isnan(self.time[:, at])
+            for before in np.unique(last[is_known & (last >= 0)]).tolist():
+                kernels = np.flatnonzero(is_known & (last == before))
+                verdict = self._compared(before, at, kernels).verdict
+                changed = kernels[(verdict == "faster") | (verdict == "slower")]
+                found.append(np.column_stack([changed, np.full_like(changed, before), np.full_like(changed, at)]))
+            last[is_known] = at
+        steps = np.concatenate(found)
+        kernels, before, after = steps.T
+        sizes = np.abs(self.time[kernels, after] - self.time[kernels, before])
+        ordered: Rows = steps[np.argsort(-sizes, kind="stable")]
+        return ordered
+
+    def _step(self, at: int) -> RunStep:
+        kernel, before, after = self._changes[at].tolist()
+        runs = self._compared(before, after, np.array([kernel]))
+        return RunStep(
+            kernel=str(self.names[kernel]),
+            run_before=self.runs[before],
+            run_after=self.runs[after],
+            before=float(runs.before[0]),
+            after=float(runs.after[0]),
+            ratio=float(runs.ratio[0]),
+            verdict=str(runs.verdict[0]),
+        )
 
     def _by_run(self, column_of: Any) -> Floats:
         found = np.full(self.rows.shape, np.nan)

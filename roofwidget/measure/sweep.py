@@ -62,10 +62,10 @@ class Sweep:
         labels = [_label(one) for one in self.values]
         self.profiles: Mapping[str, Profile] = MappingProxyType(dict(zip(labels, profiles, strict=True)))
         tables = {label: one.kernels for label, one in self.profiles.items()}
-        self.kernels = concat(tables)
+        self.kernels = concat(tables).replace(series=True)
         self.calls = concat(
             {label: table.program.replace(names=[label]) for label, table in tables.items() if len(table)}
-        )
+        ).replace(series=True)
         self.peaks = peaks
 
     def __len__(self) -> int:

@@ -284,7 +284,7 @@ def test_the_table_of_all_runs_has_the_run_as_category_and_keeps_the_own_categor
     runs = {name: run(matmul=8, copy=2).replace(category=["gemm", None]) for name in ("v1", "v2", "v3")}
     table = compare_runs(runs).kernels
     assert table.category.tolist() == ["v1", "v1", "v2", "v2", "v3", "v3"]
-    assert table.extra["category in the run"].tolist() == ["gemm", None] * 3
+    assert table.extra["category in the profile"].tolist() == ["gemm", None] * 3
     assert (table.series, table.chip) == (True, CHIP)
     assert rw.RooflineModel(None, compare_runs(runs)).has_series
 

@@ -29,7 +29,7 @@ def test_each_run_has_an_entry_of_the_legend_that_hides_and_shows_it(notebook: O
     book, drawn, legend = shown(notebook)
     entries = legend.get_by_role("button")
     expect(entries).to_have_text(["v1", "<b>v2</b>", "v3", "v4"])
-    expect(legend).to_have_attribute("aria-label", "Colours: Series")
+    expect(legend).to_have_attribute("aria-label", "Colour by Series")
     entries.nth(1).click()
     drawn.eventually(lambda: book.python("list(w.categories)") == ["v1", "v3", "v4"])
     expect(entries.nth(1)).to_have_attribute("aria-pressed", "false")
@@ -59,13 +59,13 @@ def test_a_selected_kernel_has_a_path_through_the_runs(notebook: OpenNotebook) -
 
 def test_points_are_coloured_by_a_column_with_a_legend_that_a_screen_reader_reads(notebook: OpenNotebook) -> None:
     book, drawn, legend = shown(notebook)
-    choice = drawn.root.get_by_label("Colour by")
+    choice = drawn.root.get_by_role("combobox", name="Colour by")
     assert choice.locator("option").all_inner_texts() == [
-        *("Series", "Time", "FLOPs", "node", "rank", "category in the run"),
+        *("Series", "Time", "FLOPs", "node", "rank", "category in the profile"),
     ]
     choice.select_option("rank")
     drawn.eventually(lambda: book.python("w.colour_by") == "rank")
-    scale = legend.get_by_role("img", name="rank: a scale of colours from 0 to 63")
+    scale = legend.get_by_role("img", name="rank: a scale of colours, 0, 31.5, 63")
     expect(scale).to_be_visible()
     assert scale.locator("text").all_text_contents() == ["0", "31.5", "63"]
     expect(legend.get_by_role("button")).to_have_count(0)

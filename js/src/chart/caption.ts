@@ -9,7 +9,8 @@ import { colourTitle } from "../text/columns.ts";
 import { sentenceOf, sentenceOfRoof, shortNameOf } from "../text/describe.ts";
 import { reasonOf } from "../text/reasons.ts";
 import { withWhatIf } from "../text/what_if.ts";
-import { openWords, strings } from "../words/words.ts";
+import type { Kernels } from "../wire/columns.ts";
+import { filterWords, numerals, openWords, strings } from "../words/words.ts";
 import { PATTERN_COUNT } from "./points/shapes.ts";
 import { categoryColour } from "./scene.ts";
 import type { Theme } from "./theme.ts";
@@ -17,10 +18,11 @@ import type { Theme } from "./theme.ts";
 /** An entry of the legend. */
 interface LegendEntry {
   readonly name: string;
-  /** The value in the column; "" without a text. */
-  readonly value: string;
-  readonly colour?: string | undefined;
-  /** The number of the text, which has a pattern of its own. */
+  /** The text in the column, "" without a text. Undefined for the entries of further and of unknown values. */
+  readonly value: string | undefined;
+  /** Undefined for the entry of further texts, which have the same colours. */
+  readonly colour: string | undefined;
+  /** The number of the text, which has a pattern of its own. -1 for unknown values, whose points are outlines. */
   readonly code: number;
 }
 
@@ -32,33 +34,38 @@ export const hasLegend = ({ showsTotals, points }: Pick<Store, "showsTotals" | "
 export interface Legend {
   /** The name of the column. */
   readonly title: string;
+  /** Whether the legend shows its title: not for categories. */
+  readonly isTitled: boolean;
   readonly scale: NumberColouring | undefined;
-  /** The last entry has no colour if there are more texts than colours. */
   readonly entries: readonly LegendEntry[];
-  /** What hollow points mean; undefined without such points. */
-  readonly unknown: string | undefined;
 }
 
 /** Returns the legend of the points' colours. Undefined if all kernels have the same category. */
 export function legendOf(store: Pick<Store, "kernels" | "colourBy">, theme: Theme): Legend | undefined {
   const kernels = store.kernels.value;
   const colouring = colouringOf(kernels, store.colourBy.value);
-  const title = kernels.series && colouring.key === "category" ? strings.series : colourTitle(colouring.key)[0];
-  const unknown = colouring.unknown > 0 ? strings.colours.unknown(colouring.unknown) : undefined;
-  if (colouring.kind === "number") return { title, scale: colouring, entries: [], unknown };
-  const { values } = colouring.column;
-  if (values.length < 2 && !unknown) return;
+  const { unknown } = colouring;
+  const isTitled = colouring.key !== "category";
+  const scale = colouring.kind === "number" ? colouring : undefined;
+  const values = colouring.kind === "number" ? [] : colouring.column.values;
+  if (!scale && values.length < 2 && !unknown) return;
   const most = kernels.series ? PATTERN_COUNT : theme.categories.length;
-  const shown = values.slice(0, most).map(
-    (value, code): LegendEntry => ({
-      ...{ name: value || strings.noCategory, value: value ?? "" },
-      ...{ colour: categoryColour(theme, code), code },
-    }),
-  );
+  const entries = values
+    .slice(0, most)
+    .map((value, code) => entry(value || strings.noCategory, code, categoryColour(theme, code), value ?? ""));
   const more = values.length - most;
-  const entries = more > 0 ? [...shown, { name: strings.moreCategories(more), value: "", code: -1 }] : shown;
-  return { title, scale: undefined, entries, unknown };
+  if (more > 0) entries.push(entry(strings.moreCategories(more), -1));
+  if (unknown > 0) entries.push(entry(`${filterWords.notTold} (${numerals.whole(unknown)})`, -1, theme.muted));
+  return { title: titleOf(kernels, colouring.key), isTitled, scale, entries };
 }
+
+const entry = (name: string, code: number, colour?: string, value?: string): LegendEntry => ({
+  ...{ name, value, colour, code },
+});
+
+/** Returns the title of a column that gives points their colours. */
+export const titleOf = ({ series }: Kernels, key: string) =>
+  series && key === "category" ? strings.series : colourTitle(key)[0];
 
 interface Caption {
   readonly text: string;

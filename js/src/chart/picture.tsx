@@ -8,7 +8,7 @@ import { captionOf, hasLegend, legendOf } from "./caption.ts";
 import { FONT_PX, linesOf, textWidth } from "./labels/text_fitting.ts";
 import { ColourScale, SCALE_HEIGHT_PX, scaleWidth } from "./layers/colour_scale.tsx";
 import { Labels, Rings } from "./layers/marks.tsx";
-import { CategoryDot, HollowDot, PointShapes } from "./layers/points.tsx";
+import { CategoryDot, PointShapes } from "./layers/points.tsx";
 import { rooflineDrawing } from "./roofline_layers.tsx";
 import type { Size } from "./scales.ts";
 import { svgText } from "./svg_text.ts";
@@ -30,7 +30,6 @@ interface Line {
   readonly text: string;
   readonly x: number;
   readonly y: number;
-  /** The category is -1 for the dot of an unknown value. */
   readonly dot?: { readonly colour: string; readonly category: number } | undefined;
 }
 
@@ -40,22 +39,19 @@ function caption(store: Store, width: number, theme: Theme, pointedChip: string 
   let [x, y] = [EDGE_PX, LINE_PX / 2];
   const legend = hasLegend(store) ? legendOf(store, theme) : undefined;
   let scale: { readonly of: NumberColouring; readonly x: number; readonly y: number } | undefined;
-  const add = (text: string, dot?: Line["dot"], indent = EDGE_PX) => {
+  const add = (text: string, dot: Line["dot"], indent = EDGE_PX) => {
     const room = textWidth(text) + EDGE_PX + indent;
     if (x > EDGE_PX && x + room > width) [x, y] = [EDGE_PX, y + LINE_PX];
     lines.push({ text, x: x + indent, y, dot });
     x += room + EDGE_PX;
   };
-  if (legend && store.colourBy.value !== "category") add(legend.title, undefined, 0);
+  if (legend?.isTitled) add(legend.title, undefined, 0);
   if (legend?.scale) {
-    const room = scaleWidth(legend.scale);
-    if (x + room > width - EDGE_PX) [x, y] = [EDGE_PX, y + LINE_PX];
     scale = { of: legend.scale, x, y: y + 2 };
-    x += room + 2 * EDGE_PX;
+    x += scaleWidth(legend.scale) + 2 * EDGE_PX;
   }
   for (const { name, colour, code } of legend?.entries ?? [])
     add(name, colour ? { colour, category: code } : undefined);
-  if (legend?.unknown) add(legend.unknown, { colour: theme.muted, category: -1 });
   if (x > EDGE_PX) y += LINE_PX;
   if (scale) y = Math.max(y, scale.y + SCALE_HEIGHT_PX + EDGE_PX / 2);
   // Each of the two texts begins on a new line.
@@ -115,8 +111,7 @@ export function pictureOf(
       {under.scale && <ColourScale scale={under.scale.of} theme={theme} x={under.scale.x} y={bottom + under.scale.y} />}
       {under.lines.map(({ text, x, y, dot }) => (
         <>
-          {dot && dot.category < 0 && <HollowDot {...dot} x={x - 8} y={bottom + y + 8} />}
-          {dot && dot.category >= 0 && <CategoryDot {...dot} x={x - 8} y={bottom + y + 8} outline={theme.background} />}
+          {dot && <CategoryDot {...dot} x={x - 8} y={bottom + y + 8} outline={theme.background} />}
           <text x={x} y={bottom + y + FONT_PX} {...textLooks(theme)}>
             {text}
           </text>

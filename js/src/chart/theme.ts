@@ -25,48 +25,16 @@ export interface Theme {
   readonly scale: readonly string[];
 }
 
-/** A colour in OKLab (Björn Ottosson, 2020): lightness from 0 to 1, and two axes of hue. Equal distances look equal. */
-type Lab = readonly [lightness: number, a: number, b: number];
-
 /**
- * Returns the colours of a scale through these stops. Neighbours have equal distances in OKLab, and the lightness only
- * falls or only rises, so the scale can be read in grey too.
+ * Returns the colours of a scale through these stops. The stops have equal distances in OKLab (Björn Ottosson, 2020), so
+ * all steps look equal. Their lightness only falls or only rises, so the scale can be read in grey too.
  */
-function scaleThrough(stops: readonly Lab[]): string[] {
-  const lengths = stops
-    .slice(1)
-    .map((stop, at) => Math.hypot(...stop.map((axis, of) => axis - (stops[at]?.[of] ?? 0))));
-  const whole = lengths.reduce((sum, length) => sum + length);
-  return Array.from({ length: SCALE_STEPS }, (_, step) => {
-    let [at, left] = [0, (whole * step) / (SCALE_STEPS - 1)];
-    while (at < lengths.length - 1 && left > (lengths[at] as number)) left -= lengths[at++] as number;
-    const [from, to] = [stops[at], stops[at + 1]] as [Lab, Lab];
-    const share = left / (lengths[at] as number);
-    return fromLab(from.map((axis, of) => axis + ((to[of] as number) - axis) * share) as unknown as Lab);
+const scaleThrough = (stops: readonly string[]) =>
+  Array.from({ length: SCALE_STEPS }, (_, step) => {
+    const place = (step / (SCALE_STEPS - 1)) * (stops.length - 1);
+    const at = Math.min(Math.floor(place), stops.length - 2);
+    return mix(stops[at] as string, stops[at + 1] as string, place - at);
   });
-}
-
-function fromLab([lightness, a, b]: Lab): string {
-  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
-  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
-  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
-  const linear = [
-    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
-    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
-    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
-  ];
-  return hexOf(
-    linear.map((value) => {
-      const share = Math.min(1, Math.max(0, value));
-      return Math.round(255 * (share <= 0.0031308 ? 12.92 * share : 1.055 * share ** (1 / 2.4) - 0.055));
-    }),
-  );
-}
-
-/** Returns a hex colour from three channels of 0 to 255. For example, 255, 0, 0 becomes "#ff0000". */
-export function hexOf(rgb: readonly number[]): string {
-  return `#${rgb.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
-}
 
 export const LIGHT: Theme = {
   dark: false,
@@ -80,12 +48,7 @@ export const LIGHT: Theme = {
   computeWash: "#d55e00",
   chips: ["#0067a3", "#c03a00", "#007355", "#a0407a", "#756300", "#7a3ecf", "#5b6168"],
   categories: ["#4477aa", "#aa3377", "#228833", "#997700", "#cc3311", "#007788", "#6a51a3", "#5c6670"],
-  scale: scaleThrough([
-    [0.66, 0.07, 0.132],
-    [0.55, 0.184, 0.049],
-    [0.4, 0.139, -0.098],
-    [0.24, 0.028, -0.106],
-  ]),
+  scale: scaleThrough(["#d17a0a", "#ce5a39", "#c8334b", "#a92960", "#872070", "#651573", "#411561", "#1e0f50"]),
 };
 
 export const DARK: Theme = {
@@ -100,12 +63,7 @@ export const DARK: Theme = {
   computeWash: "#ff8a3d",
   chips: ["#56b4e9", "#ff8a3d", "#2cc79a", "#e79cc8", "#ead84a", "#b07cff", "#c0c5cb"],
   categories: ["#88bbee", "#ee88bb", "#66cc77", "#ddbb44", "#ff7755", "#44ccdd", "#bca7f0", "#bfc5cc"],
-  scale: scaleThrough([
-    [0.515, 0.041, -0.155],
-    [0.62, 0.165, -0.095],
-    [0.75, 0.1, 0.1],
-    [0.93, -0.023, 0.128],
-  ]),
+  scale: scaleThrough(["#6154be", "#9556bd", "#c455b9", "#d66f9c", "#ea8479", "#f99f64", "#fcc571", "#fcea7f"]),
 };
 
 /**
@@ -183,4 +141,11 @@ export function mix(from: string, to: string, share: number): string {
   return hexOf(channels(from).map((value, at) => Math.round(value * (1 - share) + (goal[at] as number) * share)));
 }
 
-const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+function channels(hex: string): number[] {
+  return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+}
+
+/** Returns a hex colour from three channels of 0 to 255. For example, 255, 0, 0 becomes "#ff0000". */
+export function hexOf(rgb: readonly number[]): string {
+  return `#${rgb.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+}

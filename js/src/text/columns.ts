@@ -8,7 +8,8 @@ import { formatIntensity, formatQuantity, formatSignificant, type Unit as Quanti
 export type Unit = "FLOP" | "B" | "s" | "FLOP/s" | "B/s" | "FLOP/B" | "plain";
 
 const UNIT = /\s*\((FLOP|B|s|FLOP\/s|B\/s|FLOP\/B)\)$/;
-const OWN: Readonly<Record<string, Unit>> = { time: "s", self_time: "s", count: "plain", flops: "FLOP" };
+/** The units of the table's own columns that can give points their colours. */
+const OWN = { category: "", precision: "", time: "s", self_time: "s", count: "plain", flops: "FLOP" } as const;
 
 /** Returns the title and the unit of a column of the file. If its name ends with a unit, the column has this unit. */
 export function titleAndUnit(name: string): readonly [title: string, unit: Unit] {
@@ -18,9 +19,9 @@ export function titleAndUnit(name: string): readonly [title: string, unit: Unit]
 
 /** Returns the title and the unit of a column that gives points their colours. */
 export function colourTitle(key: string): readonly [title: string, unit: Unit] {
-  if (!Object.hasOwn(words.heads, key)) return titleAndUnit(key);
-  const isOfFile = !(Object.hasOwn(OWN, key) || key === "category" || key === "precision");
-  return isOfFile ? titleAndUnit(key) : [words.heads[key as keyof typeof words.heads], OWN[key] ?? "plain"];
+  if (!Object.hasOwn(OWN, key)) return titleAndUnit(key);
+  const own = key as keyof typeof OWN;
+  return [words.heads[own], OWN[own] || "plain"];
 }
 
 /** Returns a value as text. If its operations are of integers, `operation` is "OP", and its unit names them. */

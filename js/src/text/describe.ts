@@ -8,7 +8,7 @@ import { bytesAt, CLASSES, peakFor, type Roof, ridgePoint, roofElsewhere } from 
 import { isTotal } from "../roofline/totals.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
 import type { Terms } from "../wire/types.ts";
-import { strings } from "../words/words.ts";
+import { filterWords, strings } from "../words/words.ts";
 import { colourTitle, formatValue } from "./columns.ts";
 import { withoutDirections } from "./directions.ts";
 import { shortNames } from "./names.ts";
@@ -195,7 +195,7 @@ export function tooltipRows(
   const category = textAt(kernels.category, row);
   const rows: TooltipRow[] = [];
   const add = (label: string, value: string | undefined) => value !== undefined && rows.push([label, value]);
-  add(kernels.series ? words.series : words.category, category ?? undefined);
+  add(kernels.series ? strings.series : words.category, category ?? undefined);
   const colour = colourRow(kernels, row, colourBy);
   if (colour) rows.push(colour);
   const each = kernels.count[row] as number;
@@ -248,13 +248,9 @@ export function colourRow(kernels: Kernels, row: number, colourBy: string): Tool
   const colouring = colouringOf(kernels, colourBy);
   if (ALWAYS_IN_TOOLTIP.includes(colouring.key) || isTotal(kernels, row)) return;
   const [title, unit] = colourTitle(colouring.key);
-  const value =
-    codeAt(colouring, row) < 0
-      ? strings.colours.notGiven
-      : colouring.kind === "number"
-        ? formatValue(colouring.values[row] as number, unit)
-        : (textAt(colouring.column, row) ?? "");
-  return [title, value];
+  if (codeAt(colouring, row) < 0) return [title, filterWords.notTold];
+  if (colouring.kind === "text") return [title, textAt(colouring.column, row) ?? ""];
+  return [title, formatValue(colouring.values[row] as number, unit)];
 }
 
 /**

@@ -1,7 +1,7 @@
 // Short names of kernels for the chart. Each short name stands for one kernel, and no number in a short name is cut.
 
 import { memoize } from "../ui/memoize.ts";
-import type { Kernels } from "../wire/columns.ts";
+import { firstRow, type Kernels } from "../wire/columns.ts";
 import { shortNameOf } from "./describe.ts";
 
 /** If there are more kernels than this, only the given rows are compared, because comparing all rows takes too long. */
@@ -18,17 +18,15 @@ export function shortNamesOf(kernels: Kernels, rows: readonly number[], most: nu
   return known(kernels, [most, isSmall || rows.join()], () => {
     const all = isSmall ? [...Array(kernels.n).keys()] : [...rows];
     // A kernel of several series has one name.
-    const first = new Map<number, number>();
-    const kernelOf = (row: number) => kernels.same?.[row] ?? -1 - row;
-    for (const row of all) if (!first.has(kernelOf(row))) first.set(kernelOf(row), row);
-    const named = [...first.values()];
+    const first = (row: number) => firstRow(kernels, row);
+    const own = [...new Set(all.map(first))];
     const names = distinctNames(
-      named.map((row) => shortNameOf(kernels, row)),
-      named,
+      own.map((row) => shortNameOf(kernels, row)),
+      own,
       most,
     );
-    const texts = new Map(named.map((row, at) => [row, names[at] as string]));
-    return new Map(all.map((row) => [row, texts.get(first.get(kernelOf(row)) as number) as string]));
+    const texts = new Map(own.map((row, at) => [row, names[at] as string]));
+    return new Map(all.map((row) => [row, texts.get(first(row)) as string]));
   });
 }
 

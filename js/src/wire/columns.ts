@@ -126,6 +126,10 @@ export function textAt(column: DictColumn, row: number): string | null {
   return column.values[column.codes[row] ?? -1] ?? null;
 }
 
+/** Returns the first row of the kernel in a row. Only a kernel of several series has several rows. */
+export const firstRow = ({ same }: Kernels, row: number): number =>
+  same && row < same.length ? same.indexOf(same[row] as number) : row;
+
 export const everyRow = ({ n }: Pick<KernelColumns, "n">) => new Int32Array(n).map((_, row) => row);
 
 /**

@@ -158,19 +158,12 @@ export const catalogue: Like<typeof en.catalogue> = {
     noCategory: "ohne Kategorie",
     moreCategories: (count) => `und ${count} weitere, in denselben Farben`,
     series: "Reihe",
-    colours: {
-      by: (column) => `Farben: ${column}`,
-      scale: (column, ticks, isLog) =>
-        `${column}: Farbskala ${ticks.length > 1 ? `von ${ticks[0]} bis ${ticks.at(-1)}` : `mit ${ticks[0] ?? "keinem Wert"}`}${isLog ? ", logarithmisch" : ""}`,
-      unknown: (count) => `ohne Angabe (${whole(count)})`,
-      notGiven: "ohne Angabe",
-    },
+    scale: (column, ticks) => `${column}: Farbskala, ${ticks.join(", ")}`,
     unnamed: (row) => `(unbenannt ${row})`,
     level: (name, bandwidth, illustrative) => `${name} · ${bandwidth}${illustrative ? " (Beispielwert)" : ""}`,
     exposed: (percent) => `${percent} unverdeckt`,
     tooltip: {
       category: "Kategorie",
-      series: "Reihe",
       chip: "auf",
       measuredOn: "gemessen auf",
       ai,

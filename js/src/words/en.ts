@@ -144,21 +144,14 @@ export const catalogue = {
     noCategory: "no category",
     moreCategories: (count: number) => `and ${count} more, in the same colours`,
     series: "Series",
-    colours: {
-      by: (column: string) => `Colours: ${column}`,
-      /** `ticks`: the lowest, the middle and the highest value. */
-      scale: (column: string, ticks: readonly string[], isLog: boolean) =>
-        `${column}: a scale of colours ${ticks.length > 1 ? `from ${ticks[0]} to ${ticks.at(-1)}` : `of ${ticks[0] ?? "no value"}`}${isLog ? ", logarithmic" : ""}`,
-      unknown: (count: number) => `not given (${whole(count)})`,
-      notGiven: "not given",
-    },
+    /** `ticks`: the lowest, the middle and the highest value. */
+    scale: (column: string, ticks: readonly string[]) => `${column}: a scale of colours, ${ticks.join(", ")}`,
     unnamed: (row: number) => `(unnamed ${row})`,
     level: (name: string, bandwidth: string, illustrative: boolean) =>
       `${name} · ${bandwidth}${illustrative ? " (illustrative)" : ""}`,
     exposed: (percent: string) => `${percent} exposed`,
     tooltip: {
       category: "category",
-      series: "series",
       chip: "on",
       measuredOn: "measured on",
       ai,

@@ -89,7 +89,10 @@ describe("points by a column of numbers", () => {
       new AbortController().signal,
     );
     const legend = legendOf(store, LIGHT);
-    expect(legend).toMatchObject({ title: "start", entries: [], unknown: "not given (1)" });
+    expect(legend).toMatchObject({
+      title: "start",
+      entries: [{ name: "not given (1)", colour: LIGHT.muted, code: -1 }],
+    });
     expect(ticksOfScale(colouring)).toEqual(["1 ms", "100 ms", "10 s"]);
     expect(scaleWidth(colouring)).toBeGreaterThanOrEqual(160);
     const { svg } = pictureOf(store, 700, () => 400, LIGHT);
@@ -117,6 +120,6 @@ describe("series", () => {
     expect(legendOf(store, LIGHT)).toMatchObject({ title: "Series", entries: [{ name: "v1" }, { name: "v2" }] });
     const roof = makeRoof(makeChip());
     expect(sentenceOf(store.kernels.value, 1, roof)).toMatch(/^gemm \(v2\) on chip/);
-    expect(tooltipRows(store.kernels.value, 1, roof)[0]).toEqual(["series", "v2"]);
+    expect(tooltipRows(store.kernels.value, 1, roof)[0]).toEqual(["Series", "v2"]);
   });
 });

@@ -1,7 +1,7 @@
 // The labels with the names of kernels, for the roofline plane and the time view.
 
 import { shortNamesOf } from "../../text/short_names.ts";
-import type { Kernels } from "../../wire/columns.ts";
+import { firstRow } from "../../wire/columns.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { joinsOf, type Scene } from "../scene.ts";
@@ -31,7 +31,10 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
     const index = points.home[row] ?? -1;
     return index >= 0 && isShown(scene, index);
   };
-  const once = onePerKernel([...new Set(named)].filter(isDrawn), kernels, marked);
+  const first = (row: number) => firstRow(kernels, row);
+  const taken = new Set(marked.map(first));
+  // A kernel of several series is named once.
+  const once = named.filter((row) => isDrawn(row) && !taken.has(first(row)) && taken.add(first(row)));
   const rows = [...new Set([...marked.filter(isDrawn), ...once.slice(0, max)])];
   const texts = shortNamesOf(kernels, rows, MAX_NAME_LETTERS);
   const briefs = shortNamesOf(kernels, rows, MAX_BRIEF_LETTERS);
@@ -61,18 +64,5 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
     };
     const brief = briefs.get(row) as string;
     return [{ ...label, mark, shorter: brief.length < text.length ? [brief] : [], near }];
-  });
-}
-
-/** Returns the first row of each kernel that several series have, without kernels that a marked row names. */
-function onePerKernel(rows: readonly number[], { same }: Kernels, marked: readonly number[]): readonly number[] {
-  if (!same) return rows;
-  const named = new Set(marked.map((row) => same[row]));
-  return rows.filter((row) => {
-    const number = same[row];
-    if (number === undefined) return true;
-    const isNew = !named.has(number);
-    named.add(number);
-    return isNew;
   });
 }

@@ -42,20 +42,15 @@ export function ColourScale({ scale, theme, x = 0, y = 0 }: ColourScaleProps) {
         <rect key={colour} x={x + at * step} y={y} width={step + 0.5} height={BAR_PX} fill={colour} />
       ))}
       {ticks.map((text, at) => {
-        const share = ticks.length === 1 ? 1 : at / (ticks.length - 1);
+        const share = ticks.length > 1 ? at / 2 : 1;
         const place = x + share * width;
         return (
-          <g key={share}>
+          <>
             <path d={`M${place},${y + BAR_PX}V${foot}`} stroke={theme.muted} />
-            <text
-              x={place}
-              y={foot + FONT_PX}
-              fill={theme.text}
-              text-anchor={share === 0 ? "start" : share === 1 ? "end" : "middle"}
-            >
+            <text x={place} y={foot + FONT_PX} fill={theme.text} text-anchor={["start", "middle", "end"][2 * share]}>
               {text}
             </text>
-          </g>
+          </>
         );
       })}
     </g>

@@ -5,7 +5,6 @@ import type { RunChange, Runs } from "../../roofline/compare_runs.ts";
 import { type Points, pointsOf } from "../../roofline/points.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { formatChange } from "../../text/numbers.ts";
-import { memoize } from "../../ui/memoize.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { arrowPath, bendOf, type LabelledArrow, type Spot } from "../paths.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
@@ -72,49 +71,38 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
     });
 }
 
-const rowsByKernel = memoize<ReadonlyMap<number, readonly number[]>>();
-
-/** Returns the rows of each kernel in the order of the series. */
-function rowsOfKernels({ n, category }: Kernels, same: Int32Array): ReadonlyMap<number, readonly number[]> {
-  const rows = new Map<number, number[]>();
-  for (let row = 0; row < Math.min(n, same.length); row++) {
-    const number = same[row] as number;
-    const known = rows.get(number);
-    if (known) known.push(row);
-    else rows.set(number, [row]);
-  }
-  const series = ({ codes }: Kernels["category"], row: number) => codes[row] as number;
-  for (const own of rows.values()) own.sort((a, b) => series(category, a) - series(category, b) || a - b);
-  return rows;
+/** Returns the rows of a kernel in the order of the series. */
+function rowsOf(same: Int32Array, number: number, { codes }: Kernels["category"]): number[] {
+  const rows: number[] = [];
+  // `indexOf` is much faster than a loop over all rows.
+  for (let row = same.indexOf(number); row >= 0; row = same.indexOf(number, row + 1)) rows.push(row);
+  return rows.sort((a, b) => (codes[a] as number) - (codes[b] as number));
 }
 
 /** Returns the arrows that join the points of each hovered or selected kernel from series to series. */
 export function seriesArrows({ kernels, points, at, scales, marked }: Scene): RunArrow[] {
   const { same, count, time } = kernels;
   if (!same) return [];
-  const all = rowsByKernel(same, [kernels], () => rowsOfKernels(kernels, same));
-  const numbers = new Set(marked.flatMap((row) => same[row] ?? []));
   const home = (row: number) => points.home[row] ?? -1;
   const hasPlace = (row: number) =>
     home(row) >= 0 && isMeasured(points, home(row)) && (points.x[home(row)] !== 0 || scales.strip !== undefined);
   const spot = (row: number): Spot => [at.x[home(row)] as number, at.y[home(row)] as number];
-  const arrows: RunArrow[] = [];
-  for (const number of numbers) {
-    const rows = (all.get(number) ?? []).filter(hasPlace);
-    for (const [place, now] of rows.slice(1).entries()) {
-      if (arrows.length >= MAX_ARROWS) return arrows;
+  const arrows = [...new Set(marked.map((row) => same[row] ?? -1))].flatMap((number) => {
+    const rows = rowsOf(same, number, kernels.category).filter(hasPlace);
+    return rows.slice(1).map((row, place): RunArrow => {
       const before = rows[place] as number;
       // The times of one launch are compared if the numbers of launches differ.
-      const per = count[before] === count[now] ? () => 1 : (row: number) => count[row] as number;
-      const [was, is] = [before, now].map((row) => (time[row] as number) / per(row)) as [number, number];
-      const [from, to] = [spot(before), spot(now)];
-      arrows.push({
-        ...{ row: now, key: `run ${now}`, text: formatChange(was, is), faster: is < was, startsAtPoint: true },
-        ...{ from, bend: bendOf(from, to), to, rim: radiusAt(points, home(now)), isMarked: true },
-      });
-    }
-  }
-  return arrows;
+      const [was, is] = [before, row].map((one) =>
+        count[before] === count[row] ? (time[one] as number) : (time[one] as number) / (count[one] as number),
+      ) as [number, number];
+      const [from, to] = [spot(before), spot(row)];
+      return {
+        ...{ row, key: `run ${row}`, text: formatChange(was, is), faster: is < was, startsAtPoint: true },
+        ...{ from, bend: bendOf(from, to), to, rim: radiusAt(points, home(row)), isMarked: true },
+      };
+    });
+  });
+  return arrows.slice(0, MAX_ARROWS);
 }
 
 /**

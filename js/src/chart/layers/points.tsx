@@ -95,23 +95,24 @@ interface CategoryDotProps {
   readonly outline: string;
 }
 
-/** The dot of a category in a legend: the colour and the pattern of its points. */
-export const CategoryDot = ({ colour, category, x, y, outline }: CategoryDotProps) => (
-  <>
-    <circle cx={x} cy={y} r={DOT_RADIUS_PX} fill={colour} />
-    <path
-      d={patternPath([x, y], DOT_RADIUS_PX, category)}
-      fill="none"
-      stroke={outline}
-      stroke-width={patternWidth(DOT_RADIUS_PX)}
-    />
-  </>
-);
-
-/** The dot of an unknown value in a legend: an outline, as its points. */
-export const HollowDot = ({ colour, x, y }: Omit<CategoryDotProps, "category" | "outline">) => (
-  <circle cx={x} cy={y} r={DOT_RADIUS_PX - 1} fill="none" stroke={colour} stroke-width={outlineWidth(true)} />
-);
+/**
+ * The dot of a category in a legend: the colour and the pattern of its points. The dot of a category below 0 is an
+ * outline, as the points of unknown values are.
+ */
+export const CategoryDot = ({ colour, category, x, y, outline }: CategoryDotProps) =>
+  category < 0 ? (
+    <circle cx={x} cy={y} r={DOT_RADIUS_PX - 1} fill="none" stroke={colour} stroke-width={outlineWidth(true)} />
+  ) : (
+    <>
+      <circle cx={x} cy={y} r={DOT_RADIUS_PX} fill={colour} />
+      <path
+        d={patternPath([x, y], DOT_RADIUS_PX, category)}
+        fill="none"
+        stroke={outline}
+        stroke-width={patternWidth(DOT_RADIUS_PX)}
+      />
+    </>
+  );
 
 /** Returns the indices of all points. Faded points are behind all other points. */
 function backToFront(faded: Uint8Array): number[] {

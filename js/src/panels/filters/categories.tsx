@@ -2,18 +2,17 @@
 // of the time.
 
 import { useComputed } from "@preact/signals";
-import type { ComponentChildren } from "preact";
-import { legendOf } from "../../chart/caption.ts";
+import { legendOf, titleOf } from "../../chart/caption.ts";
 import { FONT_PX } from "../../chart/labels/text_fitting.ts";
 import { ColourScale, SCALE_HEIGHT_PX, scaleWidth, ticksOfScale } from "../../chart/layers/colour_scale.tsx";
-import { CategoryDot, HollowDot } from "../../chart/layers/points.tsx";
+import { CategoryDot } from "../../chart/layers/points.tsx";
 import { PATTERN_COUNT, patternPath, patternWidth } from "../../chart/points/shapes.ts";
 import { categoryColour } from "../../chart/scene.ts";
 import type { Theme } from "../../chart/theme.ts";
 import { colouringOf, colourKeys } from "../../roofline/colouring.ts";
 import type { Store } from "../../state/store.ts";
-import { colourTitle } from "../../text/columns.ts";
 import { formatPercent } from "../../text/numbers.ts";
+import { Button } from "../../ui/button.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import { strings, filterWords as words } from "../../words/words.ts";
 
@@ -121,104 +120,73 @@ interface LegendProps {
 export function Legend({ store, theme }: LegendProps) {
   const legend = legendOf(store, theme);
   if (!legend) return null;
-  const { title, scale, entries, unknown } = legend;
-  const isOfCategories = store.colourBy.value === "category";
-  const dot = (content: ComponentChildren) => (
-    <svg width={12} height={12} aria-hidden="true">
-      {content}
-    </svg>
-  );
+  const { title, isTitled, scale, entries } = legend;
+  const lock = store.lockNote("filters");
+  const all = store.byCategory.value.map(({ name }) => name);
+  const chosen = store.categories.value ?? all;
+  function toggle(value: string) {
+    const others = chosen.filter((other) => other !== value);
+    const next = chosen.includes(value) ? others : [...others, value];
+    store.setCategories(next.length === 0 || next.length === all.length ? null : next);
+  }
   return (
-    <fieldset class="roofwidget-legend" aria-label={strings.colours.by(title)}>
-      {!isOfCategories && <span>{title}</span>}
+    <fieldset class="roofwidget-legend" aria-label={`${words.colourBy} ${title}`}>
+      {isTitled && <span>{title}</span>}
       {scale && (
         <svg
           width={scaleWidth(scale)}
           height={SCALE_HEIGHT_PX}
           font-size={FONT_PX}
           role="img"
-          aria-label={strings.colours.scale(title, ticksOfScale(scale), scale.isLog)}
+          aria-label={strings.scale(title, ticksOfScale(scale))}
         >
           <ColourScale scale={scale} theme={theme} />
         </svg>
       )}
       {entries.map(({ name, value, colour, code }) => {
-        const isHidden = isOfCategories && store.categories.value?.includes(value) === false;
-        const picture =
-          colour &&
-          dot(
-            isHidden ? (
-              <HollowDot colour={colour} x={6} y={6} />
-            ) : (
-              <CategoryDot colour={colour} category={code} x={6} y={6} outline={theme.background} />
-            ),
-          );
-        return isOfCategories && colour ? (
-          <LegendToggle key={value} store={store} value={value} isShown={!isHidden}>
-            {picture}
+        const isShown = isTitled || value === undefined || chosen.includes(value);
+        const content = (
+          <>
+            {colour && (
+              <svg width={12} height={12} aria-hidden="true">
+                <CategoryDot colour={colour} category={isShown ? code : -1} x={6} y={6} outline={theme.background} />
+              </svg>
+            )}
             {name}
-          </LegendToggle>
-        ) : (
-          <span key={code}>
-            {picture}
-            {name}
-          </span>
+          </>
+        );
+        if (isTitled || value === undefined) return <span key={name}>{content}</span>;
+        return (
+          <Button
+            key={value}
+            look="entry"
+            aria-pressed={isShown}
+            aria-disabled={lock !== undefined}
+            title={lock ?? words.toggle}
+            onClick={() => toggle(value)}
+          >
+            {content}
+          </Button>
         );
       })}
-      {unknown && (
-        <span>
-          {dot(<HollowDot colour={theme.muted} x={6} y={6} />)}
-          {unknown}
-        </span>
-      )}
     </fieldset>
-  );
-}
-
-interface LegendToggleProps {
-  readonly store: Store;
-  readonly value: string;
-  readonly isShown: boolean;
-  readonly children: ComponentChildren;
-}
-
-function LegendToggle({ store, value, isShown, children }: LegendToggleProps) {
-  const lock = store.lockNote("filters");
-  return (
-    <button
-      type="button"
-      data-lm-suppress-shortcuts="true"
-      data-category={value}
-      aria-pressed={isShown}
-      aria-disabled={lock !== undefined}
-      title={lock ?? words.toggle}
-      onClick={() => {
-        const all = store.byCategory.value.map(({ name }) => name);
-        const others = (store.categories.value ?? all).filter((other) => other !== value);
-        const next = isShown ? others : [...others, value];
-        store.setCategories(next.length === 0 || next.length === all.length ? null : next);
-      }}
-    >
-      {children}
-    </button>
   );
 }
 
 /** The choice of the column that gives points their colours. */
 export function ColourBy({ store }: { readonly store: Store }) {
   const { kernels, colourBy } = store;
-  const keys = useComputed(() => colourKeys(kernels.value));
-  const options = keys.value.map(
-    (key): Option => [key, kernels.value.series && key === "category" ? strings.series : colourTitle(key)[0]],
-  );
-  const { key } = colouringOf(kernels.value, colourBy.value);
-  const isListed = keys.value.includes(key);
-  if (options.length < (isListed ? 2 : 1)) return null;
+  const choices = useComputed(() => {
+    const keys = colourKeys(kernels.value);
+    const { key } = colouringOf(kernels.value, colourBy.value);
+    return keys.includes(key) ? keys : [key, ...keys];
+  });
+  if (choices.value.length < 2) return null;
   return (
     <Select
       label={words.colourBy}
-      value={key}
-      options={isListed ? options : [[key, colourTitle(key)[0]], ...options]}
+      value={colouringOf(kernels.value, colourBy.value).key}
+      options={choices.value.map((key): Option => [key, titleOf(kernels.value, key)])}
       choose={store.setColourBy}
     />
   );
