@@ -6,6 +6,7 @@
 #   make bench    every script in benchmarks/
 #   make hosts    the widget in every host of docs/hosts.md, each in an environment of its own (minutes)
 #   make graders  notebooks with questions under nbgrader and otter-grader, each in an environment of its own (minutes)
+#   make fuzz     40,000 damaged profiles, chip files, saved states and messages, and a table of what came of them (an hour)
 #   make course   every notebook as a page that needs no Python and no network, with a table of contents, in course/
 #   make clean    remove what was built; distclean also removes .venv and node_modules
 
@@ -13,7 +14,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types js unit notebooks browser hosts graders course build bench bundle clean distclean
+.PHONY: help demo test lint types js unit notebooks browser hosts graders fuzz course build bench bundle clean distclean
 
 PYTHON ?= python3
 PORT ?= 8888
@@ -65,6 +66,9 @@ hosts: .venv/.dev bundle
 graders: .venv/.dev bundle
 	python -m tests.teaching.test_executors
 	ROOFWIDGET_GRADERS=all pytest tests/teaching/test_executors.py
+
+fuzz: .venv/.dev bundle
+	python -m tests.fuzz.run
 
 # The notebooks themselves stay as they are: without outputs.
 course: .venv/.dev bundle

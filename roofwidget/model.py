@@ -144,6 +144,7 @@ from roofwidget.state.what_if_traits import (
     row_called,
 )
 from roofwidget.support import text_tables
+from roofwidget.support.arguments import short_message
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 from roofwidget.support.languages import ENGLISH
 from roofwidget.workloads import Graph
@@ -1730,8 +1731,8 @@ class RooflineModel(HasTraits):
         """
         try:
             return cls._from_session(session.read(Path(path)))
-        except (AttributeError, LookupError, TraitError, TypeError, ValueError) as error:
-            raise ValueError(f"{Path(path).name}: {error}") from None
+        except (AttributeError, LookupError, OverflowError, TraitError, TypeError, ValueError) as error:
+            raise ValueError(f"{Path(path).name}: {short_message(str(error))}") from None
 
     @classmethod
     def _from_session(cls, found: session.Session) -> Self:

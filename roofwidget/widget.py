@@ -33,6 +33,7 @@ from roofwidget.support.languages import ENGLISH
 
 # Traits of ipywidgets that a page sets.
 _OF_ALL_WIDGETS: Final = frozenset({"_view_count", "layout", "tabbable", "tooltip"})
+_REFERENCE: Final = "IPY_MODEL_"
 # These values of a message belong together. If one of these values is refused, all of these values are refused.
 _OF_GRAPH: Final = frozenset({*SET_FIRST, "dims", "convention", "dtype"})
 
@@ -146,6 +147,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         """Apply all values of a message. If a value is refused, apply no value and raise an error."""
         state = {name: value for name, value in sync_data.items() if self._is_set_by_pages(name)}
         check_sizes(state, len(self.shown_kernels))
+        if not str(state.get("layout", _REFERENCE)).startswith(_REFERENCE):
+            raise TraitError("a page sent a layout that does not refer to a layout of Python")
         # Python may have replaced the kernels since the message was sent. A column that only the old
         # kernels have is dropped: otherwise the whole message would be refused.
         if isinstance(state.get("columns"), list):

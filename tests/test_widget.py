@@ -180,6 +180,8 @@ HOSTILE: dict[str, list[Any]] = {
     "selected": [None, 5, [3], [-1], [0.5], ["0"], [[0]], [True], {"0": 0}],
     "hovered": [3, -1, 0.5, "0", [0], True],
     "precision": [None, "", "fp3", ["bf16"]],
+    "moves": [None, 5, "x", ["x"], {"0": 5}, {"x": {"flops": 2.0}}],
+    "layout": [None, 5, {"nonsense": 1}, "IPY_MODEL_none"],
     "memory": [None, "", "L9", "L2", {}],
 }
 

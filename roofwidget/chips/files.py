@@ -116,9 +116,9 @@ class _File:
             raise ValueError(f"{self.path}: not UTF-8 text (byte {error.start})") from None
         try:
             table = toml.parse(self.text)
+            self.lines = toml.line_numbers(self.text)
         except ValueError as error:
             raise ValueError(_syntax(self.path, self.text, str(error))) from None
-        self.lines = toml.line_numbers(self.text)
         for key in table:
             if key not in {"chips", "sources"}:
                 hint = did_you_mean(key, ["chips", "sources"], "; a chip is a table of its own, [[chips]]")

@@ -17,6 +17,7 @@ from roofwidget import units
 from roofwidget.chips import card, validation
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, Source
 from roofwidget.chips.toml import Path
+from roofwidget.support.arguments import short_message
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.precisions import precision_key
 
@@ -48,7 +49,7 @@ class RecordError(ValueError):
     """
 
     def __init__(self, path: Path, problem: str) -> None:
-        super().__init__(problem)
+        super().__init__(short_message(problem))
         self.path = path
 
 

@@ -20,15 +20,25 @@ _STRING: Final = re.compile(
     re.DOTALL,
 )
 _BARE_VALUE: Final = re.compile(r"[^,\]}#\n]*")
+_MAX_DEPTH: Final = 32
+_KEY: Final = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+# The time that a TOML parser needs for one dotted key grows with the square of its parts.
+_DEEP_KEY: Final = re.compile(rf"(?:^|[\[{{,])[ \t]*{_KEY}(?:[ \t]*\.[ \t]*{_KEY}){{{_MAX_DEPTH}}}", re.MULTILINE)
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Return the content of a TOML text; raises `ValueError` if it is not TOML."""
+    """Return the content of a TOML text; raises `ValueError` if it is not TOML, or nested too deeply."""
     if sys.version_info >= (3, 11):
         import tomllib  # noqa: PLC0415 - needed at the first look-up, not at import
     else:
         import tomli as tomllib  # noqa: PLC0415 - the same
-    return tomllib.loads(text)
+    if (deep := _DEEP_KEY.search(text)) is not None:
+        line = text.count("\n", 0, deep.start()) + 1
+        raise ValueError(f"nested more than {_MAX_DEPTH} levels deep (at line {line}, column 1)")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def packaged(module: str, name: str) -> str:
@@ -81,6 +91,8 @@ class _LineScanner:
 
     def note(self, where: Path, start: int) -> None:
         """Record the line of a key, and of each table around the key that has no recorded line yet."""
+        if len(where) > _MAX_DEPTH:
+            raise ValueError(f"nested more than {_MAX_DEPTH} levels deep")
         line = bisect.bisect_left(self.ends, start) + 1
         for size in range(1, len(where) + 1):
             self.found.setdefault(where[:size], line)

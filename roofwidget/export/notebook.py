@@ -107,10 +107,20 @@ def notebook_page(path: Path, day: date, neighbours: Collection[str] = ()) -> st
     ImportError
         If nbconvert is not installed.
     ValueError
-        If the file is no notebook, or shows a widget whose state it does not have.
+        If the file is no notebook, is damaged, or shows a widget whose state it does not have.
     """
     notebook = _read(path)
-    import nbconvert  # noqa: PLC0415  # optional; `_read` has checked that it is installed
+    import nbformat  # noqa: PLC0415  # optional; `_read` has checked that it is installed
+
+    try:
+        return _page(notebook, path, day, neighbours)
+    except (AssertionError, AttributeError, LookupError, RecursionError, TypeError, nbformat.ValidationError) as error:
+        reason = one_line(str(error), _MAX_LETTERS)
+        raise ValueError(f"{path.name}: the notebook or the state of a widget is damaged ({reason})") from None
+
+
+def _page(notebook: Any, path: Path, day: date, neighbours: Collection[str]) -> str:
+    import nbconvert  # noqa: PLC0415  # as above
 
     states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
     parts: list[page.Part] = []
@@ -163,7 +173,10 @@ def _read(path: Path) -> Any:
     try:
         read: Any = nbformat.reads
         return read(path.read_text(encoding="utf-8"), as_version=4)
-    except (AttributeError, LookupError, TypeError, ValueError, nbformat.ValidationError) as error:
+    except (
+        *(AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
+        nbformat.ValidationError,
+    ) as error:
         raise ValueError(f"{path.name} is not a notebook ({one_line(str(error), _MAX_LETTERS)})") from None
 
 

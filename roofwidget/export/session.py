@@ -18,6 +18,7 @@ from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips import Chip
 from roofwidget.kernels import records as tables
 from roofwidget.kernels.table import Kernels
+from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.workloads import Graph
 from roofwidget.workloads import records as graph_records
@@ -154,12 +155,14 @@ def _document(contents: str) -> Mapping[str, Any]:
             f"line {error.lineno}, column {error.colno}: not JSON ({error.msg}); save('….json') writes a session, and "
             "rw.read reads profiles"
         ) from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise ValueError("the file is not a session that save('….json') wrote; rw.read reads profiles")
     version = document.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
         raise ValueError(
-            f"the session has version {version!r}, and this roofwidget reads versions up to {VERSION}: "
+            f"the session has version {shown_value(version)}, and this roofwidget reads versions up to {VERSION}: "
             "a newer roofwidget reads it (pip install --upgrade roofwidget)"
         )
     return document
@@ -182,5 +185,7 @@ def _within(word: str) -> Iterator[None]:
         yield
     except KeyError as error:
         raise ValueError(f"{word}: there is no {error}") from None
-    except (AttributeError, IndexError, LookupError, TypeError, ValueError) as error:
+    except RecursionError:
+        raise ValueError(f"{word}: nested too deeply") from None
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{word}: {error}") from None

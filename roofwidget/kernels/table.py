@@ -136,8 +136,10 @@ class Kernels:
         self.chip = chip
         self._program = program
         self._steps = steps
-        self.warnings = tuple(list_argument(warnings, "warnings", "['no times']"))
-        self.source = source
+        self.warnings = tuple(
+            text_argument(text, "each of warnings") for text in list_argument(warnings, "warnings", "['no times']")
+        )
+        self.source = text_argument(source, "source")
         self.series = bool(series)
 
     @classmethod

@@ -46,6 +46,8 @@ FORMATS: Final = (
     "roofwidget.readers.page",
     "roofwidget.readers.tables.records",
 )
+# These readers read a file in pieces.
+_STREAMED: Final = ("torch", "xprof-csv", "xplane", "rocprof", "ncu", "table")
 _LAZY: Final = dict.fromkeys(("Profiles", "read_many"), "roofwidget.readers.many")
 
 
@@ -163,6 +165,9 @@ def check_options(where: str, function: Callable[..., object], options: Iterable
 
 def _read_as(module: ModuleType, source: Source, options: dict[str, Any]) -> Kernels:
     """Read the source with the module of the format that the user named. The error says if the format is another."""
+    # A bomb must not fill the memory. Readers of a whole text read much text only if it begins like their format.
+    if source.is_much and module.FORMAT not in _STREAMED and not module.recognises(source):
+        raise refusals.of_another(source, module, []) or refusals.of_unknown(source)
     try:
         return _called(module.read, source, options)
     except (ImportError, ProfileError) as error:

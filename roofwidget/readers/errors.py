@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from roofwidget.support.arguments import short_message
+
 
 class ProfileError(ValueError):
     """A profile that cannot be read.
@@ -36,6 +38,7 @@ class ProfileError(ValueError):
         column: str | None = None,
         place: str | None = None,
     ) -> None:
+        reason = short_message(reason)
         super().__init__(file, reason)
         self.file = file
         self.reason = reason
@@ -45,5 +48,5 @@ class ProfileError(ValueError):
 
     def __str__(self) -> str:
         places = [f"row {self.row}"] * (self.row is not None) + [f"column '{self.column}'"] * (self.column is not None)
-        where = self.place or ", ".join(places)
+        where = short_message(self.place or ", ".join(places))
         return ": ".join([self.file, where, self.reason] if where else [self.file, self.reason])

@@ -76,6 +76,8 @@ def read(source: Source, *, widget: int = 1) -> Kernels:
         return _kernels(_state(states.found[widget - 1]), source.name)
     except _DAMAGED as error:
         raise ProfileError(source.name, f"the state of widget {widget} is damaged ({error})") from None
+    except RecursionError:
+        raise ProfileError(source.name, f"the state of widget {widget} is damaged (nested too deeply)") from None
 
 
 class _States(HTMLParser):
@@ -104,9 +106,9 @@ class _States(HTMLParser):
 
 def _state(packed: str) -> Mapping[str, Any]:
     """Return a state with its binary values in their places."""
-    inflating = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    text = inflating.decompress(base64.b64decode(packed, validate=True), _MAX_STATE_BYTES)
-    if inflating.unconsumed_tail:
+    with Source.of(base64.b64decode(packed, validate=True)).open() as stream:
+        text = stream.read(_MAX_STATE_BYTES + 1)
+    if len(text) > _MAX_STATE_BYTES:
         raise ValueError(f"more than {_MAX_STATE_BYTES // 2**20} MiB")
     document = json.loads(text)
     state: dict[str, Any] = document["state"]

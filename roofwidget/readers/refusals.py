@@ -104,11 +104,9 @@ def _look(source: Source) -> str | None:
 
 def _of_text(source: Source) -> tuple[str, str | None]:
     """Return the reason and the place for the error. The input may be a text, or bytes that are not text."""
-    if source.beginning.lstrip(_LEADING)[:1] in ("{", "["):
-        try:
-            source.json(nan=True)
-        except ProfileError as error:
-            return error.reason, error.place
+    # `_look` has tried to read the JSON.
+    if source.damage is not None:
+        return source.damage.reason, source.damage.place
     if (wrong := _first_undecodable_byte(source)) is not None:
         return f"not UTF-8, and {_NO_PROFILE.removeprefix('which is ')}", f"byte {wrong + 1}"
     return f"begins with {source.beginning.lstrip(_LEADING)[:40]!a}, {_NO_PROFILE}", None

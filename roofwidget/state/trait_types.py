@@ -84,7 +84,7 @@ def _refusing(from_wire: Wire) -> Wire:
     def read(value: Any, widget: Any) -> Any:
         try:
             return from_wire(value, widget)
-        except (LookupError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
             raise traitlets.TraitError(
                 f"a page sent {reprlib.repr(value)}, which has another form than a page sends"
             ) from error

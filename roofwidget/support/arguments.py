@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any
 
 _MAX_SHOWN_CHARACTERS = 60
+_MAX_MESSAGE_CHARACTERS = 1000
 
 
 def text_argument(value: Any, what: str) -> str:
@@ -56,5 +57,20 @@ def list_argument(value: Any, what: str, example: str) -> list[Any]:
 
 def shown_value(value: Any) -> str:
     """Return a value as short text for an error message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):
+        # Python writes neither integers of several thousand digits nor what is nested too deeply.
+        return f"a {type(value).__name__} that is too large to show"
     return text if len(text) <= _MAX_SHOWN_CHARACTERS else f"{text[: _MAX_SHOWN_CHARACTERS - 1]}…"
+
+
+def short_message(text: str) -> str:
+    """Return the text of an error message, cut to 1,000 characters: names and values in files may be of any length.
+
+    Examples
+    --------
+    >>> short_message("no key 'x'"), len(short_message("x" * 10**6))
+    ("no key 'x'", 1000)
+    """
+    return text if len(text) <= _MAX_MESSAGE_CHARACTERS else f"{text[: _MAX_MESSAGE_CHARACTERS - 1]}…"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
+_MAX_COMPARED_LETTERS = 200
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -25,7 +26,8 @@ def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
     import difflib  # noqa: PLC0415 - needed for errors, not at import
 
     by_key = {option.casefold(): option for option in options}
-    key = word.casefold()
+    # A file may have names of any length, and the search takes time for each letter.
+    key = word[:_MAX_COMPARED_LETTERS].casefold()
     close = difflib.get_close_matches(key, by_key, n=most, cutoff=0.5)
     contained = [option for option in by_key if key and key in option and option not in close]
     return [by_key[option] for option in [*close, *contained][:most]]

@@ -186,6 +186,12 @@ def changed(change: Callable[[dict[str, Any]], object]) -> str:
             "\n<!doctype html><p>",
             r"session.json: a page holds no session: rw.read reads its kernels, and save\('….json'\)",
         ),
+        ('{"chips": ' + "[" * 100_000 + "]" * 100_000 + "}", r"session.json: nested too deeply"),
+        (changed(lambda document: document["kernels"].update(source=5)), r"session.json: kernels: source must be text"),
+        (
+            changed(lambda document: document["kernels"].update(warnings=[5])),
+            r"session.json: kernels: each of warnings must be text, got 5",
+        ),
         ("[1, 2]", r"session.json: the file is not a session that save\('….json'\) wrote; rw.read reads profiles"),
         (
             changed(lambda document: document.update(version=2)),

@@ -17,6 +17,7 @@ HEAD_BYTES: Final = 64 * 2**10
 _MAX_TEXT_BYTES: Final = 512 * 2**20
 _MAX_DOCUMENT_BYTES: Final = 256 * 2**20
 _CHUNK_BYTES: Final = 2**20
+_FIRST_BYTES: Final = 2**20
 _MAX_FILES: Final = 10_000
 _BOMS: Final = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -73,6 +74,8 @@ class Source:
         self._raw = raw
         self._nested = nested
         self._parsed: documents.Parsed | None = None
+        self.damage: ProfileError | None = None
+        """Why the JSON could not be read, if `document` tried to read it."""
 
     @classmethod
     def of(cls, given: Any) -> Source:
@@ -154,12 +157,12 @@ class Source:
         Raises
         ------
         ProfileError
-            If this is a folder, if the data is damaged, or if the data decompresses to more than 2 GiB and more than
-            200 times its size. If damage is found later, reading from the stream raises this error.
+            If this is a folder, if the data is damaged, or if the data decompresses to more than 4 MiB and more than
+            200 times its size. If this is found later, reading from the stream raises this error.
         """
         if self.is_folder or self._raw is None:
             raise ProfileError(self.name, "this is a folder or an archive of several files; expected one file")
-        return archives.unpacked(self._raw(), self.name, self.size, self._nested, on_read)
+        return archives.unpacked(self._raw(), self.name, self._nested, on_read)
 
     def chunks(self, limit: int) -> Iterator[bytes]:
         """Yield the decompressed bytes in pieces of up to 1 MiB; raise an error beyond `limit` bytes."""
@@ -212,14 +215,40 @@ class Source:
             False. The message names line and column.
         """
         if self._parsed is None:
+            begin = self.beginning.lstrip("\ufeff \t\r\n")
+            if begin[:1] not in ("", "{", "[") and len(self.head) == HEAD_BYTES:
+                # No profile begins like this, so the rest is not read.
+                documents.parse(self.beginning, self.name)
             self._parsed = documents.parse(self.text(limit), self.name)
         if self._parsed.constant and not nan:
             documents.refuse_constant(self.text(), self.name)
         return self._parsed.value
 
-    def document(self) -> object | None:
-        """Return the parsed JSON for `recognises`; None if the input is not JSON or is over 256 MiB."""
-        return self._document
+    def document(self, is_of_format: Callable[[str], object] = lambda _: False) -> object | None:
+        """Return the parsed JSON for `recognises`; None if the input is not JSON or is over 256 MiB.
+
+        A small compressed file may contain very much. If it contains more than 1 MiB, it is read only if the first MiB
+        passes the test; otherwise the result is None.
+        """
+        return self._document if not self.is_much or is_of_format(self.first) else None
+
+    @functools.cached_property
+    def first(self) -> str:
+        """The first MiB as text; bytes that are not text become U+FFFD."""
+        with self.open() as stream:
+            return stream.read(_FIRST_BYTES).decode(self.encoding, "replace")
+
+    @functools.cached_property
+    def is_much(self) -> bool:
+        """Whether this is a compressed file that contains more than 1 MiB."""
+        if self._raw is None or self.is_folder:
+            return False
+        with self._raw() as stream:
+            is_packed = self._nested > 0 or archives.is_packed(stream)
+        if not is_packed:
+            return False
+        with self.open() as stream:
+            return len(stream.read(_FIRST_BYTES)) == _FIRST_BYTES
 
     @functools.cached_property
     def _document(self) -> object | None:
@@ -228,7 +257,8 @@ class Source:
             return None
         try:
             return self.json(nan=True, limit=_MAX_DOCUMENT_BYTES)
-        except ProfileError:
+        except ProfileError as error:
+            self.damage = error
             return None
 
     @functools.cached_property
@@ -251,7 +281,12 @@ class Source:
         if self._raw is not None:
             raw = self._raw
             return {
-                name: Source(f"{self.name}/{name}", functools.partial(archives.member, raw, name), size=size, nested=1)
+                name: Source(
+                    f"{self.name}/{name}",
+                    functools.partial(archives.member, raw, self.name, name),
+                    size=size,
+                    nested=1,
+                )
                 for name, size in (self._archived if self.is_folder else {}).items()
             }
         found: dict[str, Source] = {}

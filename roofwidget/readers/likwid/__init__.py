@@ -53,10 +53,14 @@ def recognises(source: Source) -> bool:
         return bool(members) and all(map(recognises, members))
     text = source.beginning
     if text.lstrip()[:1] == "{":
-        return '"Values"' in text and _is_json(source.document())
+        return '"Values"' in text and _is_json(source.document(_has_info))
     return bench.is_bench(source) or (
         _CPU.search(text) is not None and (has_tables(text) or "likwid" in text.casefold())
     )
+
+
+def _has_info(text: str) -> bool:
+    return '"Info"' in text
 
 
 def _is_json(document: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
@@ -31,6 +32,7 @@ _EXPONENT: Final = re.compile(r"\d+(?:\.(?P<decimals>\d*))?[eE]\+?(?P<exponent>\
 # If a duration is at least this many steps of its timestamps' last written digit, it is known within one percent.
 _MIN_STEPS: Final = 100
 _MAX_INT64: Final = 2**63
+_MAX_DIGITS: Final = 20
 
 _MERGED: Final = re.compile(r"pmc_perf\.csv(\.gz)?", re.IGNORECASE)
 DATABASE: Final = re.compile(r".*\.db(\.gz)?", re.IGNORECASE)
@@ -251,16 +253,17 @@ def _ids(rows: DelimitedTable) -> npt.NDArray[np.int64] | None:
 def _whole(rows: DelimitedTable, name: str) -> npt.NDArray[np.int64]:
     """Return whole numbers as exact ints, because a double cannot hold nanoseconds since 1970 exactly."""
     cells = rows.texts(name)
-    try:
-        return np.array(cells, dtype=np.str_).astype(np.int64) if cells else np.zeros(0, dtype=np.int64)
-    except (ValueError, OverflowError):
-        numbers = rows.numbers(name)
+    # An array of texts has room for the longest text in every row.
+    if max(map(len, cells), default=0) <= _MAX_DIGITS:
+        with suppress(ValueError, OverflowError):
+            return np.array(cells, dtype=np.str_).astype(np.int64) if cells else np.zeros(0, dtype=np.int64)
+    numbers = rows.numbers(name)
     return np.array([_exactly(rows, name, row, number) for row, number in enumerate(numbers.tolist())], dtype=np.int64)
 
 
 def _exactly(rows: DelimitedTable, name: str, row: int, number: float) -> int:
     cell = rows.texts(name)[row].strip()
-    if cell.isdecimal() and int(cell) < _MAX_INT64:
+    if len(cell) <= _MAX_DIGITS and cell.isdecimal() and int(cell) < _MAX_INT64:
         return int(cell)
     # A spreadsheet rounds nanoseconds since 1970, which makes all durations wrong.
     if not (number <= _MAX_EXACT_FLOAT and number.is_integer()):
@@ -314,7 +317,9 @@ def _pivoted(source: Source, rows: DelimitedTable, flat: Pass) -> Pass:
     if flat.ids is None:
         raise ProfileError(source.name, f"the table has none of the columns {listed(_DISPATCH)}")
     unique, first, dispatch = np.unique(flat.ids, return_index=True, return_inverse=True)
-    words, code = np.unique(np.array(rows.texts(_LONG[0]), dtype=np.str_), return_inverse=True)
+    counters = rows.texts(_LONG[0])
+    place = {word: number for number, word in enumerate(sorted(set(counters)))}
+    code = np.array([place[word] for word in counters], dtype=np.intp)
     values = rows.numbers(_LONG[1])
 
     def column(number: int) -> Floats:
@@ -322,7 +327,7 @@ def _pivoted(source: Source, rows: DelimitedTable, flat: Pass) -> Pass:
         total = np.bincount(dispatch[mine], values[mine], len(unique))
         return np.where(np.bincount(dispatch[mine], minlength=len(unique)) > 0, total, np.nan)
 
-    columns = {str(word): functools.partial(column, number) for number, word in enumerate(words)}
+    columns = {word: functools.partial(column, number) for word, number in place.items()}
     time = None if flat.time is None else flat.time[first]
     lines = [rows.lines[row] for row in first]
     return Pass(source, flat.names[first], unique, time, flat.time_rule, columns, lines, warnings=flat.warnings)

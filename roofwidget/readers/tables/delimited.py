@@ -319,7 +319,7 @@ def parse_row(lines: Iterator[str], delimiter: str) -> tuple[list[str], list[str
 
 MAX_COLUMNS: Final = 20_000
 _MAX_CELLS: Final = 100_000_000
-_MAX_LINE_CHARS: Final = 64 * 2**20
+_MAX_LINE_CHARS: Final = 16 * 2**20
 _MAX_LINES_BEFORE_HEADER: Final = 1_000_000
 _BLOCK_CHARS: Final = 2**20
 DELIMITERS: Final = (",", ";", "\t")
@@ -371,7 +371,7 @@ class _Lines:
             raise ProfileError(self._source.name, f"not UTF-8 text: {error.reason}") from None
         if len(rest) > _MAX_LINE_CHARS:
             number = self.number + text.count("\n") + 1
-            raise ProfileError(self._source.name, "a line longer than 64 MiB", place=f"line {number}")
+            raise ProfileError(self._source.name, "a line longer than 16 MiB", place=f"line {number}")
         return text + rest
 
 
@@ -664,7 +664,7 @@ def read_table(
     ------
     ProfileError
         If there is no such header (a `NoHeaderError`), two columns have the same name, there are more than 20,000
-        columns or 100 million cells, a line is longer than 64 MiB, or the file ends within a row.
+        columns or 100 million cells, a line is longer than 16 MiB, or the file ends within a row.
 
     Examples
     --------

@@ -27,6 +27,8 @@ In text files, the apostrophe that keeps spreadsheets from reading a text as a f
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -108,6 +110,7 @@ EXPECTED: Final = "a table (CSV, Parquet, JSON records) with a column of names a
 
 _PARQUET: Final = b"PAR1"
 _HOW: Final = "pass columns="
+_FIRST_RECORD: Final = re.compile(r"\s*\[\s*(?=\{)")
 
 
 def recognises(source: Source) -> bool:
@@ -116,7 +119,7 @@ def recognises(source: Source) -> bool:
         return False
     if source.head.startswith(_PARQUET):
         return True
-    document = source.document()
+    document = source.document(_begins_with_record)
     if document is not None:
         return _are_records(document) and _is_header(list(document[0]))  # type: ignore[index]  # they are a list
     return any(_is_header(split_line(line, mark)) for line in first_lines(source) for mark in DELIMITERS)
@@ -136,7 +139,7 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
     """
     if source.head.startswith(_PARQUET):
         return _kernels(_Given(_parquet(source), source.name), columns)
-    document = source.document()
+    document = source.document(lambda _: True)
     if document is not None:
         if not _are_records(document):
             raise ProfileError(source.name, "expected a list of objects, one per kernel")
@@ -252,6 +255,18 @@ class _Given(GivenColumns):
 
 def _are_records(given: object) -> bool:
     return isinstance(given, (list, tuple)) and bool(given) and all(isinstance(record, Mapping) for record in given)
+
+
+def _begins_with_record(text: str) -> bool:
+    """Return whether the begin of a JSON text is that of a list of objects with known column names."""
+    begin = _FIRST_RECORD.match(text)
+    if begin is None:
+        return False
+    try:
+        record, _ = json.JSONDecoder().raw_decode(text, begin.end())
+    except (RecursionError, ValueError):
+        return False
+    return isinstance(record, Mapping) and _is_header(list(record))
 
 
 def _is_header(cells: Sequence[str]) -> bool:

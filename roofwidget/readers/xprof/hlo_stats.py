@@ -35,7 +35,7 @@ from roofwidget.readers.xprof.operations import (
     is_infeed,
     with_unknowns,
 )
-from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, extras, text_column
+from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, extras, has_columns, text_column
 
 FORMAT: Final = "xprof-hlo-stats"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'hlo_stats'"
@@ -53,7 +53,7 @@ def recognises(source: Source) -> bool:
     >>> recognises(Source.of(b'{"cols": [{"id": "hlo_op_expression"}], "rows": []}'))
     True
     """
-    return not _OWN_COLUMNS.isdisjoint(column_ids(_table(source.document())))
+    return not _OWN_COLUMNS.isdisjoint(column_ids(_table(source.document(has_columns))))
 
 
 def table_of(source: Source) -> XProfTable:

@@ -115,7 +115,7 @@ def _truths(rows: DelimitedTable, heading: str) -> list[bool]:
 
 def _implied(table: XProfTable, *, is_gpu: bool) -> Properties:
     """Return the device's properties that the rows imply: rates / their shares of a peak."""
-    bound_by = np.array([word.casefold() for word in table.texts("bound_by")], dtype=str)
+    bound_by = np.array([word.casefold() for word in table.texts("bound_by")], dtype=object)
     use = table.numbers("roofline_efficiency")
     given = {"device_type": "GPU (not named)" if is_gpu else "TPU (not named)"}
     flop_rate, of_peak = table.numbers("measured_flop_rate"), table.numbers("compute_efficiency")

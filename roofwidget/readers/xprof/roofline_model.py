@@ -46,7 +46,17 @@ from roofwidget.readers.xprof.operations import (
     finish_operations,
     with_unknowns,
 )
-from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, extras, shown, text_column
+from roofwidget.readers.xprof.table import (
+    GIBI,
+    GIGA,
+    MICRO,
+    XProfTable,
+    column_ids,
+    extras,
+    has_columns,
+    shown,
+    text_column,
+)
 
 FORMAT: Final = "xprof"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'roofline_model'"
@@ -64,7 +74,7 @@ def recognises(source: Source) -> bool:
     >>> recognises(Source.of(b'[{"cols": [{"id": "include_infeed_outfeed"}], "rows": []}]'))
     True
     """
-    document = source.document()
+    document = source.document(has_columns)
     if not (isinstance(document, list) and document and isinstance(document[0], dict)):
         return False
     properties = document[0].get("p")

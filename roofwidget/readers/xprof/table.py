@@ -119,6 +119,11 @@ class XProfTable:
         return ProfileError(self.source, reason, row=self.rows[row], column=column)
 
 
+def has_columns(text: str) -> bool:
+    """Return whether the begin of a JSON text may be that of a Google DataTable."""
+    return '"cols"' in text
+
+
 def column_ids(given: object) -> list[str]:
     """Return the column ids of a Google DataTable; an empty list for anything else.
 
