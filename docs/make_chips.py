@@ -82,7 +82,8 @@ FOR_OTHERS = """## The catalogue for other programs
 
 `rw.chips_json()` is the whole catalogue as JSON, and so is the file `roofwidget/chips/chips.json` of the package.
 `chips.schema.json` beside it describes every key as a [JSON Schema](https://json-schema.org); `schema_version` rises if
-a key goes or changes its meaning. All numbers are in base units, each with its source:
+a key goes or changes its meaning. `roofwidget chips h100 --json` prints it for the chips that have these words. All
+numbers are in base units, each with its source:
 
 ```python
 import json

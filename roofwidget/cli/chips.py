@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from roofwidget.chips import Chip, chips
+from roofwidget.chips import Chip, chips, chips_json
 from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.support.text_tables import aligned
 from roofwidget.units import format_intensity, format_quantity
@@ -14,7 +15,8 @@ from roofwidget.units import format_intensity, format_quantity
 DESCRIPTION: Final = """\
 List the chips of the catalogue: the id that other commands take as --chip, the
 dense peak of the usual precision, the bandwidth of the main memory, and the
-ridge point.
+ridge point. --json prints what rw.chips_json() returns, for these chips:
+docs/chips.md names the schema.
 
   roofwidget chips
   roofwidget chips nvidia 2024
@@ -31,7 +33,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="WORDS",
         help="only chips that have all of these in id, name, vendor, family or year",
     )
-    command.add_argument("--json", action="store_true", help="every figure, in FLOP/s, bytes/s and bytes")
+    command.add_argument("--json", action="store_true", help="every figure with its source, in base units")
     command.set_defaults(run=_list)
 
 
@@ -44,7 +46,7 @@ def _list(options: argparse.Namespace) -> int:
         hint = f"the nearest are {listed(close)}" if close else "'roofwidget chips' lists all"
         raise ValueError(f"no chip of the catalogue has '{asked}'; {hint}")
     if options.json:
-        print(json.dumps([_record(chip) for chip in found], indent=2, ensure_ascii=False))
+        print(json.dumps(_catalogue_of({chip.id for chip in found}), indent=2, ensure_ascii=False))
     else:
         print("\n".join(aligned([_HEADER, *map(_row, found)])))
     return 0
@@ -65,18 +67,23 @@ def _row(chip: Chip) -> list[str]:
     ]
 
 
-def _record(chip: Chip) -> dict[str, Any]:
-    return {
-        "id": chip.id,
-        "name": chip.name,
-        "vendor": chip.vendor,
-        "family": chip.family,
-        "year": chip.year,
-        "default_precision": chip.precision(),
-        "main_memory": chip.main_memory,
-        "peak_flops": dict(chip.peak_flops),
-        "memories": {
-            level: {"bandwidth": memory.bandwidth, "capacity": memory.capacity}
-            for level, memory in chip.memories.items()
-        },
-    }
+def _catalogue_of(ids: Collection[str]) -> dict[str, Any]:
+    """Return the catalogue with these chips only, and with the sources that they name."""
+    catalogue: dict[str, Any] = json.loads(chips_json())
+    found = [entry for entry in catalogue["chips"] if entry["id"] in ids]
+    used = set(_source_keys(found))
+    sources = {key: source for key, source in catalogue["sources"].items() if key in used}
+    return {**catalogue, "sources": sources, "chips": found}
+
+
+def _source_keys(value: object) -> Iterator[str]:
+    """Yield the keys of the sources that an entry of the catalogue names."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _source_keys(part)
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            if key == "source":
+                yield part
+            else:
+                yield from _source_keys(part)

@@ -28,6 +28,7 @@ MATMULS = [
     ("rtx-pro-6000", "fp8", 905.3, "16384x16384x16384"),
     ("h200-nvl", "bf16", 845.1, "16384x16384x16384"),
     ("gb10", "bf16", 102.0, "8192x8192x8192"),
+    ("tpu-v6e", "bf16", 827.474382048629, "8192x8192x8192"),
 ]
 # GB/s: the fastest kernel of gpu-stream that reads.
 STREAMS = [
@@ -41,6 +42,14 @@ STREAMS = [
     ("mi210", 1412, "scale"),
     ("mi300a", 3034, "triad"),
     ("mi300x", 4199, "read"),
+]
+# GB/s, as the tables and examples of the sources print them, and what was timed.
+BANDWIDTHS = [
+    ("h100-sxm", 3180, "BabelStream, dot, CUDA 12.6; copy 2.90, triad 2.97 TB/s"),
+    ("h200-sxm", 4480, "BabelStream, dot, CUDA 12.6; copy 4.01, triad 4.15 TB/s"),
+    ("gb200", 7350, "the kernel is not named"),
+    ("tpu-v6e", 1359.5960438266143, "copy of 33.6 MB, median time on the device"),
+    ("tpu-7x", 6420.961823, "copy of 8.6 GB on both TensorCores, median time"),
 ]
 
 
@@ -59,6 +68,16 @@ def test_a_measured_bandwidth_has_its_rate_and_its_kernel(name: str, rate: float
     assert (found.name, found.measured, found.rate) == ("measured", True, rate * 1e9)
     assert found.source is not None
     assert f"gpu-stream, {kernel}, " in found.source.title
+
+
+@pytest.mark.parametrize(("name", "rate", "timed"), BANDWIDTHS)
+def test_a_measured_bandwidth_of_a_guide_has_its_rate_and_what_was_timed(name: str, rate: float, timed: str) -> None:
+    (found,) = [one for one in chip(name).ceilings if one.memory == chip(name).main_memory]
+    assert (found.name, found.measured) == ("measured", True)
+    assert found.rate == pytest.approx(rate * 1e9, rel=1e-12)
+    assert found.source is not None
+    assert found.source.title.endswith(f"({timed})")
+    assert found.source.url.startswith("https://")
 
 
 def test_every_measured_matmul_says_its_size_and_where_it_is_from() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 import roofwidget as rw
 from roofwidget import cli
@@ -20,6 +21,7 @@ from roofwidget.cli import main, make_parser
 from tests.cli.profiles import FIXTURES, profile_file
 
 Capture = pytest.CaptureFixture[str]
+SCHEMA = json.loads(Path(toml.__file__).with_name("chips.schema.json").read_text(encoding="utf-8"))
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -88,9 +90,26 @@ def test_the_catalogue_is_searched_by_words(capsys: Capture) -> None:
     assert main(["chips", "nvidia", "H100", "sxm"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["id", "h100-sxm"]
     assert main(["chips", "h100", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["chips"][0]
+    assert found["peak_flops"]["bf16"]["value"] == rw.chip("h100-sxm").peak("bf16")
+    assert found["memories"]["HBM"]["bandwidth"]["value"] == 3.35e12
+
+
+def test_the_catalogue_as_json_is_that_of_chips_json(capsys: Capture) -> None:
+    whole = json.loads(rw.chips_json())
+    assert main(["chips", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found[0]["peak_flops"]["bf16"] == rw.chip("h100-sxm").peak("bf16")
-    assert found[0]["memories"]["HBM"]["bandwidth"] == 3.35e12
+    assert found["chips"] == whole["chips"]
+    assert found["sources"].items() <= whole["sources"].items()
+
+
+def test_the_json_of_some_chips_follows_the_schema_and_has_the_sources_they_name(capsys: Capture) -> None:
+    assert main(["chips", "nvidia", "h100", "sxm", "--json"]) == 0
+    text = capsys.readouterr().out
+    found = json.loads(text)
+    assert list(Draft202012Validator(SCHEMA).iter_errors(found)) == []
+    assert [one["id"] for one in found["chips"]] == ["h100-sxm"]
+    assert set(found["sources"]) == set(re.findall(r'"source": "(\w+)"', text))
 
 
 def test_words_that_no_chip_has_give_status_2_and_the_nearest(capsys: Capture) -> None:
