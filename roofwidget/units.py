@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from numbers import Real
 from typing import Final
 
@@ -274,20 +275,34 @@ def format_quantity(value: float, unit: str, digits: int = 3) -> str:
     return f"{sign}{_place(figures, exponent - thousand)} {_SHOWN[thousand]}{unit}"
 
 
-def format_intensity(value: float, digits: int = 3) -> str:
-    """Return an arithmetic intensity as text in FLOP/B. Only values of 10,000 and above get a prefix.
+def format_intensity(value: float, digits: int = 3, operation: str = "FLOP") -> str:
+    """Return an arithmetic intensity as text in FLOP/B, or in OP/B. Only values of 10,000 and above get a prefix.
 
     Examples
     --------
     >>> format_intensity(107.79), format_intensity(320.4167, 4), format_intensity(12345.0)
     ('108 FLOP/B', '320.4 FLOP/B', '12.3 kFLOP/B')
+    >>> format_intensity(64.0, operation="OP")
+    '64 OP/B'
     """
     special = _special(value)
     if special is not None:
-        return special if special == "unknown" else f"{special} FLOP/B"
+        return special if special == "unknown" else f"{special} {operation}/B"
     sign, figures, exponent = _decompose(value, digits)
     thousand = 0 if exponent < 4 else min(24, 3 * (exponent // 3))  # noqa: PLR2004 - the doc string's 9,999
-    return f"{sign}{_place(figures, exponent - thousand)} {_SHOWN[thousand]}FLOP/B"
+    return f"{sign}{_place(figures, exponent - thousand)} {_SHOWN[thousand]}{operation}/B"
+
+
+def ratio_units(operations: Iterable[str], per: str) -> str:
+    """Return the units of an axis of rates or intensities: ``FLOP/s``, ``OP/s``, or both if operations differ.
+
+    Examples
+    --------
+    >>> ratio_units(["OP"], "s"), ratio_units({"OP", "FLOP"}, "B"), ratio_units([], "s")
+    ('OP/s', 'FLOP/B · OP/B', 'FLOP/s')
+    """
+    found = {*operations}
+    return " · ".join(f"{one}/{per}" for one in ("FLOP", "OP") if one in found) or f"FLOP/{per}"
 
 
 def format_percent(share: float, more: int = 0) -> str:

@@ -248,7 +248,8 @@ def _binding(bound: Bound, row: int) -> str:
 
 
 def _what_is_unknown(bound: Bound, row: int) -> str:
-    lacking = ["FLOPs"] if math.isnan(bound.compute_time[row]) else []
+    work = "FLOPs" if bound.operation(row) == "FLOP" else "operations"
+    lacking = [work] if math.isnan(bound.compute_time[row]) else []
     if all(math.isnan(seconds[row]) for seconds in bound.judged_memory_time.values()):
         lacking.append("bytes" if bound.memory == "all" else f"bytes at {bound.memory}")
     levels = None if bound.bytes_elsewhere is None else bound.bytes_elsewhere[row]

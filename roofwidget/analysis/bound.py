@@ -17,8 +17,10 @@ from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import Bools, Floats, Texts, frozen, sum_of_known
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.non_kernels import non_kernels
+from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
+from roofwidget.support.precisions import is_integer, operation
 from roofwidget.support.text_tables import counted, one_line
 from roofwidget.units import format_factor, format_intensity, format_quantity
 
@@ -108,6 +110,7 @@ def bound(
     slow, _ = slowest_level(memory_time, judged, len(table))
     body, time = join_times(compute_time, slow, network_time, overhead_time, overlap=hidden, exposed=exposed)
     unlinked = unlinked_collectives(table)
+    operations = operations_of(table, asked)
     if not np.isnan(table.network_bytes).all():
         moved[NETWORK] = table.network_bytes
     return Bound(
@@ -130,6 +133,7 @@ def bound(
         time=frozen(time),
         remarks=(
             *remarks,
+            *_mixed_operations(int(operations.mixed.sum())),
             *(_levels_left_out(table, chip) if level == "all" else ()),
             *_doubtful_rates(chip, asked),
             *_doubtful_times(table, time, unlinked),
@@ -141,7 +145,16 @@ def bound(
         self_time=table.self_time if table.has_self_time else None,
         unlinked=unlinked if unlinked.any() else None,
         bytes_elsewhere=_bytes_elsewhere(table, chip, judged),
+        integers=operations.integer if operations.integer.any() else None,
     )
+
+
+def _mixed_operations(count: int) -> list[str]:
+    """Return a remark if the operations of some kernels are sums of FLOPs and of operations of integers."""
+    if not count:
+        return []
+    who = f"{counted(count, 'kernel')} {'does' if count == 1 else 'do'} FLOPs and operations of integers"
+    return [f"{who}: both are charged to their own peaks, and rates and intensities in OP are of their sum."]
 
 
 def _word(value: str, keyword: str) -> str:
@@ -172,7 +185,8 @@ def _compute_time(table: Kernels, chip: Chip, asked: str) -> tuple[Floats, list[
         peaks, charged = _own_peaks(key, counted, table, chip, asked)
         parts.append(flops / peaks)
         if charged:
-            remarks.append(f"{chip.name} has no separate peak for {key} FLOPs: they are charged to {charged}.")
+            work = "operations" if is_integer(asked) else "FLOPs"
+            remarks.append(f"{chip.name} has no separate peak for {key} {work}: they are charged to {charged}.")
     return sum_of_known(parts, len(table)), remarks
 
 
@@ -233,10 +247,11 @@ def _doubtful_rates(chip: Chip, precision: str) -> list[str]:
     ridge = chip.ridge_point(precision)
     if _MIN_RIDGE <= ridge <= _MAX_RIDGE:
         return []
-    rate, bandwidth = format_quantity(chip.peak(precision), "FLOP/s", 4), format_quantity(chip.bandwidth(), "B/s", 4)
+    unit = operation(precision)
+    rate, bandwidth = format_quantity(chip.peak(precision), f"{unit}/s", 4), format_quantity(chip.bandwidth(), "B/s", 4)
     doubt = f"{chip.name} has a peak of {rate} and {chip.main_memory} with {bandwidth}"
     advice = "check the prefixes, as in '989 TFLOP/s' and '3.35 TB/s'"
-    return [f"{doubt}, so its ridge point is {format_intensity(ridge)}: {advice}."]
+    return [f"{doubt}, so its ridge point is {format_intensity(ridge, operation=unit)}: {advice}."]
 
 
 def _doubtful_times(table: Kernels, bound_time: Floats, unlinked: Bools) -> list[str]:

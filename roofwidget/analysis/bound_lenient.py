@@ -13,6 +13,7 @@ from roofwidget.analysis.result import Bound
 from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
 from roofwidget.kernels.columns import Bools, frozen
 from roofwidget.kernels.kernel import NETWORK
+from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted
 
@@ -39,9 +40,11 @@ def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
     if not (no_peak | no_link).any():
         return bound(kernels, chip, **options)
     found = bound(_without_lost(kernels, no_peak, no_link), chip, **options)
+    integer = operations_of(kernels, found.precision).integer
     return replace(
         found,
         flops=kernels.flops,
+        integers=integer if integer.any() else None,
         network_time=frozen(np.where(no_link, np.nan, found.network_time)),
         time=frozen(np.where(no_link, np.nan, found.time)),
         remarks=(*found.remarks, *lacking(kernels, chip)),

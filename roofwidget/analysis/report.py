@@ -113,9 +113,11 @@ def _conditions(bound: Bound) -> str:
 def _intensity(bound: Bound, row: int) -> str:
     """Return the intensity at the level `bound.memory` as text. For ``all``, use and name the slowest level."""
     if bound.memory != "all":
-        return format_intensity(float(bound.ai[bound.memory][row]) if bound.memory in bound.ai else math.nan)
+        ai = float(bound.ai[bound.memory][row]) if bound.memory in bound.ai else math.nan
+        return format_intensity(ai, operation=bound.operation(row))
     level, _ = _slowest(bound, row)
-    return f"{format_intensity(float(bound.ai[level][row]))} ({level})" if level else format_intensity(math.nan)
+    ai = float(bound.ai[level][row]) if level else math.nan
+    return format_intensity(ai, operation=bound.operation(row)) + (f" ({level})" if level else "")
 
 
 def _slowest(bound: Bound, row: int) -> tuple[str, float]:
@@ -191,16 +193,22 @@ def _of_bytes(bound: Bound, row: int) -> tuple[str, str, str]:
     moved = float(bound.bytes[level][row])
     causes = f". So the bytes are miscounted or are those of a nearer level, {_ELSE}"
     if flops > 0:
-        stated, least = (format_intensity(flops / amount) for amount in (moved, measured * bandwidth))
-        rate = format_quantity(flops / measured, "FLOP/s")
+        unit = bound.operation(row)
+        stated, least = (format_intensity(flops / amount, operation=unit) for amount in (moved, measured * bandwidth))
+        rate = format_quantity(flops / measured, f"{unit}/s")
         needed = f"its intensity at {level} must be at least {least}, not {stated}"
         causes = f" at {rate}. At that rate {needed}{causes}"
     return f"{format_quantity(moved, 'B')} of {level}", format_quantity(bandwidth, "B/s", 4), causes
 
 
 def _of_flops(bound: Bound, row: int) -> tuple[str, str, str]:
-    flops, peak = format_quantity(float(bound.flops[row]), "FLOP"), format_quantity(float(bound.peak[row]), "FLOP/s", 4)
-    return flops, peak, f". So the FLOPs are miscounted or are of another precision, {_ELSE}"
+    unit = bound.operation(row)
+    flops, peak = (
+        format_quantity(float(bound.flops[row]), unit),
+        format_quantity(float(bound.peak[row]), f"{unit}/s", 4),
+    )
+    work = "FLOPs" if unit == "FLOP" else "operations"
+    return flops, peak, f". So the {work} are miscounted or are of another precision, {_ELSE}"
 
 
 def _of_link(bound: Bound, row: int) -> tuple[str, str, str]:

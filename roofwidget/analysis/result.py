@@ -87,6 +87,9 @@ class Bound:
         Measured seconds without the time of nested rows. None if no row contains others.
     unlinked
         Whether a row is a collective whose bytes over the link are unknown; None if no row is.
+    integers
+        Whether a row does operations of integers, which are no FLOPs; None if no row does. `flops`, `peak`,
+        `attainable` and `achieved` of these rows are in OP and OP/s.
 
     Examples
     --------
@@ -124,6 +127,7 @@ class Bound:
     bytes_elsewhere: Texts | None = None
     self_time: Floats | None = None
     unlinked: Bools | None = None
+    integers: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -132,6 +136,10 @@ class Bound:
     def judged_memory_time(self) -> Mapping[str, Floats]:
         """`memory_time` at the levels whose bytes count."""
         return {level: self.memory_time[level] for level in self.judged if level in self.memory_time}
+
+    def operation(self, row: int) -> str:
+        """Return the unit of a kernel's operations: ``FLOP``, or ``OP`` if operations of integers are among them."""
+        return "OP" if self.integers is not None and self.integers[row] else "FLOP"
 
     @property
     def total_time(self) -> float:

@@ -11,6 +11,7 @@ from roofwidget.chips import Chip, ChipLike, Source
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import is_whole
 from roofwidget.support.did_you_mean import keywords
+from roofwidget.support.precisions import operation
 from roofwidget.support.text_tables import aligned, counted, escaped, one_line
 from roofwidget.units import format_percent, format_quantity
 
@@ -73,7 +74,7 @@ class Utilization:
     value
         The share, 0.42 for 42 %. `float` of the object returns the same.
     amount, unit
-        The numerator: FLOPs (``FLOP``) or bytes (``B``).
+        The numerator: FLOPs (``FLOP``), operations of an integer precision (``OP``) or bytes (``B``).
     time
         Seconds.
     chip, n_chips
@@ -123,7 +124,7 @@ class Utilization:
     @property
     def denominator(self) -> str:
         """The denominator in words: number of chips, peak, precision, dense, source."""
-        kind = "dense" if self.unit == "FLOP" else "bandwidth"
+        kind = "bandwidth" if self.unit == "B" else "dense"
         source = self.source.title if self.source else _NO_SOURCE
         peak = format_quantity(self.peak, f"{self.unit}/s", 4)
         return f"{self.n_chips:,} × {peak}: {one_line(self.chip)}, {self.of}, {kind} ({one_line(source, 80)})"
@@ -214,12 +215,13 @@ def mfu(
         convention = flops.convention
     else:
         amount = _number(flops, "FLOP", "flops")
-    made = _made("MFU", amount, "FLOP", time, found, n_chips, found.peak(key), key, f"peak_flops.{key}", convention)
+    unit = operation(key)
+    made = _made("MFU", amount, unit, time, found, n_chips, found.peak(key), key, f"peak_flops.{key}", convention)
     if not isinstance(flops, ModelFlops) or not flops.recompute:
         return made
     again = f"with recomputation of {flops.recompute}"
     peak = found.peak(key)
-    hardware = _made("HFU", flops.hardware_flops, "FLOP", time, found, n_chips, peak, key, f"peak_flops.{key}", again)
+    hardware = _made("HFU", flops.hardware_flops, unit, time, found, n_chips, peak, key, f"peak_flops.{key}", again)
     return replace(made, hardware=hardware)
 
 

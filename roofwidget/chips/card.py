@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from roofwidget import units
 from roofwidget.chips.figures import Ceiling, Check, Figure
 from roofwidget.chips.validation import ENERGY_UNITS
+from roofwidget.support.precisions import operation
 from roofwidget.support.text_tables import escaped, html_table
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def html(chip: Chip) -> str:
 
 def _plain_rows(chip: Chip) -> Iterator[tuple[str, str, float | None, str]]:
     for precision, rate in chip.peak_flops.items():
-        unit = "OP/s" if precision.startswith("int") else "FLOP/s"
+        unit = f"{operation(precision)}/s"
         yield f"peak_flops.{precision}", f"Peak {precision}", rate, unit
     for level in chip.memories.values():
         scope = f" ({level.scope})" if level.scope else ""
@@ -138,7 +139,7 @@ def _other_rows(chip: Chip) -> Iterator[tuple[str, str, float | None, str]]:
 def _ceiling_row(ceiling: Ceiling) -> Figure:
     under = ceiling.memory or ceiling.precision
     label = f"{ceiling.name}, {under}" if under else ceiling.name
-    unit = "FLOP/s" if ceiling.memory is None else "B/s"
+    unit = f"{operation(ceiling.precision or '')}/s" if ceiling.memory is None else "B/s"
     return Figure(ceiling_key(ceiling), f"Ceiling: {label}", ceiling.rate, unit, ceiling.source)
 
 

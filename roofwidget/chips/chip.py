@@ -24,7 +24,7 @@ from roofwidget.chips.figures import (
 )
 from roofwidget.support.arguments import mapping_argument, text_argument
 from roofwidget.support.did_you_mean import keywords, listed, unknown_keyword
-from roofwidget.support.precisions import precision_key
+from roofwidget.support.precisions import operation, precision_key
 
 # Names of the matrix unit in frameworks and data sheets. A peak under any of these names is the matrix unit's peak.
 _MATRIX_UNIT_NAMES: Final = ("matmul", "tensor", "matrix")
@@ -620,7 +620,9 @@ class Chip:
         return records.from_record(cls, record)
 
     def __repr__(self) -> str:
-        peaks = ", ".join(f"{p} {quantities.format_quantity(v, 'FLOP/s', 4)}" for p, v in self.peak_flops.items())
+        peaks = ", ".join(
+            f"{p} {quantities.format_quantity(v, f'{operation(p)}/s', 4)}" for p, v in self.peak_flops.items()
+        )
         known = [m for m in self.memories.values() if m.bandwidth is not None]
         bandwidths = ", ".join(f"{m.name} {quantities.format_quantity(m.bandwidth or 0.0, 'B/s', 4)}" for m in known)
         warning = "; single-source" if self.status == "single-source" else ""

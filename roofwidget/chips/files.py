@@ -15,6 +15,7 @@ from roofwidget.chips.chip import Chip
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import did_you_mean
 from roofwidget.support.paths import problem_of, shown
+from roofwidget.support.precisions import operation
 
 # No rate of a chip is below `_MIN_RATE`, and no capacity is below `_MIN_CAPACITY_BYTES`. If a number without a unit is
 # smaller, the user meant TFLOP/s, GB/s or GB.
@@ -244,7 +245,7 @@ def _too_fast(chip: Chip) -> Iterator[tuple[str, str]]:
 
 
 def _too_fast_warning(chip: Chip, precision: str, sibling: str) -> str:
-    rates = [f"{key} {units.format_quantity(chip.peak(key), 'FLOP/s', 4)}" for key in (precision, sibling)]
+    rates = [f"{key} {units.format_quantity(chip.peak(key), f'{operation(key)}/s', 4)}" for key in (precision, sibling)]
     ratio = units.format_significant(chip.peak(precision) / chip.peak(sibling))
     return (
         f"{rates[0]} of chip '{chip.name}' is {ratio} times {rates[1]}, of twice its width; "
@@ -261,7 +262,7 @@ def _above_roof(chip: Chip) -> Iterator[tuple[int, str]]:
             roof, unit, name = chip.memories[ceiling.memory].bandwidth, "B/s", ceiling.memory
         else:
             name = ceiling.precision or max(chip.peak_flops, key=chip.peak)
-            roof, unit = chip.peak(name), "FLOP/s"
+            roof, unit = chip.peak(name), f"{operation(name)}/s"
         if roof is not None and ceiling.rate > roof:
             rates = [units.format_quantity(rate, unit, 4) for rate in (ceiling.rate, roof)]
             what = f"ceiling '{ceiling.name}' of chip '{chip.name}', {rates[0]}, lies above its roof, {name} {rates[1]}"

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from roofwidget.support.precisions import operation
 from roofwidget.support.text_tables import (
     aligned,
     and_more,
@@ -86,7 +87,8 @@ def first_of(notes: Sequence[str]) -> list[str]:
 
 def _title(document: dict[str, Any]) -> list[str]:
     chip, program = document["chip"], document["program"]
-    rates = f"{format_quantity(chip['peak_flops'], 'FLOP/s', 4)}, {format_quantity(chip['bandwidth'], 'B/s', 4)}"
+    unit = operation(chip["precision"])
+    rates = f"{format_quantity(chip['peak_flops'], f'{unit}/s', 4)}, {format_quantity(chip['bandwidth'], 'B/s', 4)}"
     share = program["judged_time_s"] / program["time_s"] if program["time_s"] else math.nan
     kernels = counted(program["judged_kernels"], "kernel")
     judged = f"{kernels} with a known roof, {format_percent(share)} of {format_quantity(program['time_s'], 's')}"

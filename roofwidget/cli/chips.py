@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from roofwidget.chips import Chip, chips, chips_json
 from roofwidget.support.did_you_mean import listed, nearest
+from roofwidget.support.precisions import operation
 from roofwidget.support.text_tables import aligned
 from roofwidget.units import format_intensity, format_quantity
 
@@ -57,13 +58,14 @@ def _searched(chip: Chip) -> str:
 
 
 def _row(chip: Chip) -> list[str]:
+    unit = operation(chip.precision())
     return [
         chip.id,
         chip.name,
         str(chip.year or ""),
-        f"{chip.precision()} {format_quantity(chip.peak(), 'FLOP/s', 4)}",
+        f"{chip.precision()} {format_quantity(chip.peak(), f'{unit}/s', 4)}",
         f"{chip.main_memory} {format_quantity(chip.bandwidth(), 'B/s', 4)}",
-        format_intensity(chip.ridge_point(), 4),
+        format_intensity(chip.ridge_point(), 4, unit),
     ]
 
 

@@ -147,6 +147,7 @@ def _drawn(
             cells=_cells(first, row),
             absence=_absence(first, row, outside[row]),
             is_outside=outside[row],
+            operation=first.operation(row),
         )
         for row in ranking(first)
         if first.non_kernels is None or not first.non_kernels[row]
@@ -157,7 +158,7 @@ def _drawn(
 def _absence(bound: Any, row: int, is_outside: bool) -> str:  # noqa: FBT001 - of this module
     """Return why a kernel is not on the chart, if it is not."""
     if bound.flops[row] == 0:
-        return "no FLOPs"
+        return "no FLOPs" if bound.operation(row) == "FLOP" else "no operations"
     return "off the axes" if is_outside else "no roof"
 
 

@@ -14,8 +14,9 @@ from typing import Final
 from plotille import Canvas
 
 from roofwidget.analysis.chip_frame import ChipFrame
+from roofwidget.support.precisions import operation
 from roofwidget.support.text_tables import aligned, and_more, one_line
-from roofwidget.units import format_intensity, format_quantity
+from roofwidget.units import format_intensity, format_quantity, ratio_units
 
 MIN_WIDTH: Final = 60
 MIN_HEIGHT: Final = 12
@@ -59,6 +60,11 @@ class Roof:
         """FLOP/byte."""
         return self.peak / self.bandwidth
 
+    @property
+    def operation(self) -> str:
+        """The unit of the operations that the peak counts."""
+        return operation(self.precision)
+
 
 @dataclass(frozen=True)
 class Point:
@@ -78,6 +84,8 @@ class Point:
         Why it is not on the chart, if it has no place there.
     is_outside
         Whether it is outside the axes.
+    operation
+        The unit of its operations: ``FLOP`` or ``OP``.
     """
 
     name: str
@@ -87,6 +95,7 @@ class Point:
     cells: tuple[str, str, str]
     absence: str = ""
     is_outside: bool = False
+    operation: str = "FLOP"
 
     @property
     def has_place(self) -> bool:
@@ -161,7 +170,7 @@ def draw(
     plot = _Plot(roofs, shown, width, height - _FIXED_LINES - key_lines, frame)
     title = ", dotted: ".join(roof.name for roof in roofs)
     if len(roofs) == 1:
-        title += f", {roofs[0].precision}; ridge point {format_intensity(roofs[0].ridge, 4)}"
+        title += f", {roofs[0].precision}; ridge point {format_intensity(roofs[0].ridge, 4, roofs[0].operation)}"
     numbers = {id(point): number for number, point in enumerate(points)}
     plot.draw_roofs()
     plot.draw_points([numbers[id(point)] for point in plot.points])
@@ -240,7 +249,7 @@ class _Plot:
     def name_roofs(self, level: str) -> None:
         for at, roof in enumerate(self.roofs):
             colour = "quiet" if at else ""
-            self._name_flat(roof, f"{roof.precision} {format_quantity(roof.peak, 'FLOP/s', 4)}", colour)
+            self._name_flat(roof, f"{roof.precision} {format_quantity(roof.peak, f'{roof.operation}/s', 4)}", colour)
             self._name_slope(roof, f"{level} {format_quantity(roof.bandwidth, 'B/s', 4)}", colour)
 
     def _name_flat(self, roof: Roof, text: str, colour: str) -> None:
@@ -286,7 +295,8 @@ class _Plot:
         return None
 
     def with_axes(self, level: str, *, has_colour: bool) -> Iterator[str]:
-        yield " " * self.gutter + "FLOP/s"
+        operations = {roof.operation for roof in self.roofs} | {point.operation for point in self.points}
+        yield " " * self.gutter + ratio_units(operations, "s")
         labels = {self.line(float(tick)): _short(10.0**tick) for tick in self.ticks}
         for line, content in enumerate(self.grid.lines(has_colour=has_colour)):
             label = labels.get(line, "")
@@ -294,7 +304,7 @@ class _Plot:
         ticks = {self.column(float(at)): _short(10.0**at) for at in _x_ticks(self.x0, self.x1, self.grid.width)}
         yield " " * self.gutter + "└" + "".join("┬" if at in ticks else "─" for at in range(self.grid.width))
         numbers = _Grid(self.grid.width + self.gutter + 1, 1)
-        unit = f"FLOP/B of {level}"
+        unit = f"{ratio_units(operations, 'B')} of {level}"
         numbers.put(numbers.width - len(unit), 0, unit)
         for column, label in ticks.items():
             at = max(0, self.gutter + 1 + column - len(label) // 2)

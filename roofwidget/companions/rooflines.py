@@ -26,7 +26,10 @@ from roofwidget.companions.parts import (
     shown_chips,
     within,
 )
+from roofwidget.kernels.operations import operations_of
 from roofwidget.state.rates import one_level
+from roofwidget.support.precisions import operation
+from roofwidget.units import ratio_units
 from roofwidget.wire import text_to_wire
 
 if TYPE_CHECKING:
@@ -78,8 +81,8 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
     kernels = bqplot.Scatter(**points, default_size=40)
     planned = bqplot.Scatter(**points, fill=False, stroke=INK, default_size=40)
     axes = [
-        axis(scales["x"], "bottom", "Arithmetic intensity (FLOP/B)", tick_format="~s"),
-        axis(scales["y"], "left", "Performance (FLOP/s)", tick_format="~s"),
+        axis(scales["x"], "bottom", _x_label({"FLOP"}), tick_format="~s"),
+        axis(scales["y"], "left", _y_label({"FLOP"}), tick_format="~s"),
     ]
     shown = figure([roofs, focus, kernels, planned], axes)
     x_limits, y_limits = Limits(scales["x"], _EMPTY_X), Limits(scales["y"], _EMPTY_Y)
@@ -96,6 +99,8 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
             left, right = frame.x
             x_limits.set(*frame.x)
         rates = _draw_roofs(roofs, focus, model, peaks, left, right)
+        operations = _operations(model, peaks)
+        axes[0].label, axes[1].label = _x_label(operations), _y_label(operations)
         if frame is None:
             y_limits.span(np.concatenate([rates, measured[1], expected[1]]))
         else:
@@ -105,6 +110,21 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
                 mark.x, mark.y, mark.names = within(intensity), within(rate), names
 
     return follow(shown, model, (*CHIP_TRAITS, "focus_chip", "frame", "kernels", "exposed_comm", *GRAPH_TRAITS), draw)
+
+
+def _x_label(operations: set[str]) -> str:
+    return f"Arithmetic intensity ({ratio_units(operations, 'B')})"
+
+
+def _y_label(operations: set[str]) -> str:
+    return f"Performance ({ratio_units(operations, 's')})"
+
+
+def _operations(model: RooflineModel, peaks: list[tuple[Chip, float, float]]) -> set[str]:
+    """Return the units of the operations that the figure shows: those of the roofs and those of the kernels."""
+    precisions = {chip.precision(model.precision) for chip, _, _ in peaks}
+    kernels = operations_of(model.shown_kernels, next(iter(precisions), ""))
+    return {*map(operation, precisions), *kernels.units}
 
 
 def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from roofwidget.kernels.operations import operations_of
 from roofwidget.support.text_tables import and_more, counted, html_table, html_with_notes, one_line
 from roofwidget.units import format_intensity, format_quantity
 
@@ -36,7 +37,8 @@ def html(kernels: Kernels) -> str:
     words = [counted(len(kernels), "kernel"), f"{measured:,} measured"]
     words += [one_line(kernels.chip.name)] if kernels.chip is not None else []
     words += [one_line(kernels.source, _MAX_SOURCE_CHARACTERS)] if kernels.source else []
-    rows = [_HEADER, *_rows(kernels)]
+    work = "FLOPs" if operations_of(kernels).common == "FLOP" else "operations"
+    rows = [tuple(work if head == "FLOPs" else head for head in _HEADER), *_rows(kernels)]
     shown = [
         at
         for at, head in enumerate(_HEADER)
@@ -49,13 +51,14 @@ def html(kernels: Kernels) -> str:
 
 def _rows(kernels: Kernels) -> Iterator[tuple[str, ...]]:
     first = kernels[:_MAX_TABLE_ROWS]
+    operations = operations_of(first)
     for row in range(len(first)):
         time = float(first.time[row])
         yield (
             one_line(first.names[row]),
-            format_quantity(float(first.flops[row]), "FLOP"),
+            format_quantity(float(first.flops[row]), operations.unit(row)),
             format_quantity(float(first.bytes[row]), "B"),
-            format_intensity(float(first.arithmetic_intensity[row])),
+            format_intensity(float(first.arithmetic_intensity[row]), operation=operations.unit(row)),
             "" if np.isnan(time) else format_quantity(time, "s"),
             one_line(first.precision[row] or ""),
             one_line(first.category[row] or ""),

@@ -12,7 +12,9 @@ import numpy as np
 from roofwidget.analysis import report as bounds_text
 from roofwidget.analysis.result import Bound
 from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
+from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.table import Kernels
+from roofwidget.support.precisions import operation
 from roofwidget.support.text_tables import (
     aligned,
     and_more,
@@ -262,7 +264,11 @@ def _roofs(profile: Profile, bound: Bound) -> Iterator[str]:
     """Yield the roofs that matter: the peaks of the precisions that compute, and the bandwidth."""
     table, chip = profile.kernels, bound.chip
     precisions = dict.fromkeys(str(name or bound.precision) for name in table.precision[table.flops > 0])
-    peaks = [f"{name} {format_quantity(chip.peak(name), 'FLOP/s')}" for name in precisions if _has_peak(chip, name)]
+    peaks = [
+        f"{name} {format_quantity(chip.peak(name), f'{operation(name)}/s')}"
+        for name in precisions
+        if _has_peak(chip, name)
+    ]
     bandwidth = f"{bound.memory} {format_quantity(chip.bandwidth(bound.memory), 'B/s')}"
     yield f"Roofs: {', '.join([*peaks, bandwidth])}."
 
@@ -319,14 +325,15 @@ def _slowest(time: np.ndarray, otherwise: np.ndarray) -> list[int]:
 
 def _cells(table: Kernels, row: int) -> list[str]:
     time, achieved = float(table.time[row]), float(table.achieved[row])
+    unit = operations_of(table[row : row + 1]).unit(0)
     return [
         one_line(table.names[row]),
         "not timed" if math.isnan(time) else format_quantity(time, "s"),
         f"{int(table.count[row]):,}",
-        format_quantity(float(table.flops[row]), "FLOP"),
+        format_quantity(float(table.flops[row]), unit),
         format_quantity(float(table.bytes[row]), "B"),
-        format_intensity(float(table.arithmetic_intensity[row])),
-        "" if math.isnan(achieved) else format_quantity(achieved, "FLOP/s"),
+        format_intensity(float(table.arithmetic_intensity[row]), operation=unit),
+        "" if math.isnan(achieved) else format_quantity(achieved, f"{unit}/s"),
     ]
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget.kernels.concat import concat
+from roofwidget.kernels.operations import operations_of
 from roofwidget.readers import read
 from roofwidget.readers.errors import ProfileError
 from roofwidget.support.arguments import shown_value
@@ -118,7 +119,7 @@ class Profiles(Mapping[str, Any]):
                 f"{len(kernels):,}",
                 f"{_measured(kernels):,}",
                 format_quantity(kernels.totals()["time"], "s"),
-                format_quantity(kernels.totals()["flops"], "FLOP"),
+                format_quantity(kernels.totals()["flops"], operations_of(kernels).common),
                 format_quantity(kernels.totals()["bytes"], "B"),
                 one_line(kernels.chip.name) if kernels.chip is not None else "",
             )

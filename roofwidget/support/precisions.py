@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -46,3 +47,28 @@ def precision_key(word: str) -> str:
         return PRECISION_ALIASES[lower]
     head, underscore, unit = lower.partition("_")
     return PRECISION_ALIASES.get(head, head) + underscore + unit
+
+
+_INTEGER: Final = re.compile(r"u?int\d")
+
+
+def is_integer(precision: str) -> bool:
+    """Return whether a precision is one of integers, also with a part of the chip: ``int8``, ``int32_vector``.
+
+    Examples
+    --------
+    >>> is_integer("int8"), is_integer("S4"), is_integer("bf16"), is_integer("")
+    (True, True, False, False)
+    """
+    return _INTEGER.match(precision_key(precision)) is not None
+
+
+def operation(precision: str) -> str:
+    """Return the unit of operations of a precision: ``FLOP``, or ``OP`` for integers.
+
+    Examples
+    --------
+    >>> operation("fp8"), operation("int8")
+    ('FLOP', 'OP')
+    """
+    return "OP" if is_integer(precision) else "FLOP"

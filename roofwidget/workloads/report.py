@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from roofwidget.kernels.operations import operations_of
 from roofwidget.support.text_tables import and_more, counted, html_table, html_with_notes, one_line
 from roofwidget.units import format_intensity, format_quantity
 from roofwidget.workloads.expressions import evaluate
@@ -41,13 +42,14 @@ def graph_html(graph: Graph) -> str:
 def partition_html(partition: Partition) -> str:
     """Return an HTML table of the first kernels of a partition: their ops and counts."""
     kernels = partition.kernels()
+    operations = operations_of(kernels)
     rows = [
         (
             one_line(", ".join(group), _MAX_NAMES_CHARACTERS),
             str(len(group)),
-            format_quantity(float(kernels.flops[row]), "FLOP"),
+            format_quantity(float(kernels.flops[row]), operations.unit(row)),
             format_quantity(float(kernels.bytes[row]), "B"),
-            format_intensity(float(kernels.arithmetic_intensity[row])),
+            format_intensity(float(kernels.arithmetic_intensity[row]), operation=operations.unit(row)),
         )
         for row, group in enumerate(partition.groups[:_MAX_TABLE_ROWS])
     ]
