@@ -112,10 +112,18 @@ _VALUE = (
 )
 _CACHES = ("l1_cache_data", "l2_cache_data", "hbm_cache_data", "lds_cache_data", "l0_cache_data")
 
+# Metrics of other tables than 4.1: number, unit and the name of the value.
+_RATE = ("4.1", "Gflop/s", "Value")
+_PLACES: Mapping[str, tuple[str, str, str]] = {
+    "INT32": ("10.2.0", "Instructions per kernel", "Avg"),
+    "INT64": ("10.2.1", "Instructions per kernel", "Avg"),
+    "VALU IOPs": ("2.1.1", "Giop/s", "Avg"),
+}
+
 SYSTEM: Mapping[str, Any] = {"gpu_arch": "gfx942", "gpu_model": "MI300X_A1", "compute_partition": "SPX", "version": 3}
 MEASURED: Mapping[str, float] = {"HBMBw": 4100.0, "L2Bw": 20000.0, "FP32Flops": 120000.0, "MFMABF16Flops": 600000.0}
 Point: TypeAlias = tuple[str, Sequence[tuple[int, int]], Mapping[str, float] | None, Mapping[str, Any]]
-"""A kernel's name, its dispatches (start and end), its point in the roofline, and its metrics of table 4.1."""
+"""A kernel's name, its dispatches (start and end), its point in the roofline, and its metrics."""
 
 
 def write_analysis(
@@ -148,11 +156,11 @@ def write_analysis(
             metrics = dict.fromkeys(metric for *_, rates in kernels for metric in rates)
             keys = {metric: 100 * number + at for at, metric in enumerate(metrics)}
             for at, (metric, key) in enumerate(keys.items()):
-                cells = [key, number, metric, f"4.1.{at}"]
+                place, unit, _ = _PLACES.get(metric, (f"4.1.{at}", *_RATE[1:]))
                 base.execute(
-                    "INSERT INTO compute_metric_definition (metric_uuid, workload_id, name, metric_id)"
-                    " VALUES (?, ?, ?, ?)",
-                    cells,
+                    "INSERT INTO compute_metric_definition (metric_uuid, workload_id, name, metric_id, unit)"
+                    " VALUES (?, ?, ?, ?, ?)",
+                    [key, number, metric, place, unit],
                 )
             for at, (kernel, dispatches, point, rates) in enumerate(kernels):
                 key = 10 * number + at
@@ -172,9 +180,9 @@ def write_analysis(
                 base.executemany(
                     f"INSERT INTO {values} (metric_uuid, kernel_uuid, value_name, value) VALUES (?, ?, ?, ?)",
                     [
-                        [keys[metric], key, word, cell if word == "Value" else 12345.0]
+                        [keys[metric], key, word, cell if word == _PLACES.get(metric, _RATE)[2] else 12345.0]
                         for metric, cell in rates.items()
-                        for word in ("Value", "Peak (Empirical)")
+                        for word in ("Avg", "Value", "Peak (Empirical)")
                     ],
                 )
     return path

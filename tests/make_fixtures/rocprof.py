@@ -166,6 +166,26 @@ def long() -> str:
     return text([*rows, [64, "TCC_EA0_WRREQ_sum", 1, "touch", 250, 200]])
 
 
+# Three dispatches on MI300X, two of which do integers only: a hash, and a product of 8-bit matrices.
+OF_INTEGERS: tuple[tuple[str, dict[str, int]], ...] = (
+    ("hash(uint4 const*, uint*)", {"SQ_INSTS_VALU_INT32": 700_000, "SQ_INSTS_VALU_INT64": 3000}),
+    ("saxpy(float, float*)", {"SQ_INSTS_VALU_FMA_F32": 40_000, "SQ_INSTS_VALU_INT32": 9000}),
+    ("gemm_i8", {"SQ_INSTS_VALU_MFMA_MOPS_I8": 5_000_000, "SQ_INSTS_VALU_INT32": 20_000}),
+)
+
+
+def integers() -> str:
+    counters = [*VALU, "SQ_INSTS_VALU_INT64", *MFMA, "SQ_INSTS_VALU_INT32", "TCC_EA0_RDREQ_sum"]
+    rest = ["TCC_EA0_RDREQ_32B_sum", "TCC_BUBBLE_sum", "TCC_EA0_WRREQ_sum", "TCC_EA0_WRREQ_64B_sum"]
+    rows: list[list[Cell]] = [["Dispatch_ID", "Start_Timestamp", *counters, *rest, "End_Timestamp", "Kernel_Name"]]
+    for number, (name, counts) in enumerate(OF_INTEGERS):
+        told = {"TCC_EA0_RDREQ_sum": 2000, "TCC_EA0_WRREQ_sum": 500, "TCC_EA0_WRREQ_64B_sum": 500, **counts}
+        start = 5_000 * number
+        cells: list[Cell] = [told.get(c, 0) for c in (*counters, *rest)]
+        rows.append([number, start, *cells, start + 4_000, name])
+    return text(rows)
+
+
 MI300X_RATES = {"HBMBw": 4100.0, "MALLBw": 11000.0, "L2Bw": 20000.0, "FP32Flops": 120000.0, "MFMABF16Flops": 600000.0}
 TWINS = {
     "gfx90a/pmc_perf.csv": merged,
@@ -184,6 +204,9 @@ TWINS = {
     "gfx942/timestamps.csv": times,
     "gfx942/sysinfo.csv": lambda: system(gpu_arch="gfx942", gpu_model="MI300X_A1", compute_partition="SPX"),
     "gfx942/roofline.csv": lambda: measured(**MI300X_RATES, MFMAF16Flops=1200000.0, MFMAF64Flops=90000.0),
+    "integers/pmc_perf.csv": integers,
+    "integers/sysinfo.csv": lambda: system(gpu_arch="gfx942", gpu_model="MI300X_A1", compute_partition="SPX"),
+    "integers/roofline.csv": lambda: measured(**MI300X_RATES, I32Ops=56000.0, I64Ops=14000.0, MFMAI8Ops=2000000.0),
     "results.csv": old,
     "gfx950_counter_collection.csv": long,
 }

@@ -251,3 +251,55 @@ def test_runs_of_other_kernels_in_one_file_stay_apart() -> None:
     end = text.index('"322"')
     other = text[:end] + text[end:].replace("dot_twin", "norm_twin")
     assert read(other.encode()).names.tolist() == ["axpy_twin", "dot_twin", "axpy_twin", "norm_twin"]
+
+
+INTEGER = f"{SASS}integer_pred_on.sum"
+FLOATS = {f"{SASS}f{form}_pred_on.sum": "0" for form in ("add", "mul", "fma")}
+
+
+def test_integer_instructions_of_threads_are_left_out_and_said_where_there_are_no_flops() -> None:
+    kernels = launch({INTEGER: "4096"} | FLOATS)
+    assert kernels.flops.tolist() == [0]
+    assert said(kernels, "operations of integers are not counted in this launch ('k'): integers=True counts them")
+    some = launch({INTEGER: "4096", f"{SASS}ffma_pred_on.sum": "8"})
+    assert some.flops.tolist() == [16]
+    assert not said(some, "integers")
+
+
+def test_integers_count_one_operation_an_instruction_under_int32() -> None:
+    kernels = launch({INTEGER: "4096", f"{SASS}ffma_pred_on.sum": "8"}, integers=True)
+    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {
+        "fp32": [16],
+        "int32": [4096],
+    }
+    assert kernels.precision.tolist() == ["int32"]
+    assert kernels.origin["flops:int32"][0] == INTEGER
+    assert said(kernels, "operations of integers are counted too, under int32: their unit is OP, not FLOP")
+
+
+def test_the_peak_of_integers_is_that_of_their_counter_at_the_measured_clock() -> None:
+    roofs = {
+        "sm__sass_thread_inst_executed_op_integer_pred_on.sum.peak_sustained": "8448",
+        "sm__cycles_elapsed.avg.per_second": "1500000000",
+        "dram__bytes.sum": "64000",
+        "dram__bytes.sum.peak_sustained": "2048",
+        "dram__cycles_elapsed.avg.per_second": "1000000000",
+    }
+    kernels = launch({INTEGER: "4096"} | FLOATS | roofs, integers=True)
+    assert kernels.chip is not None
+    assert kernels.chip.peak("int32") == 8448 * 1.5e9
+    assert kernels.arithmetic_intensity.tolist() == [4096 / 64000]
+
+
+def test_operations_of_integers_of_tensor_cores_are_under_their_type_and_said_to_be_no_flops() -> None:
+    told = {f"{PATH}src_int8_dst_int32.sum": "9000", f"{PATH}src_int4_dst_int32.sum": "0"}
+    kernels = launch(told)
+    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"int8": [9000]}
+    assert said(kernels, "operations of integers are counted too, under int8: their unit is OP, not FLOP")
+    by_shape = launch({"sm__inst_executed_pipe_tensor_op_imma.sum": "3"}, name="turing_i16832gemm_s8", cc="8.0")
+    assert by_shape.flops_by_precision["int8"].tolist() == [3 * 2 * 16 * 8 * 32]
+
+
+def test_a_word_for_integers_is_refused() -> None:
+    with pytest.raises(TypeError, match="integers must be True or False, got 'yes'"):
+        launch({INTEGER: "1"}, integers="yes")

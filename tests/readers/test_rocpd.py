@@ -339,3 +339,38 @@ def test_an_analysis_without_a_kernel_or_with_wrong_times_is_refused(tmp_path: P
         rw.read(write_analysis(tmp_path / "x.db", {"app": []}))
     with pytest.raises(ProfileError, match="table 'compute_dispatch', kernel 10: expected whole numbers"):
         rw.read(write_analysis(tmp_path / "y.db", {"app": [("k", [(5, 1)], None, {})]}))
+
+
+def of_integers(*names: str) -> dict[str, Any]:
+    """Return a kernel without FLOPs and one with FLOPs, with the numbers that rocprof-compute 3.5 wrote for two."""
+    sobol = {
+        "VALU FLOPs (F32)": 468.1142857142857,
+        "INT32": 688128.0,
+        "INT64": 135168.0,
+        "VALU IOPs": 5880.685714285714,
+    }
+    init = {"VALU FLOPs (F32)": 0.0, "INT32": 11217579.0, "INT64": 23211.0, "VALU IOPs": 3161.3826561552455}
+    point = {"total_flops": 468.1142857142857, "hbm_cache_data": 0.49868738443275984}
+    rates = [{name: cells[name] for name in ("VALU FLOPs (F32)", *names)} for cells in (sobol, init)]
+    return {"app": [("sobol", [(0, 8960)], point, rates[0]), ("init", [(9000, 236562)], None, rates[1])]}
+
+
+def test_integer_instructions_of_an_analysis_are_64_operations_each_as_its_own_total_has_it(tmp_path: Path) -> None:
+    kernels = rw.read(write_analysis(tmp_path / "x.db", of_integers("INT32", "INT64")), integers=True)
+    own = kernels.flops_by_precision
+    assert (own["int32"] + own["int64"]).tolist() == [52_690_944, 719_410_560]
+    assert own["fp32"].tolist() == pytest.approx([4_194_304, 0])
+    assert "under int32 and int64: their unit is OP, not FLOP" in " ".join(kernels.warnings)
+
+
+def test_the_rate_of_integers_of_an_analysis_counts_where_the_instructions_are_missing(tmp_path: Path) -> None:
+    kernels = rw.read(write_analysis(tmp_path / "x.db", of_integers("VALU IOPs")), integers=True)
+    assert kernels.flops_by_precision["int32"].tolist() == pytest.approx([52_690_944, 719_410_560])
+
+
+def test_an_analysis_says_which_kernels_do_integers_that_are_not_counted(tmp_path: Path) -> None:
+    kernels = rw.read(write_analysis(tmp_path / "x.db", of_integers("INT32", "INT64")))
+    assert kernels.flops.tolist() == pytest.approx([4_194_304, 0])
+    assert kernels.warnings[-1] == (
+        "1 kernel without FLOPs does operations of integers, which are not counted: integers=True counts them"
+    )

@@ -404,3 +404,41 @@ def test_timestamps_too_coarse_for_a_duration_give_unknown_times_and_a_warning(t
     np.testing.assert_array_equal(kernels.time, [np.nan, np.nan, 77e-6, 77e-6])
     (said,) = [warning for warning in kernels.warnings if "rounded" in warning]
     assert said.startswith("the times of 2 of 4 dispatches are unknown: 'EndNs' is rounded, as in '8.1097E+14'; ")
+
+
+def test_integer_instructions_are_left_out_and_kernels_without_flops_are_counted() -> None:
+    kernels = rw.read(FIXTURES / "integers")
+    assert set(kernels.flops_by_precision) == {"fp32", "int8"}
+    assert kernels.flops.tolist() == [0, 64 * 2 * 40_000, 512 * 5_000_000]
+    assert kernels.warnings[-2:] == (
+        "operations of integers are counted too, under int8: their unit is OP, not FLOP",
+        "1 kernel without FLOPs does operations of integers, which are not counted: integers=True counts them",
+    )
+
+
+def test_integers_are_64_operations_an_instruction_under_their_widths() -> None:
+    own = rw.read(FIXTURES / "integers", integers=True).flops_by_precision
+    assert own["int32"].tolist() == [64 * 700_000, 64 * 9000, 64 * 20_000]
+    assert own["int64"].tolist() == [64 * 3000, 0, 0]
+    assert own["int8"].tolist() == [0, 0, 512 * 5_000_000]
+
+
+def test_integers_have_the_measured_peaks_beside_those_of_the_catalogue() -> None:
+    kernels = rw.read(FIXTURES / "integers", integers=True)
+    assert kernels.chip is not None
+    assert (kernels.chip.id, kernels.chip.peak("int32"), kernels.chip.peak("int64")) == ("mi300x", 56e12, 14e12)
+    assert kernels.chip.sources["peak_flops.int32"].confidence == "measured"
+    judged = rw.bound(kernels, kernels.chip)
+    assert judged.compute_time[0] == pytest.approx(64 * 700_000 / 56e12 + 64 * 3000 / 14e12, rel=1e-14)
+    assert [judged.operation(row) for row in range(3)] == ["OP", "OP", "OP"]
+    assert "1 kernel does FLOPs and operations of integers" in judged.notes[0]
+
+
+def test_a_word_for_integers_is_refused() -> None:
+    with pytest.raises(TypeError, match="integers must be True or False, got 'int8'"):
+        rw.read(FIXTURES / "integers", integers="int8")
+
+
+def test_vector_instructions_of_integers_of_a_real_profile_are_64_lanes_each() -> None:
+    kernels = rw.read(real("MI200_device_filter__pmc_perf.csv"), integers=True, gfx="gfx90a")
+    assert kernels.flops_by_precision["int32"].tolist()[:3] == [64 * 114_688] * 3

@@ -32,6 +32,11 @@ FLOPs of tensor cores
     name indicates tensor cores, and a busy kernel gets a warning. For both kinds of kernels
     ``flops={"nvjet": "155 GFLOP"}`` sets the FLOPs of one launch by kernel name (a number, text, a mapping by
     precision, or an `Op` with the kernel's shapes).
+operations of integers
+    Of tensor cores as their FLOPs, under ``int8`` and ``int4``. With ``integers=True`` also the instructions of
+    threads, ``smsp__sass_thread_inst_executed_op_integer_pred_on``, one operation each, under ``int32``. By default
+    they are left out, because addresses and loops are made of these instructions too. Their peak is
+    ``.peak_sustained`` of the same counter.
 bytes
     DRAM: ``dram__bytes``, else reads and writes, else sectors. L2: ``lts__t_bytes``, else sectors, else the traffic
     between L2 and the SMs. Nsight's own charts changed the definition of L2 bytes between versions, so never compare
@@ -83,6 +88,7 @@ def read(
     *,
     flops: GivenFlops | None = None,
     fp16_packed: bool = True,
+    integers: bool = False,
     chip: Chip | str | None = None,
     device: int | str | None = None,
     passes: Any = (),
@@ -98,6 +104,8 @@ def read(
         whose tensor counters are all 0 on a chip where this proves nothing.
     fp16_packed
         Whether half-precision instructions outside tensor cores do two operations per thread (HFMA2).
+    integers
+        Whether to count the integer instructions of threads too, under ``int32``: for kernels whose work is integers.
     chip
         A chip or the name of a chip; its data sheet replaces figures that are missing in the report.
     device
@@ -118,15 +126,16 @@ def read(
     TypeError, ValueError
         If an option has the wrong type or value, or a pattern of `flops` matches no kernel's name.
     """
-    if fp16_packed not in (True, False):
-        msg = f"fp16_packed must be True or False, got {fp16_packed!r}"
-        raise TypeError(msg)
+    for name, value in (("fp16_packed", fp16_packed), ("integers", integers)):
+        if value not in (True, False):
+            msg = f"{name} must be True or False, got {value!r}"
+            raise TypeError(msg)
     given: Sequence[Any] = passes if isinstance(passes, (list, tuple)) else [passes]
     files = [*(_passes_in(source) if source.is_folder else [source]), *map(Source.of, given)]
     if not files:
         raise ProfileError(source.name, f"the folder has no file of Nsight Compute; expected {EXPECTED}")
     launches = read_launches(files, device)
-    return kernels(launches, flops=flops, fp16_packed=fp16_packed, chip=chip, source=source.name)
+    return kernels(launches, flops=flops, fp16_packed=fp16_packed, integers=integers, chip=chip, source=source.name)
 
 
 def _passes_in(folder: Source) -> Iterable[Source]:

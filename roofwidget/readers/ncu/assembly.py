@@ -13,7 +13,16 @@ from roofwidget.kernels.columns import Floats, sum_of_known
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.ncu.flops import FP16_VECTOR, FlopCounts, GivenFlops, Mask, count_flops, match_given
+from roofwidget.readers.ncu.flops import (
+    FP16_VECTOR,
+    INTEGER,
+    FlopCounts,
+    GivenFlops,
+    Mask,
+    count_flops,
+    integer_operations,
+    match_given,
+)
 from roofwidget.readers.ncu.metrics import (
     LAUNCH_FIELDS,
     Launches,
@@ -27,6 +36,7 @@ from roofwidget.readers.ncu.metrics import (
 from roofwidget.readers.ncu.pages import COMMAND, read_pages
 from roofwidget.readers.ncu.report import MAGIC, read_report
 from roofwidget.readers.ncu.roofs import advised_chip, chip_with_roofs, sm_clock
+from roofwidget.support.precisions import is_integer
 
 # -- warnings ------------------------------------------------------------------------------------------------------
 
@@ -34,6 +44,8 @@ _MAX_NAME_CHARS: Final = 40
 _BUSY: Final = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
 _BUSY_PERCENT: Final = 50
 _GIVE: Final = "set them by name, such as flops={'gemm': '155 GFLOP'}"
+_INTEGER_PEAK: Final = "sm__sass_thread_inst_executed_op_integer_pred_on.sum.peak_sustained"
+_GIVE_CHIP: Final = "give a chip that has one, such as chip=rw.chip(…).replace(peak_flops={…})"
 _PRECISION_TEXTS: Final = {"fp16_vector": "fp16 outside tensor cores"}
 
 
@@ -71,7 +83,17 @@ def launch_warnings(launches: Launches, counts: FlopCounts, time: Sourced, traff
     rest = is_unknown & ~zero & ~uncounted & ~tensor.no_shape
     if rest.any():
         remarks.append(f"FLOPs are unknown for {_how_many(launches, rest)}: the file does not count them all; {_GIVE}")
+    remarks += [] if INTEGER in counts.flops else _integers_left_out(launches, counts)
     return [*remarks, *flop_warnings(launches, counts), *_missing_metrics(time, traffic)]
+
+
+def _integers_left_out(launches: Launches, counts: FlopCounts) -> list[str]:
+    """Return a warning if launches without FLOPs do operations of integers that are not counted."""
+    floating = sum_of_known([sourced.values for sourced in counts.flops.values()], len(launches))
+    where = ~(floating > 0) & (integer_operations(launches).values > 0)
+    if not where.any():
+        return []
+    return [f"operations of integers are not counted in {_which(launches, where)}: integers=True counts them"]
 
 
 def flop_warnings(launches: Launches, counts: FlopCounts) -> list[str]:
@@ -91,6 +113,9 @@ def flop_warnings(launches: Launches, counts: FlopCounts) -> list[str]:
     estimated = [sourced for sourced in counts.flops.values() if any("shape" in (rule or "") for rule in sourced.rules)]
     if estimated:
         remarks.append("tensor FLOPs are estimates from the instruction shape: see origin['flops']")
+    if of_integers := [key for key in counts.flops if is_integer(key)]:
+        named = " and ".join(of_integers)
+        remarks.append(f"operations of integers are counted too, under {named}: their unit is OP, not FLOP")
     if tensor.sparse.any():
         remarks.append(
             f"structured sparsity was on in {_how_many(launches, tensor.sparse)}: dense roofs do not bound them"
@@ -190,7 +215,13 @@ def _distinguishes(name: str, column: Floats) -> bool:
 
 
 def kernels(
-    launches: Launches, *, flops: GivenFlops | None, fp16_packed: bool, chip: Chip | str | None, source: str
+    launches: Launches,
+    *,
+    flops: GivenFlops | None,
+    fp16_packed: bool,
+    integers: bool,
+    chip: Chip | str | None,
+    source: str,
 ) -> Kernels:
     """Return the launches as `Kernels`; in a summary each row has the mean of `count` launches.
 
@@ -200,7 +231,7 @@ def kernels(
         If no launch has time, bytes or FLOPs. The message says how to collect them.
     """
     time, traffic = launches.time, traffic_by_level(launches)
-    counts = count_flops(launches, fp16_packed=fp16_packed)
+    counts = count_flops(launches, fp16_packed=fp16_packed, integers=integers)
     if not (time.is_known.any() or traffic or counts.flops or flops):
         reason = f"no time, bytes or FLOPs for any of {len(launches)} launches; collect them with '{COMMAND}'"
         raise ProfileError(source, reason)
@@ -208,7 +239,10 @@ def kernels(
     most = _most_common_precision(parts, launches)
     roof, roof_warnings = chip_with_roofs(launches, traffic, given=chip, precision=most, fp16_packed=fp16_packed)
     parts = _with_fp16_vector_charged(parts, roof)
-    if roof is not None and (lacking := [key for key in parts if _is_precision(key) and key not in roof.peak_flops]):
+    known = roof.peak_flops if roof is not None else {}
+    if roof is not None and INTEGER in parts and INTEGER not in known:
+        roof_warnings = [*roof_warnings, f"the file has no peak of {INTEGER} ({_INTEGER_PEAK}); {_GIVE_CHIP}"]
+    if roof is not None and (lacking := [key for key in parts if _is_precision(key) and key not in {*known, INTEGER}]):
         name = f"name the chip, {advised_chip(launches)}, for its data sheet"
         roof_warnings = [*roof_warnings, f"the file has no peak of {', '.join(lacking)}, so there is no chip: {name}"]
         roof = None

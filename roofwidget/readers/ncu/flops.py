@@ -348,6 +348,9 @@ def _by_shape(launches: Launches, instructions: Sourced, wanted: Mask) -> tuple[
 FP16_VECTOR: Final = "fp16_vector"
 """The key for half precision outside the tensor cores."""
 
+INTEGER: Final = "int32"
+"""The key for operations of integers outside the tensor cores. The counter does not tell their widths."""
+
 _VECTOR_PRECISIONS: Final = {"fp64": "d", "fp32": "f", FP16_VECTOR: "h"}
 
 
@@ -373,8 +376,16 @@ class FlopCounts:
     missing: Sequence[str]
 
 
-def count_flops(launches: Launches, *, fp16_packed: bool = True) -> FlopCounts:
-    """Return FLOPs. An add or mul counts 1, an fma counts 2, and packed half-precision instructions count twice."""
+def integer_operations(launches: Launches) -> Sourced:
+    """Return operations of integers outside the tensor cores: one for each instruction of a thread."""
+    return _executed(launches, "integer")
+
+
+def count_flops(launches: Launches, *, fp16_packed: bool = True, integers: bool = False) -> FlopCounts:
+    """Return FLOPs. An add or mul counts 1, an fma counts 2, and packed half-precision instructions count twice.
+
+    With `integers`, operations of integers outside the tensor cores are counted too.
+    """
     n = len(launches)
     words = {key: [f"{letter}{form}" for form in ("add", "mul", "fma")] for key, letter in _VECTOR_PRECISIONS.items()}
     executed = {word: _executed(launches, word) for three in words.values() for word in three}
@@ -387,6 +398,8 @@ def count_flops(launches: Launches, *, fp16_packed: bool = True) -> FlopCounts:
     moved = tensor.moves | tensor.may_move
     families[FP16_VECTOR] = Sourced(np.where(moved, 0.0, families[FP16_VECTOR].values), families[FP16_VECTOR].rules)
     parts: dict[str, Sourced] = {**families, **tensor.flops}
+    if integers:
+        parts[INTEGER] = integer_operations(launches)
     known = sum_of_known([sourced.values for sourced in parts.values()], n)
     is_zero_known = families["fp32"].is_known & (known == 0)
     is_known = ~tensor.is_unknown & ((known > 0) | is_zero_known)

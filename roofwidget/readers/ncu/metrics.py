@@ -95,7 +95,8 @@ WANTED_METRICS: Final = re.compile(
         [
             r"gpu__time_(?:duration|active)\.(?:sum|avg)",
             rf"(?:sm|smsp|l1tex|lts|dram)__cycles_elapsed{_FORMS}",
-            r"(?:derived__)?(?:sm|smsp)__sass_thread_inst_executed_op_[dfh](?:add|mul|fma)_pred_on(?:_x[24])?" + _FORMS,
+            r"(?:derived__)?(?:sm|smsp)__sass_thread_inst_executed_op_(?:[dfh](?:add|mul|fma)|integer)_pred_on(?:_x[24])?"
+            + _FORMS,
             r"(?:sm|smsp)__inst_executed_pipe_tensor(?:_op_[a-z]+(?:_type_hfma2)?)?(?:\.sum.*|\.avg\.pct.*)",
             r"sm__pipe_tensor\w*cycles_active\.avg\.pct_of_peak_sustained_(?:active|elapsed)",
             r"sm__ops_path_tensor_\w+" + _FORMS,

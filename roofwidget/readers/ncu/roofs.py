@@ -17,7 +17,7 @@ from roofwidget.chips import Ceiling, Chip, Memory, Source
 from roofwidget.chips import chip as chip_called
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.devices import chip_of_capability, chip_of_device
-from roofwidget.readers.ncu.flops import FP16_VECTOR, PATH_METRIC
+from roofwidget.readers.ncu.flops import FP16_VECTOR, INTEGER, PATH_METRIC
 from roofwidget.readers.ncu.metrics import (
     SECTOR_BYTES,
     WRITEBACK_BYTES,
@@ -127,7 +127,8 @@ def _definition(level: str, rule: str) -> tuple[str, int, str]:
 
 
 def _vector_peaks(packed: int) -> Iterator[tuple[str, str, float]]:
-    for precision, word, factor in (("fp64", "dfma", 2), ("fp32", "ffma", 2), (FP16_VECTOR, "hfma", 2 * packed)):
+    kinds = (("fp64", "dfma", 2), ("fp32", "ffma", 2), (FP16_VECTOR, "hfma", 2 * packed), (INTEGER, "integer", 1))
+    for precision, word, factor in kinds:
         for unit in ("sm", "smsp"):
             yield precision, f"{unit}__sass_thread_inst_executed_op_{word}_pred_on.sum.peak_sustained", factor
         for derived in (2, 4):

@@ -28,6 +28,10 @@ from the option ``gfx``.
 - FLOPs: 64 x (ADD + MUL + 2 FMA + TRANS) of ``SQ_INSTS_VALU_*_F16|F32|F64`` and 512 x
   ``SQ_INSTS_VALU_MFMA_MOPS_*``. All 64 lanes of a wave count, even masked lanes: the FLOPs of a divergent kernel are
   too high.
+- Operations of integers: 512 x ``SQ_INSTS_VALU_MFMA_MOPS_I8`` under ``int8``. With ``integers=True`` also 64 x
+  ``SQ_INSTS_VALU_INT32`` and ``INT64``, under ``int32`` and ``int64``, as rocprof-compute counts its IOPs. By default
+  they are left out, because addresses and loops are made of these instructions too. Their peaks are those that
+  ``roofline.csv`` has measured.
 - HBM: 32- and 64-byte requests of ``TCC_EA``; on gfx94x 128 bytes for each ``TCC_BUBBLE``; on gfx950 read
   requests of 128, 64 and 32 bytes. Without these counters, bytes are 1024 x (``FETCH_SIZE`` + ``WRITE_SIZE``).
 - L2: 64 bytes per request of L1 on gfx908 and gfx90a; on gfx94x and gfx950 128 per read and 64 per write or atomic.
@@ -58,8 +62,15 @@ from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof import analysis, machine, passes, rocpd
-from roofwidget.readers.rocprof.counters import ARCHITECTURES, Part, bytes_by_level, flops_by_unit
+from roofwidget.readers.rocprof.counters import (
+    ARCHITECTURES,
+    Part,
+    bytes_by_level,
+    flops_by_unit,
+    integer_operations,
+)
 from roofwidget.support.did_you_mean import listed
+from roofwidget.support.precisions import is_integer
 
 FORMAT: Final = "rocprof"
 EXPECTED: Final = (
@@ -99,7 +110,7 @@ def recognises(source: Source) -> bool:
     return any(_KERNEL.search(line) and _MEASURE.search(line) for line in source.beginning.splitlines()[:50])
 
 
-def read(source: Source, *, gfx: str | None = None) -> Kernels:
+def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> Kernels:
     """Return one row per dispatch, or one row per kernel for a database of rocprof-compute's analysis.
 
     Parameters
@@ -108,6 +119,8 @@ def read(source: Source, *, gfx: str | None = None) -> Kernels:
         The folder, one table or one database.
     gfx
         The architecture, such as ``"gfx90a"``, if neither ``sysinfo.csv`` nor a database names it.
+    integers
+        Whether to count the instructions of 32-bit and 64-bit integers too: for kernels whose work is integers.
 
     Raises
     ------
@@ -115,7 +128,12 @@ def read(source: Source, *, gfx: str | None = None) -> Kernels:
         If a table is missing, two tables have different dispatches, a cell is invalid, or a database is damaged.
     ValueError
         If `gfx` is unknown.
+    TypeError
+        If `integers` is not a bool.
     """
+    if integers not in (True, False):
+        msg = f"integers must be True or False, got {integers!r:.40}"
+        raise TypeError(msg)
     if gfx is not None and gfx not in ARCHITECTURES:
         msg = f"gfx must be one of {listed(ARCHITECTURES)}, got {gfx!r}"
         raise ValueError(msg)
@@ -124,14 +142,14 @@ def read(source: Source, *, gfx: str | None = None) -> Kernels:
         message = "roofline.csv has ceilings and no kernels: read the folder, or its pmc_perf.csv"
         return Kernels(chip=ceilings(source), warnings=[message], source=source.name)
     if is_database and not rocpd.is_rocpd(source):
-        return _analysed(source)
+        return _analysed(source, integers=integers)
     found = passes.files(source)
     tables, gpus = _passes(source, found.passes)
     rows = passes.joined(tables)
     about, about_warnings = _system(found.sysinfo, gpus)
     arch = gfx or about.gfx
-    chip, chip_warnings = machine.gpu(about, found.roofline)
-    flops, flops_rules, flops_warnings = _flops(rows, chip)
+    chip, chip_warnings = machine.gpu(about, found.roofline, integers=integers)
+    flops, flops_rules, flops_warnings = _flops(rows, chip, integers=integers)
     moved = bytes_by_level(rows.counters, arch, about.lds_banks)
     warnings = [*rows.warnings, *about_warnings, *chip_warnings, *flops_warnings, *_bytes_warnings(moved, arch)]
     return Kernels(
@@ -210,11 +228,12 @@ def _system(sysinfo: Source | None, gpus: Sequence[rocpd.Gpu]) -> tuple[machine.
     return machine.System(first.gfx, first.model, units=first.units, named_in="the database"), []
 
 
-def _analysed(source: Source) -> Kernels:
+def _analysed(source: Source, *, integers: bool) -> Kernels:
     """Return one row per kernel of rocprof-compute's analysis database."""
     found = analysis.read(source)
-    chip, chip_warnings = machine.gpu(machine.system(found.sysinfo), found.roofline)
-    used = [part for part in found.flops if (part.values > 0).any()]
+    chip, chip_warnings = machine.gpu(machine.system(found.sysinfo), found.roofline, integers=integers)
+    counted = [*found.flops, *(found.integers if integers else [])]
+    used = [part for part in counted if (part.values > 0).any()]
     flops, rules = _by_peak(used, chip)
     if not used:
         known = np.any([~np.isnan(part.values) for part in found.flops], axis=0)
@@ -233,14 +252,24 @@ def _analysed(source: Source) -> Kernels:
             **{f"bytes:{level}": part.origin for level, part in found.bytes.items()},
             "time": "sum of end - start of compute_dispatch",
         },
-        warnings=[*found.warnings, *chip_warnings, *_int8_warnings(used)],
+        warnings=[
+            *found.warnings,
+            *chip_warnings,
+            *_integer_warnings(used),
+            *([] if integers else _left_out(found.flops, found.integers)),
+        ],
         source=source.name,
     )
 
 
-def _flops(rows: passes.Joined, chip: Chip | None) -> tuple[dict[str, Floats], dict[str, str], list[str]]:
+def _flops(
+    rows: passes.Joined, chip: Chip | None, *, integers: bool
+) -> tuple[dict[str, Floats], dict[str, str], list[str]]:
     """Return FLOPs by the chip's keys, their rules, and warnings."""
     parts, missing = flops_by_unit(rows.counters)
+    of_integers = integer_operations(rows.counters)
+    left_out = [] if integers else _left_out(parts, of_integers)
+    parts += of_integers if integers else []
     n = len(rows.names)
     if not parts:
         message = "no counter of FLOPs was profiled (SQ_INSTS_VALU_*, SQ_INSTS_VALU_MFMA_MOPS_*): FLOPs are unknown"
@@ -253,9 +282,9 @@ def _flops(rows: passes.Joined, chip: Chip | None) -> tuple[dict[str, Floats], d
     if not used:
         known = np.all([~np.isnan(part.values) for part in parts], axis=0)
         rule = "; ".join(part.origin for part in parts)
-        return {"": np.where(known, 0.0, np.nan)}, {"flops": f"all zero: {rule}"}, warnings
+        return {"": np.where(known, 0.0, np.nan)}, {"flops": f"all zero: {rule}"}, [*warnings, *left_out]
     flops, rules = _by_peak(used, chip)
-    return flops, rules, [*warnings, *_int8_warnings(used)]
+    return flops, rules, [*warnings, *_integer_warnings(used), *left_out]
 
 
 def _by_peak(parts: Sequence[Part], chip: Chip | None) -> tuple[dict[str, Floats], dict[str, str]]:
@@ -270,9 +299,23 @@ def _by_peak(parts: Sequence[Part], chip: Chip | None) -> tuple[dict[str, Floats
     return flops, rules
 
 
-def _int8_warnings(parts: Sequence[Part]) -> list[str]:
-    is_int = any(part.precision.startswith("int") for part in parts)
-    return ["operations of 8-bit integers are counted among the FLOPs, under int8"] if is_int else []
+def _integer_warnings(parts: Sequence[Part]) -> list[str]:
+    keys = dict.fromkeys(part.precision for part in parts if is_integer(part.precision))
+    if not keys:
+        return []
+    return [f"operations of integers are counted too, under {' and '.join(keys)}: their unit is OP, not FLOP"]
+
+
+def _left_out(parts: Sequence[Part], of_integers: Sequence[Part]) -> list[str]:
+    """Return a warning if kernels without FLOPs do operations of integers that are not counted."""
+    if not of_integers:
+        return []
+    floating = np.sum([np.nan_to_num(part.values) for part in parts], axis=0) if parts else 0.0
+    count = int(((floating == 0) & (np.sum([part.values for part in of_integers], axis=0) > 0)).sum())
+    if not count:
+        return []
+    whose = "1 kernel without FLOPs does" if count == 1 else f"{count:,} kernels without FLOPs do"
+    return [f"{whose} operations of integers, which are not counted: integers=True counts them"]
 
 
 def _key(part: Part, chip: Chip | None) -> str:

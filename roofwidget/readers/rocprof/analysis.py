@@ -51,6 +51,11 @@ _PRECISIONS: Final = {
     "int8": "int8",
     "i8": "int8",
 }
+# The unit of a mean over dispatches. The user may have asked for means per wave, per cycle or per second instead.
+_PER_KERNEL: Final = re.compile(r"instr\w* per kernel", re.IGNORECASE)
+_INTEGERS: Final = {"INT32": "int32", "INT64": "int64"}
+_IOPS: Final = "VALU IOPs"
+_LANES: Final = 64
 _POINT_RULE: Final = "rate of rocprof-compute's roofline x time"
 _RATE_RULE: Final = "mean rate of rocprof-compute's table 4.1 x time"
 
@@ -69,6 +74,7 @@ class Analysis:
     time: Floats
     count: Floats
     flops: list[Part]
+    integers: list[Part]
     bytes: dict[str, Part]
     sysinfo: Source | None
     roofline: Source | None
@@ -104,6 +110,7 @@ def read(source: Source) -> Analysis:
         place = {key: row for row, (key, _, _) in enumerate(kernels)}
         time, count = _times(database, place)
         points, rates = _points(database, place), _rates(database, place)
+        integers = _integer_operations(database, place, time, count)
         workloads = _workloads(database)
         half = _halves_lines(database)
     found, chip_warnings = _machines(source.name, workloads, [workload for _, workload, _ in kernels])
@@ -116,6 +123,7 @@ def read(source: Source) -> Analysis:
         time,
         count,
         flops,
+        integers,
         _bytes(points, rates, time),
         *found,
         [*chip_warnings, *halved],
@@ -166,14 +174,45 @@ def _rates(database: Database, place: Mapping[Any, int]) -> dict[str, Floats]:
         for key, name, number in database.rows(_METRICS, ["metric_uuid", "name", "metric_id"])
         if isinstance(name, str) and str(number).startswith("4.1.") and (name in wanted or _RATE.fullmatch(name))
     }
+    return _values(database, table, names, "Value", place)
+
+
+def _values(
+    database: Database, table: str, names: Mapping[Any, str], wanted: str, place: Mapping[Any, int]
+) -> dict[str, Floats]:
+    """Return the values called `wanted` of metrics, by the metric's name; NaN where unknown."""
     found = {name: np.full(len(place), np.nan) for name in names.values()}
     for metric, kernel, word, value in database.rows(table, ["metric_uuid", "kernel_uuid", "value_name", "value"]):
         row, name = place.get(kernel), names.get(metric)
-        if row is None or name is None or word != "Value":
+        if row is None or name is None or word != wanted:
             continue
-        is_rate = isinstance(value, (int, float)) and 0 <= value < np.inf
-        found[name][row] = value if is_rate else np.nan
+        is_known = isinstance(value, (int, float)) and 0 <= value < np.inf
+        found[name][row] = value if is_known else np.nan
     return found
+
+
+def _integer_operations(database: Database, place: Mapping[Any, int], time: Floats, count: Floats) -> list[Part]:
+    """Return operations of integers outside the matrix units.
+
+    The instructions of table 10.2 are exact. The rate of table 2.1 is a mean over dispatches, and has no widths.
+    """
+    table = next((name for name in _VALUES if name in database.tables), None)
+    if table is None or _METRICS not in database.tables or "unit" not in database.tables[_METRICS]:
+        return []
+    names: dict[Any, str] = {}
+    for key, name, number, unit in database.rows(_METRICS, ["metric_uuid", "name", "metric_id", "unit"]):
+        is_count = name in _INTEGERS and str(number).startswith("10.2.") and _PER_KERNEL.match(str(unit))
+        if is_count or (name == _IOPS and str(number).startswith("2.1.")):
+            names[key] = name
+    found = _values(database, table, names, "Avg", place)
+    counted = [
+        Part(_LANES * found[name] * count, f"64 lanes x {name} of rocprof-compute's table 10.2", precision, VECTOR)
+        for name, precision in _INTEGERS.items()
+        if name in found
+    ]
+    if counted or _IOPS not in found:
+        return counted
+    return [Part(found[_IOPS] * _GIGA * time, f"{_IOPS} of rocprof-compute's table 2.1 x time", "int32", VECTOR)]
 
 
 def _flops(total: Floats, rates: Mapping[str, Floats], time: Floats) -> list[Part]:

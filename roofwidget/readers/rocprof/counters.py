@@ -42,6 +42,7 @@ _MFMA_TYPES: Final = {
 # A wave counts 64 lanes, even if some are masked; a counted MFMA operation is 512 FLOPs.
 _LANES: Final = 64
 _MFMA: Final = 512
+_INTEGERS: Final = {"int32": "INT32", "int64": "INT64"}
 _LDS_WORD: Final = 4
 _ATOMICS: Final = ("TCP_TCC_ATOMIC_WITH_RET_REQ_sum", "TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum")
 _KIB: Final = 1024.0
@@ -115,6 +116,12 @@ def flops_by_unit(counters: Counters) -> tuple[list[Part], list[str]]:
         if part is not None:
             parts.append(Part(part.values, part.origin, precision, MATRIX))
     return parts, missing
+
+
+def integer_operations(counters: Counters) -> list[Part]:
+    """Return operations of integers outside the matrix units, by precision: each instruction counts one a lane."""
+    found = {precision: counters.weighted({f"SQ_INSTS_VALU_{kind}": _LANES}) for precision, kind in _INTEGERS.items()}
+    return [Part(part.values, part.origin, precision, VECTOR) for precision, part in found.items() if part is not None]
 
 
 def bytes_by_level(counters: Counters, gfx: str, lds_banks: int) -> dict[str, Part]:

@@ -129,17 +129,20 @@ def _doubts(rates: list[Rate]) -> list[str]:
     return [f"the measured bf16 rate is {times} that of fp16: a known error of the benchmark on gfx90a and gfx950"]
 
 
-def gpu(about: System, roofline: File | None) -> tuple[Chip | None, list[str]]:
+def gpu(about: System, roofline: File | None, *, integers: bool = False) -> tuple[Chip | None, list[str]]:
     """Return the chip that the kernels ran on, and warnings.
 
     If the model is one chip of the catalogue and is not partitioned, the result is this chip, with the benchmark's
     figures as ceilings. Otherwise the result is a chip made from the benchmark's figures, or None if the model and the
-    figures are unknown.
+    figures are unknown. With `integers` the chip of the catalogue also has the measured peaks of 32-bit and 64-bit
+    integers, for which no data sheet has a figure.
     """
     found = None if roofline is None else measured(roofline, about)
     sheet = _catalogued(about)
     if sheet is not None:
         message = f"the roofs are those of the catalogue's {sheet.name}, the model in {about.named_in}"
+        if integers and found is not None:
+            sheet = _with_integers(sheet, found)
         return (sheet, [message]) if found is None else (onto(sheet, found), [message, *found.notes])
     if found is not None:
         return found, [f"the roofs are those of roofline.csv, measured; {note}" for note in found.notes]
@@ -150,6 +153,15 @@ def gpu(about: System, roofline: File | None) -> tuple[Chip | None, list[str]]:
     return None, [
         f"{about.named_in} names the model '{about.model}', which is not one chip of the catalogue: choose a chip"
     ]
+
+
+def _with_integers(sheet: Chip, found: Chip) -> Chip:
+    """Return `sheet` with the measured peaks of 32-bit and 64-bit integers."""
+    own = {
+        key: found.peak(key) for key in ("int32", "int64") if key in found.peak_flops and key not in sheet.peak_flops
+    }
+    sources = {f"peak_flops.{key}": found.sources[f"peak_flops.{key}"] for key in own}
+    return sheet.replace(peak_flops={**sheet.peak_flops, **own}, sources={**sheet.sources, **sources})
 
 
 def _catalogued(about: System) -> Chip | None:
