@@ -6,6 +6,7 @@ import type { Axes } from "../state/sync.ts";
 import { formatQuantity } from "../text/numbers.ts";
 import { type Option, Select } from "../ui/select.tsx";
 import { axisWords as words } from "../words/words.ts";
+import { xUnitIn } from "./axis_units.ts";
 import type { Scene } from "./scene.ts";
 
 /** The content of the menu. */
@@ -46,7 +47,9 @@ export function AxesMenu({ store, scene }: { readonly store: Store; readonly sce
       {pick("rateUnit", words.rate, ["FLOP/s", "FLOP/cycle"], (unit) => words.rates[unit])}
       {clock && <small class="roofwidget-muted">{clock}</small>}
       {pick("word", words.data, [0, 2, 4, 8], words.bytes)}
-      {pick("xAxis", words.across, ["intensity", "balance"], (kind) => words.kinds[kind](moved))}
+      {pick("xAxis", words.across, ["intensity", "balance"], (kind) =>
+        words.kinds[kind](xUnitIn(kind === "balance", moved, scene.units.operation)),
+      )}
       {pick("tickBase", words.ticks, [10, 2], (base) => words.bases[base])}
       <small class="roofwidget-muted">{words.note}</small>
     </>

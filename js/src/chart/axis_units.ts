@@ -1,5 +1,6 @@
 // The units of the axes and of the numbers along the roofs: per second or per cycle, in bytes or machine words.
 
+import type { Operation } from "../roofline/operations.ts";
 import type { Axes } from "../state/sync.ts";
 import { formatBinary, formatIntensity, formatQuantity, formatSignificant, formatTick } from "../text/numbers.ts";
 import type { Terms } from "../wire/types.ts";
@@ -19,30 +20,47 @@ export interface Units {
   readonly xShort: string;
   readonly yTitle: string;
   readonly movedTitle: string;
+  /** The unit of operations. "OP" if some operations on the chart are of integers: a FLOP is an operation too. */
+  readonly operation: Operation;
   /** Formats an intensity (or a balance) with its unit. `intensityAlone` omits the unit. */
-  intensity(base: number, digits?: number): string;
+  intensity(base: number, digits?: number, operation?: Operation): string;
   intensityAlone(base: number, digits?: number): string;
-  rate(base: number, digits?: number): string;
+  rate(base: number, digits?: number, operation?: Operation): string;
   bandwidth(base: number, digits?: number): string;
   time(seconds: number, digits?: number): string;
 }
 
 type AxisChoices = Omit<Axes, "timeScale" | "frame">;
+const ORDER: readonly Operation[] = ["FLOP", "OP"];
+
+/** Returns the unit of the horizontal axis, such as "FLOP/B" or "B/OP". */
+export const xUnitIn = (isBalance: boolean, moved: string, of: Operation) =>
+  isBalance ? `${moved}/${of}` : `${of}/${moved}`;
 
 export const DEFAULT_AXES: AxisChoices = { rateUnit: "FLOP/s", word: 0, xAxis: "intensity", tickBase: 10 };
 
-/** Builds the units. `clock` is the clock rate of the chip, Hz. If `clock` is null, rates stay per second. */
+/**
+ * Builds the units. `clock` is the clock rate of the chip, Hz. If `clock` is null, rates stay per second. `operations`
+ * are the units of the operations on the chart: the axes name all of them.
+ */
 export function unitsOf(
   { rateUnit, word, xAxis, tickBase }: AxisChoices,
   clock: number | null = null,
   terms: Terms = {},
+  operations: ReadonlySet<Operation> = new Set(["FLOP"]),
 ): Units {
   const hertz = (rateUnit === "FLOP/cycle" && clock) || 1;
   const per = hertz === 1 ? "s" : words.cycle;
   const bytes = word || 1;
   const moved = word ? words.word : "B";
   const isBalance = xAxis === "balance";
-  const xUnit = isBalance ? `${moved}/FLOP` : `FLOP/${moved}`;
+  const operation = operations.has("OP") ? "OP" : "FLOP";
+  const xUnitOf = (of: Operation) => xUnitIn(isBalance, moved, of);
+  const titleOf = (unit: (of: Operation) => string) =>
+    ORDER.filter((of) => operations.has(of))
+      .map(unit)
+      .join(" · ") || unit("FLOP");
+  const xUnit = titleOf(xUnitOf);
   const reciprocal = (value: number) => 1 / (value * bytes);
   const x: Counting = isBalance
     ? { fromBase: reciprocal, toBase: reciprocal }
@@ -57,11 +75,12 @@ export function unitsOf(
     tickBase,
     xTitle: (isBalance ? words.balance : words.intensity)(xUnit, word, terms),
     xShort: (isBalance ? words.balance : words.intensityShort)(xUnit, word, terms),
-    yTitle: `FLOP/${per}`,
+    yTitle: titleOf((of) => `${of}/${per}`),
     movedTitle: `${moved}/${per}`,
-    intensity: (ai, digits) => formatIntensity(x.fromBase(ai), digits, xUnit),
+    operation,
+    intensity: (ai, digits, of = operation) => formatIntensity(x.fromBase(ai), digits, xUnitOf(of)),
     intensityAlone: (ai, digits) => formatSignificant(x.fromBase(ai), digits),
-    rate: (rate, digits) => quantity(rate / hertz, `FLOP/${per}`, digits),
+    rate: (rate, digits, of = operation) => quantity(rate / hertz, `${of}/${per}`, digits),
     bandwidth: (rate, digits) => quantity(rate / hertz / bytes, `${moved}/${per}`, digits),
     time: (seconds, digits) => formatQuantity(seconds, "s", digits),
   };

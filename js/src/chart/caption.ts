@@ -140,4 +140,5 @@ function noRoof(store: Store): string {
 }
 
 /** Keeps a number and its unit on one line. Also prevents a line from starting with a dot. */
-const unbroken = (sentence: string) => sentence.replace(/(?<=\d) (?=%|[kMGTPEµnpm]?(?:FLOP|B|s)\b)| (?=·)/g, "\u00a0");
+const unbroken = (sentence: string) =>
+  sentence.replace(/(?<=\d) (?=%|[kMGTPEµnpm]?(?:FLOP|OP|B|s)\b)| (?=·)/g, "\u00a0");

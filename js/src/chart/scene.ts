@@ -2,6 +2,7 @@
 
 import type { SubRoof } from "../roofline/ceilings.ts";
 import { type Colouring, codeAt, SCALE_STEPS } from "../roofline/colouring.ts";
+import { operationIn, operationsOf } from "../roofline/operations.ts";
 import { MEASURED, type Points } from "../roofline/points.ts";
 import type { Level, Roof } from "../roofline/roofline.ts";
 import { isProgram, isTotal } from "../roofline/totals.ts";
@@ -73,11 +74,14 @@ export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
 const memoUnits = memoize<Units>();
 
 /** Returns the units of the axes. If the focus chip's clock rate is known, rates can be per cycle of this chip. */
-export function unitsIn({ axes, terms: { value: terms } }: Store, focus: Roof | undefined): Units {
+export function unitsIn({ axes, terms: { value: terms }, drawn, shownRoofs }: Store, focus: Roof | undefined): Units {
   const { rateUnit, word, xAxis, tickBase } = axes;
   const counted = { rateUnit: rateUnit.value, word: word.value, xAxis: xAxis.value, tickBase: tickBase.value };
   const clock = focus?.chip.clock ?? null;
-  return memoUnits(axes, [...Object.values(counted), clock, terms], () => unitsOf(counted, clock, terms));
+  const ofRoofs = shownRoofs.value.map(({ precision }) => operationIn(precision));
+  const operations = new Set([...ofRoofs, ...operationsOf(drawn.value, focus?.precision ?? "")]);
+  const keys = [...Object.values(counted), clock, terms, operations.has("FLOP"), operations.has("OP")];
+  return memoUnits(axes, keys, () => unitsOf(counted, clock, terms, operations));
 }
 
 const [sets, marks] = [memoize<ReadonlySet<number>>(), memoize<readonly number[]>()];

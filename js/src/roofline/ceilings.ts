@@ -1,8 +1,8 @@
 // The additional lines of the focus roof: peaks of other precisions, the chip's own ceilings, and roofs lowered by
 // exposed communication.
 
-import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
+import { flopKindsOf, type Operation, operationIn } from "./operations.ts";
 import { ALL_LEVELS, CLASSES, type Level, peakFor, type Roof } from "./roofline.ts";
 
 /** A ceiling that the user can switch on. */
@@ -10,7 +10,7 @@ interface PossibleCeiling {
   readonly key: string;
   readonly name: string;
   readonly rate: number;
-  readonly unit: "FLOP/s" | "B/s";
+  readonly unit: `${Operation}/s` | "B/s";
   /** The memory level that the ceiling belongs to; null for a compute ceiling. */
   readonly memory: string | null;
   readonly measured: boolean;
@@ -27,6 +27,8 @@ export interface SubRoof {
   readonly bandwidth: number;
   readonly level: string;
   readonly style: "measured" | "ceiling" | "communication";
+  /** The unit of the operations that `peak` counts. */
+  readonly operation: Operation;
 }
 
 /**
@@ -39,8 +41,8 @@ export function possibleCeilings(roof: Roof, memory: string, choice: readonly st
     level === null ? precision === null || precision === roof.precision : memory === ALL_LEVELS || level === roof.level;
   const own = roof.chip.ceilings
     .filter((ceiling) => fits(ceiling.memory, ceiling.precision))
-    .map(({ key, name, rate, memory: level, measured }): PossibleCeiling => {
-      const unit = level === null ? "FLOP/s" : "B/s";
+    .map(({ key, name, rate, memory: level, measured, precision }): PossibleCeiling => {
+      const unit = level === null ? (`${operationIn(precision ?? roof.precision)}/s` as const) : "B/s";
       const spoken = level === null || memory !== ALL_LEVELS ? name : key;
       return {
         key,
@@ -56,7 +58,7 @@ export function possibleCeilings(roof: Roof, memory: string, choice: readonly st
     .filter(([precision, rate]) => precision !== roof.precision && rate < roof.peak)
     .map(([name, rate]): PossibleCeiling => {
       const on = wanted?.includes(name) ?? false;
-      return { key: name, name, rate, unit: "FLOP/s", memory: null, measured: false, on };
+      return { key: name, name, rate, unit: `${operationIn(name)}/s`, memory: null, measured: false, on };
     });
   return [...own, ...others];
 }
@@ -75,7 +77,7 @@ export function subRoofsOf(
   const drawn = ceilings
     .filter(({ on }) => on)
     .map(
-      ({ key, name, rate, memory, measured }): SubRoof => ({
+      ({ key, name, rate, memory, measured, unit }): SubRoof => ({
         key: `ceiling ${key}`,
         name,
         kind: memory === null ? "compute" : "bandwidth",
@@ -83,6 +85,7 @@ export function subRoofsOf(
         bandwidth: memory === null ? roof.bandwidth : rate,
         level: memory ?? roof.level,
         style: measured ? "measured" : "ceiling",
+        operation: unit === "OP/s" ? "OP" : "FLOP",
       }),
     );
   const judging = roof.conditions.exposedComm;
@@ -96,27 +99,11 @@ export function subRoofsOf(
       bandwidth: roof.bandwidth * (1 - fraction),
       level: roof.level,
       style: "communication",
+      operation: operationIn(roof.precision),
     }),
   );
   return [...drawn, ...effective];
 }
-
-/**
- * The kinds of FLOPs in a table. `key` is the precision or class of the FLOPs. `own` is the precision of the kernel
- * that has these FLOPs.
- */
-type FlopKinds = readonly (readonly [key: string, own: string | null])[];
-const flopKinds = memoize<FlopKinds>();
-
-const flopKindsOf = (kernels: Kernels): FlopKinds =>
-  flopKinds(kernels, [], () => {
-    const { values, codes } = kernels.precision;
-    return [...kernels.flops].flatMap(([key, column]) => {
-      const has = new Set<number>();
-      for (let row = 0; row < kernels.n; row++) if ((column[row] as number) > 0) has.add(codes[row] as number);
-      return [...has].map((code) => [key, values[code] ?? null] as const);
-    });
-  });
 
 /**
  * Returns the precision that all FLOPs of the kernels share. Returns undefined if the precisions differ, or if some
@@ -135,16 +122,20 @@ export function commonPrecision(kernels: Kernels): string | undefined {
  * out the lines that are in `drawn`.
  */
 export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[]): SubRoof[] {
-  const used = new Map<string, number | undefined>();
+  const used = new Map<string, readonly [peak: number | undefined, operation: Operation]>();
   for (const [key, own] of flopKindsOf(kernels)) {
     const peak = peakFor(roof, key, own);
     const isPlain = key === "" || (CLASSES.includes(key) && peak === peakFor(roof, "", own));
-    used.set((isPlain ? own : key) ?? "", peak);
+    used.set((isPlain ? own : key) ?? "", [
+      peak,
+      operationIn(CLASSES.includes(key) ? (own ?? roof.precision) : key || (own ?? "")),
+    ]);
   }
-  return [...used].flatMap(([name, peak]): SubRoof[] => {
+  return [...used].flatMap(([name, [peak, operation]]): SubRoof[] => {
     const key = `ceiling ${name}`;
     if (!name || peak === undefined || peak === roof.peak || drawn.some((other) => other.key === key)) return [];
-    return [{ key, name, kind: "compute", peak, bandwidth: roof.bandwidth, level: roof.level, style: "ceiling" }];
+    const { bandwidth, level } = roof;
+    return [{ key, name, kind: "compute", peak, bandwidth, level, style: "ceiling", operation }];
   });
 }
 

@@ -1,5 +1,6 @@
 // The names, units and values of columns as text.
 
+import type { Operation } from "../roofline/operations.ts";
 import { tableWords as words } from "../words/words.ts";
 import { formatIntensity, formatQuantity, formatSignificant } from "./numbers.ts";
 
@@ -22,9 +23,10 @@ export function colourTitle(key: string): readonly [title: string, unit: Unit] {
   return isOfFile ? titleAndUnit(key) : [words.heads[key as keyof typeof words.heads], OWN[key] ?? "plain"];
 }
 
-export function formatValue(value: number, unit: Unit, digits?: number): string {
-  if (unit === "FLOP/B") return formatIntensity(value);
+/** Formats a value of a column. `operation` is what the text has for FLOP. */
+export function formatValue(value: number, unit: Unit, digits?: number, operation: Operation = "FLOP"): string {
+  if (unit === "FLOP/B") return formatIntensity(value, 3, `${operation}/B`);
   // A whole number without a unit may be an identifier, so it is not rounded.
   if (unit === "plain") return Number.isSafeInteger(value) ? String(value) : formatSignificant(value, 4);
-  return formatQuantity(value, unit, digits);
+  return formatQuantity(value, unit.replace("FLOP", operation) as Unit, digits);
 }

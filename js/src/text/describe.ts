@@ -3,6 +3,7 @@
 
 import { type Bound, isUnlinked, judge } from "../roofline/bound.ts";
 import { codeAt, colouringOf } from "../roofline/colouring.ts";
+import { type Operation, operationIn, operationOf } from "../roofline/operations.ts";
 import { bytesAt, CLASSES, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
@@ -18,6 +19,7 @@ import {
   formatQuantity,
   formatRatio,
   formatSignificant,
+  type RateUnit,
   roundUp,
 } from "./numbers.ts";
 import { bytesReasonOf } from "./reasons.ts";
@@ -46,12 +48,13 @@ export function shortNameOf(kernels: Kernels, row: number): string {
 }
 
 export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline", terms: Terms = {}): string {
-  const peak = withFactor(roof.peak, roof.sheetPeak, "FLOP/s");
+  const unit = operationIn(roof.precision);
+  const peak = withFactor(roof.peak, roof.sheetPeak, `${unit}/s`);
   const { exposedComm } = roof.conditions;
   const exposed = exposedComm > 0 ? ` · ${exposedText(exposedComm)}` : "";
   if (roof.levels.length > 1) return strings.ridges(roof, peak) + exposed;
   const bandwidth = withFactor(roof.bandwidth, roof.sheetBandwidth, "B/s");
-  const ridge = strings.ridge(roof, formatIntensity(ridgePoint(roof), 4), peak, bandwidth, terms);
+  const ridge = strings.ridge(roof, formatIntensity(ridgePoint(roof), 4, `${unit}/B`), peak, bandwidth, terms);
   return `${ridge}: ${strings.sides[view]}${exposed}`;
 }
 
@@ -59,7 +62,7 @@ export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline
  * Returns a rate as text. If a what-if changed the rate, the text ends with the rate divided by the data sheet's rate,
  * such as "(×1.5)".
  */
-function withFactor(rate: number, sheet: number, unit: "FLOP/s" | "B/s"): string {
+function withFactor(rate: number, sheet: number, unit: RateUnit): string {
   const [told, factor] = [formatQuantity(rate, unit, 4), factorOf(rate, sheet)];
   return factor ? `${told} (${factor})` : told;
 }
@@ -70,6 +73,9 @@ export function factorOf(rate: number, sheet: number): string {
   return ratio === "1" ? "" : `×${ratio}`;
 }
 
+/** Returns the word for a kernel's operations. */
+const workOf = (kernels: Kernels, row: number, roof: Roof) => strings.work[operationOf(kernels, row, roof.precision)];
+
 /** Returns the sentence of a kernel. With `isBrief`, the sentence has no formula. */
 export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = false): string {
   const bound = judge(kernels, roof)(row);
@@ -79,9 +85,12 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
   const elsewhere = elsewhereOf(kernels, row, roof);
   if (elsewhere) parts.push(strings.measuredOn(elsewhere));
   const lacking = lacksPeakFor(kernels, row, roof);
-  if (lacking !== undefined) return [...parts, strings.noPeakForKernel(roof.chip.name, lacking)].join(" · ");
+  if (lacking !== undefined)
+    return [...parts, strings.noPeakForKernel(roof.chip.name, lacking, strings.work[operationIn(lacking)])].join(" · ");
   if (bound.regime === "unknown") {
-    return [...parts, bytesReasonOf(kernels, row, roof) ?? strings.unknownSentence].join(" · ");
+    return [...parts, bytesReasonOf(kernels, row, roof) ?? strings.unknownSentence(workOf(kernels, row, roof))].join(
+      " · ",
+    );
   }
   if (roof.conditions.exposedComm > 0) parts.push(exposedText(roof.conditions.exposedComm));
   const least = kernels.totalFlops[row] === 0 ? zeroFlops : formula;
@@ -105,15 +114,16 @@ const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
  * attainable". If all levels are shown, the formula has a slope for each level whose bytes are known.
  */
 function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
-  const peak = formatQuantity(bound.peak, "FLOP/s", 4);
+  const unit = operationOf(kernels, row, roof.precision);
+  const peak = formatQuantity(bound.peak, `${unit}/s`, 4);
   const flops = kernels.totalFlops[row] as number;
   const slopes = roof.levels.flatMap(({ name, bandwidth }) => {
     const ai = flops / (bytesAt(kernels, roof.chip, name)[row] as number);
-    const slope = `${formatIntensity(ai)} × ${formatQuantity(bandwidth, "B/s", 4)}`;
+    const slope = `${formatIntensity(ai, 3, `${unit}/B`)} × ${formatQuantity(bandwidth, "B/s", 4)}`;
     return Number.isNaN(ai) ? [] : [roof.levels.length > 1 ? `${name} ${slope}` : slope];
   });
   const { exposedComm } = roof.conditions;
-  const limit = formatQuantity(bound.attainable, "FLOP/s", attainableDigits(bound));
+  const limit = formatQuantity(bound.attainable, `${unit}/s`, attainableDigits(bound));
   const least = strings.least([peak, ...slopes]);
   return strings.attainable(exposedComm > 0 ? strings.leaving(formatPercent(1 - exposedComm), least) : least, limit);
 }
@@ -122,7 +132,8 @@ function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): str
   const { name, bandwidth } = bound.slowest;
   const bytes = bytesAt(kernels, roof.chip, name)[row] as number;
   const rate = formatQuantity(bandwidth, "B/s", 4);
-  return strings.zeroFlopsSentence(formatQuantity(bytes, "B"), formatQuantity(bound.memoryTime, "s"), rate);
+  const unit = operationOf(kernels, row, roof.precision);
+  return strings.zeroFlopsSentence(unit, formatQuantity(bytes, "B"), formatQuantity(bound.memoryTime, "s"), rate);
 }
 
 /**
@@ -178,6 +189,7 @@ export function tooltipRows(
 ): TooltipRow[] {
   const words = strings.tooltip;
   const bound = judge(kernels, roof)(row);
+  const unit = operationOf(kernels, row, roof.precision);
   const measured = !Number.isNaN(bound.achieved) || (kernels.time[row] as number) > 0;
   const seconds = kernels.time[row] as number;
   const category = textAt(kernels.category, row);
@@ -193,12 +205,13 @@ export function tooltipRows(
   }
   add(words.chip, roof.chip.name);
   add(words.measuredOn, elsewhereOf(kernels, row, roof));
-  for (const [label, value] of intensityRows(kernels, row, roof, bound, terms)) add(label, value);
+  for (const [label, value] of intensityRows(kernels, row, roof, bound, terms, unit)) add(label, value);
   const outside = bound.regime === "network" || bound.regime === "overhead";
   if (bound.ai !== 0) {
-    add(words.achieved, measured ? formatQuantity(bound.achieved, "FLOP/s") : undefined);
-    add(words.attainable, formatQuantity(bound.attainable, "FLOP/s", attainableDigits(bound)));
-    if (outside) add(words.withOutside, formatQuantity((kernels.totalFlops[row] as number) / bound.time, "FLOP/s"));
+    const rate = (value: number, digits?: number) => formatQuantity(value, `${unit}/s`, digits);
+    add(words.achieved, measured ? rate(bound.achieved) : undefined);
+    add(words.attainable, rate(bound.attainable, attainableDigits(bound)));
+    if (outside) add(words.withOutside, rate((kernels.totalFlops[row] as number) / bound.time));
   }
   add(words.roof, measured ? formatPercent(bound.utilization) : undefined);
   add(words.peak, measured ? formatPercent(bound.peakFraction) : undefined);
@@ -239,7 +252,7 @@ export function colourRow(kernels: Kernels, row: number, colourBy: string): Tool
     codeAt(colouring, row) < 0
       ? strings.colours.notGiven
       : colouring.kind === "number"
-        ? formatValue(colouring.values[row] as number, unit)
+        ? formatValue(colouring.values[row] as number, unit, 3, operationOf(kernels, row, ""))
         : (textAt(colouring.column, row) ?? "");
   return [title, value];
 }
@@ -260,12 +273,20 @@ function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): 
  * Returns the rows for arithmetic intensity. If all levels are shown, there is a row for each level whose bytes are
  * known.
  */
-function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound, terms: Terms): TooltipRow[] {
+function intensityRows(
+  kernels: Kernels,
+  row: number,
+  roof: Roof,
+  bound: Bound,
+  terms: Terms,
+  unit: Operation,
+): TooltipRow[] {
   const label = strings.tooltip.ai(terms);
-  if (roof.levels.length === 1) return [[label, formatIntensity(bound.ai)]];
+  const shown = (ai: number) => formatIntensity(ai, 3, `${unit}/B`);
+  if (roof.levels.length === 1) return [[label, shown(bound.ai)]];
   return roof.levels.flatMap(({ name }): TooltipRow[] => {
     const ai = (kernels.totalFlops[row] as number) / (bytesAt(kernels, roof.chip, name)[row] as number);
-    return Number.isNaN(ai) ? [] : [[strings.tooltip.aiAt(name, terms), formatIntensity(ai)]];
+    return Number.isNaN(ai) ? [] : [[strings.tooltip.aiAt(name, terms), shown(ai)]];
   });
 }
 

@@ -3,13 +3,16 @@
 
 import { numerals, strings, workWords } from "../words/words.ts";
 
-export type Unit = "FLOP/s" | "B/s" | "FLOP" | "B" | "s" | "Hz" | "J/FLOP" | "J/B";
+export type Unit = RateUnit | "FLOP" | "OP" | "B" | "s" | "Hz" | "J/FLOP" | "J/B";
+export type RateUnit = "FLOP/s" | "OP/s" | "B/s";
 
 const PREFIXES = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"];
 const EXPONENTS: Record<string, number> = { "": 0, k: 3, K: 3, M: 6, G: 9, T: 12, P: 15, E: 18, Z: 21, Y: 24 };
 const BINARY: Record<string, number> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 };
-const SPELLINGS: Partial<Record<Unit, string>> = {
-  "FLOP/s": "(?:[Ff][Ll][Oo][Pp][Ss]?|[Oo][Pp][Ss]?)(?:/[Ss](?:ec)?)?",
+const OPERATIONS = "(?:[Ff][Ll][Oo][Pp][Ss]?|[Oo][Pp][Ss]?)(?:/[Ss](?:ec)?)?";
+const SPELLINGS: Record<RateUnit, string> = {
+  "FLOP/s": OPERATIONS,
+  "OP/s": OPERATIONS,
   "B/s": "(?:B/s(?:ec)?|bytes?/s(?:ec)?|Bytes?/s|Bps)",
 };
 /** The units in which questions are answered, beside rates. */
@@ -150,8 +153,8 @@ export const [MIN_RATE, MAX_RATE] = [1e-3, 1e24] as const;
  * Reads a rate that the user typed: a number in base units, a number with a unit, or a multiple of `current` such as
  * "×1.5". If the text is not valid, returns a sentence that says so, with an example.
  */
-export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number): number | string {
-  const example = unit === "FLOP/s" ? formatQuantity(2e15, unit) : formatQuantity(3.35e12, unit);
+export function parseRate(text: string, unit: RateUnit, current: number): number | string {
+  const example = formatQuantity(unit === "B/s" ? 3.35e12 : 2e15, unit);
   const typed = numerals.read(text.trim());
   const factor = /^[×x*]\s*(.+)$/.exec(typed);
   if (factor?.[1] && NUMBER.exec(factor[1])?.[0] === factor[1])
@@ -208,7 +211,7 @@ export function parseAnswer(text: string, unit: string): number | undefined {
 }
 
 function answerScale(suffix: string, unit: string, spelled: string): [exponent: number, multiple: number] | undefined {
-  if (unit === "FLOP/s" || unit === "B/s") return scaleOf(suffix, unit);
+  if (unit === "FLOP/s" || unit === "OP/s" || unit === "B/s") return scaleOf(suffix, unit);
   const found = new RegExp(`^([KMGTPE]i|[kKMGTPEZYmuµnp])?${spelled}$`).exec(suffix);
   if (!found) return undefined;
   const prefix = found[1] ?? "";
@@ -226,13 +229,13 @@ export function formatAnswer(value: number, unit: string): string {
     : `${formatSignificant(value, 4)} ${unit}`;
 }
 
-function possible(value: number, unit: "FLOP/s" | "B/s", example: string): number | string {
+function possible(value: number, unit: RateUnit, example: string): number | string {
   if (!(value > 0)) return strings.notAboveZero(example);
   if (value >= MIN_RATE && value <= MAX_RATE) return value;
   return strings.noHardware(formatQuantity(MIN_RATE, unit), formatQuantity(MAX_RATE, unit), example);
 }
 
-function scaleOf(typed: string, unit: "FLOP/s" | "B/s"): [exponent: number, multiple: number] | undefined {
+function scaleOf(typed: string, unit: RateUnit): [exponent: number, multiple: number] | undefined {
   // Small letters are prefixes too, except m and e: m means milli, and e begins an exponent.
   const suffix = typed.replace(/^[gtpzy]/, (letter) => letter.toUpperCase());
   if (Object.hasOwn(EXPONENTS, suffix)) return [EXPONENTS[suffix] as number, 1];
@@ -287,7 +290,7 @@ function place(figures: string, exponent: number): string {
   return fraction ? whole + numerals.mark + fraction : whole;
 }
 
-export function spokenRate(value: number, unit: "FLOP/s" | "B/s"): string {
+export function spokenRate(value: number, unit: RateUnit): string {
   const [number = "", written = ""] = formatQuantity(value, unit, 4).split(" ");
   return numerals.spoken(number, written.slice(0, -unit.length), unit);
 }

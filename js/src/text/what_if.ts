@@ -1,13 +1,14 @@
 // Texts about a kernel's what-if: the note next to the kernel's point, the sentence, and the row of the tooltip.
 
 import { judge } from "../roofline/bound.ts";
+import { operationOf } from "../roofline/operations.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { judgeOf, type Moved, type Moves, totalOf } from "../roofline/what_if_arithmetic.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { moveWords, strings } from "../words/words.ts";
 import { shortNameOf, type TooltipRow } from "./describe.ts";
 import { ofChip } from "./names.ts";
-import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
+import { formatFactor, formatPercent, formatQuantity, type RateUnit } from "./numbers.ts";
 
 /** If a factor or share differs from 1 by less than this, it counts as 1. */
 const FACTOR_TOLERANCE = 1e-9;
@@ -77,12 +78,14 @@ function timeText(
 
 /** Returns the change of the attainable rate as text, for an unmeasured kernel. */
 function rateText(kernels: Kernels, { rows, kernels: then }: Moved, at: number, focus: Roof): string {
-  const before = judge(kernels, focus)(rows[at] as number).attainable;
-  return moveWords.attainable(changeOf(before, judge(then, focus)(at).attainable, "FLOP/s"));
+  const row = rows[at] as number;
+  const before = judge(kernels, focus)(row).attainable;
+  const unit = operationOf(kernels, row, focus.precision);
+  return moveWords.attainable(changeOf(before, judge(then, focus)(at).attainable, `${unit}/s`));
 }
 
 /** Returns the text "from → to" of two amounts. If the two amounts have the same unit, the unit is written once. */
-function changeOf(from: number, to: number, unit: "s" | "FLOP/s" = "s"): string {
+function changeOf(from: number, to: number, unit: "s" | RateUnit = "s"): string {
   const [before, after] = [formatQuantity(from, unit), formatQuantity(to, unit)];
   const [figure = "", prefixed] = before.split(" ");
   return `${after.endsWith(` ${prefixed}`) ? figure : before} → ${after}`;

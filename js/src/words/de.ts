@@ -59,7 +59,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     spoken(number, prefix, unit) {
       const [many, joint, one] = [
         PREFIXES[prefix] ?? prefix,
-        ...(unit === "B/s" ? ["byte", "Byte"] : ["-FLOP", "FLOP"]),
+        ...{ "B/s": ["byte", "Byte"], "OP/s": ["-Operationen", "Operationen"], "FLOP/s": ["-FLOP", "FLOP"] }[unit],
       ];
       return `${number} ${many ? `${many}${joint}` : one} pro Sekunde`;
     },
@@ -137,14 +137,15 @@ export const catalogue: Like<typeof en.catalogue> = {
     moreThan: (ratio) => `> ${ratio}`,
     aboveRoof: "über der Roofline: Zählung, Zeit und Spitzenleistung prüfen",
     aboveRoofShort: "über der Roofline",
-    zeroFlopsSentence: (bytes, time, bandwidth) => `0 FLOP, ${bytes}: mindestens ${time} bei ${bandwidth}`,
-    unknownSentence: "FLOPs oder Bytes sind unbekannt, daher nicht im Diagramm",
+    work: { FLOP: "FLOPs", OP: "Operationen" },
+    zeroFlopsSentence: (unit, bytes, time, bandwidth) => `0 ${unit}, ${bytes}: mindestens ${time} bei ${bandwidth}`,
+    unknownSentence: (work) => `${work} oder Bytes sind unbekannt, daher nicht im Diagramm`,
     bytesElsewhere: (levels, level) => `seine Bytes zählen für ${levels}, nicht für ${level}`,
     bytesUnrated: (levels, chip, level) =>
       `seine Bytes zählen für ${levels}, und ${chip} hat keine Bandbreite für ${level}`,
     bytesLacked: (levels, chip, own) => `seine Bytes zählen für ${levels}; das hat ${chip} nicht, nur ${own}`,
     noLinkForKernel: (chip) => `von ${chip} ist kein Link zu anderen Chips bekannt`,
-    noPeakForKernel: (chip, precision) => `${chip} hat keine Spitzenleistung für die FLOPs in ${precision}`,
+    noPeakForKernel: (chip, precision, work) => `${chip} hat keine Spitzenleistung für die ${work} in ${precision}`,
     notDrawn: (count, names) =>
       count === 1
         ? `1 Kernel ist nicht gezeichnet: ${names[0]}. Seine FLOPs, Bytes oder Spitzenleistung sind unbekannt.`
@@ -565,7 +566,8 @@ export const catalogue: Like<typeof en.catalogue> = {
       peak_fraction: "% Spitze",
       headroom: "Reserve",
     },
-    flopsOf: (key) => `FLOPs ${key}`,
+    operations: "Operationen",
+    flopsOf: (key, work) => `${work} ${key}`,
     bytesAt: (level) => `Bytes ${level}`,
     aiAt: (level) => `AI ${level}`,
     rateAt: (level) => `Rate ${level}`,
@@ -580,8 +582,8 @@ export const catalogue: Like<typeof en.catalogue> = {
       self_time: "Gemessene Zeit ohne die darin geschachtelten Zeilen",
       share: "Eigene Zeit durch die aller Kernel",
       cumulative_share: "Anteil dieses Kernels und derer mit mehr eigener Zeit",
-      flops: "FLOPs über alle Genauigkeiten",
-      achieved: "FLOPs durch gemessene Zeit",
+      flops: (work) => `${work} über alle Genauigkeiten`,
+      achieved: (work) => `${work} durch gemessene Zeit`,
       attainable: "min(Spitze; AI × Bandbreite)",
       bound_by: "Was am meisten Zeit braucht",
       bound_time: "Die kürzeste Zeit, die die Roofline erlaubt",
@@ -590,9 +592,9 @@ export const catalogue: Like<typeof en.catalogue> = {
       peak_fraction: "Erreicht durch Spitze",
       headroom: "Eigene Zeit, die der Kernel an seiner Roofline spart",
     },
-    flopsMeaning: (key) => `FLOPs in ${key}`,
+    flopsMeaning: (key, work) => `${work} in ${key}`,
     bytesMeaning: (level) => `Bewegte Bytes, ${level}`,
-    aiMeaning: (level) => `FLOPs durch Bytes, ${level}`,
+    aiMeaning: (level, work) => `${work} durch Bytes, ${level}`,
     rateMeaning: (level) => `Bytes durch gemessene Zeit, ${level}`,
     usedMeaning: (level) => `Bytes durch gemessene Zeit gegen die Bandbreite, ${level}`,
     ofTheFile: (name) => `„${name}“ aus der Datei`,
@@ -606,10 +608,9 @@ export const catalogue: Like<typeof en.catalogue> = {
       `${intensity === "operational" ? "operationale" : "arithmetische"} Intensität (${unit}${ofBytes(bytes)})`,
     intensityShort: (unit, bytes, terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
     balance: (unit, bytes) => `Balance (${unit}${bytes === 0 ? "" : `, Wörter${ofBytes(bytes)}`})`,
-    zeroFlops: (unit) => `0 FLOP, ${unit}`,
-    noFlops: "0 FLOP",
+    zeroFlops: (operation, unit) => `0 ${operation}${unit ? `, ${unit}` : ""}`,
     menu: "Achsen",
-    note: "Einheiten des Diagramms. Sätze, Kurzinfos und Tabellen bleiben bei FLOP/s und Bytes.",
+    note: "Einheiten des Diagramms. Sätze, Kurzinfos und Tabellen bleiben bei FLOP/s oder OP/s und Bytes.",
     frame: "Bereich",
     frames: { points: "passend zu den Kerneln", chip: "allein nach den Chips" },
     frameNote: "Diagramme anderer Kernel auf diesen Chips haben denselben Bereich.",
@@ -621,8 +622,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     bytes: (bytes) => (bytes === 0 ? "in Byte" : `in Wörtern zu ${bytes} Byte`),
     across: "Waagerecht",
     kinds: {
-      intensity: (moved) => `Intensität, FLOP/${moved}`,
-      balance: (moved) => `Balance, ${moved}/FLOP`,
+      intensity: (unit) => `Intensität, ${unit}`,
+      balance: (unit) => `Balance, ${unit}`,
     },
     ticks: "Striche",
     bases: { 10: "Zehnerpotenzen", 2: "Zweierpotenzen" },
@@ -755,9 +756,9 @@ export const catalogue: Like<typeof en.catalogue> = {
     wouldDo: (fault, name, size) => (size === undefined ? fault : `${fault}; ${name} = ${size} ist möglich`),
     operations: "Operationen",
     pointAtOne: "Auf eine Operation zeigen oder mit den Pfeiltasten zu ihr gehen, um ihre Formel zu sehen.",
-    flops: (kind) => (kind === "" ? "FLOPs" : `FLOPs, ${kind}`),
+    flops: (kind, work) => (kind === "" ? work : `${work}, ${kind}`),
     bytes: "Bytes",
-    terms: "Von den FLOPs",
+    terms: (work) => `Von den ${work}`,
   },
 };
 

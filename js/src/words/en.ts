@@ -35,8 +35,8 @@ export const catalogue = {
      */
     readWhole: (typed: string) => typed,
     /** Returns a rate as screen readers speak it. */
-    spoken: (number: string, prefix: string, unit: "FLOP/s" | "B/s") =>
-      `${number} ${PREFIXES[prefix] ?? prefix}${unit === "B/s" ? "bytes" : "FLOPs"} per second`,
+    spoken: (number: string, prefix: string, unit: "FLOP/s" | "OP/s" | "B/s") =>
+      `${number} ${PREFIXES[prefix] ?? prefix}${{ "B/s": "bytes", "OP/s": "operations", "FLOP/s": "FLOPs" }[unit]} per second`,
   },
 
   // Texts of the chart, the tooltip, the sentence under the chart, the inputs for rates, and the controls above the
@@ -117,16 +117,19 @@ export const catalogue = {
     moreThan: (ratio: string) => `> ${ratio}`,
     aboveRoof: "above its roof: check its counts, its time and the peaks",
     aboveRoofShort: "above its roof",
-    zeroFlopsSentence: (bytes: string, time: string, bandwidth: string) =>
-      `0 FLOP, ${bytes}: at least ${time} at ${bandwidth}`,
-    unknownSentence: "its FLOPs or bytes are unknown, so it is not on the chart",
+    /** The work of kernels, by the unit of their operations. */
+    work: { FLOP: "FLOPs", OP: "operations" },
+    zeroFlopsSentence: (unit: string, bytes: string, time: string, bandwidth: string) =>
+      `0 ${unit}, ${bytes}: at least ${time} at ${bandwidth}`,
+    unknownSentence: (work: string) => `its ${work} or bytes are unknown, so it is not on the chart`,
     bytesElsewhere: (levels: string, level: string) => `its bytes are at ${levels}, not at ${level}`,
     bytesUnrated: (levels: string, chip: string, level: string) =>
       `its bytes are at ${levels}, and ${chip} has no bandwidth for ${level}`,
     bytesLacked: (levels: string, chip: string, own: string) =>
       `its bytes are at ${levels}, which ${chip} lacks; it has ${own}`,
     noLinkForKernel: (chip: string) => `${chip} has no known link to other chips`,
-    noPeakForKernel: (chip: string, precision: string) => `${chip} has no peak for its ${precision} FLOPs`,
+    noPeakForKernel: (chip: string, precision: string, work: string) =>
+      `${chip} has no peak for its ${precision} ${work}`,
     /** `names`: the names of the first few of these kernels. */
     notDrawn: (count: number, names: readonly string[]) =>
       count === 1
@@ -571,7 +574,8 @@ export const catalogue = {
       peak_fraction: "Of peak",
       headroom: "Headroom",
     },
-    flopsOf: (key: string) => `${key} FLOPs`,
+    operations: "Operations",
+    flopsOf: (key: string, work: string) => `${key} ${work}`,
     bytesAt: (level: string) => `${level} bytes`,
     aiAt: (level: string) => `${level} AI`,
     rateAt: (level: string) => `${level} rate`,
@@ -586,8 +590,8 @@ export const catalogue = {
       self_time: "Measured time without the rows nested in it",
       share: "Self time over the self time of all kernels",
       cumulative_share: "Share of this kernel and of those with more self time",
-      flops: "FLOPs over all precisions",
-      achieved: "FLOPs over measured time",
+      flops: (work: string) => `${work} over all precisions`,
+      achieved: (work: string) => `${work} over measured time`,
       attainable: "min(peak, AI × bandwidth)",
       bound_by: "The resource that needs the most time",
       bound_time: "The least time that the roof allows",
@@ -596,9 +600,9 @@ export const catalogue = {
       peak_fraction: "Achieved over peak",
       headroom: "Self time that the kernel would save at its roof",
     },
-    flopsMeaning: (key: string) => `FLOPs of ${key}`,
+    flopsMeaning: (key: string, work: string) => `${work} of ${key}`,
     bytesMeaning: (level: string) => `Bytes moved, ${level}`,
-    aiMeaning: (level: string) => `FLOPs over bytes, ${level}`,
+    aiMeaning: (level: string, work: string) => `${work} over bytes, ${level}`,
     rateMeaning: (level: string) => `Bytes over measured time, ${level}`,
     usedMeaning: (level: string) => `Bytes over measured time against the bandwidth, ${level}`,
     ofTheFile: (name: string) => `“${name}” from the file`,
@@ -612,11 +616,10 @@ export const catalogue = {
       `${intensity} intensity (${unit}${ofBytes(bytes)})`,
     intensityShort: (unit: string, bytes: number, terms: Terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
     balance: (unit: string, bytes: number) => `balance (${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`})`,
-    zeroFlops: (unit: string) => `0 FLOP, ${unit}`,
-    noFlops: "0 FLOP",
+    zeroFlops: (operation: string, unit?: string) => `0 ${operation}${unit ? `, ${unit}` : ""}`,
     menu: "Axes",
     /** Note about the units of the chart. The axes may have other units than the sentences, tooltips and tables. */
-    note: "Units of the chart. Sentences, tooltips and tables stay in FLOP/s and bytes.",
+    note: "Units of the chart. Sentences, tooltips and tables stay in FLOP/s or OP/s, and bytes.",
     frame: "Range",
     frames: { points: "fits the kernels", chip: "set by the chips alone" },
     frameNote: "Charts of other kernels on these chips have the same range.",
@@ -629,8 +632,8 @@ export const catalogue = {
     bytes: (bytes: number) => (bytes === 0 ? "in bytes" : `in words of ${bytes} bytes`),
     across: "Across",
     kinds: {
-      intensity: (moved: string) => `intensity, FLOP/${moved}`,
-      balance: (moved: string) => `balance, ${moved}/FLOP`,
+      intensity: (unit: string) => `intensity, ${unit}`,
+      balance: (unit: string) => `balance, ${unit}`,
     },
     ticks: "Ticks",
     bases: { 10: "powers of ten", 2: "powers of two" },
@@ -765,9 +768,9 @@ export const catalogue = {
       size === undefined ? fault : `${fault}; ${name} = ${size} would do`,
     operations: "Operations",
     pointAtOne: "Hover an operation, or move to it with the arrow keys, to see its formula.",
-    flops: (kind: string) => (kind === "" ? "FLOPs" : `FLOPs, ${kind}`),
+    flops: (kind: string, work: string) => (kind === "" ? work : `${work}, ${kind}`),
     bytes: "Bytes",
-    terms: "Of its FLOPs",
+    terms: (work: string) => `Of its ${work}`,
   },
 } as const;
 

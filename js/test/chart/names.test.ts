@@ -223,7 +223,7 @@ describe("a narrow chart", () => {
     const over = (width: number) => {
       const one = scene(
         [{ flops: 1e12, bytes: 1e9, time: 0.1 }],
-        { subRoofs: [{ ...ceiling, style: "ceiling" }] },
+        { subRoofs: [{ ...ceiling, style: "ceiling", operation: "FLOP" }] },
         width,
       );
       return rulerOver(one, 0, []).labels.map(({ key }) => key);

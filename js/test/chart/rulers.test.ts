@@ -18,7 +18,7 @@ import { LARGE, random, SMALL, scene } from "../scenes.ts";
 const LEVELS = makeChip({ id: "small", memories: { HBM: 1e12, L2: 1e13 } });
 
 const sub = (kind: SubRoof["kind"], peak: number, bandwidth: number): SubRoof => ({
-  ...{ key: `ceiling ${kind}`, name: kind, kind, peak, bandwidth, level: "HBM", style: "ceiling" },
+  ...{ key: `ceiling ${kind}`, name: kind, kind, peak, bandwidth, level: "HBM", style: "ceiling", operation: "FLOP" },
 });
 
 const rates = (found: ReturnType<typeof crossingsAt>) => found.map(({ name, rate }) => [name, rate]);

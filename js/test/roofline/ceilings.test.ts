@@ -92,6 +92,7 @@ describe("sub-roofs", () => {
         bandwidth: 1,
         level: "HBM",
         style: "ceiling",
+        operation: "FLOP",
       },
       {
         key: "ceiling STREAM HBM",
@@ -101,6 +102,7 @@ describe("sub-roofs", () => {
         bandwidth: 0.8,
         level: "HBM",
         style: "measured",
+        operation: "FLOP",
       },
     ]);
   });

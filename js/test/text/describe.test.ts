@@ -52,7 +52,7 @@ describe("the sentence", () => {
   });
   it("of a kernel whose FLOPs or bytes are unknown says just that", () => {
     for (const spec of [{ flops: null, bytes: 1 }, { flops: 1, bytes: null, time: 1 }, {}]) {
-      expect(say(spec)).toBe(`k on H100 · ${strings.unknownSentence}`);
+      expect(say(spec)).toBe(`k on H100 · ${strings.unknownSentence("FLOPs")}`);
     }
   });
   it("of a kernel with bytes at other levels only names these levels", () => {

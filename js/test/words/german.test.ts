@@ -15,6 +15,7 @@ const {
   formatTenths,
   formatTick,
   parseRate,
+  spokenRate,
 } = await import("../../src/text/numbers.ts");
 const { parseSize } = await import("../../src/panels/workload/dims.ts");
 const { toCsv } = await import("../../src/panels/table/csv.ts");
@@ -31,6 +32,13 @@ describe("numbers to text", () => {
     expect(formatTenths(4)).toBe("4,0");
     expect([0.01, 1, 1e4, 1e-5].map(formatTick)).toEqual(["0,01", "1", "10k", "1e-5"]);
     expect(formatQuantity(Number.NaN, "s")).toBe("unbekannt");
+  });
+  it("of integers are operations, in text and in speech", () => {
+    expect(formatQuantity(1.5e15, "OP/s")).toBe("1,5 POP/s");
+    expect(spokenRate(1.5e15, "OP/s")).toBe("1,5 Peta-Operationen pro Sekunde");
+    expect(strings.noPeakForKernel("H100", "int4", strings.work.OP)).toBe(
+      "H100 hat keine Spitzenleistung für die Operationen in int4",
+    );
   });
   it("part thousands of counts by a point", () => {
     expect(filterWords.counted(37, 12_345)).toBe("37 von 12.345 Kerneln");

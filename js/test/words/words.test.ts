@@ -27,15 +27,15 @@ function lettersOf(word: unknown): string {
 
 /** What a German engineer writes as an English one does. */
 const SAME = new Set([
-  ...["strings.chips", "strings.auto", "strings.least", "strings.tooltip.ai", "strings.time.zeroFlops"],
   ...[
-    "axisWords.intensityShort",
-    "axisWords.rate",
-    "axisWords.noFlops",
-    "axisWords.zeroFlops",
-    "words.searchHint",
-    "words.details",
+    "strings.work.FLOP",
+    "strings.chips",
+    "strings.auto",
+    "strings.least",
+    "strings.tooltip.ai",
+    "strings.time.zeroFlops",
   ],
+  ...["axisWords.intensityShort", "axisWords.rate", "axisWords.zeroFlops", "words.searchHint", "words.details"],
   ...["filterWords.searchHint", "fusionWords.title", "fusionWords.flops", "fusionWords.bytes", "runWords.kernel"],
   ...["openWords.pathHint", "snapshotWords.intensity", "tableWords.aiAt", "tableWords.csv"],
   ...["tableWords.heads.name", "tableWords.heads.flops", "tableWords.flopsOf", "tableWords.saved"],

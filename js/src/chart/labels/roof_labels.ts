@@ -1,6 +1,7 @@
 // The labels of roofs: names along flats and slopes, numbers at ridge points, and names of memory levels and ceilings.
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
+import { operationIn } from "../../roofline/operations.ts";
 import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
 import { briefNamesOf } from "../../text/names.ts";
 import { strings } from "../../words/words.ts";
@@ -62,7 +63,9 @@ function ridgeLabels(roof: Roof, scene: Scene): Label[] {
   };
   if (!isFocus) return [label];
   const brief = strings.ridgeAt(number, units.terms);
-  const text = isNarrow(scales) ? brief : strings.ridgeAt(units.intensity(ai, 4), units.terms);
+  const text = isNarrow(scales)
+    ? brief
+    : strings.ridgeAt(units.intensity(ai, 4, operationIn(roof.precision)), units.terms);
   const own: Label = { ...label, mark: { x, y, radius: 5 } };
   // A number without the word "ridge" could be read as a kernel's intensity. The number alone is used only if the
   // longer text does not fit.
@@ -107,9 +110,9 @@ function ceilingLabels({ focus, levels, subRoofs, scales, units }: Scene): Label
 }
 
 /** Returns the name of a ceiling and its number. If the name already contains the number, returns only the name. */
-export function ceilingText({ name, kind, peak, bandwidth }: SubRoof, units: Units): string {
+export function ceilingText({ name, kind, peak, bandwidth, operation }: SubRoof, units: Units): string {
   if (kind === "communication") return name;
-  return `${name} ${kind === "compute" ? units.rate(peak, 4) : units.bandwidth(bandwidth, 4)}`;
+  return `${name} ${kind === "compute" ? units.rate(peak, 4, operation) : units.bandwidth(bandwidth, 4)}`;
 }
 
 /**

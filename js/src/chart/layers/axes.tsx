@@ -101,7 +101,7 @@ function Strip({
 }: Omit<AxesProps, "scales"> & { readonly strip: NonNullable<Scales["strip"]> }) {
   const { left, right, top, bottom, y } = strip;
   const limit = focus ? units.bandwidth(focus.bandwidth, 4) : "";
-  const title = words.zeroFlops(units.movedTitle);
+  const title = words.zeroFlops(units.operation, units.movedTitle);
   const at = focus && y(focus.bandwidth);
   const roof = at !== undefined && at >= top && at <= bottom ? at : undefined;
   return (
@@ -128,7 +128,7 @@ function Strip({
         </>
       )}
       <text x={(left + right) / 2} y={bottom + 17} text-anchor="middle">
-        {textWidth(title) < right - left + 12 ? title : words.noFlops}
+        {textWidth(title) < right - left + 12 ? title : words.zeroFlops(units.operation)}
       </text>
     </g>
   );

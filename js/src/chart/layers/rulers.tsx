@@ -4,6 +4,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { type CrossedLines, type Crossing, crossingsAt } from "../../roofline/crossings.ts";
+import { type Operation, operationOf } from "../../roofline/operations.ts";
 import { bytesAt } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { shortNames } from "../../text/names.ts";
@@ -84,20 +85,25 @@ export function limitsOver(scene: Judged, index: number): RulerLimit[] {
   const flops = kernels.totalFlops[row] as number;
   const aiAt = (level?: string) =>
     level !== undefined && focus ? flops / (bytesAt(kernels, focus.chip, level)[row] as number) : ai;
+  const unit = operationOf(kernels, row, focus?.precision ?? "");
   const least = isMeasured(points, index) ? 1 : 1 - 1e-9;
   return crossingsAt(scene, aiAt).flatMap((crossing): RulerLimit[] => {
     const ratio = crossing.rate / rate;
     if (!(ratio >= least)) return [];
-    const [limit, alone] = textsOf(scene, crossing);
+    const [limit, alone] = textsOf(scene, crossing, unit);
     if (ratio < MIN_RATIO) return [{ ...crossing, text: limit, brief: [alone] }];
     return [{ ...crossing, text: `${limit} · ${formatFactor(ratio)}×`, brief: [limit, alone] }];
   });
 }
 
 /** Returns two texts of a limit: with the name of the roof and without the name. */
-function textsOf({ units }: Judged, { name, ai, rate, isFigure }: Crossing): [limit: string, rate: string] {
+function textsOf(
+  { units }: Judged,
+  { name, ai, rate, isFigure }: Crossing,
+  unit?: Operation,
+): [limit: string, rate: string] {
   const digits = isFigure ? 4 : 3;
-  const text = ai === 0 ? units.bandwidth(rate, digits) : units.rate(rate, digits);
+  const text = ai === 0 ? units.bandwidth(rate, digits) : units.rate(rate, digits, unit);
   return [`${name} ${text}`, text];
 }
 

@@ -2,6 +2,7 @@
 // memory level, with what-ifs. It is open at first if a profile is shown.
 
 import { useSignal } from "@preact/signals";
+import { operationIn } from "../../roofline/operations.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
@@ -36,7 +37,7 @@ function Figures({ roof, terms }: { readonly roof: Roof; readonly terms: Terms }
             <dt>
               {precision === roof.precision ? <strong>{strings.peak(precision)}</strong> : strings.peak(precision)}
             </dt>
-            <dd>{formatQuantity(peak, "FLOP/s", 4)}</dd>
+            <dd>{formatQuantity(peak, `${operationIn(precision)}/s`, 4)}</dd>
           </div>
         ))}
       </dl>
@@ -61,7 +62,7 @@ function Figures({ roof, terms }: { readonly roof: Roof; readonly terms: Terms }
                 {name}
               </th>
               <td>{formatQuantity(bandwidth, "B/s", 4)}</td>
-              <td>{formatIntensity(roof.peak / bandwidth, 4)}</td>
+              <td>{formatIntensity(roof.peak / bandwidth, 4, `${operationIn(roof.precision)}/B`)}</td>
             </tr>
           ))}
         </tbody>

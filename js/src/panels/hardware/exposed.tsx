@@ -1,6 +1,7 @@
 // Exposed communication, as fractions of the time. The user sets one fraction by a slider or types several fractions.
 // Each fraction is drawn as a lower roof.
 
+import { operationIn } from "../../roofline/operations.ts";
 import type { Store } from "../../state/store.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
@@ -13,8 +14,9 @@ const MAX_PERCENT = 95;
 export function Exposed({ store }: { store: Store }) {
   const fractions = store.exposedRoofs.value;
   const percent = Math.min(MAX_PERCENT, Math.round((fractions[0] ?? 0) * 100));
-  const peak = store.focusRoof.value?.peak ?? Number.NaN;
-  const said = (share: number) => words.flat(formatPercent(share), formatQuantity(peak * (1 - share), "FLOP/s", 4));
+  const { peak = Number.NaN, precision = "" } = store.focusRoof.value ?? {};
+  const rate = (share: number) => formatQuantity(peak * (1 - share), `${operationIn(precision)}/s`, 4);
+  const said = (share: number) => words.flat(formatPercent(share), rate(share));
 
   function set(values: readonly number[], stream = false) {
     entry.clear();

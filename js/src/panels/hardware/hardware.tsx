@@ -1,5 +1,6 @@
 // The hardware panel: the focus chip's sliders, ceilings and levels, and the kernels with what-ifs.
 
+import { operationIn } from "../../roofline/operations.ts";
 import { isRoof, levelOf } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { reasonOf } from "../../text/reasons.ts";
@@ -70,7 +71,7 @@ export function Rates({ store }: { store: Store }) {
         key={`${chip.id} ${roof.precision}`}
         store={store}
         quantity="peak_flops"
-        unit="FLOP/s"
+        unit={`${operationIn(roof.precision)}/s`}
         label={strings.peak(roof.precision)}
         spoken={strings.peak(roof.precision)}
         value={roof.peak}

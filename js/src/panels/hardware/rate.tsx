@@ -5,7 +5,7 @@ import { untracked } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { factorOf } from "../../text/describe.ts";
-import { formatQuantity, MAX_RATE, MIN_RATE, parseRate, spokenRate } from "../../text/numbers.ts";
+import { formatQuantity, MAX_RATE, MIN_RATE, parseRate, type RateUnit, spokenRate } from "../../text/numbers.ts";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { KEY_STEPS, Slider } from "../../ui/slider.tsx";
 import type { Quantity } from "../../wire/types.ts";
@@ -20,7 +20,7 @@ interface RateProps {
   readonly quantity: Quantity;
   /** The name of the memory level whose bandwidth the slider sets. Undefined if there is only one bandwidth slider. */
   readonly level?: string | undefined;
-  readonly unit: "FLOP/s" | "B/s";
+  readonly unit: RateUnit;
   readonly label: string;
   readonly spoken: string;
   readonly value: number;

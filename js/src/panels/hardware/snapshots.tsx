@@ -1,6 +1,7 @@
 // The list of snapshots, with names that the user can edit, and with buttons to show, hide and delete a snapshot.
 
 import { useSignal } from "@preact/signals";
+import { operationIn } from "../../roofline/operations.ts";
 import { MAX_SNAPSHOT_NAME } from "../../state/snapshots.ts";
 import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";
@@ -35,7 +36,7 @@ export function Snapshots({ store }: { store: Store }) {
 }
 
 function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; place: number }) {
-  const { name, hidden, peak, bandwidth } = snapshot;
+  const { name, hidden, bandwidth } = snapshot;
   const entry = useTypedValue<{ readonly name: string }>(
     (typed) => (typed.trim() ? { name: typed.trim() } : words.noName),
     (typed) => {
@@ -83,14 +84,14 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
         </Button>
       </span>
       <small class="roofwidget-muted">
-        {[chipName(store, snapshot.chip), formatQuantity(peak, "FLOP/s", 4), formatQuantity(bandwidth, "B/s", 4)].join(
-          " · ",
-        )}
+        {[chipName(store, snapshot.chip), peakText(snapshot), formatQuantity(bandwidth, "B/s", 4)].join(" · ")}
       </small>
       <Fault entry={entry} />
     </li>
   );
 }
+
+const peakText = ({ peak, precision }: Snapshot) => formatQuantity(peak, `${operationIn(precision)}/s`, 4);
 
 const chipName = ({ chips }: Store, id: string) => chips.value.find((chip) => chip.id === id)?.name ?? id;
 
@@ -98,5 +99,5 @@ const chipName = ({ chips }: Store, id: string) => chips.value.find((chip) => ch
 function lastOf(store: Store): string {
   const last = store.snapshots.value.at(-1);
   if (!last) return "";
-  return words.kept(last.name, chipName(store, last.chip), formatQuantity(last.peak, "FLOP/s", 4), last.kernels.length);
+  return words.kept(last.name, chipName(store, last.chip), peakText(last), last.kernels.length);
 }

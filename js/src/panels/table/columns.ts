@@ -1,6 +1,7 @@
 // The columns of the table: all possible columns, the shown columns, the exported columns, and the texts of the cells.
 
 import { headroomOf, judge } from "../../roofline/bound.ts";
+import { commonOperation, type Operation, operationIn, operationOf } from "../../roofline/operations.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
 import { boundsOf } from "../../state/filters.ts";
 import { formatValue, titleAndUnit, type Unit } from "../../text/columns.ts";
@@ -9,7 +10,7 @@ import { SHAPE_COLUMN } from "../../text/disambiguate.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import { bytesReasonOf } from "../../text/reasons.ts";
 import { type DictColumn, type Kernels, textAt } from "../../wire/columns.ts";
-import { tableWords as words } from "../../words/words.ts";
+import { strings, tableWords as words } from "../../words/words.ts";
 import type { CsvColumn } from "./csv.ts";
 import { orderOf, type Ranks, ranksOf } from "./natural.ts";
 
@@ -47,6 +48,8 @@ export interface NumberColumn extends Head {
   at(row: number): number;
   /** Returns the number of significant digits of a quantity. If this function is missing, the number is 3. */
   digits?(row: number): number;
+  /** Returns the unit that the cell shows for FLOP. If this function is missing, the unit is FLOP. */
+  operation?(row: number): Operation;
 }
 
 export type Column = TextColumn | NumberColumn;
@@ -67,13 +70,19 @@ export function roofFreeColumns(kernels: Kernels) {
   return { ours: measuredColumns(kernels), theirs };
 }
 
-const own = (key: OwnKey, from: readonly string[] = []): Head => ({
-  key,
-  title: words.heads[key],
-  meaning: words.meanings[key],
-  ofFile: false,
-  from,
-});
+const own = (key: OwnKey, from: readonly string[] = [], of: Operation = "FLOP"): Head => {
+  const [title, meaning] = [words.heads[key], words.meanings[key]];
+  const isCount = key === "flops" && of === "OP";
+  return {
+    key,
+    title: isCount ? words.operations : title,
+    meaning: typeof meaning === "string" ? meaning : meaning(work(of)),
+    ofFile: false,
+    from,
+  };
+};
+/** Returns the word for operations at the beginning of a text. */
+const work = (of: Operation) => (of === "OP" ? words.operations : strings.work.FLOP);
 const text = (
   head: Head,
   texts: () => DictColumn,
@@ -120,29 +129,47 @@ function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
   const { totalFlops, flops, time } = kernels;
   const parts = flops.size > 1 ? [...flops].filter(([key]) => key !== "") : [];
   const levels = levelsOf(kernels, roof);
+  const asked = roof?.precision ?? "";
+  const common = commonOperation(kernels, asked);
+  const operation = (row: number) => operationOf(kernels, row, asked);
   const head = (stem: "bytes" | "ai" | "rate" | "used", level: string, from: readonly string[]): Head => {
     const place = level === "main" ? words.main : level;
     const key = stem === "used" ? "bandwidth_utilization" : stem;
-    const shared = { title: words[`${stem}At`](place), meaning: words[`${stem}Meaning`](place), ofFile: false, from };
+    const shared = {
+      title: words[`${stem}At`](place),
+      meaning: words[`${stem}Meaning`](place, work(common)),
+      ofFile: false,
+      from,
+    };
     return { key: `${key}:${level}`, ...shared };
   };
   const columns = (each: (level: string, bytes: Float64Array, moved: string[]) => Column[]) =>
     levels.flatMap(({ name, bytes, keys }) => each(name, bytes, keys));
   return [
-    told(own("flops", ["flops"]), "FLOP", totalFlops),
+    { ...told(own("flops", ["flops"], common), "FLOP", totalFlops), operation },
     ...parts.map(([key, values]) => {
-      const shared = { title: words.flopsOf(key), meaning: words.flopsMeaning(key), ofFile: false };
-      return told({ key: `flops:${key}`, ...shared, from: [`flops:${key}`] }, "FLOP", values);
+      const unit = operationIn(key);
+      const texts = { title: words.flopsOf(key, strings.work[unit]), meaning: words.flopsMeaning(key, work(unit)) };
+      const shared = { key: `flops:${key}`, ...texts, ofFile: false, from: [`flops:${key}`] };
+      return { ...told(shared, "FLOP", values), operation: () => unit };
     }),
     ...columns((level, bytes, moved) => [told(head("bytes", level, moved), "B", bytes)]),
     ...columns((level, bytes, moved) => [
-      number(
-        head("ai", level, ["flops", ...moved]),
-        "FLOP/B",
-        (row) => (totalFlops[row] as number) / (bytes[row] as number),
-      ),
+      {
+        ...number(
+          head("ai", level, ["flops", ...moved]),
+          "FLOP/B",
+          (row) => (totalFlops[row] as number) / (bytes[row] as number),
+        ),
+        operation,
+      },
     ]),
-    number(own("achieved", ["flops", "time"]), "FLOP/s", (row) => over(totalFlops, row, time[row] as number)),
+    {
+      ...number(own("achieved", ["flops", "time"], common), "FLOP/s", (row) =>
+        over(totalFlops, row, time[row] as number),
+      ),
+      operation,
+    },
     ...columns((level, bytes, moved) => {
       const rate = (row: number) => over(bytes, row, time[row] as number);
       const bandwidth = roof?.bandwidths.get(level);
@@ -202,6 +229,7 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
     {
       ...number(own("attainable", counts), "FLOP/s", (row) => bound(row).attainable),
       digits: (row) => attainableDigits(bound(row)),
+      operation: (row) => operationOf(kernels, row, roof.precision),
     },
     {
       ...text(
@@ -249,7 +277,7 @@ export function cellText(column: Column, row: number): string {
   if (column.kind === "text") return (column.shown?.(row) ?? column.at(row)) || words.unknown;
   const value = column.at(row);
   if (Number.isNaN(value)) return words.unknown;
-  if (column.kind !== "share") return formatValue(value, column.kind, column.digits?.(row));
+  if (column.kind !== "share") return formatValue(value, column.kind, column.digits?.(row), column.operation?.(row));
   return value > 0 && value < MIN_SHOWN_SHARE ? words.less(formatPercent(MIN_SHOWN_SHARE)) : formatPercent(value);
 }
 

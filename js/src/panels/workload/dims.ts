@@ -3,11 +3,12 @@
 
 import { compile, formula, withNumbers } from "../../fusion/expressions.ts";
 import { type Dim, type Environment, type Graph, type GraphValues, lookup } from "../../fusion/graph.ts";
-import { groupBytes } from "../../fusion/partition.ts";
+import { groupBytes, precisionOf } from "../../fusion/partition.ts";
+import { type Operation, operationIn } from "../../roofline/operations.ts";
 import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
 import { KEY_STEPS } from "../../ui/slider.tsx";
 import type { WireExpression } from "../../wire/types.ts";
-import { numerals, strings, workloadWords } from "../../words/words.ts";
+import { numerals, strings, tableWords, workloadWords } from "../../words/words.ts";
 
 /** If the largest size of a dimension is more than this many times the smallest size, the slider has a log scale. */
 const WIDEST = 32;
@@ -89,6 +90,10 @@ export function parseSize(text: string, dim: Dim, current: number): number | str
   return value >= dim.low && value <= dim.high ? value : workloadWords.outside(dim.name, dim.low, dim.high);
 }
 
+/** Returns the unit of the operations of an op. */
+export const operationAt = (graph: Graph, values: GraphValues, op: number): Operation =>
+  operationIn(precisionOf(graph, values, [op]) ?? "");
+
 /**
  * Returns two texts. The first text has the FLOPs and bytes of an op that runs as a separate kernel. The second text
  * has the intensity of the op. It is empty if the FLOPs and the bytes are 0. The FLOPs are counted by the graph's
@@ -97,8 +102,9 @@ export function parseSize(text: string, dim: Dim, current: number): number | str
 export function figuresOf(graph: Graph, values: GraphValues, op: number): readonly [counts: string, intensity: string] {
   const flops = values.own(op);
   const bytes = groupBytes(graph, values, [op]);
-  const counts = `${formatQuantity(flops, "FLOP")} · ${formatQuantity(bytes, "B")}`;
-  return [counts, flops === 0 && bytes === 0 ? "" : formatIntensity(flops / bytes)];
+  const unit = operationAt(graph, values, op);
+  const counts = `${formatQuantity(flops, unit)} · ${formatQuantity(bytes, "B")}`;
+  return [counts, flops === 0 && bytes === 0 ? "" : formatIntensity(flops / bytes, 3, `${unit}/B`)];
 }
 
 /**
@@ -116,25 +122,31 @@ export interface CountLine {
  * Returns the counts and the terms of an op. The counts are the FLOPs of each class, then the bytes. The terms are the
  * parts of the FLOPs. If a single term would repeat a count, there are no terms.
  */
-export function derivation(graph: Graph, env: Environment, op: number): { counts: CountLine[]; terms: CountLine[] } {
+export function derivation(
+  graph: Graph,
+  env: Environment,
+  op: number,
+  operation: Operation = "FLOP",
+): { counts: CountLine[]; terms: CountLine[] } {
   const names = lookup(graph, env);
-  const line = (name: string, wire: WireExpression, unit: "FLOP" | "B"): CountLine => {
+  const line = (name: string, wire: WireExpression, unit: Operation | "B"): CountLine => {
     const [symbols, numbers] = [formula(wire, names), withNumbers(wire, names)];
     const amount = formatQuantity(compile(wire, graph.symbols)(env.values), unit);
     return { name, formula: symbols, numbers: numbers === symbols ? "" : numbers, amount };
   };
   const { flops = {}, extra = 0, terms = [] } = graph.ops[op] ?? {};
   const classes = Object.entries(flops);
+  const work = operation === "OP" ? tableWords.operations : strings.work.FLOP;
   // If there is only one term, the label of the count is the name of this term.
   const only = classes.length === 1 && terms.length === 1 ? terms[0]?.[0] : undefined;
   const bytes = (graph.touches[op] ?? []).map((tensor) => graph.tensors[tensor]?.bytes ?? 0);
   return {
     counts: [
       ...classes.map(([word, wire]) =>
-        line(workloadWords.flops(classes.length > 1 ? word : (only ?? "")), wire, "FLOP"),
+        line(workloadWords.flops(classes.length > 1 ? word : (only ?? ""), work), wire, operation),
       ),
       line(workloadWords.bytes, ["+", 0, ...bytes, extra], "B"),
     ],
-    terms: (only === undefined ? terms : []).map(([name, wire]) => line(name, wire, "FLOP")),
+    terms: (only === undefined ? terms : []).map(([name, wire]) => line(name, wire, operation)),
   };
 }

@@ -1,11 +1,12 @@
 // The list of a graph's ops with their counts and formulas. Only the visible rows are drawn.
 
 import { useSignal } from "@preact/signals";
+import type { Operation } from "../../roofline/operations.ts";
 import type { Store } from "../../state/store.ts";
 import { isModified, keyShortcuts, LIST_KEYS, lookUp, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
-import { workloadWords as words } from "../../words/words.ts";
-import { type CountLine, derivation, figuresOf } from "./dims.ts";
+import { strings, workloadWords as words } from "../../words/words.ts";
+import { type CountLine, derivation, figuresOf, operationAt } from "./dims.ts";
 
 /** The height of a row, px. It must equal the height in the style sheet. */
 const ROW_PX = 44;
@@ -91,7 +92,11 @@ export function Operations({ store }: { store: Store }) {
         {shown === null ? (
           <p class="roofwidget-muted">{words.pointAtOne}</p>
         ) : (
-          <Derivation name={graph.ops[shown]?.name ?? ""} {...derivation(graph, env, shown)} />
+          <Derivation
+            name={graph.ops[shown]?.name ?? ""}
+            operation={operationAt(graph, values, shown)}
+            {...derivation(graph, env, shown, operationAt(graph, values, shown))}
+          />
         )}
       </div>
     </>
@@ -114,7 +119,12 @@ function scrollTo(list: HTMLElement, op: number) {
   list.scrollTop = Math.max((op + 1) * ROW_PX - list.clientHeight, Math.min(op * ROW_PX, list.scrollTop));
 }
 
-function Derivation({ name, counts, terms }: { name: string } & ReturnType<typeof derivation>) {
+function Derivation({
+  name,
+  operation,
+  counts,
+  terms,
+}: { name: string; operation: Operation } & ReturnType<typeof derivation>) {
   return (
     <>
       <h4>{name}</h4>
@@ -123,7 +133,7 @@ function Derivation({ name, counts, terms }: { name: string } & ReturnType<typeo
       ))}
       {terms.length > 0 && (
         <>
-          <p class="roofwidget-muted">{words.terms}</p>
+          <p class="roofwidget-muted">{words.terms(strings.work[operation])}</p>
           {terms.map((line) => (
             <Count key={line.name} line={line} />
           ))}
