@@ -18,7 +18,8 @@ export interface Units {
   readonly tickBase: 10 | 2;
   readonly xTitle: string;
   readonly xShort: string;
-  readonly yTitle: string;
+  /** The units of the vertical axis, one on each line of its title. */
+  readonly yTitle: readonly string[];
   readonly movedTitle: string;
   /** The unit of operations. "OP" if some operations on the chart are of integers: a FLOP is an operation too. */
   readonly operation: Operation;
@@ -56,11 +57,8 @@ export function unitsOf(
   const isBalance = xAxis === "balance";
   const operation = operations.has("OP") ? "OP" : "FLOP";
   const xUnitOf = (of: Operation) => xUnitIn(isBalance, moved, of);
-  const titleOf = (unit: (of: Operation) => string) =>
-    ORDER.filter((of) => operations.has(of))
-      .map(unit)
-      .join(" · ") || unit("FLOP");
-  const xUnit = titleOf(xUnitOf);
+  const named = ORDER.filter((of) => operations.has(of) || (of === "FLOP" && operations.size === 0));
+  const xUnit = named.map(xUnitOf).join(" · ");
   const reciprocal = (value: number) => 1 / (value * bytes);
   const x: Counting = isBalance
     ? { fromBase: reciprocal, toBase: reciprocal }
@@ -75,7 +73,7 @@ export function unitsOf(
     tickBase,
     xTitle: (isBalance ? words.balance : words.intensity)(xUnit, word, terms),
     xShort: (isBalance ? words.balance : words.intensityShort)(xUnit, word, terms),
-    yTitle: titleOf((of) => `${of}/${per}`),
+    yTitle: named.map((of) => `${of}/${per}`),
     movedTitle: `${moved}/${per}`,
     operation,
     intensity: (ai, digits, of = operation) => formatIntensity(x.fromBase(ai), digits, xUnitOf(of)),

@@ -37,20 +37,20 @@ describe("the axes", () => {
   it("name every unit that they show", () => {
     for (const { operations, x, y } of golden.axes) {
       const units = unitsOf(DEFAULT_AXES, null, {}, new Set(operations as Operation[]));
-      expect([units.xTitle, units.yTitle]).toEqual([`arithmetic intensity (${x})`, y]);
+      expect([units.xTitle, units.yTitle.join(" · ")]).toEqual([`arithmetic intensity (${x})`, y]);
     }
   });
   it("keep the unit in balance, in words and per cycle", () => {
     const integers = new Set<Operation>(["OP"]);
     const units = unitsOf({ ...DEFAULT_AXES, xAxis: "balance", rateUnit: "FLOP/cycle" }, 1e9, {}, integers);
-    expect([units.xTitle, units.yTitle, units.rate(2e12)]).toEqual(["balance (B/OP)", "OP/cycle", "2000 OP/cycle"]);
+    expect([units.xTitle, ...units.yTitle, units.rate(2e12)]).toEqual(["balance (B/OP)", "OP/cycle", "2000 OP/cycle"]);
     expect(unitsOf({ ...DEFAULT_AXES, word: 4 }, null, {}, integers).xShort).toBe("AI (OP/word of 4 B)");
   });
   it("of a chart are those of its kernels and of its shown roofs", () => {
     const titleOf = (specs: readonly KernelSpec[], precision = "auto") => {
       const chips = [wireChip({ peaks: { bf16: 1e14, int8: 2e14 } })];
       const store = createStore(onOneChip(specs, { chips, precision }), abort().signal);
-      return unitsIn(store, store.focusRoof.value).yTitle;
+      return unitsIn(store, store.focusRoof.value).yTitle.join(" · ");
     };
     const [float, integer] = [
       { flops: { bf16: 1 }, bytes: 1 },
@@ -69,7 +69,12 @@ describe("the texts of a kernel", () => {
   it("have the unit of its own operations", () => {
     told.forEach(({ name, ai, achieved, attainable }, row) => {
       const rows = new Map(tooltipRows(KERNELS, row, ROOF));
-      expect([name, ...["AI", "achieved", "attainable"].map((key) => rows.get(key))]).toEqual([name, ai, achieved, attainable]);
+      expect([name, ...["AI", "achieved", "attainable"].map((key) => rows.get(key))]).toEqual([
+        name,
+        ai,
+        achieved,
+        attainable,
+      ]);
       const cell = (key: string) => {
         const column = columnFor(columnsOf(KERNELS, ROOF), key);
         return column && cellText(column, row);

@@ -16,6 +16,8 @@ type AxesProps = Pick<Scene, "scales" | "units" | "theme" | "focus">;
 
 /** In a chart narrower than this, px, the horizontal axis has a short title. */
 const SHORT_TITLE_BELOW_PX = 520;
+/** The height of a line of the vertical axis' title, px. */
+const TITLE_LINE_PX = 14;
 
 export const titleOf = ({ xTitle, xShort }: Units, width: number) => (width < SHORT_TITLE_BELOW_PX ? xShort : xTitle);
 
@@ -28,7 +30,8 @@ interface FrameProps {
   /** Positions of the grid lines, px. */
   readonly grid: readonly [across: readonly number[], up: readonly number[]];
   readonly ticks: readonly [across: readonly TickText[], up: readonly TickText[]];
-  readonly titles: readonly [across: string, up: string];
+  /** The title of the horizontal axis, and the lines of the title of the vertical axis. */
+  readonly titles: readonly [across: string, ...up: string[]];
   /**
    * `titleTop`: the y of the vertical axis' title, px. `tickEnd`: the right end of the vertical axis' tick texts, px.
    */
@@ -41,6 +44,7 @@ interface FrameProps {
 /** Draws the grid, the frame, the ticks and the titles of the roofline plane or the time view. */
 export function AxesFrame({ box, grid, ticks, titles, titleTop, tickEnd, theme, children }: FrameProps) {
   const { left, top, right, bottom } = box;
+  const [across, ...up] = titles;
   const lines = [
     ...grid[0].map((x) => `M${px(x)},${top}V${bottom}`),
     ...grid[1].map((y) => `M${left},${px(y)}H${right}`),
@@ -59,11 +63,13 @@ export function AxesFrame({ box, grid, ticks, titles, titleTop, tickEnd, theme, 
           {text}
         </text>
       ))}
-      <text x={2} y={titleTop}>
-        {titles[1]}
-      </text>
+      {up.map((line, at) => (
+        <text key={line} x={2} y={titleTop + at * TITLE_LINE_PX}>
+          {line}
+        </text>
+      ))}
       <text x={right} y={bottom + 34} text-anchor="end">
-        {titles[0]}
+        {across}
       </text>
       {children}
     </g>
@@ -81,9 +87,9 @@ export function Axes({ scales, units, theme, focus }: AxesProps) {
       grid={[across.map(([at]) => at), up.map(([at]) => at)]}
       ticks={[
         across.filter(([at]) => at > plot.left - 1 && at < plot.right - 10),
-        up.filter(([at]) => at > plot.top + 18),
+        up.filter(([at]) => at > plot.top + 4 + units.yTitle.length * TITLE_LINE_PX),
       ]}
-      titles={[titleOf(units, scales.width), units.yTitle]}
+      titles={[titleOf(units, scales.width), ...units.yTitle]}
       titleTop={plot.top + 8}
       tickEnd={40}
       theme={theme}
