@@ -63,6 +63,26 @@ def test_roof_points_and_names_are_where_they_belong(mine: list[str], capsys: Ca
     assert lines.index(next(line for line in lines if line.startswith("100T"))) < lines.index(matmul)
 
 
+def test_integers_have_operations_on_the_axes_and_floats_beside_them_both_units(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    path = tmp_path / "quantized.csv"
+    path.write_text("name,flops:int8,bytes,time (us)\nquantized,4e12,1e10,4000\n", encoding="utf-8")
+    size = ["--width", "80", "--height", "24"]
+    assert main(["show", str(path), "--chip", "h100-sxm", "--precision", "int8", *size]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[:2] == ["NVIDIA H100 SXM5 80GB, int8; ridge point 590.7 OP/B", "     OP/s"]
+    assert "int8 1.979 POP/s" in out
+    assert "OP/B of HBM" in out
+    assert "FLOP" not in out
+    assert main(["show", str(path), "--chip", "h100-sxm", *size]) == 0
+    mixed = capsys.readouterr().out
+    assert mixed.splitlines()[1] == "     FLOP/s · OP/s"
+    assert "FLOP/B · OP/B of HBM" in mixed
+    assert main(["check", str(path), "--chip", "h100-sxm", "--precision", "int8"]) == 0
+    assert "(int8, HBM; 1.979 POP/s, 3.35 TB/s)" in capsys.readouterr().out
+
+
 def test_a_second_roof_is_dotted_and_has_its_own_names(mine: list[str], capsys: Capture) -> None:
     main(["show", *mine, "--width", "100", "--height", "30"])
     one = braille(capsys.readouterr().out)

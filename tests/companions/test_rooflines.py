@@ -246,6 +246,19 @@ def test_the_axes_name_quantity_and_unit(figure: Any) -> None:
     assert [axis.side for axis in figure.axes] == ["bottom", "left"]
 
 
+def test_the_axes_say_operations_where_kernels_or_roofs_are_of_integers(model: RooflineModel, figure: Any) -> None:
+    model.kernels = [Kernel("quantized", {"int8": 4e9}, 1e7, time=1e-4)]
+    assert [axis.label for axis in figure.axes] == [
+        "Arithmetic intensity (FLOP/B · OP/B)",
+        "Performance (FLOP/s · OP/s)",
+    ]
+    model.kernels = KERNELS
+    assert figure.axes[1].label == "Performance (FLOP/s)"
+    quantized = [Kernel("quantized", {"int8": 4e9}, 1e7, time=1e-4)]
+    integers = roofline_figure(RooflineModel([Chip("Card", {"int8": 2e14}, {"HBM": 1e12})], quantized))
+    assert [axis.label for axis in integers.axes] == ["Arithmetic intensity (OP/B)", "Performance (OP/s)"]
+
+
 def test_a_name_that_no_message_can_hold_is_replaced(model: RooflineModel, figure: Any) -> None:
     model.kernels = [("lone \ud800", 1e9, 1e9, 1.0)]
     assert figure.marks[2].names.tolist() == ["lone ?"]
