@@ -28,5 +28,5 @@ export function formatValue(value: number, unit: Unit, digits?: number, operatio
   if (unit === "FLOP/B") return formatIntensity(value, 3, `${operation}/B`);
   // A whole number without a unit may be an identifier, so it is not rounded.
   if (unit === "plain") return Number.isSafeInteger(value) ? String(value) : formatSignificant(value, 4);
-  return formatQuantity(value, unit.replace("FLOP", operation) as Unit, digits);
+  return formatQuantity(value, unit.replace("FLOP", operation) as Exclude<Unit, "plain">, digits);
 }
