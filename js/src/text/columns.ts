@@ -24,7 +24,7 @@ export function colourTitle(key: string): readonly [title: string, unit: Unit] {
   return [words.heads[own], OWN[own] || "plain"];
 }
 
-/** Returns a value as text. If its operations are of integers, `operation` is "OP", and its unit names them. */
+/** Formats a value of a column. `operation` is what the text has for FLOP. */
 export function formatValue(value: number, unit: Unit, digits?: number, operation: Operation = "FLOP"): string {
   if (unit === "FLOP/B") return formatIntensity(value, 3, `${operation}/B`);
   // A whole number without a unit may be an identifier, so it is not rounded.

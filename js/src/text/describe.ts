@@ -250,7 +250,7 @@ export function colourRow(kernels: Kernels, row: number, colourBy: string): Tool
   const [title, unit] = colourTitle(colouring.key);
   if (codeAt(colouring, row) < 0) return [title, filterWords.notTold];
   if (colouring.kind === "text") return [title, textAt(colouring.column, row) ?? ""];
-  return [title, formatValue(colouring.values[row] as number, unit)];
+  return [title, formatValue(colouring.values[row] as number, unit, 3, operationOf(kernels, row, ""))];
 }
 
 /**

@@ -277,10 +277,8 @@ export function cellText(column: Column, row: number): string {
   if (column.kind === "text") return (column.shown?.(row) ?? column.at(row)) || words.unknown;
   const value = column.at(row);
   if (Number.isNaN(value)) return words.unknown;
-  if (column.kind === "share") {
-    return value > 0 && value < MIN_SHOWN_SHARE ? words.less(formatPercent(MIN_SHOWN_SHARE)) : formatPercent(value);
-  }
-  return formatValue(value, column.kind, column.digits?.(row), column.operation?.(row));
+  if (column.kind !== "share") return formatValue(value, column.kind, column.digits?.(row), column.operation?.(row));
+  return value > 0 && value < MIN_SHOWN_SHARE ? words.less(formatPercent(MIN_SHOWN_SHARE)) : formatPercent(value);
 }
 
 /**
