@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import numpy.typing as npt
 from sphinx.addnodes import pending_xref
-from traitlets import TraitType
+from traitlets import HasTraits, TraitType
 
 import roofwidget
 
@@ -45,10 +45,13 @@ html_title = f"roofwidget {release}"
 html_favicon = "_static/favicon.svg"
 html_static_path = [str(DOCS / "_static")]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_extra_path = [str(DOCS.parent / "build" / "frames")]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False
+# The summaries would be fetched, which a browser refuses to a page that is opened from a file.
+html_show_search_summary = False
 
 # A name within single backticks in a doc string, without a dot.
 _NAME: Final = re.compile(r"(?<![`:\w])`(\w+)`(?!`)")
@@ -77,7 +80,7 @@ class NDArray(Generic[T]):
     __module__ = "numpy.typing"
 
 
-npt.ArrayLike, npt.NDArray = ArrayLike, NDArray
+vars(npt).update(ArrayLike=ArrayLike, NDArray=NDArray)
 
 
 def _process_docstring(_: Any, kind: str, __: str, thing: Any, ___: Any, lines: list[str]) -> None:
@@ -92,11 +95,17 @@ def _restore_colon(_: Any, __: str, ___: str, ____: Any, _____: Any, lines: list
     lines[:] = [line.replace(_COLON, ":") for line in lines]
 
 
-def _without_any(_: Any, thing: Any, __: bool) -> None:  # noqa: FBT001 - Sphinx calls it
-    # The doc string says which values are taken.
-    annotations = getattr(thing, "__annotations__", {})
-    for name in [name for name, annotation in annotations.items() if annotation == "Any" and inspect.isfunction(thing)]:
+def _process_signature(_: Any, kind: str, __: str, thing: Any, ___: Any, shown: str, returned: str) -> Any:
+    function = thing.__init__ if kind in {"class", "exception"} else getattr(thing, "__func__", thing)
+    # Where anything is taken, the doc string says what.
+    annotations = getattr(function, "__annotations__", {})
+    for name in [name for name, annotation in annotations.items() if annotation == "Any"]:
         del annotations[name]
+    if inspect.isclass(thing) and issubclass(thing, HasTraits):
+        # Sphinx would take the signature of the metaclass.
+        taken = inspect.signature(thing).parameters.values()
+        return f"({', '.join(str(one.replace(annotation=one.empty)) for one in taken)})", None
+    return shown, returned
 
 
 def _own_names(kind: str, thing: Any) -> set[str]:
@@ -127,7 +136,7 @@ def _within_package(app: Any, env: Any, node: Any, content: Any) -> Any:
     name = node["reftarget"].removeprefix("rw.")
     # A field has no entry of its own: the text of its class describes it.
     owner, _, field = name.removeprefix("roofwidget.").rpartition(".")
-    if field in inspect.get_annotations(getattr(roofwidget, owner, roofwidget)):
+    if field in _own_names("class", getattr(roofwidget, owner, roofwidget)):
         name = owner
     candidates = (f"{module}.{name}" for module in _MODULES)
     find = env.domains["py"].resolve_xref
@@ -139,7 +148,7 @@ def setup(app: Any) -> None:
     """Tell Sphinx what this file adds."""
     app.connect("autodoc-process-docstring", _process_docstring, priority=100)
     app.connect("autodoc-process-docstring", _restore_colon, priority=900)
-    app.connect("autodoc-before-process-signature", _without_any)
+    app.connect("autodoc-process-signature", _process_signature, priority=100)
     app.connect("autodoc-skip-member", _skip_member)
     app.connect("doctree-read", _without_builtins)
     app.connect("missing-reference", _within_package)

@@ -42,6 +42,15 @@ _FENCE: Final = re.compile(r" *(```|~~~)")
 _CODE_OR_TARGET: Final = re.compile(r"(`+)(?:(?!\1).)+\1|(?<=\]\()[^()\s]+(?=\))")
 _ADDRESS: Final = re.compile(r"[a-z]+:")
 _LINK: Final = re.compile(r'<a href="(?!#)([^"]*)"')
+_HEAD_OF_TRAITS: Final = """\
+.. list-table::
+   :header-rows: 1
+
+   * - trait
+     - owner
+     - default
+     - what it is
+"""
 
 
 def with_targets(text: str, change: Callable[[str], str]) -> str:
@@ -59,6 +68,8 @@ def place_in_site(file: PurePosixPath) -> PurePosixPath | None:
     match file.parts:
         case ("docs", *below):
             return PurePosixPath(*below)
+        case ("notebooks",):
+            return PurePosixPath("course/index.md")
         case ("notebooks", name):
             return PurePosixPath("course", name).with_suffix(".md")
         case (name,) if name in _PAGES_OF_ROOT:
@@ -74,7 +85,6 @@ def for_site(text: str, file: PurePosixPath) -> str:
     ValueError
         If a link leads to a file that the site does not have.
     """
-
     here = (place_in_site(file) or file).parent
 
     def change(target: str) -> str:
@@ -115,9 +125,8 @@ def main() -> None:
 def traits() -> str:
     """Return the table of the traits of `RooflineModel`, as reStructuredText, in the order of their declaration."""
     model = rw.RooflineModel()
-    head = ".. list-table::\n   :header-rows: 1\n   :class: traits\n\n   * - trait\n     - owner\n     - default\n     - what it is\n"
     declared = (one for one in vars(rw.RooflineModel).items() if isinstance(one[1], TraitType))
-    return head + "".join(_row(name, trait, getattr(model, name)) for name, trait in declared)
+    return _HEAD_OF_TRAITS + "".join(_row(name, trait, getattr(model, name)) for name, trait in declared)
 
 
 def _row(name: str, trait: TraitType[Any, Any], at_first: Any) -> str:

@@ -358,7 +358,7 @@ def profile(
     Returns
     -------
     Profile
-        A table of rows in `Profile.kernels`, sums, bounds, and a chart.
+        A table of rows in ``kernels``, sums, bounds, and a chart.
 
     Raises
     ------
