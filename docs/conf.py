@@ -40,6 +40,7 @@ autodoc_typehints_format = "short"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 
+toc_object_entries_show_parents = "hide"
 html_theme = "furo"
 html_title = f"roofwidget {release}"
 html_favicon = "_static/favicon.svg"
@@ -95,17 +96,13 @@ def _restore_colon(_: Any, __: str, ___: str, ____: Any, _____: Any, lines: list
     lines[:] = [line.replace(_COLON, ":") for line in lines]
 
 
-def _process_signature(_: Any, kind: str, __: str, thing: Any, ___: Any, shown: str, returned: str) -> Any:
-    function = thing.__init__ if kind in {"class", "exception"} else getattr(thing, "__func__", thing)
-    # Where anything is taken, the doc string says what.
-    annotations = getattr(function, "__annotations__", {})
-    for name in [name for name, annotation in annotations.items() if annotation == "Any"]:
-        del annotations[name]
-    if inspect.isclass(thing) and issubclass(thing, HasTraits):
-        # Sphinx would take the signature of the metaclass.
-        taken = inspect.signature(thing).parameters.values()
-        return f"({', '.join(str(one.replace(annotation=one.empty)) for one in taken)})", None
-    return shown, returned
+def _process_signature(_: Any, __: str, ___: str, thing: Any, ____: Any, shown: str, returned: str) -> Any:
+    if not inspect.isclass(thing) or not issubclass(thing, HasTraits):
+        return shown, returned
+    # Sphinx would take the signature of the metaclass.
+    taken = inspect.signature(thing).parameters.values()
+    public = (str(one.replace(annotation=one.empty)) for one in taken if not one.name.startswith("_"))
+    return f"({', '.join(public)})", None
 
 
 def _own_names(kind: str, thing: Any) -> set[str]:
@@ -122,11 +119,16 @@ def _skip_member(_: Any, __: str, ___: str, thing: Any, ____: bool, _____: Any) 
     return True if isinstance(thing, TraitType) else None
 
 
-def _without_builtins(_: Any, page: Any) -> None:
-    """Show `bytes` as a type, not as a link to an attribute of this name."""
+def _simplify_types(_: Any, page: Any) -> None:
+    """Show `bytes` as a type, not as a link to an attribute of this name, and no type where anything is taken."""
     for node in list(page.findall(pending_xref)):
         if node.get("reftype") == "class" and hasattr(builtins, node["reftarget"]):
             node.replace_self(node.children)
+        elif node["reftarget"] in {"Any", "typing.Any"}:
+            at = node.parent.index(node)
+            around = [one.astext() for one in (node.parent[at - 1], *node.parent[at + 1 : at + 2])]
+            if around == [" (", ")"]:
+                del node.parent[at - 1 : at + 2]
 
 
 def _within_package(app: Any, env: Any, node: Any, content: Any) -> Any:
@@ -148,7 +150,7 @@ def setup(app: Any) -> None:
     """Tell Sphinx what this file adds."""
     app.connect("autodoc-process-docstring", _process_docstring, priority=100)
     app.connect("autodoc-process-docstring", _restore_colon, priority=900)
-    app.connect("autodoc-process-signature", _process_signature, priority=100)
+    app.connect("autodoc-process-signature", _process_signature)
     app.connect("autodoc-skip-member", _skip_member)
-    app.connect("doctree-read", _without_builtins)
+    app.connect("doctree-read", _simplify_types)
     app.connect("missing-reference", _within_package)

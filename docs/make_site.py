@@ -42,9 +42,12 @@ _FENCE: Final = re.compile(r" *(```|~~~)")
 _CODE_OR_TARGET: Final = re.compile(r"(`+)(?:(?!\1).)+\1|(?<=\]\()[^()\s]+(?=\))")
 _ADDRESS: Final = re.compile(r"[a-z]+:")
 _LINK: Final = re.compile(r'<a href="(?!#)([^"]*)"')
+# A name in the help of a trait.
+_NAME: Final = re.compile(r"`(\w+)`")
 _HEAD_OF_TRAITS: Final = """\
 .. list-table::
    :header-rows: 1
+   :class: traits
 
    * - trait
      - owner
@@ -140,8 +143,12 @@ def _row(name: str, trait: TraitType[Any, Any], at_first: Any) -> str:
 
      - {trait.metadata["owner"]}
      - {shown}
-     - {what.strip()}
+     - {_NAME.sub(_as_trait, what.strip())}
 """
+
+
+def _as_trait(name: re.Match[str]) -> str:
+    return f":py:obj:`~RooflineModel.{name[1]}`" if hasattr(rw.RooflineModel, name[1]) else name[0]
 
 
 def _write_course() -> None:
