@@ -56,6 +56,7 @@ html_show_search_summary = False
 
 # A name within single backticks in a doc string, without a dot.
 _NAME: Final = re.compile(r"(?<![`:\w])`(\w+)`(?!`)")
+_ATTRIBUTES: Final = re.compile(r"^:ivar (\w+(?:, \w+)+):(.*(?:\n +.*)*)", re.MULTILINE)
 # Where a name may be that has no module before it.
 _MODULES: Final = (
     "roofwidget",
@@ -92,8 +93,13 @@ def _process_docstring(_: Any, kind: str, __: str, thing: Any, ___: Any, lines: 
         lines[0] = lines[0].replace(":", _COLON)
 
 
-def _restore_colon(_: Any, __: str, ___: str, ____: Any, _____: Any, lines: list[str]) -> None:
-    lines[:] = [line.replace(_COLON, ":") for line in lines]
+def _finish_docstring(_: Any, __: str, ___: str, ____: Any, _____: Any, lines: list[str]) -> None:
+    # Napoleon splits "a, b" of parameters, but not of attributes.
+    lines[:] = _ATTRIBUTES.sub(_split, "\n".join(lines)).replace(_COLON, ":").split("\n")
+
+
+def _split(attributes: re.Match[str]) -> str:
+    return "\n".join(f":ivar {name}:{attributes[2]}" for name in attributes[1].split(", "))
 
 
 def _process_signature(_: Any, __: str, ___: str, thing: Any, ____: Any, shown: str, returned: str) -> Any:
@@ -149,7 +155,7 @@ def _within_package(app: Any, env: Any, node: Any, content: Any) -> Any:
 def setup(app: Any) -> None:
     """Tell Sphinx what this file adds."""
     app.connect("autodoc-process-docstring", _process_docstring, priority=100)
-    app.connect("autodoc-process-docstring", _restore_colon, priority=900)
+    app.connect("autodoc-process-docstring", _finish_docstring, priority=900)
     app.connect("autodoc-process-signature", _process_signature)
     app.connect("autodoc-skip-member", _skip_member)
     app.connect("doctree-read", _simplify_types)
