@@ -8,13 +8,14 @@
 #   make graders  notebooks with questions under nbgrader and otter-grader, each in an environment of its own (minutes)
 #   make fuzz     40,000 damaged profiles, chip files, saved states and messages, and a table of what came of them (an hour)
 #   make course   every notebook as a page that needs no Python and no network, with a table of contents, in course/
+#   make docs     the documentation as a site in build/docs, opened page by page in Chromium (minutes)
 #   make clean    remove what was built; distclean also removes .venv and node_modules
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types js unit notebooks browser hosts graders fuzz course build bench bundle clean distclean
+.PHONY: help demo test lint types js unit notebooks browser hosts graders fuzz course build bench bundle clean distclean docs
 
 PYTHON ?= python3
 PORT ?= 8888
@@ -77,6 +78,14 @@ course: .venv/.dev bundle
 	  notebooks/*.ipynb
 	roofwidget page build/notebooks --out course --contents "Rooflines: a course"
 
+# Each warning of Sphinx is an error.
+docs: .venv/.docs course
+	python tests/browser/chromium.py --install
+	rm -rf build/docs build/doctrees
+	python docs/make_site.py
+	sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees -c docs build/site build/docs
+	ROOFWIDGET_SITE=build/docs pytest -n 2 tests/docs/test_site.py
+
 build: .venv/.dev
 	rm -rf dist
 	python -m build
@@ -95,7 +104,7 @@ clean:
 distclean: clean
 	rm -rf .venv .hosts js/node_modules
 
-# The files named .demo, .dev and .peers record an installation; npm writes .package-lock.json itself.
+# The files named .demo, .dev, .docs and .peers record an installation; npm writes .package-lock.json itself.
 # The build hook is told to leave npm alone: "bundle" runs it, where its messages can be seen.
 .venv/.demo: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("roofwidget needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
@@ -107,6 +116,10 @@ distclean: clean
 
 .venv/.dev: .venv/.demo
 	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+.venv/.docs: .venv/.dev
+	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 python -m pip install --quiet --editable ".[docs]"
 	touch $@
 
 .venv/.peers: .venv/.dev

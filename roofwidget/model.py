@@ -1272,9 +1272,11 @@ class RooflineModel(HasTraits):
     def moved_kernels(self) -> Kernels:
         """`shown_kernels`, with the what-if factors in `moves` applied.
 
-        `roofwidget.analysis.what_if_arithmetic` explains the calculation. The calculation uses the roof of the chip
-        that the kernels ran on. If this chip is unknown, the calculation uses the roof of the focus chip with its
-        what-if rates.
+        The factor ``bytes`` multiplies a kernel's bytes at every memory level; the kernel keeps its utilization. The
+        factor ``time`` multiplies the new time, which is never below the bound.
+
+        The calculation uses the roof of the chip that the kernels ran on. If this chip is unknown, the calculation uses
+        the roof of the focus chip with its what-if rates.
         """
         return apply_what_ifs(self.shown_kernels, self.moves, self._bound_where_measured)
 
@@ -1609,12 +1611,23 @@ class RooflineModel(HasTraits):
     ) -> bytes:
         """Return the picture of `to_svg` as a PNG with `scale` (by default 2) pixels per px, or with `dpi` per inch.
 
-        See `roofwidget.export.pictures.png` for errors.
+        Raises
+        ------
+        TypeError
+            If both `scale` and `dpi` are given.
+        ValueError
+            If a number is not above zero, or if the PNG would have too many pixels.
         """
         return pictures.png(self._picture(width, height, theme), scale=scale, dpi=dpi)
 
     def to_pdf(self, *, width: int = engine.DEFAULT_WIDTH, height: int | None = None, theme: Theme = "light") -> bytes:
-        """Return the picture of `to_svg` as a PDF of one page; see `roofwidget.export.pictures.pdf`."""
+        """Return the picture of `to_svg` as a PDF of one page, with letters that can be selected.
+
+        Raises
+        ------
+        ImportError
+            If typst is not installed.
+        """
         return pictures.pdf(self._picture(width, height, theme))
 
     def to_html(self, title: str = "") -> str:
@@ -1634,16 +1647,16 @@ class RooflineModel(HasTraits):
     def save(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Save the model as a file. The end of the file's name tells what it contains.
 
-        ======== ==================================================== =================================
-        end      contents                                             options
-        ======== ==================================================== =================================
-        ``.svg`` a picture of lines and text, see `to_svg`            width, height, theme
-        ``.png`` a picture of pixels, see `to_png`                    width, height, theme, scale, dpi
-        ``.pdf`` a picture for print, see `to_pdf`                    width, height, theme
-        ``.html`` a page on which everything is live, see `to_html`   title
-        ``.csv`` the kernels that pass all filters                    none
-        ``.json`` a session, from which `load` makes the model again  none
-        ======== ==================================================== =================================
+        ========= ==================================================== =================================
+        end       contents                                             options
+        ========= ==================================================== =================================
+        ``.svg``  a picture of lines and text, see `to_svg`            width, height, theme
+        ``.png``  a picture of pixels, see `to_png`                    width, height, theme, scale, dpi
+        ``.pdf``  a picture for print, see `to_pdf`                    width, height, theme
+        ``.html`` a page on which everything is live, see `to_html`    title
+        ``.csv``  the kernels that pass all filters                    none
+        ``.json`` a session, from which `load` makes the model again   none
+        ========= ==================================================== =================================
 
         Returns
         -------

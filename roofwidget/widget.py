@@ -124,7 +124,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     @contextmanager
     def hold_trait_notifications(self) -> Iterator[None]:
-        """Return a context in which notifications and validators wait, as in traitlets. See `KernelsTrait.get`."""
+        """Return a context in which notifications and validators wait, as in traitlets."""
         outer = self._holding_thread
         self._holding_thread = threading.get_ident()
         try:

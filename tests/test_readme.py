@@ -61,6 +61,19 @@ def test_the_example_of_what_fusion_saves_prints_what_it_says(capsys: pytest.Cap
     assert capsys.readouterr().out.splitlines() == said
 
 
+def test_the_first_five_minutes_run_and_print_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (USING.parent / "first_five_minutes.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    for example in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(example, names)  # noqa: S102 - our own text
+    said = re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
+    assert capsys.readouterr().out.splitlines()[1:] == said
+    assert {path.name for path in tmp_path.iterdir()} == {"roofline.png", "roofline.html"}
+
+
 def test_every_file_the_readme_names_is_there() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8")):
         assert (README.parent / target).exists(), target

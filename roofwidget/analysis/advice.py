@@ -72,7 +72,7 @@ class Advice:
     name
         The kernel's name.
     situation
-        A key of `SUGGESTIONS`.
+        What limits the kernel and how near its roof it is, such as ``"memory-bound, close"``.
     evidence
         The numbers for the situation, with the thresholds.
     suggestion

@@ -314,7 +314,7 @@ class RunSeries:
         return frozen(found)
 
     def comparison(self, after: str, before: str | None = None) -> RunComparison:
-        """Return the comparison of two of the runs, with the same matches. `before` is the baseline by default.
+        """Return the comparison of two of the runs, with the same matches. ``before`` is the baseline by default.
 
         Raises
         ------

@@ -32,7 +32,7 @@ _FOLDED_CODE: Final = re.compile(
 _STYLE: Final = """\
 pre { overflow-x: auto; padding: 8px; background: #8881; font-size: 13px; }
 .prompt, .anchor-link { display: none; }
-.output_area { overflow-x: auto; }
+.output_area, .rendered_html { overflow-x: auto; }
 """
 _CONTENTS_STYLE: Final = """\
 body { max-width: 800px; }

@@ -459,7 +459,7 @@ class Kernels:
 
         The keys are ``"flops"``, ``"bytes"`` (main memory), ``"time"`` (self time, seconds) and ``"launches"``. Also,
         ``"time without flops"`` and ``"time without bytes"`` are the seconds of rows with an unknown amount, such as
-        opaque calls and idle time. A single row with unknown FLOPs makes `flops.sum()` NaN. A sum of `totals` is NaN
+        opaque calls and idle time. A single row with unknown FLOPs makes ``flops.sum()`` NaN. A sum of `totals` is NaN
         only if all its parts are unknown. These sums do not give the bound of a whole program, which is the sum of its
         kernels' bounds.
 

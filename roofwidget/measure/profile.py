@@ -333,6 +333,8 @@ def profile(
     functions such as ``np.zeros``, and on all results of these. What compiled code of other libraries does is not seen:
     a warning says if it takes most of the time. State such work with ``rw.measured(flops=…, bytes=…)``.
 
+    Errors that the function raises pass through.
+
     Parameters
     ----------
     function
@@ -356,7 +358,7 @@ def profile(
     Returns
     -------
     Profile
-        A table of rows in `Profile.kernels`, sums, bounds, and a chart.
+        A table of rows in ``kernels``, sums, bounds, and a chart.
 
     Raises
     ------
@@ -366,8 +368,6 @@ def profile(
         If a keyword has an unknown value, a number is too small, or the framework cannot count by this grouping.
     ImportError
         If the framework is not installed; the message names the extra that installs it.
-
-    Errors that the function raises pass through.
 
     Examples
     --------

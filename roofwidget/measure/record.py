@@ -264,7 +264,7 @@ class Recording:
             self._watches[framework] = watch
 
     def seen(self, value: Any) -> Any:
-        """Return a value that behaves as the given one, and whose operations are recorded; see `Watch.seen`."""
+        """Return a value that behaves as the given one, and whose operations are recorded."""
         if len(self._watches) < len(WATCHERS):
             self.watch_frameworks()
         for watch in self._watches.values():

@@ -29,7 +29,7 @@ from roofwidget.workloads.partition import Partition
 Owner: TypeAlias = Literal["python", "browser", "shared"]
 """Who may change a trait: Python alone, the front end alone, or both."""
 
-_OWNER_IN_HELP: Final[Mapping[Owner, str]] = {
+OWNER_IN_HELP: Final[Mapping[Owner, str]] = {
     "python": "Owned by Python.",
     "browser": "Owned by the browser.",
     "shared": "Shared.",
@@ -63,7 +63,7 @@ def owned(
         Functions that convert values of the trait to JSON and back. Needed only if JSON cannot encode the values.
     """
     if trait.help:
-        trait.help = trait.__doc__ = f"{trait.help} {_OWNER_IN_HELP[owner]}"
+        trait.help = trait.__doc__ = f"{trait.help} {OWNER_IN_HELP[owner]}"
     trait.tag(owner=owner)
     if sync:
         trait.tag(sync=True)

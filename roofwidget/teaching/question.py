@@ -84,7 +84,7 @@ class Question:
         a marker along an axis, or a roof; see `on`. "merge": the learner merges the ops of `graph`. By default "merge"
         with a graph, "drag" with `on`, "choice" with options, and otherwise "number".
     unit
-        The unit of a number: one of `roofwidget.units.UNITS`, any other word, or "" for a plain number.
+        The unit of a number: such as "FLOP/s", "GB/s" or "us", any other word, or "" for a plain number.
     tolerance
         The largest distance from the right answer, as the absolute value of log2(given / right). By default a typed
         number may be 5 % off, and a dragged number 20 %. Other answers have none.

@@ -33,7 +33,8 @@ class Refusal:
     Parameters
     ----------
     code
-        One of `CODES`.
+        ``"same"``, ``"not-connected"``, ``"barrier"``, ``"kinds"``, ``"not-convex"``, ``"cycle"``, ``"axes"`` or
+        ``"capacity"``. They are checked in this order.
     sentence
         The reason, as a sentence for users.
     path

@@ -11,6 +11,9 @@ import roofwidget as rw
 from tests.environments import DEV, run
 from tests.teaching.lessons import LESSON, PRINTED, Cell, notebook
 
+# A table that is wider than a phone.
+WIDE = f"{'| long-heading ' * 8}|\n{'| --- ' * 8}|\n{'| value ' * 8}|"
+
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -19,7 +22,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lessons = folder / "notebooks"
     lessons.mkdir()
     (lessons / "one.ipynb").write_text(notebook(LESSON), encoding="utf-8")
-    (lessons / "two.ipynb").write_text(notebook([Cell("# The next lesson\n\n## More", "markdown")]), encoding="utf-8")
+    (lessons / "two.ipynb").write_text(notebook([Cell(f"# The next lesson\n\n## More\n\n{WIDE}", "markdown")]), "utf-8")
     execute = ("nbconvert", "--to", "notebook", "--execute", "--output-dir", "build/notebooks")
     run(DEV, folder, folder / "home-1", "jupyter", *execute, "notebooks/one.ipynb", "notebooks/two.ipynb")
     pages = ("build/notebooks", "--out", "course", "--contents", "Two lessons")
@@ -57,6 +60,8 @@ def test_a_lesson_is_worked_through_from_the_contents_to_the_file_of_answers(
     assert [(one.key, one.correct, one.attempts) for one in grades] == [("place", False, 0), ("ridge", True, 1)]
     page.get_by_role("link", name="the next").click()
     expect(page.get_by_role("heading", name="More")).to_be_visible()
+    page.set_viewport_size({"width": 480, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 480, "the table scrolls in its own box"
     assert {url.partition(":")[0] for url in requests} <= {"file", "blob"}
     assert faults == []
     context.close()

@@ -24,6 +24,8 @@ _MODULE: Final = re.compile(r"HloModule\s+(?:jit_)?([^\s,]+)")
 def from_jax(function: Any, *args: Any, by: Grouping = "fusion", **kwargs: Any) -> Profile:
     """Count what XLA runs for a JAX function, from the compiled program. The function is compiled and does not run.
 
+    Errors that the function raises pass through.
+
     Parameters
     ----------
     function
@@ -48,8 +50,6 @@ def from_jax(function: Any, *args: Any, by: Grouping = "fusion", **kwargs: Any) 
         If the function cannot be called, or `jax.jit` cannot take an argument: the message says what to do.
     ValueError
         If there is no such grouping.
-
-    Errors that the function raises pass through.
 
     Examples
     --------

@@ -32,12 +32,12 @@ def count(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[s
     If it is timed, the function is called ``warmup`` times before it is counted. Then come one call to count,
     ``repeat`` calls with the plain arrays to time the call, and for the timing ``"op"`` as many to time each operation.
 
+    Errors that the function raises pass through.
+
     Raises
     ------
     ValueError
         For ``by="fusion"``: numpy runs each operation by itself.
-
-    Errors that the function raises pass through.
 
     Examples
     --------

@@ -158,9 +158,10 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
     batch, seq
         Number of sequences; tokens per sequence. With ``"decode"``, `seq` is the number of tokens that the new token
         attends to, including the new token. `batch` and `seq` are ints or dimensions, see `dim`.
-    hidden, heads, kv_heads, ffn, head_dim, experts, active, gated, norm, activation, rope, bias, causal, attention,
-    touched
-        As for `Layer`.
+    hidden, heads, kv_heads, ffn, head_dim, experts, active
+        The sizes of `Layer`.
+    gated, norm, activation, rope, bias, causal, attention, touched
+        The variants of `Layer`.
     phase
         ``"prefill"``: all tokens forward; keys and values are outputs. ``"decode"``: one new token per sequence, with a
         cache. ``"train"``: forward and backward, with the gradient of the input too.
@@ -340,7 +341,7 @@ def decoder_config(
     ----------
     model
         A name in `DECODERS`; the path of a `config.json` of Hugging Face's format, or of the folder that contains it;
-        the same as a dict, or as a `PretrainedConfig` of transformers; or a `DecoderConfig`. Nothing is downloaded.
+        the same as a dict, or as a ``PretrainedConfig`` of transformers; or a `DecoderConfig`. Nothing is downloaded.
     name
         A name for texts.
 
