@@ -3,6 +3,9 @@
 #   make demo     JupyterLab on the first notebook (BROWSER=none PORT=8899: print the address, open nothing)
 #   make test     every check; a part of it: lint types js unit notebooks browser
 #   make build    sdist and wheel in dist/
+#   make api      write tests/api.txt, the public interface that a test compares
+#   make lowest   the unit tests with the lowest versions of every dependency, on LOWEST_PYTHON=python3.10
+#   make newest   the unit tests with the newest versions, on NEWEST_PYTHON="python3.13 python3.14"
 #   make bench    every script in benchmarks/
 #   make hosts    the widget in every host of docs/hosts.md, each in an environment of its own (minutes)
 #   make graders  notebooks with questions under nbgrader and otter-grader, each in an environment of its own (minutes)
@@ -14,9 +17,13 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types js unit notebooks browser hosts graders fuzz course build bench bundle clean distclean
+.PHONY: help demo test lint types js unit notebooks browser hosts graders fuzz course build bench bundle clean distclean \
+  api lowest newest
 
 PYTHON ?= python3
+# Names or paths of interpreters.
+LOWEST_PYTHON ?= python3.10
+NEWEST_PYTHON ?= python3.13 python3.14
 PORT ?= 8888
 FIRST := notebooks/01_first_roofline.ipynb
 
@@ -41,7 +48,7 @@ lint: .venv/.dev js/node_modules/.package-lock.json
 	npm --prefix js run lint
 
 types: .venv/.dev js/node_modules/.package-lock.json
-	mypy --strict roofwidget tests benchmarks docs
+	mypy --strict roofwidget tests benchmarks docs hatch_build.py
 	npm --prefix js run types
 
 js: bundle
@@ -80,6 +87,23 @@ course: .venv/.dev bundle
 build: .venv/.dev
 	rm -rf dist
 	python -m build
+
+api: .venv/.dev
+	python -m tests.api
+
+# Frameworks and browsers stay out: tests/light.args names the tests that need one.
+lowest: .venv/.dev bundle
+	uv venv --quiet --clear --no-python-downloads --python "$(LOWEST_PYTHON)" .hosts/lowest
+	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 uv pip install --quiet --python .hosts/lowest --resolution lowest-direct \
+	  --editable ".[unit]"
+	.hosts/lowest/bin/python -m pytest -n 2 @tests/light.args
+
+newest: .venv/.dev bundle
+	for python in $(NEWEST_PYTHON); do \
+	  uv venv --quiet --clear --no-python-downloads --python "$$python" .hosts/newest; \
+	  HATCH_JUPYTER_BUILDER_SKIP_NPM=1 uv pip install --quiet --python .hosts/newest --upgrade --editable ".[unit]"; \
+	  .hosts/newest/bin/python -m pytest -n 2 @tests/light.args; \
+	done
 
 bench: .venv/.peers bundle
 	for script in benchmarks/*.py; do echo "== $$script"; python "$$script"; done
