@@ -57,8 +57,8 @@ def _class(path: str, found: Any, others: set[str]) -> Iterator[str]:
     yield f"class {path}{_signature(found, bound=True) if found.parameters else ''}"
     yield from (f"class {path} is a {base}" for base in bases)
     # What a class has of a base that is private is its own. Bases that are public have their lines.
-    for name, member in found.all_members.items():
-        member = member.final_target if member.is_alias else member
+    for name, one in found.all_members.items():
+        member = one.final_target if one.is_alias else one
         *_, owner, _ = member.path.split(".")
         if name.startswith("_") or not member.path.startswith("roofwidget.") or owner in others:
             continue

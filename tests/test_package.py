@@ -77,7 +77,7 @@ def test_importing_every_name_at_once_works() -> None:
 )
 def test_roofline_is_the_function_even_after_its_module_is_imported(asked: str) -> None:
     then = f"{asked}; print(repr(rw.roofline(['v5p'])))"
-    shown = subprocess.run([sys.executable, "-c", then], check=True, capture_output=True, text=True).stdout
+    shown = subprocess.run([sys.executable, "-c", then], check=True, capture_output=True, encoding="utf-8").stdout
     assert shown == "RooflineWidget(TPU v5p; 0 kernels)\n"
 
 

@@ -203,7 +203,7 @@ def _await_server(process: subprocess.Popen[bytes], url: str, record: Path) -> N
             urllib.request.urlopen(f"{url}/api/status", timeout=2).close()  # noqa: S310 (our own address)
             return
         time.sleep(0.2)
-    tail = "\n".join(record.read_text(errors="replace").splitlines()[-20:])
+    tail = "\n".join(record.read_text(errors="replace", encoding="utf-8").splitlines()[-20:])
     raise RuntimeError(f"JupyterLab did not start within {START_SECONDS:.0f} s:\n{tail}")
 
 
