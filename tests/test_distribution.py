@@ -6,6 +6,7 @@ import email
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,7 +31,8 @@ ROOT = Path(__file__).parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 STATIC = ROOT / "roofwidget" / "static"
 TOP = {
-    *(".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "PKG-INFO", "README.md"),
+    *(".gitignore", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "PKG-INFO", "README.md"),
+    "SECURITY.md",
     *("benchmarks", "docs", "hatch_build.py", "js", "notebooks", "pyproject.toml", "roofwidget", "tests"),
 }
 YEAR_SECONDS = 365 * 86400
@@ -157,6 +159,21 @@ def test_the_classifiers_are_known_and_none_repeats_the_licence() -> None:
     assert set(PROJECT["classifiers"]) <= classifiers
     assert PROJECT["classifiers"] == list(dict.fromkeys(PROJECT["classifiers"]))
     assert not any(one.startswith("License ::") for one in PROJECT["classifiers"])
+
+
+def test_there_is_one_version(distribution: Distribution) -> None:
+    cited = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert cited == [PROJECT["version"]] == [distribution.metadata["Version"]]
+
+
+def test_every_python_of_the_classifiers_is_in_the_matrix_of_the_workflow() -> None:
+    workflow = ROOT / ".github" / "workflows" / "test.yml"
+    if not workflow.is_file():
+        pytest.skip("an sdist has no workflow")
+    (row,) = re.findall(r"^ +python: \[(.*)\]$", workflow.read_text(encoding="utf-8"), re.MULTILINE)
+    named = [one.rpartition(" ")[2] for one in PROJECT["classifiers"] if ":: 3." in one]
+    assert re.findall(r'"(.*?)"', row) == named
+    assert PROJECT["requires-python"] == f">={named[0]}"
 
 
 def bill(distribution: Distribution) -> dict[str, Any]:
