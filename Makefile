@@ -4,6 +4,8 @@
 #   make test     every check; a part of it: lint types js unit notebooks browser
 #   make build    sdist and wheel in dist/
 #   make api      write tests/api.txt, the public interface that a test compares
+#   make consumer mypy and pyright on a program that uses the installed wheel
+#   make release-check  the wheel in an empty environment without Node, in JupyterLab, and a saved page from its file
 #   make lowest   the unit tests with the lowest versions of every dependency, on LOWEST_PYTHON=python3.10
 #   make newest   the unit tests with the newest versions, on NEWEST_PYTHON="python3.13 python3.14"
 #   make bench    every script in benchmarks/
@@ -18,7 +20,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help demo test lint types js unit notebooks browser hosts graders fuzz course build bench bundle clean distclean \
-  api lowest newest
+  api consumer release-check lowest newest
 
 PYTHON ?= python3
 # Names or paths of interpreters.
@@ -90,6 +92,18 @@ build: .venv/.dev
 
 api: .venv/.dev
 	python -m tests.api
+
+consumer: build
+	uv venv --quiet --clear --python .venv/bin/python .hosts/consumer
+	uv pip install --quiet --python .hosts/consumer dist/*.whl mypy==2.4.1 basedpyright==1.40.2
+	cd tests/consumer && ../../.hosts/consumer/bin/mypy --config-file= --strict consumer.py
+	cd tests/consumer && ../../.hosts/consumer/bin/basedpyright --pythonpath ../../.hosts/consumer/bin/python
+
+release-check: build
+	python tests/browser/chromium.py --install
+	uv venv --quiet --clear --python .venv/bin/python .hosts/release
+	uv pip install --quiet --python .hosts/release dist/*.whl jupyterlab
+	python -m tests.release_check
 
 # Frameworks and browsers stay out: tests/light.args names the tests that need one.
 lowest: .venv/.dev bundle

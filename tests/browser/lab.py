@@ -160,14 +160,17 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def jupyterlab(home: Path, *options: str) -> Iterator[Server]:
-    """Run this interpreter's JupyterLab on a free port; all that it writes goes below `home`."""
+def jupyterlab(home: Path, *options: str, python: str = sys.executable, **variables: str) -> Iterator[Server]:
+    """Run an interpreter's JupyterLab on a free port; all that it writes goes below `home`.
+
+    By default it is this interpreter's. `variables` are added to its environment.
+    """
     root = home / "notebooks"
     root.mkdir()
     port = free_port()
     server = Server(f"http://127.0.0.1:{port}", root, home / "data")
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
+        *(python, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
         *(["--allow-root"] if os.geteuid() == 0 else []),
         # The port is on this machine only and lives for minutes.
         "--IdentityProvider.token=",
@@ -183,7 +186,7 @@ def jupyterlab(home: Path, *options: str) -> Iterator[Server]:
         process = subprocess.Popen(
             command,
             cwd=home,
-            env=environment(home),
+            env=environment(home) | variables,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
