@@ -255,7 +255,9 @@ def test_a_mean_is_counted_once_through_the_calls_inside_it() -> None:
 
 def test_a_standard_deviation_is_counted_through_the_calls_inside_it() -> None:
     ops = working(counted(lambda a: a.std(axis=0), A))
-    assert [op.name for op in ops] == ["sum", "divide", "subtract", "square", "sum", "divide", "sqrt"]
+    # NumPy 1 squares by a product.
+    square = "square" if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else "multiply"
+    assert [op.name for op in ops] == ["sum", "divide", "subtract", square, "sum", "divide", "sqrt"]
     whole, row = SIDE * SIDE, SIDE
     assert [op.flops for op in ops] == [{"vector": n} for n in (whole - row, row, whole, whole, whole - row, row, row)]
 
