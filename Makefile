@@ -3,6 +3,11 @@
 #   make demo     JupyterLab on the first notebook (BROWSER=none PORT=8899: print the address, open nothing)
 #   make test     every check; a part of it: lint types js unit notebooks browser
 #   make build    sdist and wheel in dist/
+#   make api      write tests/api.txt, the public interface that a test compares
+#   make consumer mypy and pyright on a program that uses the installed wheel
+#   make release-check  the wheel in an empty environment without Node, in JupyterLab, and a saved page from its file
+#   make lowest   the unit tests with the lowest versions of every dependency, on LOWEST_PYTHON=python3.10
+#   make newest   the unit tests with the newest versions, on NEWEST_PYTHON="python3.13 python3.14"
 #   make bench    every script in benchmarks/
 #   make hosts    the widget in every host of docs/hosts.md, each in an environment of its own (minutes)
 #   make graders  notebooks with questions under nbgrader and otter-grader, each in an environment of its own (minutes)
@@ -15,9 +20,13 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types js unit notebooks browser hosts graders fuzz course build bench bundle clean distclean docs
+.PHONY: help demo test lint types js unit notebooks browser hosts graders fuzz course docs build bench bundle clean distclean \
+  api consumer release-check lowest newest
 
 PYTHON ?= python3
+# Names or paths of interpreters.
+LOWEST_PYTHON ?= python3.10
+NEWEST_PYTHON ?= python3.13 python3.14
 PORT ?= 8888
 FIRST := notebooks/01_first_roofline.ipynb
 
@@ -42,7 +51,7 @@ lint: .venv/.dev js/node_modules/.package-lock.json
 	npm --prefix js run lint
 
 types: .venv/.dev js/node_modules/.package-lock.json
-	mypy --strict roofwidget tests benchmarks docs
+	mypy --strict roofwidget tests benchmarks docs hatch_build.py
 	npm --prefix js run types
 
 js: bundle
@@ -89,6 +98,35 @@ docs: .venv/.docs course
 build: .venv/.dev
 	rm -rf dist
 	python -m build
+
+api: .venv/.dev
+	python -m tests.api
+
+consumer: build
+	uv venv --quiet --clear --python .venv/bin/python .hosts/consumer
+	uv pip install --quiet --python .hosts/consumer dist/*.whl mypy==2.4.1 basedpyright==1.40.2
+	cd tests/consumer && ../../.hosts/consumer/bin/mypy --config-file= --strict consumer.py
+	cd tests/consumer && ../../.hosts/consumer/bin/basedpyright --pythonpath ../../.hosts/consumer/bin/python
+
+release-check: build
+	python tests/browser/chromium.py --install
+	uv venv --quiet --clear --python .venv/bin/python .hosts/release
+	uv pip install --quiet --python .hosts/release dist/*.whl jupyterlab
+	python -m tests.release_check
+
+# Frameworks and browsers stay out: tests/light.args names the tests that need one.
+lowest: .venv/.dev bundle
+	uv venv --quiet --clear --no-python-downloads --python "$(LOWEST_PYTHON)" .hosts/lowest
+	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 uv pip install --quiet --python .hosts/lowest --resolution lowest-direct \
+	  --editable ".[unit]"
+	.hosts/lowest/bin/python -m pytest -n 2 @tests/light.args
+
+newest: .venv/.dev bundle
+	for python in $(NEWEST_PYTHON); do \
+	  uv venv --quiet --clear --no-python-downloads --python "$$python" .hosts/newest; \
+	  HATCH_JUPYTER_BUILDER_SKIP_NPM=1 uv pip install --quiet --python .hosts/newest --upgrade --editable ".[unit]"; \
+	  .hosts/newest/bin/python -m pytest -n 2 @tests/light.args; \
+	done
 
 bench: .venv/.peers bundle
 	for script in benchmarks/*.py; do echo "== $$script"; python "$$script"; done

@@ -99,7 +99,7 @@ def peak_megabytes() -> float:
 
     Linux includes the parent's memory at the start of the process, so the parent must still be small.
     """
-    run = subprocess.run([sys.executable, __file__, "--memory"], check=True, capture_output=True, text=True)  # noqa: S603
+    run = subprocess.run([sys.executable, __file__, "--memory"], check=True, capture_output=True, encoding="utf-8")  # noqa: S603
     return float(run.stdout)
 
 

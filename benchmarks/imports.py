@@ -17,7 +17,7 @@ def seconds(modules: str) -> float:
     # An installed package has bytecode. A checkout gets it in the first round, unless this variable forbids it.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-c", PROBE.format(modules)]
-    run = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)  # noqa: S603
+    run = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", env=environment)  # noqa: S603
     return float(run.stdout)
 
 

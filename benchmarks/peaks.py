@@ -89,7 +89,7 @@ def compiled(folder: str) -> Path | None:
 def run_compiled(program: Path, kind: str, threads: int, *sizes: int) -> list[float]:
     """Return the rate of each run; none if the processor lacks the instructions."""
     words = [str(program), kind, *map(str, (threads, RUNS, *sizes))]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=False)  # noqa: S603 - our own program
     if done.returncode == NO_SUCH_INSTRUCTION:
         return []
     done.check_returncode()

@@ -133,7 +133,7 @@ def _csv(path: str) -> list[list[str]]:
 def measured(path: Path, how: str) -> tuple[float, float]:
     """Return seconds and peak MB of a read in a separate process."""
     command = [sys.executable, __file__, "--read", str(path), how]
-    run = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    run = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")  # noqa: S603
     seconds, memory = run.stdout.split()
     return float(seconds), float(memory) / 1e6
 

@@ -99,7 +99,7 @@ def reading(path: str, how: str) -> None:
 def measured(path: Path, how: str) -> tuple[float, float, int]:
     """Return seconds, peak GB and calls of a read in a separate process."""
     command = [sys.executable, __file__, "--read", str(path), how]
-    run = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    run = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")  # noqa: S603
     seconds, memory, calls = run.stdout.split()
     return float(seconds), float(memory) / 1e9, int(calls)
 

@@ -76,7 +76,7 @@ def main() -> None:
     slow = []
     for framework, setup in SETUPS.items():
         command = [sys.executable, "-c", setup + LINES]
-        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)  # noqa: S603 - our own
         if "ModuleNotFoundError" in ran.stderr:
             print(f"{framework}: not installed")
             continue

@@ -36,10 +36,16 @@ from roofwidget.kernels.table import Kernels
 
 if TYPE_CHECKING:
     from roofwidget import companions, network, workloads
+    from roofwidget.analysis.advice import Advice as Advice
+    from roofwidget.analysis.advice import Advices as Advices
     from roofwidget.analysis.advice import advise
+    from roofwidget.analysis.compare_chips import Comparison as Comparison
+    from roofwidget.analysis.compare_chips import Flip as Flip
     from roofwidget.analysis.compare_chips import compare_chips
+    from roofwidget.analysis.compare_runs import RunComparison as RunComparison
     from roofwidget.analysis.compare_runs import compare_runs
     from roofwidget.analysis.exercise import roofline_analysis
+    from roofwidget.analysis.projection import Projection as Projection
     from roofwidget.analysis.projection import project
     from roofwidget.analysis.ranks import Ranks
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
@@ -47,11 +53,14 @@ if TYPE_CHECKING:
     from roofwidget.analysis.utilization import ModelFlops, Utilization, mbu, mfu
     from roofwidget.measure.analyzer import RooflineAnalyzer, RooflinePoint
     from roofwidget.measure.hardware_peaks import HardwarePeaks
+    from roofwidget.measure.hardware_peaks import MeasuredRate as MeasuredRate
     from roofwidget.measure.hlo.program import from_hlo_text
     from roofwidget.measure.jax.programs import from_jax
+    from roofwidget.measure.magic import load_ipython_extension as load_ipython_extension
     from roofwidget.measure.measured import measured
     from roofwidget.measure.peaks import clear_peaks_cache, measure_peaks
     from roofwidget.measure.profile import Profile, count_flops, profile
+    from roofwidget.measure.record import Recording as Recording
     from roofwidget.measure.record import record
     from roofwidget.measure.sweep import Sweep, sweep
     from roofwidget.measure.this_chip import this_chip
@@ -67,6 +76,8 @@ if TYPE_CHECKING:
     from roofwidget.widget import RooflineWidget, explore, load, roofline
     from roofwidget.workloads import Convention, Graph, Serving, chain, dim, model_flops, register_op, serve
     from roofwidget.workloads.partition import Partition
+
+    __version__: str
 
 # Each key is a public name, and its value is the module that defines the name. The module is imported when the name is
 # first used, because few users need ipywidgets, bqplot and all readers.

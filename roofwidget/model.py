@@ -1897,5 +1897,5 @@ def save_page(parts: Iterable[RooflineModel | str], path: str | os.PathLike[str]
             raise TypeError(f"save_page takes widgets and texts, not {type(part).__name__}")
         made.append(part if isinstance(part, str) else part._part_of_page())  # noqa: SLF001 - of this module
     target = Path(path)
-    target.write_text(page.page(made, title, _today()), encoding="utf-8")
+    target.write_text(page.page(made, title, _today()), encoding="utf-8", newline="\n")
     return target

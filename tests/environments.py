@@ -41,7 +41,7 @@ def run(environment: str, folder: Path, home: Path, program: str, *arguments: st
         check=False,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
     )
     assert done.returncode == 0, f"{program}: {done.stdout}"
     return done.stdout

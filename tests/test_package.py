@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
 import pickle
 import subprocess
 import sys
 from importlib import import_module, resources
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +31,15 @@ def test_every_public_name_resolves_and_is_listed(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(rw._LAZY))
 def test_every_lazy_name_is_in_the_module_that_it_is_loaded_from(name: str) -> None:
     assert getattr(import_module(rw._LAZY[name]), name) is getattr(rw, name)
+
+
+def test_every_lazy_name_is_known_to_type_checkers() -> None:
+    text = Path(inspect.getfile(rw)).read_text(encoding="utf-8")
+    (block,) = [one for one in ast.parse(text).body if isinstance(one, ast.If)]
+    imported = [
+        alias.asname or alias.name for one in block.body if isinstance(one, ast.ImportFrom) for alias in one.names
+    ]
+    assert set(imported) == {*rw._LAZY, *rw._MODULES}
 
 
 @pytest.mark.parametrize("name", sorted({*rw.__all__, *rw._LAZY}))
@@ -77,7 +88,7 @@ def test_importing_every_name_at_once_works() -> None:
 )
 def test_roofline_is_the_function_even_after_its_module_is_imported(asked: str) -> None:
     then = f"{asked}; print(repr(rw.roofline(['v5p'])))"
-    shown = subprocess.run([sys.executable, "-c", then], check=True, capture_output=True, text=True).stdout
+    shown = subprocess.run([sys.executable, "-c", then], check=True, capture_output=True, encoding="utf-8").stdout
     assert shown == "RooflineWidget(TPU v5p; 0 kernels)\n"
 
 

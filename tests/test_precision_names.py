@@ -110,5 +110,5 @@ def test_an_alias_is_the_name_of_no_other_precision() -> None:
 
 def test_a_profile_names_precisions_as_other_programs_do(tmp_path: Path) -> None:
     file = tmp_path / "kernels.csv"
-    file.write_text("name,flops,bytes,dtype\na,1,1,bfloat16\nb,1,1,float32\n")
+    file.write_text("name,flops,bytes,dtype\na,1,1,bfloat16\nb,1,1,float32\n", encoding="utf-8")
     assert rw.read(file).precision.tolist() == ["bf16", "fp32"]

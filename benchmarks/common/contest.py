@@ -85,8 +85,10 @@ def opened(browser: Browser, server: lab.Server, contestant: Contestant, job: Jo
     name = f"{contestant.name.replace(' ', '-')}-{job.count}-{time.monotonic_ns()}.ipynb"
     book = lab.Notebook(browser, server, name, [*contestant.cells(job), *more], width=WIDTH, height=HEIGHT)
     book.run(0)
-    book.page.evaluate((HERE / "hooks.js").read_text(), [contestant.name, REGION, DOMAIN, job.way, job.tracer])
-    book.page.evaluate((HERE / "probe.js").read_text(), job.way)
+    book.page.evaluate(
+        (HERE / "hooks.js").read_text(encoding="utf-8"), [contestant.name, REGION, DOMAIN, job.way, job.tracer]
+    )
+    book.page.evaluate((HERE / "probe.js").read_text(encoding="utf-8"), job.way)
     return book
 
 

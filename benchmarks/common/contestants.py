@@ -76,7 +76,7 @@ BARE = Contestant(
     COMMON
     + f"""import anywidget, pathlib, traitlets
 class Bare(anywidget.AnyWidget):
-    _esm = pathlib.Path({str(HERE / "canvas.js")!r}).read_text()
+    _esm = pathlib.Path({str(HERE / "canvas.js")!r}).read_text(encoding="utf-8")
     points = traitlets.Bytes().tag(sync=True)
     roofs = traitlets.List().tag(sync=True)
     domain = traitlets.List().tag(sync=True)

@@ -142,7 +142,7 @@ def measure(
     """
     book = opened(browser, server, contestant, job)
     ask = book.page.evaluate
-    ask((HERE / "frames.js").read_text(), job.way)
+    ask((HERE / "frames.js").read_text(encoding="utf-8"), job.way)
     # The mouse must be in the page for pointer capture to work.
     book.page.mouse.move(5, 5)
     ask("count => probe.create(1, count)", job.count)

@@ -118,5 +118,5 @@ def cycles(browser: Browser, server: lab.Server, name: str, make: str, count: in
 
 def alive() -> int:
     """Return how many of `CLOSED` closed widgets are still alive in a fresh interpreter."""
-    run = subprocess.run([sys.executable, "-c", ALIVE], check=True, capture_output=True, text=True)  # noqa: S603
+    run = subprocess.run([sys.executable, "-c", ALIVE], check=True, capture_output=True, encoding="utf-8")  # noqa: S603
     return int(run.stdout)

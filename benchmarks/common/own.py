@@ -87,7 +87,7 @@ def medians(runs: Sequence[Own]) -> Own:
 def started(browser: Browser, server: lab.Server, work: job.Job, *more: str) -> lab.Notebook:
     """Return a notebook that shows the widget, with the measuring scripts in its page."""
     book = opened(browser, server, OURS, work, *more)
-    book.page.evaluate((HERE / "own.js").read_text(), work.way)
+    book.page.evaluate((HERE / "own.js").read_text(encoding="utf-8"), work.way)
     # The mouse must be in the page for pointer capture to work.
     book.page.mouse.move(5, 5)
     book.page.evaluate("count => probe.create(1, count)", work.count)

@@ -83,7 +83,7 @@ def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
     ... '''
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "chips.toml")
-    ...     _ = file.write_text(text)
+    ...     _ = file.write_text(text, encoding="utf-8")
     ...     load_chips(file)
     (Chip('My chip': bf16 400 TFLOP/s, fp8 800 TFLOP/s; HBM 2 TB/s, SRAM 20 TB/s),)
     """

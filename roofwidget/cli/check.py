@@ -88,7 +88,7 @@ def _check(options: argparse.Namespace) -> int:
     )
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:
-        with Path(summary).open("a", encoding="utf-8") as out:
+        with Path(summary).open("a", encoding="utf-8", newline="\n") as out:
             out.write(markdown(document))
     print(_json(document) if options.json else text(document, _width()))
     return int(document["exit_status"])

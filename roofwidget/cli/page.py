@@ -62,7 +62,7 @@ def _place_of_contents(places: Sequence[Path]) -> Path:
 
 def _write(place: Path, html: str) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(html, encoding="utf-8")
+    place.write_text(html, encoding="utf-8", newline="\n")
     print(place)
 
 

@@ -46,7 +46,7 @@ def _measure(options: argparse.Namespace) -> int:
     for warning in caught:
         say(str(warning.message))
     if options.out is not None:
-        options.out.write_text(_toml(peaks.chip), encoding="utf-8")
+        options.out.write_text(_toml(peaks.chip), encoding="utf-8", newline="\n")
         say(f"wrote {options.out}")
     print(json.dumps(peaks.as_dict(), indent=2, ensure_ascii=False) if options.json else _text(peaks))
     return 0

@@ -211,7 +211,7 @@ def _run(tool: str, arguments: tuple[str, ...]) -> str:
         return ""
     try:
         done = subprocess.run(  # noqa: S603 - a vendor's tool with arguments that are constants here
-            [path, *arguments], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+            [path, *arguments], capture_output=True, encoding="utf-8", timeout=_TIMEOUT_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
         return ""

@@ -164,10 +164,10 @@ class Story:
         target.mkdir(parents=True, exist_ok=True)
         shown = list(self._slides())
         for slide in shown:
-            (target / f"{slide.key}.svg").write_text(slide.picture.svg, encoding="utf-8")
+            (target / f"{slide.key}.svg").write_text(slide.picture.svg, encoding="utf-8", newline="\n")
             (target / f"{slide.key}.png").write_bytes(png(slide.picture, scale=SLIDE_SCALE))
         index = target / "index.html"
-        index.write_text(slides_page(shown, self.widget.title, self.widget.locale), encoding="utf-8")
+        index.write_text(slides_page(shown, self.widget.title, self.widget.locale), encoding="utf-8", newline="\n")
         return index
 
     def _slides(self) -> Iterator[Slide]:

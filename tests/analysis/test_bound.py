@@ -314,7 +314,7 @@ def test_a_time_of_zero_is_noted() -> None:
     )
 
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "bytes_elsewhere.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "bytes_elsewhere.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=str)

@@ -9,7 +9,9 @@ import pytest
 from roofwidget import Chip
 from roofwidget.analysis.chip_frame import chip_frame
 
-CASES: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "golden/chip_frame.json").read_text())["cases"]
+CASES: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[1] / "golden/chip_frame.json").read_text(encoding="utf-8")
+)["cases"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["title"])

@@ -122,7 +122,7 @@ def test_ranks_are_matched_by_further_columns() -> None:
 
 def test_profiles_are_read_and_named_by_the_number_of_their_rank(tmp_path: Path) -> None:
     for number in (10, 9, 0):
-        (tmp_path / f"trace_rank{number}_step3.csv").write_text(f"name,time (s)\ngemm,{1 + number}\n")
+        (tmp_path / f"trace_rank{number}_step3.csv").write_text(f"name,time (s)\ngemm,{1 + number}\n", encoding="utf-8")
     ranks = rw.ranks(str(tmp_path / "*.csv"))
     assert ranks.ranks == ("rank 0", "rank 9", "rank 10")
     assert ranks.time.tolist() == [[1, 10, 11]]
@@ -133,7 +133,7 @@ def test_profiles_are_read_and_named_by_the_number_of_their_rank(tmp_path: Path)
 
 def test_profiles_without_numbers_of_ranks_have_the_names_of_their_paths(tmp_path: Path) -> None:
     for name in ("node1", "node2"):
-        (tmp_path / f"{name}.csv").write_text("name,time (s)\ngemm,1\n")
+        (tmp_path / f"{name}.csv").write_text("name,time (s)\ngemm,1\n", encoding="utf-8")
     assert rw.ranks(str(tmp_path / "*.csv")).ranks == (str(tmp_path / "node1.csv"), str(tmp_path / "node2.csv"))
 
 

@@ -160,14 +160,17 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def jupyterlab(home: Path, *options: str) -> Iterator[Server]:
-    """Run this interpreter's JupyterLab on a free port; all that it writes goes below `home`."""
+def jupyterlab(home: Path, *options: str, python: str = sys.executable, **variables: str) -> Iterator[Server]:
+    """Run an interpreter's JupyterLab on a free port; all that it writes goes below `home`.
+
+    By default it is this interpreter's. `variables` are added to its environment.
+    """
     root = home / "notebooks"
     root.mkdir()
     port = free_port()
     server = Server(f"http://127.0.0.1:{port}", root, home / "data")
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
+        *(python, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
         *(["--allow-root"] if os.geteuid() == 0 else []),
         # The port is on this machine only and lives for minutes.
         "--IdentityProvider.token=",
@@ -183,7 +186,7 @@ def jupyterlab(home: Path, *options: str) -> Iterator[Server]:
         process = subprocess.Popen(
             command,
             cwd=home,
-            env=environment(home),
+            env=environment(home) | variables,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -203,7 +206,7 @@ def _await_server(process: subprocess.Popen[bytes], url: str, record: Path) -> N
             urllib.request.urlopen(f"{url}/api/status", timeout=2).close()  # noqa: S310 (our own address)
             return
         time.sleep(0.2)
-    tail = "\n".join(record.read_text(errors="replace").splitlines()[-20:])
+    tail = "\n".join(record.read_text(errors="replace", encoding="utf-8").splitlines()[-20:])
     raise RuntimeError(f"JupyterLab did not start within {START_SECONDS:.0f} s:\n{tail}")
 
 

@@ -26,7 +26,7 @@ SCHEMA = json.loads(Path(toml.__file__).with_name("chips.schema.json").read_text
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "roofwidget", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
 
 
 def test_help_names_every_command_and_each_has_examples_that_fit_a_terminal(
@@ -71,7 +71,7 @@ def test_an_unknown_command_is_refused() -> None:
 
 def test_a_reader_that_has_enough_is_no_error() -> None:
     command = f"'{sys.executable}' -m roofwidget chips --json | head -c 10"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)  # noqa: S607
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, encoding="utf-8", check=False)  # noqa: S607
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -79,7 +79,7 @@ def test_a_terminal_without_unicode_gets_question_marks(tmp_path: Path) -> None:
     path = profile_file(tmp_path, "matmul,1e14,1e11,2")
     command = [sys.executable, "-m", "roofwidget", "show", path, "--chip", "h100-sxm"]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, env=environment)
     assert done.returncode == 0, done.stderr
     assert "matmul" in done.stdout
 

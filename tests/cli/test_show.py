@@ -209,5 +209,5 @@ def test_a_picture_can_have_the_frame_of_the_chip(tmp_path: Path, mine: list[str
     names = ("points", "chip")
     for frame in names:
         assert main(["show", *mine, "--frame", frame, "--svg", str(tmp_path / f"{frame}.svg")]) == 0
-    points, chip = ((tmp_path / f"{frame}.svg").read_text() for frame in names)
+    points, chip = ((tmp_path / f"{frame}.svg").read_text(encoding="utf-8") for frame in names)
     assert points != chip

@@ -216,7 +216,7 @@ def test_a_missing_notebook_and_an_empty_folder_are_refused(tmp_path: Path, caps
 
 def test_the_command_explains_itself() -> None:
     said = subprocess.run(
-        [sys.executable, "-m", "roofwidget", "page", "--help"], check=True, capture_output=True, text=True
+        [sys.executable, "-m", "roofwidget", "page", "--help"], check=True, capture_output=True, encoding="utf-8"
     )
     assert "jupyter nbconvert --to notebook --execute --inplace lesson.ipynb" in said.stdout
 

@@ -80,7 +80,7 @@ def lines_of(subject: str, seed: int, first: int, end: int) -> Iterator[dict[str
                 cwd=ROOT,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                text=True,
+                encoding="utf-8",
                 # The heap of a process does not depend on the number of cores.
                 env={**os.environ, "MALLOC_ARENA_MAX": "1", "OMP_NUM_THREADS": "1"},
             ) as process,

@@ -255,7 +255,7 @@ def _await(process: subprocess.Popen[bytes], url: str, record: Path) -> None:
             urllib.request.urlopen(url, timeout=2).close()  # noqa: S310 (our own address)
             return
         time.sleep(0.2)
-    tail = "\n".join(record.read_text(errors="replace").splitlines()[-20:])
+    tail = "\n".join(record.read_text(errors="replace", encoding="utf-8").splitlines()[-20:])
     raise RuntimeError(f"the host did not start within {START_SECONDS:.0f} s:\n{tail}")
 
 

@@ -87,9 +87,9 @@ def test_a_partition_is_a_table_of_its_kernels() -> None:
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    (tmp_path / "a.csv").write_text("name,flops,bytes,time (s)\nk,1e9,1e6,2\nl,1e9,1e6,3\n")
-    (tmp_path / "b.csv").write_text("name,flops,bytes,time (s)\nm,4e9,2e6,5\n")
-    (tmp_path / "c.csv").write_text("name,flops,bytes\nm,x,2\n")
+    (tmp_path / "a.csv").write_text("name,flops,bytes,time (s)\nk,1e9,1e6,2\nl,1e9,1e6,3\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("name,flops,bytes,time (s)\nm,4e9,2e6,5\n", encoding="utf-8")
+    (tmp_path / "c.csv").write_text("name,flops,bytes\nm,x,2\n", encoding="utf-8")
     return tmp_path
 
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 def run(code: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", check=False, timeout=60
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

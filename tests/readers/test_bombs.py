@@ -70,7 +70,7 @@ def packed(pieces: Iterator[bytes], path: Path) -> Path:
 def grown(path: Path, ways: list[str]) -> dict[str, tuple[str, int]]:
     """Return what came of reading a file in each way, and the bytes by which the process has grown until then."""
     done = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(path), *ways], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", MEASURE, str(path), *ways], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
     )
     lines = (line.split() for line in done.stdout.splitlines())
     unit = 1 if sys.platform == "darwin" else 1024

@@ -23,13 +23,13 @@ COUNT = 5
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for number in range(COUNT):
-        (tmp_path / f"run{number}.csv").write_text(f"name,flops,bytes\nk{number},{number},2\n")
+        (tmp_path / f"run{number}.csv").write_text(f"name,flops,bytes\nk{number},{number},2\n", encoding="utf-8")
     return tmp_path
 
 
 @pytest.fixture
 def flawed(folder: Path) -> Path:
-    (folder / "run2.csv").write_text("name,flops,bytes\na,x,2\n")
+    (folder / "run2.csv").write_text("name,flops,bytes\na,x,2\n", encoding="utf-8")
     (folder / "run3.csv").write_bytes(b"")
     return folder
 
@@ -155,7 +155,7 @@ def test_a_dask_cluster_reads_files_in_its_own_processes(flawed: Path, client: A
 def test_a_file_that_changed_is_read_again_by_a_dask_cluster(folder: Path, client: Any) -> None:
     path = folder / "run0.csv"
     first = rw.read_many([path], client=client)[path]
-    path.write_text("name,flops,bytes\nother,1,2\n")
+    path.write_text("name,flops,bytes\nother,1,2\n", encoding="utf-8")
     assert first.names.tolist() == ["k0"]
     assert rw.read_many([path], client=client)[path].names.tolist() == ["other"]
 

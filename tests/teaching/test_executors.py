@@ -120,7 +120,9 @@ def test_otter_grades_answers(folder: Path, typed: str, score: float) -> None:
     # This also runs the solution against the tests.
     run("otter", folder, "otter", "assign", "lesson.ipynb", "dist")
     student = (folder / "dist" / "student" / "lesson.ipynb").read_text(encoding="utf-8")
-    (folder / "handed_in.ipynb").write_text(student.replace("answers = ...", f"answers = {{'ridge': {typed}}}"))
+    (folder / "handed_in.ipynb").write_text(
+        student.replace("answers = ...", f"answers = {{'ridge': {typed}}}"), encoding="utf-8"
+    )
     (autograder,) = (folder / "dist" / "autograder").glob("*.zip")
     run("otter", folder, "otter", "run", "--autograder", str(autograder), "handed_in.ipynb")
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))["tests"]

@@ -1,0 +1,31 @@
+"""The public interface is the one that `tests/api.txt` keeps."""
+
+from __future__ import annotations
+
+import roofwidget as rw
+from tests import api
+
+
+def test_the_public_interface_is_the_one_that_was_kept() -> None:
+    kept, found = api.FILE.read_text(encoding="utf-8").splitlines(), api.lines()
+    removed = [line for line in kept if line not in found]
+    added = [line for line in found if line not in kept]
+    advice = ['"make api" writes tests/api.txt anew.']
+    if removed:
+        advice.append("Something was removed or changed: it needs a deprecation first, see CONTRIBUTING.md.")
+    assert found == kept, "\n".join([*advice, *(f"- {line}" for line in removed), *(f"+ {line}" for line in added)])
+
+
+def test_the_lines_have_every_public_name_with_its_parameters() -> None:
+    lines = api.lines()
+    starts = [line.removeprefix("class ").partition("(")[0].split(" is a ")[0] for line in lines]
+    modules = set(rw._MODULES)
+    assert {f"roofwidget.{name}" for name in rw.__all__ if name not in modules} <= set(starts)
+    assert {"roofwidget.chip(name)", "roofwidget.chips(vendor=None, family=None)"} <= set(lines)
+    assert "roofwidget.Kernels.top(n=5, by='headroom', chip=None)" in lines
+    assert "class roofwidget.Kernel(name, flops, bytes, time=None, *, precision=None, category=None, count=1)" in lines
+    assert "class roofwidget.RooflineWidget is a RooflineModel" in lines
+    assert "wire: what_if (shared)" in lines
+    assert any(line.startswith("$ roofwidget check --fail-below") for line in lines)
+    assert "check.schema.json: /exit_status (always)" in lines
+    assert not any(".__" in line or "._" in line for line in lines)

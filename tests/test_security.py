@@ -1,0 +1,66 @@
+"""What SECURITY.md promises is held by the tests that it names."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[1]
+STATIC: Final = ROOT / "roofwidget" / "static"
+CONNECT: Final = {
+    "asyncio",
+    "ftplib",
+    "http",
+    "httpx",
+    "requests",
+    "smtplib",
+    "socket",
+    "ssl",
+    "urllib.request",
+    "urllib3",
+}
+RUN: Final = {"dill", "marshal", "pickle", "shelve", "xml", "yaml"}
+
+
+def test_every_promise_names_tests_that_exist() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("## What is promised")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (?!promise|---)(.*?) \| (.*) \|$", text, re.MULTILINE)
+    assert len(rows) > 10
+    for promise, named in rows:
+        tests = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", named)
+        assert tests, promise
+        for file, function in tests:
+            assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file} has no {function}"
+
+
+def test_the_package_imports_nothing_that_connects_or_runs_what_a_file_says() -> None:
+    found = []
+    for file in (ROOT / "roofwidget").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}", *(f"{node.module}.{alias.name}" for alias in node.names)]
+            else:
+                continue
+            for name in names:
+                parents = {name, name.partition(".")[0]}
+                if parents & (CONNECT | RUN):
+                    found.append(f"{file.relative_to(ROOT).as_posix()}:{node.lineno}: {name}")
+    assert found == []
+
+
+def test_the_front_end_holds_no_address() -> None:
+    files = [file for file in STATIC.iterdir() if ".js" in file.suffixes or ".css" in file.suffixes]
+    if not files:
+        pytest.fail('the front end is not built: run "make bundle"', pytrace=False)
+    for file in files:
+        data = file.read_bytes()
+        text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
+        addresses = set(re.findall(r"(?:https?|wss?)://[^\s\"'`)]*", text))
+        assert all(address.startswith("http://www.w3.org/") for address in addresses), file.name
