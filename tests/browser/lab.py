@@ -135,7 +135,7 @@ def environment(home: Path) -> dict[str, str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "IPYTHON"))}
     # JupyterLab asks whether it may fetch news; the question would lie over the page.
     settings = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
-    settings.mkdir(parents=True)
+    settings.mkdir(parents=True, exist_ok=True)
     (settings / "notification.jupyterlab-settings").write_text(
         json.dumps({"checkForUpdates": False, "doNotDisturbMode": True, "fetchNews": "false"}),
         encoding="utf-8",
@@ -160,11 +160,11 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def jupyterlab(home: Path, *options: str) -> Iterator[Server]:
-    """Run this interpreter's JupyterLab on a free port; all that it writes goes below `home`."""
+def jupyterlab(home: Path, *options: str, port: int | None = None) -> Iterator[Server]:
+    """Run this interpreter's JupyterLab on a port, or on a free one; all that it writes goes below `home`."""
     root = home / "notebooks"
-    root.mkdir()
-    port = free_port()
+    root.mkdir(exist_ok=True)
+    port = port or free_port()
     server = Server(f"http://127.0.0.1:{port}", root, home / "data")
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
