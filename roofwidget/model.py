@@ -652,7 +652,8 @@ class RooflineModel(HasTraits):
         _restore: Callable[[RooflineModel], None] | None = None,
         **traits: Any,
     ) -> None:
-        self._lock = threading.Lock()
+        # A validator of a subclass may set a rate while `_exchange` holds the lock.
+        self._lock = threading.RLock()
         self._phases = PhaseMemory()
         self._check_keywords(traits, has_kernels=kernels is not None)
         if is_frame(kernels) or hasattr(kernels, "kernels"):
@@ -956,12 +957,17 @@ class RooflineModel(HasTraits):
         Observers run after the lock is released. Otherwise two threads could wait for each other forever: thread 1
         holds the lock of model A and sets a trait of model B, while thread 2 holds the lock of B and sets a trait of A.
         """
+        old, new = self._exchange(name, change)
+        if new != old:
+            self._notify_trait(name, old, new)
+
+    def _exchange(self, name: str, change: Callable[[V], V]) -> tuple[V, V]:
+        """Do the same, notify no observer, and return the old and the new value."""
         with self._lock:
             old = getattr(self, name)
             new = change(old)
             self._trait_values[name] = new
-        if new != old:
-            self._notify_trait(name, old, new)
+        return old, new
 
     # -- kernels and graphs ------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Error, Page
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page
 
 START_SECONDS = 90.0
 # A page grows with every notebook, however well it is cleared.
@@ -61,7 +61,7 @@ class Tab:
     """
 
     def __init__(self, browser: Browser, *, beside: Tab | None = None) -> None:
-        self._context = beside._context if beside else browser.new_context()
+        self._context: BrowserContext = beside._context if beside else browser.new_context()
         self.page: Page = self._context.new_page()
         self.requests: list[str] = []
         self.console_errors: list[str] = []

@@ -17,6 +17,16 @@ def fail(change):
     calls.append(change)
     raise RuntimeError("an observer failed")
 w.observe(fail, "what_if")"""
+EXITS = """import sys
+calls = []
+def leave(change):
+    calls.append(change)
+    sys.exit()
+w.observe(leave, "what_if")"""
+CHANGES = """for step in range(300):
+    w.set_what_if("other", bandwidth=2e12 + step * 1e9)
+    w.title = f"step {step}"
+    time.sleep(0.005)"""
 SLOW = """def wait(change):
     time.sleep(1)
 w.observe(wait, "what_if")"""
@@ -101,6 +111,37 @@ def test_observer_raises(faults: Faults) -> None:
     follow_each_other(page)
 
 
+@pytest.mark.fault("an observer calls sys.exit() in {thread}")
+@pytest.mark.parametrize("thread", ["a subshell", "the main thread"])
+def test_observer_exits(faults: Faults, thread: Thread) -> None:
+    page = faults.open([CELL, EXITS], thread=thread)
+    page.book.run(1)
+    grip = page.grip()
+    grip.to(0.6)
+    page.drawn.eventually(lambda: page.kernel.value("len(calls)") > 0)
+    grip.to(0.7)
+    grip.release()
+    assert agree(page)[1] == near(0.7)
+    follow_each_other(page)
+
+
+@pytest.mark.fault("a cell changes the widget while dragging; messages of widgets handled in {thread}")
+@pytest.mark.parametrize("thread", ["a subshell", "the main thread"])
+def test_cell_changes_the_widget(faults: Faults, thread: Thread) -> None:
+    page = faults.open([CELL, CHANGES], thread=thread)
+    grip = page.grip()
+    page.book.start(1)
+    for step in range(40):
+        grip.to(0.55 + 0.002 * step)
+        time.sleep(0.05)
+    page.book.wait(1)
+    grip.to(0.7)
+    grip.release()
+    assert agree(page)[1:3] == [near(0.7), "step 299"]
+    assert page.kernel.value("w.what_if['other']['bandwidth']['HBM']") == 2e12 + 299e9
+    follow_each_other(page)
+
+
 @pytest.mark.fault("an observer takes 1 s")
 def test_observer_slow(faults: Faults) -> None:
     page = faults.open([CELL, SLOW])
@@ -137,6 +178,27 @@ def test_output_cleared(faults: Faults) -> None:
     page.kernel.value("setattr(w, 'title', 'while nothing was shown')")
     page.book.run(1)
     assert agree(page)[1] == near(0.65)
+    follow_each_other(page)
+
+
+@pytest.mark.fault("output cleared while the roof is dragged by its {part}")
+@pytest.mark.parametrize("part", ["peak", "bandwidth", "ridge"])
+def test_output_cleared_under_the_roof(faults: Faults, part: str) -> None:
+    page = faults.open([CELL, "w"])
+    box = page.drawn.root.locator(f"[data-part='{part}']").first.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.page.mouse.move(x, y)
+    page.page.mouse.down()
+    page.page.mouse.move(x + 30, y - 20, steps=6)
+    page.drawn.eventually(lambda: page.kernel.value("[w.peak_flops, w.bandwidth]") != [1e14, 1e12])
+    page.page.mouse.move(x + 40, y - 30, steps=3)
+    page.page.evaluate(CLEAR)
+    expect(page.page.locator(".roofwidget")).to_have_count(0)
+    page.page.mouse.up()
+    page.kernel.value("w.reset()")
+    page.book.run(1)
+    assert agree(page)[:2] == [1e14, 1e12]
     follow_each_other(page)
 
 

@@ -107,6 +107,20 @@ describe("the note on the connection", () => {
     model.setLive(false);
     expect(await noteAfter(0, store)).toBe("restarted");
   });
+  it("goes with a refusal of the file that is being opened", async () => {
+    const { model, store } = make();
+    Object.assign(model, { answers: false, comms: [] });
+    store.openFile("run.json");
+    expect(await noteAfter(60, store)).toBe("answering");
+    expect(store.opening.value.step).toBe("reading");
+    model.setLive(false);
+    expect(await noteAfter(0, store)).toBe("restarted");
+    expect(store.opening.value).toEqual({
+      step: "refused",
+      name: "run.json",
+      reason: "Python was restarted: run the cell again.",
+    });
+  });
   it("asks until there is a kernel again", async () => {
     const { model, store } = make();
     Object.assign(model, { answers: false, comms: "none" });
