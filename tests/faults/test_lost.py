@@ -136,7 +136,7 @@ def test_kernel_shut_down(faults: Faults) -> None:
 def test_server_ends_and_comes_back(faults: Faults, tmp_path: Path) -> None:
     port = lab.free_port()
     with contextlib.ExitStack() as running:
-        server = running.enter_context(lab.jupyterlab(tmp_path, port))
+        server = running.enter_context(lab.jupyterlab(tmp_path, port=port))
         page = faults.open(server=server)
         drag(grip := page.grip())
         grip.release()
@@ -149,7 +149,7 @@ def test_server_ends_and_comes_back(faults: Faults, tmp_path: Path) -> None:
         faults.says(WAITING)
         assert page.state() == [before[0], last, *before[2:]]
         is_usable_without_python(page)
-        running.enter_context(lab.jupyterlab(tmp_path, port))
+        running.enter_context(lab.jupyterlab(tmp_path, port=port))
         # JupyterLab looks for the server at intervals that grow.
         expect(page.note).to_have_text(ENDED, timeout=120_000)
         faults.says(ENDED)
