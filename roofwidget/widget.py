@@ -318,10 +318,10 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
         If a new partition has the same groups as the old partition, only observers in Python are notified.
         """
-        if change["name"] == "partition" and has_same_groups(change["old"], change["new"]):
-            HasTraits.notify_change(self, change)
-        else:
+        if change["name"] != "partition" or not has_same_groups(change["old"], change["new"]):
             super().notify_change(change)
+        elif not self._is_collected(change):
+            HasTraits.notify_change(self, change)
 
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
         """Send one trait, several traits or, without `key`, all traits to the front end.

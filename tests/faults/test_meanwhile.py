@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.drawn import EVENTUALLY_SECONDS
 from tests.browser.rates import Grip
 from tests.faults.conftest import Faults, Thread
 from tests.faults.sides import CELL, Page, agree, follow_each_other, rate_at
@@ -91,6 +93,14 @@ def begin(page: Page) -> Grip:
     page.drawn.eventually(lambda: page.kernel.value("w.bandwidth") != 1e12)
     grip.to(0.65)
     return grip
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until something is so of which no view need be left."""
+    deadline = time.monotonic() + EVENTUALLY_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.05)
 
 
 def near(share: float) -> object:
@@ -193,9 +203,11 @@ def test_output_cleared_under_the_roof(faults: Faults, part: str) -> None:
     page.page.mouse.move(x + 30, y - 20, steps=6)
     page.drawn.eventually(lambda: page.kernel.value("[w.peak_flops, w.bandwidth]") != [1e14, 1e12])
     page.page.mouse.move(x + 40, y - 30, steps=3)
+    last = pytest.approx(page.state()[:2], rel=1e-3)
     page.page.evaluate(CLEAR)
     expect(page.page.locator(".roofwidget")).to_have_count(0)
     page.page.mouse.up()
+    eventually(lambda: page.kernel.value("[w.peak_flops, w.bandwidth]") == last)
     page.kernel.value("w.reset()")
     page.book.run(1)
     assert agree(page)[:2] == [1e14, 1e12]

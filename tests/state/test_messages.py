@@ -129,6 +129,18 @@ def test_a_value_that_an_observer_corrects_is_answered_as_it_is_then(page: Page)
     assert page.hears()[-1] == {"time_share": 0.5, "_sync": [2, "page", 1]}
 
 
+def test_an_observer_that_raises_leaves_no_other_trait_of_the_message_unnoticed(
+    page: Page, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[str] = []
+    page.widget.observe(lambda _: 1 / 0, "shown")
+    page.widget.observe(lambda change: heard.append(change["name"]), ["bandwidth", "view"])
+    page.says(values={"shown": ["large"], "focus_chip": "large", "view": "time"})
+    assert (page.widget.bandwidth, sorted(heard)) == (2e12, ["bandwidth", "view"])
+    assert page.hears()[-1]["focus_chip"] == "large"
+    assert "division by zero" in caplog.text
+
+
 def test_an_observer_that_exits_ends_neither_the_kernel_nor_the_answers(
     page: Page, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
