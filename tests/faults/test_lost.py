@@ -218,8 +218,10 @@ def test_cut(faults: Faults, seconds: float, when: str) -> None:
 @pytest.mark.fault("kernel {how} for 20 s while dragging; messages of widgets handled in {thread}")
 @pytest.mark.parametrize("how", ["busy with a cell", "stopped"])
 @pytest.mark.parametrize("thread", ["a subshell", "the main thread"])
-def test_busy(faults: Faults, how: str, thread: Thread) -> None:
-    page = faults.open([CELL, "time.sleep(20)"], thread=thread)
+def test_busy(faults: Faults, tmp_path: Path, how: str, thread: Thread) -> None:
+    end = tmp_path / "end"
+    cell = f"import pathlib\nwhile not pathlib.Path({str(end)!r}).exists():\n    time.sleep(0.1)"
+    page = faults.open([CELL, cell], thread=thread)
     grip = page.grip()
     with contextlib.ExitStack() as busy:
         if how == "busy with a cell":
@@ -230,6 +232,7 @@ def test_busy(faults: Faults, how: str, thread: Thread) -> None:
         if how == "stopped" or thread == "the main thread":
             expect(page.note).to_have_text(WAITING)
             faults.says(WAITING)
+    end.touch()
     grip.to(0.65)
     grip.release()
     assert agree(page)[1] == pytest.approx(rate_at(0.65, 1e12), rel=0.02)
