@@ -114,6 +114,10 @@ class Faults:
         """Note what a page said, for the table."""
         self._request.node.user_properties.append(("said", text))
 
+    def needs(self, text: str) -> None:
+        """Note that the widget does not survive the fault, and what a person must do."""
+        self._request.node.user_properties.append(("needs", text))
+
     def close(self, *, is_passed: bool) -> None:
         """Close the pages, or hand them on."""
         errors = [error for tab in self._shared for error in tab.console_errors]
@@ -150,7 +154,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line("| --- | --- | --- |")
     for report in sorted(reports, key=_place):
         said = [value for name, value in report.user_properties if name == "said"]
-        survived = "yes" if report.passed else "**no**"
+        needs = dict(report.user_properties).get("needs")
+        survived = "**no**" if not report.passed else f"no: {needs}" if needs else "yes"
         name = dict(report.user_properties)["fault"]
         terminalreporter.write_line(f"| {name} | {survived} | {'; then: '.join(said) or 'nothing'} |")
 

@@ -362,4 +362,5 @@ def test_opened_without_state(faults: Faults) -> None:
     output = page.page.locator(".jp-OutputArea-output").first
     expect(output).to_contain_text("Error displaying widget: model not found")
     faults.says("JupyterLab: Error displaying widget: model not found")
+    faults.needs("run the cell again")
     runs_again(page)
