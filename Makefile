@@ -10,6 +10,7 @@
 #   make newest   the unit tests with the newest versions, on NEWEST_PYTHON="python3.13 python3.14"
 #   make bench    every script in benchmarks/
 #   make hosts    the widget in every host of docs/hosts.md, each in an environment of its own (minutes)
+#   make faults   the widget while kernels, servers, connections and pages fail, with a table of the faults (minutes)
 #   make graders  notebooks with questions under nbgrader and otter-grader, each in an environment of its own (minutes)
 #   make fuzz     40,000 damaged profiles, chip files, saved states and messages, and a table of what came of them (an hour)
 #   make course   every notebook as a page that needs no Python and no network, with a table of contents, in course/
@@ -20,8 +21,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types js unit notebooks browser hosts graders fuzz course docs build bench bundle clean distclean \
-  api consumer release-check lowest newest
+.PHONY: help demo test lint types js unit notebooks browser hosts faults graders fuzz course docs build bench bundle clean \
+  distclean api consumer release-check lowest newest
 
 PYTHON ?= python3
 # Names or paths of interpreters.
@@ -58,7 +59,7 @@ js: bundle
 	npm --prefix js test
 
 unit: .venv/.dev bundle
-	pytest -n 2 --ignore=tests/browser --ignore=tests/hosts
+	pytest -n 2 --ignore=tests/browser --ignore=tests/hosts --ignore=tests/faults
 
 notebooks: .venv/.dev bundle
 	pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env notebooks
@@ -66,12 +67,16 @@ notebooks: .venv/.dev bundle
 browser: .venv/.dev bundle
 	python tests/browser/chromium.py --install
 	# A JupyterLab and a Chromium each: most of the time is waiting.
-	pytest -n 3 tests/browser tests/hosts
+	pytest -n 3 tests/browser tests/hosts tests/faults
 
 hosts: .venv/.dev bundle
 	python tests/browser/chromium.py --install
 	python -m tests.hosts.hosts
 	ROOFWIDGET_HOSTS=all pytest tests/hosts
+
+faults: .venv/.dev bundle
+	python tests/browser/chromium.py --install
+	ROOFWIDGET_FAULTS=all pytest -n 3 tests/faults
 
 graders: .venv/.dev bundle
 	python -m tests.teaching.test_executors

@@ -12,7 +12,8 @@ import math
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
@@ -643,6 +644,8 @@ class RooflineModel(HasTraits):
     _is_built: bool = False
     # The thread that is in `hold_trait_notifications`.
     _holding_thread: int | None = None
+    # The thread that ends `hold_trait_notifications`, and the changes whose observers it notifies then.
+    _held: tuple[int, list[Bunch]] | None = None
 
     def __init__(
         self,
@@ -652,7 +655,8 @@ class RooflineModel(HasTraits):
         _restore: Callable[[RooflineModel], None] | None = None,
         **traits: Any,
     ) -> None:
-        self._lock = threading.Lock()
+        # A validator of a subclass may set a rate while `_exchange` holds the lock.
+        self._lock = threading.RLock()
         self._phases = PhaseMemory()
         self._check_keywords(traits, has_kernels=kernels is not None)
         if is_frame(kernels) or hasattr(kernels, "kernels"):
@@ -950,18 +954,61 @@ class RooflineModel(HasTraits):
         except MissingFigureError:
             return math.nan
 
+    @contextmanager
+    def hold_trait_notifications(self) -> Iterator[None]:
+        """Return a context at whose end all observers are notified, as in traitlets.
+
+        If an observer raises an error, the observers of the other changed traits are notified before the error is
+        raised. The model's own observers are among them: they compute what depends on the changed traits.
+        """
+        if self._cross_validation_lock:
+            yield
+            return
+        held: list[Bunch] = []
+        self._held = threading.get_ident(), held
+        try:
+            with super().hold_trait_notifications():
+                yield
+        finally:
+            self._held = None
+            self._notify_all(held)
+
+    def _notify_all(self, changes: list[Bunch]) -> None:
+        if changes:
+            try:
+                self.notify_change(changes[0])
+            finally:
+                self._notify_all(changes[1:])
+
+    def _is_collected(self, change: Bunch) -> bool:
+        """Keep a change for the end of `hold_trait_notifications`; return whether it is kept."""
+        if self._held is None or self._held[0] != threading.get_ident():
+            return False
+        self._held[1].append(change)
+        return True
+
+    def notify_change(self, change: Bunch) -> None:
+        """Notify the observers of a change, or keep the change for the end of `hold_trait_notifications`."""
+        if not self._is_collected(change):
+            super().notify_change(change)
+
     def _swap(self, name: str, change: Callable[[V], V]) -> None:
         """Replace the value of the trait `name` by `change(value)`, without losing a change by another thread.
 
         Observers run after the lock is released. Otherwise two threads could wait for each other forever: thread 1
         holds the lock of model A and sets a trait of model B, while thread 2 holds the lock of B and sets a trait of A.
         """
+        old, new = self._exchange(name, change)
+        if new != old:
+            self._notify_trait(name, old, new)
+
+    def _exchange(self, name: str, change: Callable[[V], V]) -> tuple[V, V]:
+        """Do the same, notify no observer, and return the old and the new value."""
         with self._lock:
             old = getattr(self, name)
             new = change(old)
             self._trait_values[name] = new
-        if new != old:
-            self._notify_trait(name, old, new)
+        return old, new
 
     # -- kernels and graphs ------------------------------------------------------------------------------------
 

@@ -211,12 +211,32 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
                 return
             try:
                 check_sizes(message.changes, len(self.shown_kernels))
-                known = self.get_state(self._shared(message.changes))
+                known = self.get_state(self._shared(message.changes) - {"what_if"})
                 mappings = {name: value for name, value in known.items() if isinstance(value, Mapping)}
                 merged = {name: applied(value, message.changes[name]) for name, value in mappings.items()}
-                self._apply_parts({**message.values, **merged})
+                try:
+                    self._apply_parts({**message.values, **merged})
+                finally:
+                    if "what_if" in message.changes:
+                        self._merge_rates(message.changes["what_if"])
+            except SystemExit as error:
+                # It would end the thread that handles the messages, or the kernel. In a cell it ends neither.
+                raise RuntimeError("an observer of the widget called sys.exit()") from error
             finally:
                 self._answer(message.named)
+
+    def _merge_rates(self, changes: Mapping[str, Any]) -> None:
+        """Merge a page's changes into `what_if`. JupyterLab may have a cell set other rates at the same time."""
+        trait = self.traits()["what_if"]
+
+        def merged(known: Mapping[str, Any]) -> Any:
+            return trait._validate(self, applied(known, changes))  # noqa: SLF001 - traitlets has no public name for it
+
+        old, new = self._exchange("what_if", merged)
+        if new != old:
+            # The answer has the value, so no update of its own is sent.
+            with self._lock_property(**self.get_state("what_if")):
+                self._notify_trait("what_if", old, new)
 
     def _reply(self, request: Request) -> None:
         """Do what a page asks for, once, and send it the reply."""
@@ -224,8 +244,9 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         if reply is None:
             try:
                 reply = self._done(request)
-            except Exception as error:
-                # Whatever is wrong with a file, the page that sent it says so.
+            except BaseException as error:
+                # Whatever is wrong with a file, the page that sent it says so. Without a reply to a request that was
+                # interrupted, the page would send the request again, and Python would read the file again.
                 logging.getLogger("roofwidget").info("a request of a page was refused", exc_info=True)
                 reply = {"refused": str(error) or type(error).__name__}
             self._requests.remember(request, reply)
@@ -297,10 +318,10 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
         If a new partition has the same groups as the old partition, only observers in Python are notified.
         """
-        if change["name"] == "partition" and has_same_groups(change["old"], change["new"]):
-            HasTraits.notify_change(self, change)
-        else:
+        if change["name"] != "partition" or not has_same_groups(change["old"], change["new"]):
             super().notify_change(change)
+        elif not self._is_collected(change):
+            HasTraits.notify_change(self, change)
 
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
         """Send one trait, several traits or, without `key`, all traits to the front end.

@@ -801,3 +801,27 @@ def test_the_focus_of_the_chips_by_default_can_run_the_graph() -> None:
     assert RooflineModel().focus_chip == RooflineModel().shown[0]
     # No chip of these has the precision.
     assert RooflineModel(graph=chain([("GELU", 8)], elements=1_000, dtype="fp64")).focus_chip == "v7x-fp8"
+
+
+def test_an_observer_that_raises_leaves_no_other_changed_trait_unnoticed() -> None:
+    model = RooflineModel(["v5p", "v6e"], focus_chip="v5p")
+    heard: list[str] = []
+    for name in ("shown", "view"):
+        model.observe(lambda _: 1 / 0, name)
+    model.observe(lambda change: heard.append(change["name"]), ["focus_chip", "title"])
+
+    def change_all() -> None:
+        with model.hold_trait_notifications():
+            model.shown = ["v6e"]
+            model.view = "time"
+            model.focus_chip = "v6e"
+            model.title = "all"
+
+    with pytest.raises(ZeroDivisionError):
+        change_all()
+    assert sorted(heard) == ["focus_chip", "title"]
+    assert model.bandwidth == model.chip("v6e").bandwidth()
+    # The next change is notified at once.
+    model.title = "next"
+    assert heard[-1] == "title"
+    assert len(heard) == 3

@@ -135,7 +135,7 @@ def environment(home: Path) -> dict[str, str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "IPYTHON"))}
     # JupyterLab asks whether it may fetch news; the question would lie over the page.
     settings = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
-    settings.mkdir(parents=True)
+    settings.mkdir(parents=True, exist_ok=True)
     (settings / "notification.jupyterlab-settings").write_text(
         json.dumps({"checkForUpdates": False, "doNotDisturbMode": True, "fetchNews": "false"}),
         encoding="utf-8",
@@ -160,14 +160,16 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def jupyterlab(home: Path, *options: str, python: str = sys.executable, **variables: str) -> Iterator[Server]:
-    """Run an interpreter's JupyterLab on a free port; all that it writes goes below `home`.
+def jupyterlab(
+    home: Path, *options: str, port: int | None = None, python: str = sys.executable, **variables: str
+) -> Iterator[Server]:
+    """Run an interpreter's JupyterLab on a port, or on a free one; all that it writes goes below `home`.
 
     By default it is this interpreter's. `variables` are added to its environment.
     """
     root = home / "notebooks"
-    root.mkdir()
-    port = free_port()
+    root.mkdir(exist_ok=True)
+    port = port or free_port()
     server = Server(f"http://127.0.0.1:{port}", root, home / "data")
     command = [
         *(python, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Error, Page
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page
 
 START_SECONDS = 90.0
 # A page grows with every notebook, however well it is cleared.
@@ -50,7 +50,7 @@ TRACES = """() => [
 
 
 class Tab:
-    """A page of its own context, with JupyterLab and one notebook at a time.
+    """A page with JupyterLab and one notebook at a time, in a context of its own or in that of another page.
 
     Attributes
     ----------
@@ -60,8 +60,8 @@ class Tab:
         What the page asked for and what it reported, its loading and the notebook on show together.
     """
 
-    def __init__(self, browser: Browser) -> None:
-        self._context = browser.new_context()
+    def __init__(self, browser: Browser, *, beside: Tab | None = None) -> None:
+        self._context: BrowserContext = beside._context if beside else browser.new_context()
         self.page: Page = self._context.new_page()
         self.requests: list[str] = []
         self.console_errors: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -90,6 +91,33 @@ def test_a_refused_value_does_not_take_what_was_collected_with_it(page: Page, ca
     assert "'L9'" in caplog.text
 
 
+class RatesSetMeanwhile(RooflineWidget):
+    """Another thread sets a rate while the first message of a page is checked."""
+
+    other: threading.Thread | None = None
+
+    @traitlets.validate("what_if")
+    def _set_another_rate(self, proposal: Any) -> Any:
+        checked = self._check_what_if(proposal)
+        if checked and self.other is None:
+            self.other = threading.Thread(target=self.set_what_if, args=("large",), kwargs={"bandwidth": 5e12})
+            self.other.start()
+            # It ends now, or it waits for the lock that this thread holds.
+            self.other.join(0.5)
+        return checked
+
+
+def test_a_rate_that_another_thread_sets_meanwhile_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    widget = RatesSetMeanwhile([SMALL, LARGE], KERNELS)
+    page = Page(widget, monkeypatch)
+    page.says(changes={"what_if": {"small": {"bandwidth": {"HBM": 3e12}}}})
+    assert widget.other is not None
+    widget.other.join()
+    both = {"small": {"bandwidth": {"HBM": 3e12}}, "large": {"bandwidth": {"HBM": 5e12}}}
+    assert widget.what_if == both
+    assert [update["what_if"] for update in page.hears() if "what_if" in update][-1] == both
+
+
 def test_a_message_that_cannot_be_merged_is_answered_too(page: Page) -> None:
     page.says(changes={"view": {"a": 1}, "kernels": {"n": 5}})
     assert page.hears() == [{"view": "roofline", "_sync": [1, "page", 1]}]
@@ -99,6 +127,29 @@ def test_a_value_that_an_observer_corrects_is_answered_as_it_is_then(page: Page)
     page.widget.observe(lambda _: setattr(page.widget, "time_share", 0.5), "time_share")
     page.says(values={"time_share": 0.7})
     assert page.hears()[-1] == {"time_share": 0.5, "_sync": [2, "page", 1]}
+
+
+def test_an_observer_that_raises_leaves_no_other_trait_of_the_message_unnoticed(
+    page: Page, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[str] = []
+    page.widget.observe(lambda _: 1 / 0, "shown")
+    page.widget.observe(lambda change: heard.append(change["name"]), ["bandwidth", "view"])
+    page.says(values={"shown": ["large"], "focus_chip": "large", "view": "time"})
+    assert (page.widget.bandwidth, sorted(heard)) == (2e12, ["bandwidth", "view"])
+    assert page.hears()[-1]["focus_chip"] == "large"
+    assert "division by zero" in caplog.text
+
+
+def test_an_observer_that_exits_ends_neither_the_kernel_nor_the_answers(
+    page: Page, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    page.widget.observe(lambda _: sys.exit(), "time_share")
+    page.says(values={"time_share": 0.7})
+    assert page.hears()[-1] == {"time_share": 0.7, "_sync": [1, "page", 1]}
+    assert "an observer of the widget called sys.exit()" in caplog.text + capsys.readouterr().err
+    page.says(values={"view": "time"})
+    assert page.widget.view == "time"
 
 
 def test_what_the_pointer_hovers_is_taken_without_a_value_in_the_answer(page: Page) -> None:

@@ -66,6 +66,22 @@ def test_the_catalogue_has_every_chip_with_its_rates_and_travels_in_15_kb(page: 
     ]
 
 
+def test_a_file_whose_reading_is_interrupted_is_refused_and_not_read_again(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Any] = []
+
+    def interrupted(given: Any) -> None:
+        read.append(given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("roofwidget.widget.read", interrupted)
+    page.sends("run.csv", PROFILE)
+    assert page.asks(ask="show", compare=False) == {"refused": "KeyboardInterrupt"}
+    assert page.asks(ask="show", compare=False, number=page.number) == {"refused": "KeyboardInterrupt"}
+    assert len(read) == 1
+
+
 def test_a_file_that_arrives_in_parts_is_shown(page: Page) -> None:
     page.sends("run.csv", PROFILE)
     assert page.asks(ask="show", compare=False) == {"shown": 2}

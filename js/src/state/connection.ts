@@ -1,13 +1,14 @@
 // Whether Python answers, and whether it is still the Python that made the model.
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
-import { isKnown, isLive, type Model } from "./model.ts";
+import { hasNoKernel, isKnown, isLive, type Model } from "./model.ts";
 
 /**
  * "answering": Python answers, or there has never been a kernel, as in a saved notebook. "waiting": a change is
- * unanswered for PATIENCE_MS. "restarted": another kernel answers, and this kernel does not know the model.
+ * unanswered for PATIENCE_MS. "ended": the host has no kernel any more. "restarted": another kernel answers, and this
+ * kernel does not know the model.
  */
-export type Connection = "answering" | "waiting" | "restarted";
+export type Connection = "answering" | "waiting" | "ended" | "restarted";
 
 /** How long Python's answer to a change may take before the page says that it waits for Python, ms. */
 const PATIENCE_MS = 5000;
@@ -49,9 +50,13 @@ export function followConnection(
     if (known === false) {
       connection.value = "restarted";
       disconnect();
-    } else if (connection.value === "waiting" || (wasLive && !isLive(model))) {
-      pause = setTimeout(question, QUESTION_MS);
+      return;
     }
+    if (hasNoKernel(model)) connection.value = "ended";
+    // The host may find the same kernel again.
+    else if (connection.value === "ended")
+      connection.value = waitingSince.peek() === undefined ? "answering" : "waiting";
+    if (connection.value !== "answering" || (wasLive && !isLive(model))) pause = setTimeout(question, QUESTION_MS);
   }
   const stop = effect(() => {
     const since = waitingSince.value;

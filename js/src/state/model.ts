@@ -22,6 +22,8 @@ interface HostModel {
 }
 interface HostManager {
   callbacks?(): unknown;
+  /** The host's connection to the kernel. Null if the kernel has ended and there is no other kernel. */
+  readonly kernel?: unknown;
   /**
    * Returns the comms that the present kernel knows, by comm id. A comm is the connection of one model to the kernel.
    */
@@ -34,6 +36,9 @@ const layoutOf = (model: Model) => model.get("layout") as HostModel | null | und
 
 /** Returns whether the host has a connection to the kernel of the model. */
 export const isLive = (model: Model) => layoutOf(model)?.comm_live === true;
+
+/** Returns whether the host says that it has no kernel. */
+export const hasNoKernel = (model: Model) => model.widget_manager?.kernel === null;
 
 /**
  * Returns whether the present kernel knows the model. If the kernel is busy, the answer comes later. If the host cannot

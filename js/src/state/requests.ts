@@ -25,8 +25,13 @@ export function createRequests(model: Model, abort: AbortSignal) {
   const kind = "roofwidget-request";
   let number = 0;
   let last: Promise<unknown> = Promise.resolve();
+  /** The reply to all requests from now on, because Python cannot reply any more. */
+  let refusal: Reply | undefined;
+  /** Ends the present request with `refusal`; undefined if there is no request. */
+  let refuse: (() => void) | undefined;
 
   function once(request: Request, data?: ArrayBuffer): Promise<Reply> {
+    if (refusal) return Promise.resolve(refusal);
     number += 1;
     const content = { kind, page, number, ...request };
     return new Promise((resolve, reject) => {
@@ -40,6 +45,7 @@ export function createRequests(model: Model, abort: AbortSignal) {
         }
       }
       function stop() {
+        refuse = undefined;
         clearTimeout(timer);
         model.off("msg:custom", read);
         abort.removeEventListener("abort", close);
@@ -54,6 +60,10 @@ export function createRequests(model: Model, abort: AbortSignal) {
         stop();
         resolve(reply as Reply);
       }
+      refuse = () => {
+        stop();
+        resolve(refusal as Reply);
+      };
       model.on("msg:custom", read);
       abort.addEventListener("abort", close);
       deliver(FIRST_RETRY_MS);
@@ -66,6 +76,11 @@ export function createRequests(model: Model, abort: AbortSignal) {
       const reply = last.then(() => once(request, data));
       last = reply.catch(() => {});
       return reply;
+    },
+    /** Refuses the present request and all later ones, because the kernel of this model is gone. */
+    refuseAll(reason: string) {
+      refusal = { refused: reason };
+      refuse?.();
     },
   };
 }

@@ -4,6 +4,7 @@ import { batch, computed } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
 import { withTypedWork } from "../roofline/typed_work.ts";
 import type { Attempt } from "../wire/types.ts";
+import { words } from "../words/words.ts";
 import { createCatalogue } from "./catalogue.ts";
 import { followConnection } from "./connection.ts";
 import { derive } from "./derived.ts";
@@ -78,7 +79,11 @@ export function createStore(model: Model, abort: AbortSignal) {
     sync.send();
   }
   const opening = createOpening(requests, () => kernels.value.totalTime > 0);
-  const connection = followConnection(model, sync, abort);
+  function disconnect() {
+    sync.disconnect();
+    requests.refuseAll(words.restarted);
+  }
+  const connection = followConnection(model, { waitingSince: sync.waitingSince, disconnect }, abort);
   /** Changes several traits at once. All changes together make one undo entry and one message. */
   const act = (change: () => void) => apply(() => history.change(change));
   selection.reread();

@@ -218,6 +218,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     views: { roofline: "Roofline", time: "Zeit" },
     details: "Details",
     waiting: "Python ist beschäftigt oder beendet; Änderungen warten.",
+    ended: "Python wurde beendet: Zelle noch einmal ausführen.",
     restarted: "Python wurde neu gestartet: Zelle noch einmal ausführen.",
     detailsOf: (chip) => `Details zu ${chip}`,
     vendor: "Hersteller",

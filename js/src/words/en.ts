@@ -206,6 +206,7 @@ export const catalogue = {
     views: { roofline: "roofline", time: "time" },
     details: "Details",
     waiting: "Python is busy or gone; changes wait.",
+    ended: "Python has ended: run the cell again.",
     restarted: "Python was restarted: run the cell again.",
     detailsOf: (chip: string) => `Details of ${chip}`,
     vendor: "Vendor",

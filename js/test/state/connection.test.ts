@@ -1,4 +1,4 @@
-// What a page says of its connection to Python: nothing, that changes wait, or that another kernel answers.
+// What a page says of its connection to Python: nothing, that changes wait, that there is no kernel, or that another one answers.
 
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
@@ -17,6 +17,7 @@ class KernelModel extends FakeModel {
   questions = 0;
   readonly tried: unknown[] = [];
   readonly widget_manager = {
+    kernel: {} as unknown,
     _get_comm_info: (): Promise<Record<string, unknown>> => {
       this.questions += 1;
       if (this.comms === "busy") return new Promise(() => {});
@@ -106,11 +107,59 @@ describe("the note on the connection", () => {
     model.setLive(false);
     expect(await noteAfter(0, store)).toBe("restarted");
   });
+  it("goes with a refusal of the file that is being opened", async () => {
+    const { model, store } = make();
+    Object.assign(model, { answers: false, comms: [] });
+    store.openFile("run.json");
+    expect(await noteAfter(60, store)).toBe("answering");
+    expect(store.opening.value.step).toBe("reading");
+    model.setLive(false);
+    expect(await noteAfter(0, store)).toBe("restarted");
+    expect(store.opening.value).toEqual({
+      step: "refused",
+      name: "run.json",
+      reason: "Python was restarted: run the cell again.",
+    });
+  });
   it("asks until there is a kernel again", async () => {
     const { model, store } = make();
     Object.assign(model, { answers: false, comms: "none" });
     model.setLive(false);
     expect(await noteAfter(20, store)).toBe("answering");
+    model.comms = [];
+    expect(await noteAfter(5, store)).toBe("restarted");
+  });
+  it("says that Python has ended when the host has no kernel any more, until it finds one", async () => {
+    const { model, store, drag } = make();
+    Object.assign(model, { answers: false, comms: "none" });
+    drag(70);
+    expect(await noteAfter(5.1, store)).toBe("waiting");
+    model.widget_manager.kernel = null;
+    expect(await noteAfter(5, store)).toBe("ended");
+    expect(store.focusRoof.value?.peak).toBe(70);
+    Object.assign(model.widget_manager, { kernel: {} });
+    Object.assign(model, { answers: true, comms: ["layout"] });
+    expect(await noteAfter(10, store)).toBe("answering");
+    expect(model.sent.at(-1)).toMatchObject({ what_if: { c: { peak_flops: { bf16: 70 } } } });
+  });
+  it("says so also if nothing waits, and takes it back if the kernel is found again", async () => {
+    const { model, store } = make();
+    model.widget_manager.kernel = null;
+    model.comms = "none";
+    model.setLive(false);
+    expect(await noteAfter(0, store)).toBe("ended");
+    Object.assign(model.widget_manager, { kernel: {} });
+    model.comms = ["layout"];
+    model.setLive(true);
+    expect(await noteAfter(5, store)).toBe("answering");
+  });
+  it("says that Python was restarted when another kernel follows the one that has ended", async () => {
+    const { model, store, drag } = make();
+    Object.assign(model, { answers: false, comms: "none" });
+    model.widget_manager.kernel = null;
+    drag(70);
+    expect(await noteAfter(5.1, store)).toBe("ended");
+    Object.assign(model.widget_manager, { kernel: {} });
     model.comms = [];
     expect(await noteAfter(5, store)).toBe("restarted");
   });

@@ -51,6 +51,24 @@ const file = (bytes: number, name = "run.json") => new File([new Uint8Array(byte
 const taken = ({ ask, offset = 0 }: Asked): Reply => (ask === "show" ? { shown: 7 } : { received: Number(offset) });
 
 describe("a file", () => {
+  it("is refused when its kernel is gone, whether it is sent or read, and so is the next one", async () => {
+    const reason = "Python was restarted";
+    for (const last of ["part", "show"]) {
+      const { model, requests, state, openFile, settle } = make();
+      model.replies = (asked) => (asked.ask === last ? undefined : taken(asked));
+      openFile(file(10));
+      await settle();
+      expect(state.opening.value.step).toBe(last === "part" ? "sending" : "reading");
+      requests.refuseAll(reason);
+      await settle();
+      expect(state.opening.value).toEqual({ step: "refused", name: "run.json", reason });
+      const { length } = model.asked;
+      openFile(file(10, "next.json"));
+      await vi.advanceTimersByTimeAsync(120_000);
+      expect(state.opening.value).toEqual({ step: "refused", name: "next.json", reason });
+      expect(model.asked.length).toBe(length);
+    }
+  });
   it("is sent in parts of 1 MiB, each after the reply to the one before, and is then shown", async () => {
     const { model, state, openFile, settle } = make();
     openFile(file(2.5 * 2 ** 20));
