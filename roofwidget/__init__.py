@@ -42,12 +42,15 @@ if TYPE_CHECKING:
     from roofwidget.analysis.compare_chips import Comparison as Comparison
     from roofwidget.analysis.compare_chips import Flip as Flip
     from roofwidget.analysis.compare_chips import compare_chips
-    from roofwidget.analysis.compare_runs import RunComparison as RunComparison
     from roofwidget.analysis.compare_runs import compare_runs
     from roofwidget.analysis.exercise import roofline_analysis
     from roofwidget.analysis.projection import Projection as Projection
     from roofwidget.analysis.projection import project
     from roofwidget.analysis.ranks import Ranks
+    from roofwidget.analysis.run_comparison import RunComparison as RunComparison
+    from roofwidget.analysis.run_series import RunSeries as RunSeries
+    from roofwidget.analysis.run_series import RunStep as RunStep
+    from roofwidget.analysis.run_series import RunTrend as RunTrend
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
     from roofwidget.analysis.utilization import ModelFlops, Utilization, mbu, mfu

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -17,7 +18,7 @@ QUANTIZED = rw.Kernel("quantized", {"int8": 4e12}, 1e10, time=0.04)
 MATMUL = rw.Kernel("matmul", {"bf16": 4e12}, 1e10, time=0.08)
 
 
-def page(exported: Open, *kernels: rw.Kernel, locale: str = "en", **options: str) -> Drawn:
+def page(exported: Open, *kernels: rw.Kernel, locale: str = "en", **options: Any) -> Drawn:
     model = rw.RooflineModel([CARD], list(kernels), locale=locale, selected=[0], **options)
     return exported(model.to_html()).drawn
 
