@@ -32,7 +32,7 @@ a file instead.
   roofwidget show profile.csv --only "flash*" --width 120 --height 40
   roofwidget show profile.csv --png roof.png --width 900  for a ticket
   roofwidget show profile.csv --html report.html          a live page
-  roofwidget show after.csv --frame chip --png after.png  with the axes of before.png
+  roofwidget show after.csv --frame chip        the same axes for each profile
 
 There are no colours if the output is no terminal, or if NO_COLOR is set.
 """

@@ -110,13 +110,14 @@ class Said:
     def roof_sentence(self, bound: Bound) -> str:
         sheet = self.model.chip(bound.chip.id)
         precision, level = self.precision_of(bound), self.level(bound)
-        peak = _with_factor(self.peak(bound), sheet.peak(precision), "FLOP/s")
+        unit = _unit_of(precision)
+        peak = _with_factor(self.peak(bound), sheet.peak(precision), f"{unit}/s")
         exposed = f" · {format_percent(bound.exposed_comm)} exposed" if bound.exposed_comm else ""
         if len(self.levels(bound)) > 1:
             told = "one roof and ridge point per level; the slowest level binds"
             return f"{bound.chip.name} · {peak} at {precision} · {told}{exposed}"
         bandwidth = _with_factor(self.bandwidth(bound), sheet.bandwidth(level), "B/s")
-        ridge = format_intensity(float(rw.ridge_point(self.peak(bound), self.bandwidth(bound))), 4)
+        ridge = format_intensity(float(rw.ridge_point(self.peak(bound), self.bandwidth(bound))), 4, unit)
         sides = "kernels left of it are memory-bound, right of it compute-bound"
         first = f"{bound.chip.name} · {peak} at {precision}, {bandwidth} from {level} · ridge point {ridge}"
         return f"{first}: {sides}{exposed}"
@@ -135,12 +136,13 @@ class Said:
                 else bound.memory == "all" or ceiling.memory == self.level(bound)
             )
             if fits:
-                unit = "FLOP/s" if ceiling.memory is None else "B/s"
+                unit = f"{_unit_of(ceiling.precision or precision)}/s" if ceiling.memory is None else "B/s"
                 is_on = chosen is None or ceiling.key.casefold() in chosen
                 found.append([ceiling.key, format_quantity(ceiling.rate, unit, 4), is_on])
         for name, rate in bound.chip.peak_flops.items():
             if name != precision and rate < self.peak(bound):
-                found.append([name, format_quantity(rate, "FLOP/s", 4), chosen is not None and name in chosen])
+                shown = format_quantity(rate, f"{_unit_of(name)}/s", 4)
+                found.append([name, shown, chosen is not None and name in chosen])
         return found
 
     def unknown_levels(self) -> list[str]:
@@ -242,7 +244,7 @@ class Said:
 
     def cells(self) -> dict[str, list[str]]:
         return {
-            key: [self.cell(kind, value, row) for row, value in enumerate(values)]
+            key: [self.cell(_of_integers(kind, self.unit_in(key, row)), value, row) for row, value in enumerate(values)]
             for key, (kind, values) in self.columns().items()
         }
 
@@ -254,14 +256,33 @@ class Said:
         return {
             "share": lambda: "< 0.01 %" if 0 < value < 1e-4 else format_percent(value),
             "FLOP/B": lambda: format_intensity(value),
+            "OP/B": lambda: format_intensity(value, operation="OP"),
             "plain": lambda: str(int(value)) if float(value).is_integer() else format_significant(value, 4),
             "attainable": lambda: self.attainable(self.judging, row),
         }.get(kind, lambda: format_quantity(value, kind))()
 
+    def unit(self, row: int, asked: str = "") -> str:
+        """Return FLOP, or OP if operations of integers are among those of a kernel."""
+        own = self.kernels.precision[row] or asked
+        keys = [key for key, column in self.kernels.flops_by_precision.items() if column[row] > 0] or [""]
+        return max((_unit_of(own if key in {"", *_CLASSES} else key) for key in keys), key=("FLOP", "OP").index)
+
+    def unit_on(self, bound: Bound, row: int) -> str:
+        return self.unit(row, self.precision_of(bound))
+
+    def unit_in(self, key: str, row: int) -> str:
+        """Return the unit of the operations in a cell of the table."""
+        head, _, part = key.partition(":")
+        if head == "flops" and part and part not in _CLASSES:
+            return _unit_of(part)
+        if head == "flops" and part:
+            return "FLOP"
+        return self.unit(row) if self.judging is None else self.unit_on(self.judging, row)
+
     def attainable(self, bound: Any, row: int) -> str:
         """Write the attainable rate: as a peak, with four digits, where compute needs as long as memory."""
         digits = 4 if bound.compute_time[row] >= self.slowest(bound, row)[1] else 3
-        return format_quantity(float(bound.attainable[row]), "FLOP/s", digits)
+        return format_quantity(float(bound.attainable[row]), f"{self.unit_on(bound, row)}/s", digits)
 
     def usual(self) -> list[str]:
         bound = self.judging
@@ -297,7 +318,7 @@ class Said:
         return str(self.kernels.short_names[row] or "").strip() or self.name(row)
 
     def tooltip(self, bound: Bound, row: int) -> list[list[str]]:
-        kernels, time = self.kernels, float(self.time[row])
+        kernels, time, unit = self.kernels, float(self.time[row]), self.unit_on(bound, row)
         measured = not math.isnan(time)
         regime = str(bound.regime[row])
         rows: list[tuple[str, str | None]] = [("category", kernels.category[row]), ("on", bound.chip.name)]
@@ -307,16 +328,17 @@ class Said:
             level: float(_over(self.flops[row], self.bytes_at(bound.chip, level)[row])) for level in self.levels(bound)
         }
         if len(ai) == 1:
-            rows.append(("AI", format_intensity(next(iter(ai.values())))))
+            rows.append(("AI", format_intensity(next(iter(ai.values())), operation=unit)))
         else:
-            rows += [(f"AI at {level}", format_intensity(one)) for level, one in ai.items() if not math.isnan(one)]
+            found = [(level, one) for level, one in ai.items() if not math.isnan(one)]
+            rows += [(f"AI at {level}", format_intensity(one, operation=unit)) for level, one in found]
         of_roof = float(_over(self.flops[row], self.bytes_at(bound.chip, self.level(bound))[row]))
         if of_roof != 0:
-            rows.append(("achieved", format_quantity(float(bound.achieved[row]), "FLOP/s") if measured else None))
+            rows.append(("achieved", format_quantity(float(bound.achieved[row]), f"{unit}/s") if measured else None))
             rows.append(("attainable", self.attainable(bound, row)))
             if regime in {"network", "overhead"}:
                 rate = float(_over(self.flops[row], bound.time[row]))
-                rows.append(("with network and launches", format_quantity(rate, "FLOP/s")))
+                rows.append(("with network and launches", format_quantity(rate, f"{unit}/s")))
         rows.append(("of roof", format_percent(float(bound.utilization[row])) if measured else None))
         rows.append(("of peak", format_percent(float(bound.peak_fraction[row])) if measured else None))
         at_most = None if measured or of_roof == 0 else format_percent(float(bound.attainable_fraction[row]))
@@ -417,15 +439,17 @@ class Said:
         level, seconds = self.slowest(bound, row)
         moved = format_quantity(float(self.bytes_at(bound.chip, level)[row]), "B")
         rate = format_quantity(bound.chip.bandwidth(level), "B/s", 4)
-        return f"0 FLOP, {moved}: at least {format_quantity(seconds, 's')} at {rate}"
+        return f"0 {self.unit_on(bound, row)}, {moved}: at least {format_quantity(seconds, 's')} at {rate}"
 
     def formula(self, bound: Bound, row: int) -> str:
-        peak = format_quantity(float(bound.peak[row]), "FLOP/s", 4)
+        unit = self.unit_on(bound, row)
+        peak = format_quantity(float(bound.peak[row]), f"{unit}/s", 4)
         slopes, levels = [], self.levels(bound)
         for level in levels:
             ai = float(_over(self.flops[row], self.bytes_at(bound.chip, level)[row]))
             if not math.isnan(ai):
-                slope = f"{format_intensity(ai)} × {format_quantity(bound.chip.bandwidth(level), 'B/s', 4)}"
+                rate = format_quantity(bound.chip.bandwidth(level), "B/s", 4)
+                slope = f"{format_intensity(ai, operation=unit)} × {rate}"
                 slopes.append(f"{level} {slope}" if len(levels) > 1 else slope)
         least = f"min({', '.join([peak, *slopes])})"
         if bound.exposed_comm:
@@ -570,17 +594,26 @@ class Said:
             return [str(substitute(count, symbols)), format_quantity(float(evaluate(count, sizes)), unit)]
 
         moved = unfused.bytes(index)
-        counts = [line(count, "FLOP") for count in op.flops.values()] + [line(moved, "B")]
-        terms = [] if len(op.flops) == len(op.terms) == 1 else [line(count, "FLOP") for _, count in op.terms]
+        unit = _unit_of(unfused.kernels(self.model.dims).precision[index] or "")
+        counts = [line(count, unit) for count in op.flops.values()] + [line(moved, "B")]
+        terms = [] if len(op.flops) == len(op.terms) == 1 else [line(count, unit) for _, count in op.terms]
         flops, amount = sum(evaluate(count, sizes) for count in op.flops.values()), evaluate(moved, sizes)
-        both = f"{format_quantity(float(flops), 'FLOP')} · {format_quantity(float(amount), 'B')}"
-        ratio = "" if flops == amount == 0 else format_intensity(float(_over(flops, amount)))
+        both = f"{format_quantity(float(flops), unit)} · {format_quantity(float(amount), 'B')}"
+        ratio = "" if flops == amount == 0 else format_intensity(float(_over(flops, amount)), operation=unit)
         return [both, ratio, counts + terms]
 
 
 def _symbols(graph: rw.Graph) -> dict[str, int]:
     dtypes = {f"@{name}": bits for name, bits in rw.workloads.DTYPES.items()}
     return {**dtypes, **graph.convention.environment}
+
+
+def _unit_of(precision: str) -> str:
+    return "OP" if re.match(r"u?int\d", precision) else "FLOP"
+
+
+def _of_integers(kind: str, unit: str) -> str:
+    return kind.replace("FLOP", unit)
 
 
 def _with_factor(rate: float, sheet: float, unit: str) -> str:

@@ -129,7 +129,7 @@ def of_snapshot(model: rw.RooflineModel, found: Any) -> Iterator[Difference]:
 
 _NUMBER: Final = re.compile(
     r"(?:unknown\b|∞|(?<![\w.])[\d.]*\d(?![\w.]*[A-Za-z_]\w*\())"
-    r"(?: ?(?:%|[kMGTPEZYmµnp]?(?:FLOP/s|FLOP/B|FLOP|B/s|B|s)(?![\w/])))?"
+    r"(?: ?(?:%|[kMGTPEZYmµnp]?(?:FLOP/s|FLOP/B|FLOP|OP/s|OP/B|OP|B/s|B|s)(?![\w/])))?"
 )
 
 

@@ -31,8 +31,8 @@ def load(path: Path, text: str) -> tuple[Chip, ...]:
             "fp8 1.6 PFLOP/s of chip 'Mine' is 4 times bf16 400 TFLOP/s",
         ),
         ("fp32 = 10e12, FP16 = 100e12", "fp16 100 TFLOP/s of chip 'Mine' is 10 times fp32 10 TFLOP/s"),
-        ("bf16 = 1e14, int8 = 5e14", "int8 500 TFLOP/s of chip 'Mine' is 5 times bf16 100 TFLOP/s"),
-        ("fp8 = 1e14, int8 = 2e14, int4 = 5e14", "int4 500 TFLOP/s of chip 'Mine' is 2.5 times int8 200 TFLOP/s"),
+        ("bf16 = 1e14, int8 = 5e14", "int8 500 TOP/s of chip 'Mine' is 5 times bf16 100 TFLOP/s"),
+        ("fp8 = 1e14, int8 = 2e14, int4 = 5e14", "int4 500 TOP/s of chip 'Mine' is 2.5 times int8 200 TOP/s"),
         ("fp64 = 1e12, fp32 = 64e12", "fp32 64 TFLOP/s of chip 'Mine' is 64 times fp64 1 TFLOP/s"),
     ],
 )
