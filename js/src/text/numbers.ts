@@ -248,8 +248,8 @@ function scaleOf(typed: string, unit: RateUnit): [exponent: number, multiple: nu
 
 function special(value: number): string | undefined {
   if (Number.isNaN(value)) return strings.unknown;
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
-  return value === 0 ? "0" : undefined;
+  if (value === Number.POSITIVE_INFINITY) return "∞";
+  return value === Number.NEGATIVE_INFINITY ? "-∞" : undefined;
 }
 
 function signed(value: number, digits: number, thousands: (e: number) => number, unit?: string, space = " "): string {
