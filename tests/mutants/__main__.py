@@ -153,7 +153,7 @@ def _typescript(path: str, jobs: int) -> list[results.Mutant]:
         "inPlace": True,
         "ignoreStatic": True,
         "concurrency": jobs,
-        "reporters": ["json"],
+        "reporters": ["json", "progress-append-only"],
         "jsonReporter": {"fileName": "report.json"},
     }
     (folder / "stryker.config.json").write_text(json.dumps(settings), encoding="utf-8")
