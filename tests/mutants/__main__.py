@@ -94,6 +94,7 @@ def _python(path: str, jobs: int) -> list[results.Mutant]:
     # A list or a number is written in TOML as in JSON.
     lines = ["[tool.mutmut]", *(f"{name} = {json.dumps(value)}" for name, value in settings.items())]
     lines += ["[tool.pytest.ini_options]", 'pythonpath = ["."]', 'addopts = ["--import-mode=importlib"]']
+    lines += ["filterwarnings = ['error', 'ignore:metadata .* was set from the constructor:DeprecationWarning']"]
     (folder / "pyproject.toml").write_text("\n".join(lines), encoding="utf-8")
     # The development environment's packages come first, so that its pytest runs.
     program = f"import sys; sys.path.append({str(tools)!r}); from mutmut.__main__ import cli; cli()"
