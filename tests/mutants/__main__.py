@@ -153,6 +153,8 @@ def _typescript(path: str, jobs: int) -> list[results.Mutant]:
         "mutate": [path.removeprefix("js/")],
         "inPlace": True,
         "ignoreStatic": True,
+        # Stryker notices endless loops by the number of passes. Only what hangs in another way needs this time.
+        "timeoutMS": 60_000,
         "concurrency": jobs,
         "reporters": ["json", "progress-append-only"],
         "jsonReporter": {"fileName": "report.json"},
