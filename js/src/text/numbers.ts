@@ -118,7 +118,7 @@ export function roundUp(value: number, digits: number): number {
 /** Formats a ratio with at least `digits` significant digits. From 10 up, shows all digits before the decimal mark. */
 export function formatRatio(ratio: number, digits = 2): string {
   const size = Math.abs(ratio);
-  const whole = size < 10 ? 1 : Number(size.toExponential().split("e")[1]) + 1;
+  const whole = Number(size.toExponential().split("e")[1]) + 1;
   return formatSignificant(ratio, Math.max(digits, Math.min(whole, 15)));
 }
 
