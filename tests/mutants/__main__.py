@@ -136,10 +136,8 @@ def _typescript(path: str, jobs: int) -> list[results.Mutant]:
         _copied(ROOT / "js" / name, folder / name)
     for name in ("package.json", "package-lock.json", ".npmrc", "tsconfig.json"):
         shutil.copy(ROOT / "js" / name, folder)
-    for name in ("tests", "docs"):
-        # Tests read golden files and pages from these folders beside js/.
-        (PLACE / name).unlink(missing_ok=True)
-        (PLACE / name).symlink_to(ROOT / name)
+    # Both languages read these files.
+    _copied(ROOT / "tests" / "golden", PLACE / "tests" / "golden")
     if not (folder / "node_modules" / "@stryker-mutator").exists():
         _npm("npm", "ci")
         _npm("npm", "install", "--no-save", "--no-package-lock", *_STRYKER)

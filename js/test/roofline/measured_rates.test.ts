@@ -6,7 +6,7 @@ import type { Ceiling } from "../../src/wire/types.ts";
 import { makeChip } from "../helpers.ts";
 
 const ceiling = (rest: Partial<Ceiling>): Ceiling => ({
-  ...{ name: "c", memory: null, precision: null, rate: 1, measured: true },
+  ...{ key: "c", name: "c", memory: null, precision: null, rate: 1, measured: true },
   ...rest,
 });
 const chip = makeChip({
