@@ -12,6 +12,7 @@ from tests.mutants import results
 from tests.mutants.results import Mutant, Outcome
 
 ROOT = Path(__file__).parents[2]
+KILLED: Outcome = "killed"
 
 
 def of(*outcomes: Outcome) -> list[Mutant]:
@@ -28,7 +29,7 @@ def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_mutant_that_runs_out_of_time_is_noticed_and_an_equivalent_one_does_not_count(listed: Path) -> None:
     listed.write_text("a.py :: old 2 ~> new 2 ## always true\n", encoding="utf-8")
-    text, wrong = results.table([of("killed", "timeout", "survived", *["killed"] * 18)])
+    text, wrong = results.table([of("killed", "timeout", "survived", *[KILLED] * 18)])
     assert text.splitlines()[-2:] == [
         "| a.py | 21 | 19 | 1 | 0 | 1 | 100.0 % |",
         "| all | 21 | 19 | 1 | 0 | 1 | 100.0 % |",
@@ -38,7 +39,7 @@ def test_a_mutant_that_runs_out_of_time_is_noticed_and_an_equivalent_one_does_no
 
 def test_a_score_below_the_limit_and_a_listed_mutant_that_is_killed_are_wrong(listed: Path) -> None:
     listed.write_text("a.py :: old 0 ~> new 0 ## always true\nb.py :: x ~> y ## not run\n", encoding="utf-8")
-    _, wrong = results.table([of("killed", "survived", *["killed"] * 8)])
+    _, wrong = results.table([of("killed", "survived", *[KILLED] * 8)])
     assert wrong == [
         "a.py: 90.0 % of its mutants are killed",
         "equivalent.txt: no such mutant survives: a.py :: old 0 ~> new 0",
