@@ -202,7 +202,8 @@ def test_siblings_that_share_an_input_save_reading_it() -> None:
 
 def test_an_op_is_not_merged_with_itself() -> None:
     parts = Partition.unfused(made(TAIL)).fuse("ln", "gelu")
-    assert refused(parts, "gelu", "ln").sentence == "ln + gelu is already one kernel"
+    again = refused(parts, "gelu", "ln")
+    assert (again.sentence, again.path) == ("ln + gelu is already one kernel", ("ln", "gelu"))
     assert refused(parts, "gelu", "gelu").code == "same"
 
 
@@ -228,9 +229,41 @@ def test_kernels_that_would_wait_for_each_other_are_refused_though_each_is_conve
     assert raised.value.refusal.code == "cycle"
 
 
+def test_a_way_round_starts_at_the_op_that_others_wait_for_not_at_the_first_of_its_kernel() -> None:
+    text = "a elementwise: x > p; b elementwise: x > q; c elementwise: q > r; d elementwise: p q r > s"
+    refusal = refused(Partition.unfused(made(text)).fuse("a", "b"), "a", "d")
+    assert (refusal.sentence, refusal.path) == ("c must run after b and before d", ("b", "c", "d"))
+    graph = made(
+        "b2 elementwise: t > q; a2 elementwise: q s > v; a1 elementwise: s > p; b1 elementwise: p t > u", outputs="u v"
+    )
+    cycle = refused(Partition.unfused(graph).fuse("a1", "a2"), "b1", "b2")
+    assert (cycle.code, cycle.path) == ("cycle", ("b2", "a2", "a1", "b1"))
+
+
 @pytest.mark.parametrize(
     ("text", "pair", "sentence"),
     [
+        (
+            "a matmul: x w > y; b injective: y > z",
+            "a b",
+            (
+                "a is a matrix product: only elementwise ops that follow it can join its kernel; "
+                "b is an injective op: it moves elements from one tile to another"
+            ),
+        ),
+        (
+            "a reduction: x > y; b matmul: x w > z",
+            "a b",
+            "b is a matrix product: only elementwise ops that follow it can join its kernel; a is a reduction",
+        ),
+        (
+            "a injective: x > y; b matmul: x w > z",
+            "a b",
+            (
+                "b is a matrix product: only elementwise ops that follow it can join its kernel; "
+                "a is an injective op: it moves elements from one tile to another"
+            ),
+        ),
         (
             "a opaque: x > y; b elementwise: y > z",
             "a b",
@@ -259,10 +292,14 @@ def test_kernels_that_would_wait_for_each_other_are_refused_though_each_is_conve
     ],
 )
 def test_kinds_that_do_not_fuse_say_why(text: str, pair: str, sentence: str) -> None:
-    refusal = refused(Partition.unfused(made(text)), *pair.split())
-    assert refusal.code in {"kinds", "barrier"}
-    assert refusal.sentence == sentence
-    assert set(refusal.path) <= {"a", "b"}
+    # The same with other ops before them in the graph.
+    for before in ("", "n elementwise: m > k; m0 matmul: k v > j; i0 injective: j > i; "):
+        refusal = refused(Partition.unfused(made(before + text)), *pair.split())
+        assert refusal.sentence == sentence
+        if "opaque" in text:
+            assert (refusal.code, refusal.path) == ("barrier", ("a",))
+        else:
+            assert (refusal.code, set(refusal.path)) == ("kinds", {"a", "b"})
 
 
 def test_matrix_products_share_a_kernel_on_a_common_input_only() -> None:
