@@ -46,7 +46,7 @@ _PYTHON: Final = {
     "roofwidget/workloads/capacity.py": ["workloads/test_partition", "workloads/test_axes"],
     "roofwidget/workloads/search.py": ["workloads/test_partition", "workloads/test_search_budget"],
 }
-_ROOFLINE: Final = ["test/roofline", "test/state", "test/text"]
+_ROOFLINE: Final = ["test/roofline", "test/text", "test/state/kernel_what_ifs.test.ts"]
 _TYPESCRIPT: Final = {
     "js/src/text/numbers.ts": ["test/text", "test/chart/axis_units.test.ts"],
     **{
