@@ -43,7 +43,7 @@ _PYTHON: Final = {
     "roofwidget/workloads/expressions.py": ["workloads/test_expressions", "workloads/test_numbers"],
     "roofwidget/workloads/partition.py": ["workloads/test_partition", "workloads/test_fusion_golden"],
     "roofwidget/workloads/legality.py": ["workloads/test_partition", "workloads/test_merging"],
-    "roofwidget/workloads/capacity.py": ["workloads/test_partition", "workloads/test_axes"],
+    "roofwidget/workloads/capacity.py": ["workloads/test_partition", "workloads/test_axes", "workloads/test_merging"],
     "roofwidget/workloads/search.py": ["workloads/test_partition", "workloads/test_search_budget"],
 }
 _ROOFLINE: Final = ["test/roofline", "test/text", "test/state/kernel_what_ifs.test.ts"]

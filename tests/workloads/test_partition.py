@@ -10,8 +10,10 @@ import pytest
 
 from roofwidget.chips import Chip, Memory, MissingFigureError
 from roofwidget.workloads import Graph, Tensor, chain, dim, search
+from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.legality import FusionError, Refusal
 from roofwidget.workloads.partition import Partition
+from roofwidget.workloads.structure import Structure
 
 CHIP = Chip("chip", {"bf16": 1e15, "vector": 2e13}, {"HBM": 1e12})
 SIZE = 1000 * 1000 * 2
@@ -389,7 +391,7 @@ def test_a_row_that_does_not_fit_on_chip_refuses_the_merge() -> None:
     parts = Partition.unfused(made(TAIL))
     assert parts.why_not("ln", "gelu", chip=with_smem(2000)) is None
     refusal = refused(parts, "ln", "gelu", chip=with_smem(1999))
-    assert refusal.code == "capacity"
+    assert (refusal.code, refusal.path) == ("capacity", ("ln", "gelu"))
     assert refusal.sentence == "the tiles of ln + gelu need 2 kB at a time; the SMEM of small holds 1.999 kB"
     assert (
         refused(parts, "gelu", "drop", chip=with_smem(1320, units="132 SM")).sentence
@@ -398,6 +400,35 @@ def test_a_row_that_does_not_fit_on_chip_refuses_the_merge() -> None:
     assert parts.why_not("gelu", "drop", chip=with_smem(256)) is None
     assert refused(parts, "gelu", "drop", chip=with_smem(255)).code == "capacity"
     assert parts.why_not("ln", "gelu", chip=CHIP) is None
+
+
+def test_two_units_have_a_share_each() -> None:
+    assert refused(Partition.unfused(made(TAIL)), "gelu", "drop", chip=with_smem(500, units="2 SM")).sentence == (
+        "the tiles of gelu + drop need 256 B at a time; a unit's share of the SMEM of small holds 250 B"
+    )
+
+
+def test_sizes_that_differ_in_the_twelfth_digit_have_fifteen() -> None:
+    graph = Graph("large")
+    rows = graph.input("x", (1, 1_234_567_890_123_456), "int8")
+    first, second = (Tensor(name, (1, 1_234_567_890_123_456), "int8") for name in "yz")
+    graph.op("reduction", "a", [rows], [first], 1)
+    graph.op("elementwise", "b", [first], [second], 1)
+    graph.output(second)
+    assert refused(Partition.unfused(graph), "a", "b", chip=with_smem(1_234_567_890_120_000)).sentence == (
+        "the tiles of a + b need 1.23456789012346 PB at a time; the SMEM of small holds 1.23456789012 PB"
+    )
+
+
+def test_a_dimension_decides_what_fits() -> None:
+    rows = dim("rows", 1, 4096, default=1000)
+    parts = Partition.unfused(made("ln reduction: x > y; gelu elementwise: y > z", shape=(4, rows)))
+    chip = with_smem(2000)
+    assert parts.why_not("ln", "gelu", chip=chip) is None
+    structure = Structure(parts.graph)
+    wide = Capacity(structure, structure.counts_at({"rows": 2000}), chip, {"rows": 2000})
+    assert wide.need(0b11) == 4000
+    assert not wide.fits(0b11)
 
 
 def test_a_product_keeps_a_tile_of_its_result() -> None:
