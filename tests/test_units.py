@@ -28,6 +28,7 @@ from roofwidget.units import (
     format_significant,
     parse,
     positive,
+    ratio_units,
 )
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -127,6 +128,12 @@ def test_the_text_of_a_negative_number_is_that_of_the_positive_with_a_minus(
     value: float, digits: int, unit: str
 ) -> None:
     assert format_quantity(-value, unit, digits) == "-" + format_quantity(value, unit, digits)
+
+
+def test_the_unit_of_a_ratio_names_the_operations_that_are_counted() -> None:
+    asked = (["FLOP"], ["OP"], ["OP", "FLOP", "OP"], [])
+    assert [ratio_units(each, "B") for each in asked] == ["FLOP/B", "OP/B", "FLOP/B · OP/B", "FLOP/B"]
+    assert ratio_units(["OP"], "s") == "OP/s"
 
 
 # -- text to numbers ---------------------------------------------------------------------------------------------------
