@@ -57,11 +57,20 @@ _TYPESCRIPT: Final = {
         )
     },
     **{
-        f"js/src/fusion/{name}.ts": ["test/fusion"]
-        for name in (
-            *("axes", "bodies", "capacity", "conditions", "expressions", "graph", "greedy", "group_kernels"),
-            *("legality", "partition", "search"),
-        )
+        f"js/src/fusion/{name}.ts": [f"test/fusion/{each}.test.ts" for each in tests]
+        for name, tests in {
+            "axes": ["axes", "capacity"],
+            "bodies": ["search", "capacity"],
+            "capacity": ["capacity", "axes"],
+            "conditions": ["conditions"],
+            "expressions": ["expressions"],
+            "graph": ["graph", "expressions", "partition"],
+            "greedy": ["search", "capacity"],
+            "group_kernels": ["partition"],
+            "legality": ["partition", "capacity", "axes"],
+            "partition": ["partition"],
+            "search": ["search"],
+        }.items()
     },
 }
 FILES: Final = [*_PYTHON, *_TYPESCRIPT]
