@@ -35,6 +35,7 @@ describe("the unit of a typed answer", () => {
     expect(parseAnswer("2t", "FLOP/s")).toBe(2e12);
     expect(parseAnswer("3.5 gb/s", "B/s")).toBeUndefined();
     expect(parseAnswer("3g", "B/s")).toBe(3e9);
+    expect(parseAnswer("2t", "OP/s")).toBe(2e12);
   });
   it("has a binary prefix for bytes only", () => {
     expect(parseAnswer("1 KiB", "B")).toBe(1024);

@@ -108,6 +108,20 @@ describe("numbers to text", () => {
   });
 });
 
+describe("an amount that a person types", () => {
+  it("may be as large as the limit, and is quoted without the spaces around it", () => {
+    expect(parseAmount("5 kB", "B", 5000)).toBe(5000);
+    expect(parseAmount("5.001 kB", "B", 5000)).toMatch(/5 kB/);
+    expect(parseAmount("  much ", "FLOP", 1)).toBe(parseAmount("much", "FLOP", 1));
+  });
+  it("has a prefix at its start only", () => {
+    expect(parseAmount("2 tflop", "FLOP", 1e30)).toBe(2e12);
+    expect(parseAmount("2 flotp", "FLOP", 1e30)).toMatch(/is not a unit of FLOP/);
+    expect(parseAmount("3 gb", "B", 1e30)).toBe(3e9);
+    for (const text of ["3 xgb", "3 gbx"]) expect(parseAmount(text, "B", 1e30), text).toMatch(/is not a unit of B/);
+  });
+});
+
 describe("what a person types", () => {
   it("is read as the double nearest to what is written", () => {
     for (const { text, unit, value } of golden.parse) {
