@@ -61,7 +61,9 @@ def _functions(source: str) -> dict[str, list[str]]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and "__mutmut_" in node.name:
             text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
-            found[node.name] = text.replace(node.name, re.sub(r"__mutmut_\w+$", "", node.name), 1).splitlines()
+            found[node.name] = text.replace(
+                node.name, re.sub(r"^x_|^x.*ǁ|__mutmut_\w+$", "", node.name), 1
+            ).splitlines()
     return found
 
 
