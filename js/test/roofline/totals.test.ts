@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { drawnRows, isProgram, isTotal, withTotals } from "../../src/roofline/totals.ts";
-import { textAt } from "../../src/wire/columns.ts";
+import { type Kernels, textAt } from "../../src/wire/columns.ts";
 import { makeKernels } from "../helpers.ts";
 
 const KERNELS = makeKernels(
@@ -20,16 +20,16 @@ const KERNELS = makeKernels(
 );
 
 describe("a table with totals", () => {
-  const table = withTotals(KERNELS);
-  const texts = (name: "name" | "short" | "precision" | "category") =>
+  const texts = (table: Kernels, name: "name" | "short" | "precision" | "category") =>
     [0, 1, 2, 3, 4].map((row) => textAt(table[name], row));
   const { NaN: none } = Number;
   it("has the rows of the program after those of the kernels, in every column", () => {
+    const table = withTotals(KERNELS);
     expect([table.n, table.own]).toEqual([5, 2]);
-    expect(texts("name")).toEqual(["a", "b", "step", "all", "again"]);
-    expect(texts("precision")).toEqual(["bf16", null, null, "fp8", null]);
-    expect(texts("category")).toEqual(["loop", null, "step", "program", "program"]);
-    expect(texts("short").slice(0, 1)).toEqual(["A"]);
+    expect(texts(table, "name")).toEqual(["a", "b", "step", "all", "again"]);
+    expect(texts(table, "precision")).toEqual(["bf16", null, null, "fp8", null]);
+    expect(texts(table, "category")).toEqual(["loop", null, "step", "program", "program"]);
+    expect(texts(table, "short").slice(0, 1)).toEqual(["A"]);
     expect([...table.time]).toEqual([3, 6, 9, 12, 1]);
     expect([...table.selfTime]).toEqual([3, 5, 9, 12, 1]);
     expect([...table.count]).toEqual([1, 2, 1, 1, 1]);
@@ -51,6 +51,7 @@ describe("a table with totals", () => {
     expect(withTotals(empty)).toBe(empty);
   });
   it("tells totals from kernels, and the program from its steps", () => {
+    const table = withTotals(KERNELS);
     expect([0, 1, 2, 3].map((row) => [isTotal(table, row), isProgram(table, row)])).toEqual([
       [false, false],
       [false, false],
@@ -60,6 +61,7 @@ describe("a table with totals", () => {
     expect(isProgram(makeKernels([{ category: "program" }]), 0)).toBe(false);
   });
   it("is drawn with the program last, or as totals alone, the first on top", () => {
+    const table = withTotals(KERNELS);
     expect([...drawnRows(table, Int32Array.of(1, 0), false)]).toEqual([1, 0, 3]);
     expect([...drawnRows(table, Int32Array.of(1, 0), true)]).toEqual([4, 3, 2]);
     expect([...drawnRows(makeKernels([{}, {}]), Int32Array.of(1), false)]).toEqual([1]);
