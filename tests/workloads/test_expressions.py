@@ -243,7 +243,7 @@ def test_a_dim_has_a_range_from_1_that_holds_its_default(low: int, high: int, de
 
 def test_a_dim_may_start_at_its_largest_value_and_has_a_default_that_is_an_int() -> None:
     assert dim("batch", 1, 9, default=9).default == 9
-    with pytest.raises(TypeError, match="^default of dim 'batch' must be an int, got True"):
+    with pytest.raises(TypeError, match=r"^default of dim 'batch' must be an int, got True"):
         dim("batch", 1, 9, default=True)
 
 
