@@ -536,3 +536,21 @@ def test_bytes_at_any_of_the_levels_that_count_are_not_elsewhere() -> None:
     assert rw.bound(table, chip, memory="all").bytes_elsewhere is None
     assert rw.bound(table, chip).bytes_elsewhere is not None
     assert rw.bound(table[[0]], chip).bytes_elsewhere is None
+
+
+def test_remarks_name_operations_of_integers_and_kernels_that_mix_them_with_flops() -> None:
+    chip = rw.Chip("chip", {"bf16": 100, "int8": 200}, {"HBM": 10})
+    mixed = rw.Kernels(["a", "b"], {"bf16": [1.0, 1.0], "int8": [1.0, 1.0]}, [1, 1])
+    rest = (
+        "FLOPs and operations of integers: both are charged to their own peaks, and rates and intensities in OP are of"
+    )
+    assert rw.bound(mixed, chip).remarks == (f"2 kernels do {rest} their sum.",)
+    assert rw.bound(mixed[[0]], chip).remarks == (f"1 kernel does {rest} their sum.",)
+    assert rw.bound(rw.Kernel("a", {"vector": 100}, 1), chip, precision="int8").remarks == (
+        "chip has no separate peak for vector operations: they are charged to the int8 peak.",
+    )
+    slow = rw.Chip("chip", {"int8": 1.23456}, {"HBM": 98765432.0})
+    assert (
+        "a peak of 1.235 OP/s and HBM with 98.77 MB/s, so its ridge point is 0.0000000125 OP/B: check"
+        in (rw.bound(rw.Kernel("a", 1, 1), slow).remarks[0])
+    )
