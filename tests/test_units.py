@@ -131,7 +131,7 @@ def test_the_text_of_a_negative_number_is_that_of_the_positive_with_a_minus(
 
 
 def test_the_unit_of_a_ratio_names_the_operations_that_are_counted() -> None:
-    asked = (["FLOP"], ["OP"], ["OP", "FLOP", "OP"], [])
+    asked: list[list[str]] = [["FLOP"], ["OP"], ["OP", "FLOP", "OP"], []]
     assert [ratio_units(each, "B") for each in asked] == ["FLOP/B", "OP/B", "FLOP/B · OP/B", "FLOP/B"]
     assert ratio_units(["OP"], "s") == "OP/s"
 
