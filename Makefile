@@ -12,6 +12,7 @@
 #   make hosts    the widget in every host of docs/hosts.md, each in an environment of its own (minutes)
 #   make faults   the widget while kernels, servers, connections and pages fail, with a table of the faults (minutes)
 #   make graders  notebooks with questions under nbgrader and otter-grader, each in an environment of its own (minutes)
+#   make mutants  the arithmetic with one wrong operator, number or text at a time: what the tests notice (an hour or more)
 #   make fuzz     40,000 damaged profiles, chip files, saved states and messages, and a table of what came of them (an hour)
 #   make course   every notebook as a page that needs no Python and no network, with a table of contents, in course/
 #   make docs     the documentation as a site in build/docs, opened page by page in Chromium (minutes)
@@ -21,8 +22,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types js unit notebooks browser hosts faults graders fuzz course docs build bench bundle clean \
-  distclean api consumer release-check lowest newest
+.PHONY: help demo test lint types js unit notebooks browser mutants hosts faults graders fuzz course docs build bench \
+  bundle clean distclean api consumer release-check lowest newest
 
 PYTHON ?= python3
 # Names or paths of interpreters.
@@ -68,6 +69,10 @@ browser: .venv/.dev bundle
 	python tests/browser/chromium.py --install
 	# A JupyterLab and a Chromium each: most of the time is waiting.
 	pytest -n 3 tests/browser tests/hosts tests/faults
+
+# One wrong operator, number or text at a time; docs/trust.md has the scores.
+mutants: .venv/.dev js/node_modules/.package-lock.json
+	python -m tests.mutants $(FILES)
 
 hosts: .venv/.dev bundle
 	python tests/browser/chromium.py --install

@@ -376,11 +376,7 @@ def _whole_digits(value: float, least: int) -> int:
 
 
 def _special(value: float) -> str | None:
-    if math.isnan(value):
-        return "unknown"
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    return "0" if value == 0 else None
+    return "unknown" if math.isnan(value) else {math.inf: "∞", -math.inf: "-∞"}.get(value)
 
 
 def _decompose(value: float, digits: int) -> tuple[str, str, int]:

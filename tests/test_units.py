@@ -28,6 +28,7 @@ from roofwidget.units import (
     format_significant,
     parse,
     positive,
+    ratio_units,
 )
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -74,6 +75,10 @@ def test_a_share_is_whole_from_ten_percent_on_and_a_hundred_percent_only_where_i
 def test_a_factor_has_two_digits_below_ten_three_near_to_one_and_ties_go_to_even() -> None:
     for case in UNITS["factor"]:
         assert format_factor(case["value"]) == case["text"], case
+
+
+def test_a_share_has_more_digits_when_they_are_asked_for() -> None:
+    assert [format_percent(0.7999, more) for more in (0, 1, 2)] == ["80 %", "80 %", "79.99 %"]
 
 
 def test_a_change_has_its_sign_and_is_unknown_from_nothing_to_something() -> None:
@@ -123,6 +128,12 @@ def test_the_text_of_a_negative_number_is_that_of_the_positive_with_a_minus(
     value: float, digits: int, unit: str
 ) -> None:
     assert format_quantity(-value, unit, digits) == "-" + format_quantity(value, unit, digits)
+
+
+def test_the_unit_of_a_ratio_names_the_operations_that_are_counted() -> None:
+    asked: list[list[str]] = [["FLOP"], ["OP"], ["OP", "FLOP", "OP"], []]
+    assert [ratio_units(each, "B") for each in asked] == ["FLOP/B", "OP/B", "FLOP/B · OP/B", "FLOP/B"]
+    assert ratio_units(["OP"], "s") == "OP/s"
 
 
 # -- text to numbers ---------------------------------------------------------------------------------------------------
@@ -257,3 +268,12 @@ def test_a_figure_is_within_the_limits_of_hardware_and_both_limits_are_accepted(
         with pytest.raises(ValueError, match=r"^it[ :]"):
             figure(impossible, unit, "it")
     assert figure(0, unit, "it", may_be_zero=True) == 0
+
+
+def test_a_figure_is_read_from_text_and_its_error_has_the_limits_with_their_unit() -> None:
+    assert figure("3.35 TB/s", "B/s", "bandwidth") == 3.35e12
+    assert figure("30 pJ/B", "J/B", "energy") == 3e-11
+    with pytest.raises(ValueError, match=r"^peak must be from 0\.001 FLOP/s to 1 YFLOP/s, which all hardware is, got "):
+        figure(1e99, "FLOP/s", "peak")
+    with pytest.raises(ValueError, match=r"^clock must be from 0\.001 Hz to 1 PHz, which all hardware is, got "):
+        figure(1e99, "Hz", "clock")

@@ -105,7 +105,7 @@ def bound(
     moved = bytes_by_level(table, chip)
     memory_time = {name: frozen(amount / chip.bandwidth(name)) for name, amount in moved.items()}
     network_time = _network_time(table, chip, exposed)
-    overhead_time = table.count * a_launch if a_launch else np.zeros(())
+    overhead_time = table.count * a_launch
     judged = tuple(memory_time) if level == "all" else (level,)
     slow, _ = slowest_level(memory_time, judged, len(table))
     body, time = join_times(compute_time, slow, network_time, overhead_time, overlap=hidden, exposed=exposed)
@@ -199,7 +199,7 @@ def _own_peaks(
     means plain FLOPs. If the chip has no peak for the class at a precision, the general peak of this precision is used.
     """
     coded = table.codes("precision")
-    used = np.flatnonzero(np.bincount(coded.codes[counted], minlength=len(coded.values)))
+    used = np.flatnonzero(np.bincount(coded.codes[counted]))
     peaks = np.full(len(coded.values), np.nan)
     charged: list[str] = []
     for code in used:
@@ -298,7 +298,7 @@ def _bytes_elsewhere(table: Kernels, chip: Chip, judged: tuple[str, ...]) -> Tex
     others = {level: column for level, column in {**own, **foreign}.items() if level not in judged}
     if not any((lost & ~np.isnan(column)).any() for column in others.values()):
         return None
-    found = np.full(len(table), None, dtype=object)
+    found = np.full(len(table), None)
     for row in np.flatnonzero(lost):
         found[row] = ", ".join(level for level, column in others.items() if not np.isnan(column[row])) or None
     return frozen(found)

@@ -303,7 +303,7 @@ def _recast(kernels: Kernels) -> Kernels:
     plain = [column for key, column in flops.items() if key not in FLOP_CLASSES]
     return kernels.replace(
         flops={
-            **({ASKED_PRECISION: sum_of_known(plain, len(kernels))} if plain else {}),
+            ASKED_PRECISION: sum_of_known(plain, len(kernels)),
             **{key: column for key, column in flops.items() if key in FLOP_CLASSES},
         },
         precision=None,

@@ -95,7 +95,7 @@ def join_times(
         # Adding to the larger time makes the result exactly the larger time at an overlap of 1, without a rounding
         # error.
         body = body + (1 - overlap) * np.minimum(compute, memory)
-    time = body / (1 - exposed) if exposed else body
+    time = body / (1 - exposed)
     for outside in (network, overhead):
         if outside.ndim:
             time = np.maximum(time, outside)

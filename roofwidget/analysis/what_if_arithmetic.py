@@ -57,7 +57,7 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], b
     after = _with_bytes(before, by_bytes)
     bound = bound_of(before)
     # If the bytes of a kernel do not change, the new time does not depend on the bound, which may be unknown.
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+    with np.errstate(invalid="ignore"):
         follows = np.where(by_bytes == 1, 1.0, bound_of(after).time / bound.time)
     factor = follows * np.fmax(by_time, least_time(bound))
     return _put_back(kernels, rows, after, factor)

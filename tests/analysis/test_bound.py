@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import roofwidget as rw
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Energy
+from roofwidget.kernels.non_kernels import non_kernels
 
 H100 = rw.Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12})
 
@@ -32,6 +34,71 @@ def linked() -> rw.Chip:
 
 def units() -> rw.Chip:
     return rw.Chip("engines", {"bf16": 100, "fp8": 200, "bf16_vector": 4, "vector": 2}, {"HBM": 10})
+
+
+# -- what the result keeps of its kernels ------------------------------------------------------------------------------
+
+
+def test_a_bound_keeps_source_and_self_time_of_its_kernels_and_who_is_no_kernel() -> None:
+    table = rw.Kernels(["k", "idle"], [1, 0], [1, 0], time=[2, 2], self_time=[1, 2], source="run 1")
+    bound = rw.bound(table, simple())
+    assert bound.source == "run 1"
+    assert bound.self_time is not None
+    assert bound.self_time.tolist() == [1, 2]
+    assert rw.bound(table.replace(self_time=None), simple()).self_time is None
+    wait = rw.Kernels(["MPI_Wait", "k"], [0, 1], [0, 1], time=[1, 1], category=["mpi", None])
+    found, expected = rw.bound(wait, simple()).non_kernels, non_kernels(wait)
+    assert (None if found is None else found.tolist()) == (None if expected is None else expected.tolist())
+
+
+def test_warnings_of_a_data_frame_are_remarks_but_those_of_a_table_are_not_repeated() -> None:
+    frame = pd.DataFrame({"name": ["k"], "flops": [1.0], "bytes": [1.0], "remark": [object()]})
+    table = rw.Kernels.from_dataframe(frame)
+    assert table.warnings
+    assert rw.bound(frame, simple()).remarks == table.warnings
+    assert rw.bound(table, simple()).remarks == ()
+
+
+# -- options that are refused, word by word ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"overlap": 1.5}, "overlap must be a share from 0 to 1, got 1.5"),
+        ({"overlap": -0.5}, "overlap must be a share from 0 to 1, got -0.5"),
+        ({"exposed_comm": 1}, "exposed_comm must be a share from 0 to below 1, got 1"),
+        ({"launch_overhead": "5 B"}, "launch_overhead: 'B' is not a unit of s; write for example '8.5 us'"),
+    ],
+)
+def test_an_option_out_of_range_is_refused_in_full(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        one(1, 1, 1, simple(), **options)
+
+
+# -- limits of remarks -------------------------------------------------------------------------------------------------
+
+
+def test_a_ridge_point_at_a_limit_is_not_doubted_and_one_beyond_is_with_four_digits() -> None:
+    for peak, bandwidth in ((1.0, 1e4), (1e7, 1.0)):
+        assert one(1, 1, 1e-3, simple(peak, bandwidth)).remarks == ()
+    (remark,) = one(1, 1, 1, simple(1.23456, 98765432.0)).remarks
+    assert remark == (
+        "chip has a peak of 1.235 FLOP/s and HBM with 98.77 MB/s, so its ridge point is 0.0000000125 FLOP/B: check the "
+        "prefixes, as in '989 TFLOP/s' and '3.35 TB/s'."
+    )
+
+
+def test_a_long_time_is_doubted_from_a_tenth_of_a_second_and_above_1000_times_its_bound() -> None:
+    assert "check that times are in seconds" in one(1, 1e-3, 0.1, simple(1e7, 1e4)).remarks[0]
+    assert one(1, 1e-3, 0.0999, simple(1e7, 1e4)).remarks == ()
+    assert one(0, 1, 1, simple(1e7, 1000.0)).remarks == ()
+    assert one(0, 1, 1.001, simple(1e7, 1000.0)).remarks != ()
+
+
+def test_times_and_bounds_of_any_size_give_no_warning() -> None:
+    table = rw.Kernels(["nothing", "all"], [0, 0], [0, 1e-300], time=[0, 1e300], count=[1, 1])
+    assert rw.bound(table, simple()).utilization[1] == 0
 
 
 # -- plain rooflines ---------------------------------------------------------------------------------------------------
@@ -435,3 +502,55 @@ def test_a_kernel_that_lacks_only_a_link_keeps_its_attainable_rate() -> None:
     assert found.attainable.tolist() == [1e14, 1e14]
     assert found.peak_fraction.tolist() == [0.01, 0.01]
     assert np.isnan(found.time).tolist() == np.isnan(found.network_time).tolist() == [True, False]
+
+
+def test_flops_of_every_known_precision_count_and_those_that_no_kernel_has_are_skipped() -> None:
+    chip = rw.Chip("c", {"bf16": 100, "fp8": 200}, {"HBM": 10})
+    flops = {"int4": [math.nan, math.nan], "fp8": [100.0, math.nan], "bf16": [100.0, 100.0], "": [50.0, math.nan]}
+    bound = rw.bound(rw.Kernels(["a", "b"], flops, [1, 1]), chip)
+    assert bound.compute_time.tolist() == [2, 1]
+
+
+def test_less_than_a_byte_over_the_link_takes_time_too() -> None:
+    assert one(0, {"HBM": 0, "network": 0.5}, 1, linked()).time[0] == 0.25
+
+
+def test_classes_of_the_matrix_units_need_no_peak_of_their_own() -> None:
+    for word in ("matmul", "tensor"):
+        assert one({word: 100}, 1, 1, simple()).remarks == ()
+    assert one({"vector": 100}, 1, 1, simple()).remarks == (
+        "chip has no separate peak for vector FLOPs: they are charged to the bf16 peak.",
+    )
+
+
+def test_the_name_of_a_kernel_with_network_bytes_is_cut_after_60_letters() -> None:
+    kernel = rw.Kernel("n" * 70, 1, {"HBM": 1, "network": 1})
+    with pytest.raises(ValueError, match=rf"kernel '{'n' * 60}' has network bytes: give one of the two$"):
+        rw.bound(kernel, linked(), exposed_comm=0.5)
+
+
+def test_bytes_at_any_of_the_levels_that_count_are_not_elsewhere() -> None:
+    chip = rw.Chip("c", {"bf16": 100}, {"HBM": 10, "L2": 50})
+    moved = {"HBM": [1.0, math.nan], "L2": [math.nan, 1.0], "L9": [1.0, 1.0]}
+    table = rw.Kernels(["a", "b"], [1, 1], moved)
+    assert rw.bound(table, chip, memory="all").bytes_elsewhere is None
+    assert rw.bound(table, chip).bytes_elsewhere is not None
+    assert rw.bound(table[[0]], chip).bytes_elsewhere is None
+
+
+def test_remarks_name_operations_of_integers_and_kernels_that_mix_them_with_flops() -> None:
+    chip = rw.Chip("chip", {"bf16": 100, "int8": 200}, {"HBM": 10})
+    mixed = rw.Kernels(["a", "b"], {"bf16": [1.0, 1.0], "int8": [1.0, 1.0]}, [1, 1])
+    rest = (
+        "FLOPs and operations of integers: both are charged to their own peaks, and rates and intensities in OP are of"
+    )
+    assert rw.bound(mixed, chip).remarks == (f"2 kernels do {rest} their sum.",)
+    assert rw.bound(mixed[[0]], chip).remarks == (f"1 kernel does {rest} their sum.",)
+    assert rw.bound(rw.Kernel("a", {"vector": 100}, 1), chip, precision="int8").remarks == (
+        "chip has no separate peak for vector operations: they are charged to the int8 peak.",
+    )
+    slow = rw.Chip("chip", {"int8": 1.23456}, {"HBM": 98765432.0})
+    assert (
+        "a peak of 1.235 OP/s and HBM with 98.77 MB/s, so its ridge point is 0.0000000125 OP/B: check"
+        in (rw.bound(rw.Kernel("a", 1, 1), slow).remarks[0])
+    )

@@ -199,6 +199,7 @@ def test_sizes_bandwidths_latencies_and_times_may_be_text_with_a_unit() -> None:
     assert float(time) == pytest.approx(1.75e9 / 450e9 + 14e-6, rel=1e-15)
     assert float(network_bytes("all-gather", "8 MB", 8)) == 7e6
     assert float(network_intensity("1 TFLOP", "400 MB")) == 2500
+    assert float(exposed_fraction("2 ms", 0, body_time="8 ms")) == pytest.approx(0.2, rel=1e-15)
     assert float(exposed_fraction("10 ms", "8 ms")) == pytest.approx(0.2, rel=1e-15)
     assert float(effective_roof("2 PFLOP/s", 0.5)) == 1e15
 
@@ -292,11 +293,20 @@ def test_network_intensity_is_infinite_where_nothing_is_sent() -> None:
         (lambda: collective_time("permute", 1, 2, Link("ICI")), rw.MissingFigureError, "the link 'ICI' has no bandw"),
         (lambda: collective_time("permute", 1, 2, linked(None)), rw.MissingFigureError, "chip has no .*Link"),
         (lambda: collective_time("permute", 1, 2, 1, topologie="ring"), TypeError, "did you mean 'topology'"),  # type: ignore[call-overload]
-        (lambda: exposed_fraction(1, 3, body_time=2), ValueError, "overlappable_time is a part of body_time"),
+        (
+            lambda: exposed_fraction(1, 3, body_time=2),
+            ValueError,
+            "^overlappable_time is a part of body_time and cannot be longer$",
+        ),
         (lambda: exposed_fraction(-1, 3), ValueError, "network_time must be a finite number"),
         (lambda: effective_roof(1, [0.5, 1]), ValueError, "below 1, got 1.0"),
         (lambda: effective_roof(1, -0.5), ValueError, "exposed must be a finite number that is not negative"),
         (lambda: network_intensity(1, -1), ValueError, "network_bytes must be a finite number"),
+        (lambda: network_intensity(-1, 1), ValueError, "^flops must be a finite number"),
+        (lambda: exposed_fraction(1, -1), ValueError, "^overlappable_time must be a finite number"),
+        (lambda: exposed_fraction(1, 1, body_time=-1), ValueError, "^body_time must be a finite number"),
+        (lambda: exposed_fraction(1, 1, body_time="1 B"), ValueError, "^body_time: 'B' is not a unit of s"),
+        (lambda: effective_roof(-1, 0.5), ValueError, "^attainable must be a finite number"),
     ],
 )
 def test_what_cannot_be_is_named(asked: Any, error: type[Exception], message: str) -> None:

@@ -282,3 +282,95 @@ def test_recast_work_needs_a_peak_and_no_other_precision(step: Kernels) -> None:
         project(step, NEW, recast="fp64")
     with pytest.raises(ValueError, match="recast='fp8' replaces the precision"):
         project(step, NEW, recast="fp8", precision="bf16")
+
+
+# -- texts, to the letter ----------------------------------------------------------------------------------------------
+
+
+def lines(kernels: Kernels, **options: Any) -> list[str]:
+    return repr(project(kernels, NEW, source=OLD, **options)).splitlines()
+
+
+def test_kernels_that_keep_their_time_and_those_not_measured_are_in_the_text() -> None:
+    unknown = Kernels(["a", "b", "c", "d"], [np.nan] * 4, [np.nan] * 4, time=[1, 2, np.nan, np.nan])
+    assert lines(unknown) == [
+        "Projection: 4 kernels from Old to New (bf16): 3 s to 3 s, 1 times as fast",
+        "kernel  before        after    faster",
+        "b       2 s           2 s      stays",
+        "a       1 s           1 s      stays",
+        "c       not measured  unknown",
+        "d       not measured  unknown",
+        "2 kernels keep their time, 3 s, because a bound is unknown.",
+    ]
+    assert lines(unknown[[2]])[0] == "Projection: 1 kernel from Old to New (bf16): 0 s to 0 s"
+    assert lines(Kernels()) == ["Projection: 0 kernels from Old to New (bf16): 0 s to 0 s"]
+    nested = Kernels(["outer"], [1e14], [1e12], time=[1], self_time=[0])
+    assert lines(nested)[-1] == "outer   0 s     0 s    stays"
+
+
+def test_the_longest_kernels_come_first_equal_ones_in_the_order_of_the_table() -> None:
+    times = [1.0 + at % 2 for at in range(60)]
+    many = Kernels([f"k{at:02}" for at in range(60)], [1e14] * 60, [1e12] * 60, time=times)
+    made = project(many, NEW, source=OLD)
+    assert [line.split()[0] for line in repr(made).splitlines()[2:10]] == [f"k{at:02}" for at in range(1, 17, 2)]
+    assert repr(made).splitlines()[10] == "… and 52 more"
+    html = made._repr_html_()
+    assert html.count("<tr>") == 1 + 50 + 1
+    assert "and 10 more" in html
+
+
+def test_a_tenth_of_a_second_above_the_roof_is_named_too() -> None:
+    above = project(Kernels(["k"], [1e14], [1e12], time=[0.5]), NEW, source=OLD)
+    assert above.above == 0.5
+    assert above.notes[-1].startswith("Kernels above their roof (100 % of the time)")
+
+
+@pytest.mark.parametrize(
+    ("flops", "precision", "asked", "remark"),
+    [
+        (
+            {"": [1e14, 1e14]},
+            ["bf16", "bf16"],
+            "fp8",
+            "2 kernels name their own precision, so fp8 does not apply to them.",
+        ),
+        ({"bf16": [0.5, 0]}, None, "fp8", "1 kernel names its own precision, so fp8 does not apply to it."),
+        ({"": [1e14, 1e14], "fp32": [1, 1]}, None, "fp8", None),
+        ({"": [1e14, 1e14]}, ["bf16", "bf16"], "auto", None),
+        ({"": [1e14, 1e14]}, ["bf16", "bf16"], None, None),
+    ],
+)
+def test_a_precision_that_kernels_name_themselves_is_told(
+    flops: Any, precision: Any, asked: str | None, remark: str | None
+) -> None:
+    kernels = Kernels(["a", "b"], flops, [1e12, 1e12], time=[2, 2], precision=precision)
+    found = [each for each in project(kernels, NEW, source=OLD, precision=asked).remarks if "own precision" in each]
+    assert found == ([] if remark is None else [remark])
+
+
+def test_all_flops_of_a_class_stay_in_their_class_when_the_rest_is_recast() -> None:
+    engines = Chip("engines", {"bf16": 1e14, "fp8": 2e14, "vector": 1e12}, {"HBM": 1e13})
+    kernels = Kernels(["norm"], {"vector": [1e12]}, [1.0], time=[2])
+    assert project(kernels, engines, source=engines, recast="fp8").by_kernel.tolist() == [2]
+
+
+def test_a_kernel_without_work_on_the_chip_it_ran_on_keeps_its_time_without_a_warning() -> None:
+    kernels = Kernels(["k"], [0], {"HBM": [0.0], "DRAM": [5.0]}, time=[2])
+    assert project(kernels, NEW, source=OLD).by_kernel.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"clock": "1 B"}, ValueError, "^clock: 'B' is not a unit of Hz"),
+        ({"clock": 0}, ValueError, "^clock must be a finite number above zero"),
+        ({"precision": 3}, TypeError, "^precision must be text"),
+        ({"recast": 3}, TypeError, "^recast must be text"),
+        ({"at_roof": 3}, TypeError, r"^at_roof must be .*such as \[0, 3\]"),
+        ({"at_roof": [1]}, ValueError, "^at_roof: 1 is not a row of the 1 kernel$"),
+        ({"source": None}, ValueError, "^project needs the chip that .* they name none: give source=$"),
+    ],
+)
+def test_a_wrong_option_is_refused_by_name(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        project(Kernels(["k"], [1], [1], time=[1]), NEW, **{"source": OLD, **options})

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import roofwidget as rw
+from roofwidget.analysis.roofline import join_times
 
 GOLDEN_FILE = Path(__file__).parents[1] / "golden/roofline.json"
 GOLDEN: dict[str, Any] = json.loads(GOLDEN_FILE.read_text(encoding="utf-8"))
@@ -164,11 +165,18 @@ def test_a_peak_or_bandwidth_that_is_no_number_is_refused_by_name(bad: Any) -> N
 
 def test_a_negative_intensity_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^ai must not be negative, got -2\.0$"):
-        rw.attainable([1.0, -2.0], 1.0, 1.0)
+        rw.attainable([1.0, 0.5, 0.0, -2.0], 1.0, 1.0)
+
+
+def test_under_full_overlap_the_body_is_the_longer_time_even_if_it_is_infinite() -> None:
+    times = np.array([math.inf, 3.0, 2.0]), np.array([math.inf, 2.0, 3.0])
+    body, time = join_times(*times, np.zeros(()), np.zeros(()), overlap=1, exposed=0)
+    assert body.tolist() == time.tolist() == [math.inf, 3, 3]
 
 
 def test_one_peak_or_bandwidth_may_be_text_with_a_unit() -> None:
     assert rw.attainable([1.0, 1e6], "989 TFLOP/s", "3.35 TB/s").tolist() == [3.35e12, 989e12]
+    assert rw.attainable("2 FLOP/B", "989 TFLOP/s", "3 TB/s") == 6e12
     assert float(rw.ridge_point("6.7 TFLOP/s", "3.35 TB/s")) == 2
     with pytest.raises(ValueError, match=r"^bandwidth: 'TFLOP/s' is not a unit of B/s"):
         rw.ridge_point(1.0, "3 TFLOP/s")

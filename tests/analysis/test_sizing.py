@@ -18,6 +18,7 @@ from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, 
 PRINTED: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden/guide.json").read_text(encoding="utf-8"))
 H100 = rw.Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12})
 V5E = rw.Chip("v5e", {"bf16": 1.97e14, "int8": 3.94e14}, {"HBM": 8.2e11})
+V5P = rw.Chip("v5p", {"bf16": 4.59e14}, {"HBM": 2.765e12}, links={"ICI": 6 * 9e10})
 V5E_INT8 = rw.Chip("v5e", {"int8": 3.94e14}, {"HBM": 8.1e11, "VMEM": 22 * 8.1e11})
 
 settings.register_profile("unhurried", deadline=None)
@@ -108,6 +109,8 @@ def test_a_layer_too_small_for_its_chip_is_compute_bound_at_no_batch() -> None:
     assert critical_batch(H100, 128, 128) == math.inf
     # At the limit the FLOPs of a sample take as long as its activations, and the weights need extra time.
     assert critical_batch(chip_of(100, 1), 200, 200) == math.inf
+    # Half a FLOP per sample is left for the weights.
+    assert critical_batch(chip_of(1, 1), 1, 1, activation_bytes=0.75) == 4
 
 
 @given(
@@ -180,6 +183,14 @@ def test_a_chip_without_a_link_says_so() -> None:
         (lambda: critical_batch(H100, 0, 1), ValueError, "d must be a finite number above zero"),
         (lambda: critical_batch(H100, weight_bytes=-1), ValueError, "weight_bytes must be a finite number above zero"),
         (lambda: critical_batch(H100, output_bytes=math.nan), ValueError, "output_bytes must be a finite number"),
+        (
+            lambda: critical_batch(H100, activation_bytes=0),
+            ValueError,
+            "^activation_bytes must be a finite number above",
+        ),
+        (lambda: critical_batch_per_chip(V5P, gradient_bytes=0), ValueError, "^gradient_bytes must be a finite number"),
+        (lambda: critical_batch(H100, 1, 0), ValueError, "^f must be a finite number above zero"),
+        (lambda: critical_batch(H100, 10**400, 1), ValueError, "^d: an integer of more than 20 digits does not fit"),
         (lambda: smallest_square_matmul(H100, itemsize=0), ValueError, "itemsize must be a finite number above zero"),
         (lambda: smallest_square_matmul(H100, itemsize="2 s"), ValueError, "^itemsize: 's' is not a unit of B"),
         (lambda: smallest_square_matmul(H100, itemsize=True), TypeError, "^itemsize: expected a number or text"),

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 import roofwidget as rw
+from roofwidget.analysis.utilization import ModelFlops
+from roofwidget.chips import Source
 
 CHIP = rw.Chip("card", {"bf16": "100 TFLOP/s", "fp8": "200 TFLOP/s"}, {"HBM": "2 TB/s", "L2": "10 TB/s"})
 
@@ -48,10 +50,74 @@ def test_the_text_says_the_convention_and_the_denominator() -> None:
     assert "1 × 2 TB/s: card, HBM, bandwidth (no source stated)" in repr(given)
 
 
+def test_the_text_of_both_utilizations_has_the_numerator_of_each() -> None:
+    work = rw.model_flops(1e9, tokens=1000, recompute="full")
+    again = "with recomputation of all forward FLOPs of parameters and all forward FLOPs of attention"
+    made = rw.mfu(work, 1, "h100-sxm")
+    denominator = "1 × 989.5 TFLOP/s: NVIDIA H100 SXM5 80GB, bf16, dense (NVIDIA H100 datasheet and product page)"
+    assert repr(made).splitlines() == [
+        "MFU 0.606 %, HFU 0.808 %",
+        "numerator      6,000,000,000,000 FLOP in 1 s: 6ND without attention; forward and backward",
+        f"HFU numerator  8,000,000,000,000 FLOP: {again}",
+        f"denominator    {denominator}",
+        "per chip       6 TFLOP/s",
+    ]
+    assert repr(made.hardware).splitlines() == [
+        "HFU 0.808 %",
+        f"numerator    8,000,000,000,000 FLOP in 1 s: {again}",
+        f"denominator  {denominator}",
+        "per chip     8 TFLOP/s",
+    ]
+
+
+def test_the_text_of_mbu_names_the_source_of_the_bandwidth_and_rounds_to_four_digits() -> None:
+    assert repr(rw.mbu("12.3456 GB", "14 ms", "h100-sxm")).splitlines() == [
+        "MBU 26.3 %",
+        "numerator    12.35 GB in 14 ms: given as a number",
+        "denominator  1 × 3.35 TB/s: NVIDIA H100 SXM5 80GB, HBM, bandwidth (NVIDIA H100 datasheet and product page)",
+        "per chip     882 GB/s",
+    ]
+    source = Source("A title that is longer than a line has room for, so that its end is cut off after 80 letters", "x")
+    long = rw.Chip("card", {"bf16": 1.23456e14}, {"HBM": 1e12}, sources={"peak_flops.bf16": source})
+    assert rw.mfu(1, 1, long).denominator == (
+        "1 × 123.5 TFLOP/s: card, bf16, dense "
+        "(A title that is longer than a line has room for, so that its end is cut off aft…)"
+    )
+
+
+def test_one_flop_is_a_whole_number_too() -> None:
+    assert repr(rw.mfu(1, 1, CHIP)).splitlines()[1] == "numerator    1 FLOP in 1 s: given as a number"
+    assert isinstance(rw.mfu(1, 1, CHIP).amount, int)
+    assert isinstance(rw.mfu(1.5, 1, CHIP).amount, float)
+
+
+def test_the_text_of_counted_flops_has_their_terms() -> None:
+    assert repr(rw.model_flops(1e9, tokens=1000, recompute="full")).splitlines() == [
+        "ModelFlops: 6ND without attention; forward and backward, 1,000 tokens",
+        "term                                  FLOPs",
+        "parameters forward   2,000,000,000,000 FLOP",
+        "parameters backward  4,000,000,000,000 FLOP",
+        "parameters again     2,000,000,000,000 FLOP",
+        "model FLOPs          6,000,000,000,000 FLOP",
+        "hardware FLOPs       8,000,000,000,000 FLOP",
+    ]
+    by_hand = ModelFlops(2.34567e9, 2.34567e9, 1.5e6, "by hand")
+    assert repr(by_hand).splitlines() == [
+        "ModelFlops: by hand, 1.5 Mtokens",
+        "term               FLOPs",
+        "model FLOPs  2.346 GFLOP",
+    ]
+    assert repr(rw.model_flops(1e9, tokens=1)).splitlines()[0].endswith(", 1 token")
+
+
 def test_the_html_has_the_same_rows_and_no_markup_of_a_name() -> None:
     html = rw.mfu(1e12, 1, rw.Chip("<b>", {"bf16": 1e14}, {"HBM": 1e12}))._repr_html_()
-    assert "<b>" not in html
-    assert '<th scope="row">denominator</th>' in html
+    assert html == (
+        '<table><caption>MFU 1 %</caption><tbody><tr><th scope="row">numerator</th>'
+        '<td>1 TFLOP in 1 s: given as a number</td></tr><tr><th scope="row">denominator</th>'
+        "<td>1 × 100 TFLOP/s: &lt;b&gt;, bf16, dense (no source stated)</td></tr>"
+        '<tr><th scope="row">per chip</th><td>1 TFLOP/s</td></tr></tbody></table>'
+    )
 
 
 def test_hfu_stands_beside_mfu_where_something_was_recomputed() -> None:
@@ -69,7 +135,7 @@ def test_more_than_the_peak_is_named_and_not_clamped() -> None:
     assert made.value == 1.5
     assert made.above_peak
     assert repr(made).startswith("MFU 150 %: above the peak, so a number is wrong")
-    assert not rw.mfu(100e12, 1, CHIP).above_peak
+    assert [rw.mfu(share * 100e12, 1, CHIP).above_peak for share in (1, 1 + 1e-9, 1 + 2e-9)] == [False, False, True]
 
 
 def test_whole_numbers_stay_exact() -> None:
@@ -94,7 +160,12 @@ def test_results_are_pickled_and_compared_by_value() -> None:
         ({"tokens": 3}, TypeError, r"count the FLOPs first: rw\.mfu"),
         ({"model": "gpt-2"}, TypeError, r"count the FLOPs first: rw\.mfu"),
         ({"precison": "bf16"}, TypeError, "did you mean 'precision'"),
-        ({"flops": rw.model_flops(1e9, 1), "convention": "x"}, TypeError, "contains its convention"),
+        (
+            {"flops": rw.model_flops(1e9, 1), "convention": "x"},
+            TypeError,
+            "^mfu: a ModelFlops contains its convention; give convention only with a number of FLOPs$",
+        ),
+        ({"time": "1 B"}, ValueError, "^time: 'B' is not a unit of s"),
     ],
 )
 def test_a_wrong_argument_is_refused_by_name(given: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -110,6 +110,29 @@ def test_other_rows_other_columns_and_bytes_over_the_link_stay_as_they_are() -> 
     assert (found.category.tolist(), found.extra["rank"].tolist()) == (["x", "y"], [1, 2])
 
 
+def test_what_describes_the_measured_data_is_left_out_and_a_table_without_self_time_stays_without() -> None:
+    table = rw.Kernels(
+        ["a"],
+        [1e9],
+        [62e6],
+        time=[124e-6],
+        origin={"time": "a clock"},
+        launches=rw.Kernels(["a"], [1e9], [62e6]),
+        launch_rows=[0],
+        program=rw.Kernels(["all"], [1e9], [62e6]),
+        steps=rw.Kernels(["step"], [1e9], [62e6]),
+    )
+    found = apply_what_ifs(table, {0: {"time": 0.8}}, lambda kernels: rw.bound(kernels, CHIP))
+    assert (dict(found.origin), found.launches, len(found.program), len(found.steps)) == ({}, None, 0, 0)
+    assert not found.has_self_time
+
+
+def test_other_bytes_of_a_kernel_without_work_give_an_unknown_time_and_no_warning() -> None:
+    table = rw.Kernels(["empty"], [0], [0], time=[1e-6])
+    found = apply_what_ifs(table, {0: {"bytes": 2}}, lambda kernels: rw.bound(kernels, CHIP))
+    assert np.isnan(found.time[0])
+
+
 # -- a model -------------------------------------------------------------------------------------------------------
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.drawn import Drawn, Finger
 
@@ -101,3 +103,40 @@ def test_a_press_on_a_kernel_means_the_kernel(drawn: Drawn) -> None:
     mouse.up()
     drawn.eventually(lambda: drawn.book.python("list(w.selected)") == [0])
     assert tuple(drawn.book.python(RATES)) == (1e14, 1e12)
+
+
+def test_a_finger_and_a_mouse_reach_a_point_within_16_px_and_no_farther(drawn: Drawn) -> None:
+    x, y = drawn.place(1000, 1e14 / 3)
+    mouse, finger = drawn.page.mouse, Finger(drawn)
+    tooltip = drawn.root.get_by_role("tooltip")
+
+    def touch(away: float) -> None:
+        finger.press(x + away, y)
+        finger.lift()
+
+    for reach in (lambda away: mouse.move(x + away, y), touch):
+        reach(60)
+        expect(tooltip).to_be_hidden()
+        reach(14.5)
+        expect(tooltip).to_contain_text("under it")
+        reach(60)
+        expect(tooltip).to_be_hidden()
+        reach(17.5)
+        # What follows from the pointer is drawn in the next frame.
+        drawn.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        expect(tooltip).to_be_hidden()
+
+
+@pytest.mark.parametrize(("away", "is_kernel"), [(6, True), (11, False)])
+def test_a_press_within_8_px_of_a_kernel_on_a_roof_is_on_the_kernel_and_farther_away_on_the_roof(
+    drawn: Drawn, away: float, *, is_kernel: bool
+) -> None:
+    (x, y), (farther, higher) = drawn.place(10, 1e13), drawn.place(20, 2e13)
+    length = math.hypot(farther - x, higher - y)
+    x, y = x + (farther - x) / length * away, y + (higher - y) / length * away
+    mouse = drawn.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + 40, y, steps=6)
+    mouse.up()
+    drawn.eventually(lambda: drawn.book.python("[bool(w.moves), w.bandwidth != 1e12]") == [is_kernel, not is_kernel])

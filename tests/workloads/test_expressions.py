@@ -241,6 +241,18 @@ def test_a_dim_has_a_range_from_1_that_holds_its_default(low: int, high: int, de
         dim("batch", low, high, default=default)
 
 
+def test_a_dim_may_start_at_its_largest_value_and_has_a_default_that_is_an_int() -> None:
+    assert dim("batch", 1, 9, default=9).default == 9
+    with pytest.raises(TypeError, match=r"^default of dim 'batch' must be an int, got True"):
+        dim("batch", 1, 9, default=True)
+
+
+def test_the_negative_of_a_count_has_its_sign_at_the_front() -> None:
+    n, m = symbol("n"), symbol("m")
+    assert (str(-n), repr(-n), str(m - n * m - 3)) == ("-n", "-n", "m - m·n - 3")
+    assert evaluate(-(n + 2), {"n": 5}) == -7
+
+
 @pytest.mark.parametrize("name", ["", "@fma", "two words", "2x", None])
 def test_the_name_of_a_dim_is_an_identifier(name: Any) -> None:
     with pytest.raises(ValueError, match="must be an identifier"):
@@ -293,6 +305,17 @@ def test_touched_is_the_nearest_whole_number_of_the_mean() -> None:
         assert evaluate(touched(factor, total, picked, n), {"n": times}) == value
     # After very many draws no item is left.
     assert touched(4096, 8, 2, 10**15) == 8 * 4096
+
+
+def test_a_sum_of_one_or_an_extreme_of_one_is_the_count_itself() -> None:
+    assert from_wire(["+", 5]) == from_wire(["min", 5]) == 5
+    assert from_wire(["max", "n"]) == symbol("n")
+
+
+def test_the_counts_of_touched_have_brackets_where_they_are_products_or_sums() -> None:
+    n, m = symbol("n"), symbol("m")
+    assert str(touched(n + 1, 8, 2, m)) == "⌊(n + 1)·8·(1 - (1 - 2/8)^m)⌉"
+    assert str(touched(2 * n, 3 * n, 2, m)) == "⌊2·n·(3·n)·(1 - (1 - 2/(3·n))^m)⌉"
 
 
 def test_touched_has_one_text_and_one_form_on_the_wire() -> None:

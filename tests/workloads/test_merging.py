@@ -61,3 +61,20 @@ def test_the_members_of_a_large_set_are_found_in_order(ops: int) -> None:
     for most in (3000, 100_000):
         chosen = sorted(dice.sample(range(most), ops))
         assert list(members(sum(1 << op for op in chosen))) == chosen
+
+
+def test_one_op_alone_breaks_no_rule_not_even_an_opaque_one_or_one_that_reads_nothing() -> None:
+    graph = Graph("alone")
+    first, second, drawn_numbers = (Tensor(name, (64,), "bf16") for name in ("a", "b", "c"))
+    graph.op("opaque", "first", [graph.input("x", (64,), "bf16")], [first], 10)
+    graph.op("opaque", "second", [first], [second], 10)
+    graph.op("reduction", "numbers", [], [drawn_numbers], 10)
+    graph.output(second, drawn_numbers)
+    rules = Rules(Structure(graph))
+    for op in range(3):
+        assert rules.refusal(1 << op) is None
+        assert rules.allows(1 << op)
+    both = rules.refusal(0b11)
+    assert both is not None
+    assert both.code == "barrier"
+    assert not rules.allows(0b11)

@@ -10,8 +10,10 @@ import pytest
 
 from roofwidget.chips import Chip, Memory, MissingFigureError
 from roofwidget.workloads import Graph, Tensor, chain, dim, search
+from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.legality import FusionError, Refusal
 from roofwidget.workloads.partition import Partition
+from roofwidget.workloads.structure import Structure
 
 CHIP = Chip("chip", {"bf16": 1e15, "vector": 2e13}, {"HBM": 1e12})
 SIZE = 1000 * 1000 * 2
@@ -202,7 +204,8 @@ def test_siblings_that_share_an_input_save_reading_it() -> None:
 
 def test_an_op_is_not_merged_with_itself() -> None:
     parts = Partition.unfused(made(TAIL)).fuse("ln", "gelu")
-    assert refused(parts, "gelu", "ln").sentence == "ln + gelu is already one kernel"
+    again = refused(parts, "gelu", "ln")
+    assert (again.sentence, again.path) == ("ln + gelu is already one kernel", ("ln", "gelu"))
     assert refused(parts, "gelu", "gelu").code == "same"
 
 
@@ -228,9 +231,41 @@ def test_kernels_that_would_wait_for_each_other_are_refused_though_each_is_conve
     assert raised.value.refusal.code == "cycle"
 
 
+def test_a_way_round_starts_at_the_op_that_others_wait_for_not_at_the_first_of_its_kernel() -> None:
+    text = "a elementwise: x > p; b elementwise: x > q; c elementwise: q > r; d elementwise: p q r > s"
+    refusal = refused(Partition.unfused(made(text)).fuse("a", "b"), "a", "d")
+    assert (refusal.sentence, refusal.path) == ("c must run after b and before d", ("b", "c", "d"))
+    graph = made(
+        "b2 elementwise: t > q; a2 elementwise: q s > v; a1 elementwise: s > p; b1 elementwise: p t > u", outputs="u v"
+    )
+    cycle = refused(Partition.unfused(graph).fuse("a1", "a2"), "b1", "b2")
+    assert (cycle.code, cycle.path) == ("cycle", ("b2", "a2", "a1", "b1"))
+
+
 @pytest.mark.parametrize(
     ("text", "pair", "sentence"),
     [
+        (
+            "a matmul: x w > y; b injective: y > z",
+            "a b",
+            (
+                "a is a matrix product: only elementwise ops that follow it can join its kernel; "
+                "b is an injective op: it moves elements from one tile to another"
+            ),
+        ),
+        (
+            "a reduction: x > y; b matmul: x w > z",
+            "a b",
+            "b is a matrix product: only elementwise ops that follow it can join its kernel; a is a reduction",
+        ),
+        (
+            "a injective: x > y; b matmul: x w > z",
+            "a b",
+            (
+                "b is a matrix product: only elementwise ops that follow it can join its kernel; "
+                "a is an injective op: it moves elements from one tile to another"
+            ),
+        ),
         (
             "a opaque: x > y; b elementwise: y > z",
             "a b",
@@ -259,10 +294,14 @@ def test_kernels_that_would_wait_for_each_other_are_refused_though_each_is_conve
     ],
 )
 def test_kinds_that_do_not_fuse_say_why(text: str, pair: str, sentence: str) -> None:
-    refusal = refused(Partition.unfused(made(text)), *pair.split())
-    assert refusal.code in {"kinds", "barrier"}
-    assert refusal.sentence == sentence
-    assert set(refusal.path) <= {"a", "b"}
+    # The same with other ops before them in the graph.
+    for before in ("", "n elementwise: m > k; m0 matmul: k v > j; i0 injective: j > i; "):
+        refusal = refused(Partition.unfused(made(before + text)), *pair.split())
+        assert refusal.sentence == sentence
+        if "opaque" in text:
+            assert (refusal.code, refusal.path) == ("barrier", ("a",))
+        else:
+            assert (refusal.code, set(refusal.path)) == ("kinds", {"a", "b"})
 
 
 def test_matrix_products_share_a_kernel_on_a_common_input_only() -> None:
@@ -352,7 +391,7 @@ def test_a_row_that_does_not_fit_on_chip_refuses_the_merge() -> None:
     parts = Partition.unfused(made(TAIL))
     assert parts.why_not("ln", "gelu", chip=with_smem(2000)) is None
     refusal = refused(parts, "ln", "gelu", chip=with_smem(1999))
-    assert refusal.code == "capacity"
+    assert (refusal.code, refusal.path) == ("capacity", ("ln", "gelu"))
     assert refusal.sentence == "the tiles of ln + gelu need 2 kB at a time; the SMEM of small holds 1.999 kB"
     assert (
         refused(parts, "gelu", "drop", chip=with_smem(1320, units="132 SM")).sentence
@@ -361,6 +400,35 @@ def test_a_row_that_does_not_fit_on_chip_refuses_the_merge() -> None:
     assert parts.why_not("gelu", "drop", chip=with_smem(256)) is None
     assert refused(parts, "gelu", "drop", chip=with_smem(255)).code == "capacity"
     assert parts.why_not("ln", "gelu", chip=CHIP) is None
+
+
+def test_two_units_have_a_share_each() -> None:
+    assert refused(Partition.unfused(made(TAIL)), "gelu", "drop", chip=with_smem(500, units="2 SM")).sentence == (
+        "the tiles of gelu + drop need 256 B at a time; a unit's share of the SMEM of small holds 250 B"
+    )
+
+
+def test_sizes_that_differ_in_the_twelfth_digit_have_fifteen() -> None:
+    graph = Graph("large")
+    rows = graph.input("x", (1, 1_234_567_890_123_456), "int8")
+    first, second = (Tensor(name, (1, 1_234_567_890_123_456), "int8") for name in "yz")
+    graph.op("reduction", "a", [rows], [first], 1)
+    graph.op("elementwise", "b", [first], [second], 1)
+    graph.output(second)
+    assert refused(Partition.unfused(graph), "a", "b", chip=with_smem(1_234_567_890_120_000)).sentence == (
+        "the tiles of a + b need 1.23456789012346 PB at a time; the SMEM of small holds 1.23456789012 PB"
+    )
+
+
+def test_a_dimension_decides_what_fits() -> None:
+    rows = dim("rows", 1, 4096, default=1000)
+    parts = Partition.unfused(made("ln reduction: x > y; gelu elementwise: y > z", shape=(4, rows)))
+    chip = with_smem(2000)
+    assert parts.why_not("ln", "gelu", chip=chip) is None
+    structure = Structure(parts.graph)
+    wide = Capacity(structure, structure.counts_at({"rows": 2000}), chip, {"rows": 2000})
+    assert wide.need(0b11) == 4000
+    assert not wide.fits(0b11)
 
 
 def test_a_product_keeps_a_tile_of_its_result() -> None:

@@ -49,7 +49,7 @@ export interface Probe {
 
 /** Two times count as equal if their relative difference is smaller than this. */
 export const TIE_TOLERANCE = 1e-12;
-/** A kernel whose utilization is at least this is above its roof. */
+/** A kernel whose utilization is larger than this is above its roof. */
 export const MIN_UTILIZATION_ABOVE_ROOF = 1 + 1e-9;
 
 /**
@@ -96,10 +96,7 @@ export function probeOf(kernels: Kernels, roof: Roof): (row: number) => Readonly
   const link = roof.chip.link ?? Number.NaN;
   const { count } = kernels;
   const compute = computeTimes(kernels, roof);
-  const found: Probe = {
-    ...{ computeTime: Number.NaN, memoryTime: Number.NaN, slowest: 0, networkTime: Number.NaN },
-    ...{ overheadTime: Number.NaN, body: Number.NaN, time: Number.NaN, regime: "unknown" },
-  };
+  const found = {} as Probe;
   return (row) => {
     const computeTime = compute(row);
     let [slowest, memoryTime] = [0, Number.NaN];
@@ -143,7 +140,7 @@ export const isUnlinked = ({ unlinked }: Kernels, row: number) => unlinked?.[row
 export function headroomOf(kernels: Kernels, row: number, boundTime: number): number {
   if (!(boundTime > 0) || isUnlinked(kernels, row)) return Number.NaN;
   const [seconds, own] = [kernels.time[row] || Number.NaN, kernels.selfTime[row] as number];
-  return own === seconds ? seconds - boundTime : (seconds - boundTime) * (own / seconds);
+  return (seconds - boundTime) * (own / seconds);
 }
 
 const judgeByRoof = memoize<(row: number) => Bound>();

@@ -75,8 +75,7 @@ export function levelOf(chip: Chip, memory: string): string | undefined {
   const levels = [...chip.memories.keys()];
   if (memory === "main" || memory === ALL_LEVELS) return levels[0];
   const exact = levels.find((level) => level.toLowerCase() === memory.toLowerCase());
-  const main = levels[0] ?? "";
-  return exact ?? (isOffChip(memory) && isOffChip(main) ? main : undefined);
+  return exact ?? levels.slice(0, 1).find((main) => isOffChip(memory) && isOffChip(main));
 }
 
 /** Returns the roof of a chip. If the chip has no roof, returns the figure that is missing. */
@@ -90,9 +89,9 @@ export function roofOf(
   const wanted = precision === "auto" ? chip.precision : precision;
   const sheetPeak = chip.peaks.get(wanted);
   if (sheetPeak === undefined) return { quantity: "peak_flops", name: wanted };
-  const level = levelOf(chip, memory);
-  const sheetBandwidth = level === undefined ? null : (chip.memories.get(level) ?? null);
-  if (level === undefined || sheetBandwidth === null) return { quantity: "bandwidth", name: memory };
+  const level = levelOf(chip, memory) ?? "";
+  const sheetBandwidth = chip.memories.get(level);
+  if (!sheetBandwidth) return { quantity: "bandwidth", name: memory };
   const changes = Object.hasOwn(whatIf, chip.id) ? (whatIf[chip.id] ?? {}) : {};
   const peaks = new Map([...chip.peaks, ...Object.entries(changes.peak_flops ?? {})]);
   const bandwidths = new Map([...chip.memories, ...Object.entries(changes.bandwidth ?? {})]);
@@ -126,7 +125,7 @@ export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: s
   const isMain = level === chip.memories.keys().next().value;
   // Which bytes belong to the main memory depends on the names of the chip's other levels. Therefore the key for the
   // main memory has the names of all levels.
-  const key = isMain ? [...chip.memories.keys()].join("\n").toLowerCase() : `near ${level.toLowerCase()}`;
+  const key = isMain ? [...chip.memories.keys()].join("\n") : `near ${level}`;
   let column = kernels.byLevel.get(key);
   if (!column) {
     column = findBytes(kernels, chip, level);
@@ -155,7 +154,7 @@ export function bytesElsewhere(kernels: Kernels, row: number, { chip, levels }: 
 }
 
 function findBytes(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
-  const [main = "", ...others] = [...chip.memories.keys()].map((name) => name.toLowerCase());
+  const [main, ...others] = [...chip.memories.keys()].map((name) => name.toLowerCase());
   const named = [...kernels.bytes].map(([name, column]) => [name.toLowerCase(), column] as const);
   const exact = named.find(([name]) => name === level.toLowerCase())?.[1];
   if (level.toLowerCase() !== main) return exact ?? new Float64Array(kernels.n).fill(Number.NaN);
@@ -178,13 +177,15 @@ export const CLASSES = ["matmul", "tensor", "vector", "transcendental"];
  */
 export function peakFor(roof: Roof, key: string, own: string | null): number | undefined {
   const plain = own ? roof.peaks.get(own) : roof.peak;
-  if (key !== "" && !CLASSES.includes(key)) return roof.peaks.get(key);
-  if (key === "" || plain === undefined) return plain;
+  if (key === "") return plain;
+  if (!CLASSES.includes(key)) return roof.peaks.get(key);
+  if (plain === undefined) return undefined;
   // Tries three peaks in this order: the peak of the class at this precision, the peak of the class at any precision,
   // and the peak of the precision.
-  const words = MATMUL.includes(key) ? [key, ...MATMUL.filter((word) => word !== key)] : [key];
+  const words = MATMUL.includes(key) ? [key, ...MATMUL] : [key];
   const names = [...words.map((word) => `${own ?? roof.precision}_${word}`), ...words];
-  return roof.peaks.get(names.find((name) => roof.peaks.has(name)) ?? "") ?? plain;
+  const name = names.find((each) => roof.peaks.has(each));
+  return name === undefined ? plain : roof.peaks.get(name);
 }
 
 /**

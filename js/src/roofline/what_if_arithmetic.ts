@@ -2,7 +2,7 @@
 // roof that the kernel reaches. Mirrors roofwidget/analysis/what_if_arithmetic.py.
 
 import { type DictColumn, type Kernels, sumOfMeasured } from "../wire/columns.ts";
-import { probeOf } from "./bound.ts";
+import { isUnlinked, probeOf } from "./bound.ts";
 import { NETWORK, type Roof, roofElsewhere } from "./roofline.ts";
 
 /**
@@ -103,7 +103,7 @@ function picked(kernels: Kernels, rows: Int32Array): Kernels {
     byLevel: new Map(),
     totalFlops: column(kernels.totalFlops),
     selfTime,
-    unlinked: kernels.unlinked && rows.map((row) => kernels.unlinked?.[row] ?? 0),
+    unlinked: kernels.unlinked ? Int32Array.from(rows, (row) => (isUnlinked(kernels, row) ? 1 : 0)) : null,
     totalTime: sumOfMeasured(selfTime),
     program: null,
   };

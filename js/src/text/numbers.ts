@@ -118,7 +118,7 @@ export function roundUp(value: number, digits: number): number {
 /** Formats a ratio with at least `digits` significant digits. From 10 up, shows all digits before the decimal mark. */
 export function formatRatio(ratio: number, digits = 2): string {
   const size = Math.abs(ratio);
-  const whole = size < 10 ? 1 : Number(size.toExponential().split("e")[1]) + 1;
+  const whole = Number(size.toExponential().split("e")[1]) + 1;
   return formatSignificant(ratio, Math.max(digits, Math.min(whole, 15)));
 }
 
@@ -248,8 +248,8 @@ function scaleOf(typed: string, unit: RateUnit): [exponent: number, multiple: nu
 
 function special(value: number): string | undefined {
   if (Number.isNaN(value)) return strings.unknown;
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
-  return value === 0 ? "0" : undefined;
+  if (value === Number.POSITIVE_INFINITY) return "∞";
+  return value === Number.NEGATIVE_INFINITY ? "-∞" : undefined;
 }
 
 function signed(value: number, digits: number, thousands: (e: number) => number, unit?: string, space = " "): string {

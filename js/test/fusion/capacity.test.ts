@@ -57,6 +57,9 @@ describe("a chip's share", () => {
     expect(fitsWithin(graph, values, 255)([0, 1])).toBe(false);
     expect(fitsWithin(graph, values, 0)([0])).toBe(true);
   });
+  it("that is unknown takes any kernel whose reductions do not clash", () => {
+    expect(fitsWithin(graph, values, undefined)([0, 1])).toBe(true);
+  });
   it("keeps pairs to kernels that fit", () => {
     const rows = written("!norm: x > y; gelu: y > z; drop: z > d; +add: d r > out");
     const counted = evaluate(rows, environment(rows));

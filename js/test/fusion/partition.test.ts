@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { environment, evaluate } from "../../src/fusion/graph.ts";
 import { kernelsOf } from "../../src/fusion/group_kernels.ts";
-import { mergesOf, type Partition, whyNot } from "../../src/fusion/legality.ts";
+import { linked, mergesOf, neighbours, type Partition, whyNot } from "../../src/fusion/legality.ts";
 import {
   compulsory,
   fuse,
@@ -154,12 +154,35 @@ describe("a refusal", () => {
     const found = whyNot(graph, at(graph, groups), 0, 1);
     expect({ ...found, path: found?.path.map((op) => graph.ops[op]?.name) }).toEqual({ code: "kinds", rule, path });
   });
+  it("of a group with itself, and of groups that share nothing, names no op", () => {
+    const graph = written("a: x > y; b: y > z; c: u > v");
+    const same = { code: "same", path: [] };
+    expect([whyNot(graph, unfused(graph), 0, 0), whyNot(graph, unfused(graph), 0, 2)]).toEqual([
+      same,
+      { code: "not-connected", path: [] },
+    ]);
+  });
+  it("is none of a matmul that reads nothing and the op after it", () => {
+    const graph = written("*m: > y; act: y > z");
+    expect(whyNot(graph, unfused(graph), 0, 1)).toBeNull();
+  });
   it("for want of room comes last", () => {
     const graph = written("a: x > y; b: y > z; *m: x w > u");
     const full = () => false;
     expect(whyNot(graph, unfused(graph), 0, 1, full)).toEqual({ code: "capacity", path: [0, 1] });
     expect(whyNot(graph, unfused(graph), 0, 2, full)?.code).toBe("kinds");
     expect(mergesOf(graph, unfused(graph), 0, full)).toEqual([]);
+  });
+});
+
+describe("what is linked", () => {
+  const graph = written("a: x > p; b: u > q; c: p > r; d: q > s; e: w > t");
+  it("are the ops that share tensors, each part in the order of the graph", () => {
+    expect(linked(graph, [4, 3, 2, 1, 0])).toEqual([[0, 2], [1, 3], [4]]);
+    expect(linked(graph, [2, 0], () => false)).toEqual([[0], [2]]);
+  });
+  it("are the groups that share a tensor with a group, without the group itself", () => {
+    expect([0, 1, 4].map((group) => neighbours(graph, unfused(graph), group))).toEqual([[2], [3], []]);
   });
 });
 

@@ -7,6 +7,7 @@ import { scaleLog } from "../../src/chart/scales.ts";
 import { type Moves, moved, totalOf } from "../../src/roofline/what_if_arithmetic.ts";
 import { createStore } from "../../src/state/store.ts";
 import { noteOf } from "../../src/text/what_if.ts";
+import { textAt } from "../../src/wire/columns.ts";
 import {
   eachWithClock,
   FakeModel,
@@ -54,6 +55,25 @@ describe("a kernel that is moved", () => {
     const table = makeKernels(kernels);
     const totals = totalOf(table, moved(table, moves, roofOf()));
     for (const at of [0, 1] as const) close(totals[at], expected[at]);
+  });
+});
+
+describe("the kernels with their what-ifs", () => {
+  const precisions = makeChip({ peaks: { bf16: 1e14, fp8: 2e14 }, memories: { HBM: 1e12 } });
+  const specs = (["bf16", "fp8", null] as const).map((precision) => ({ flops: 1e14, bytes: 1e9, time: 2, precision }));
+  it("keep their own precision, and only kernels of the table move", () => {
+    // The last row is the total of a program.
+    const kernels = { ...makeKernels([...specs, { flops: 1e14, bytes: 1e9, time: 2 }]), own: 3 };
+    const found = moved(kernels, { 1: { bytes: 2 }, 2: { bytes: 2 }, 3: { bytes: 2 } }, makeRoof(precisions));
+    expect([...found.rows]).toEqual([1, 2]);
+    expect([0, 1].map((row) => textAt(found.kernels.precision, row))).toEqual(["fp8", null]);
+    expect([...found.before]).toEqual([0.25, 0.5]);
+  });
+  it("are still collectives whose bytes over the link are unknown, if they were", () => {
+    const kernels = { ...makeKernels(specs), unlinked: Int32Array.of(0, 1, 0) };
+    const { kernels: found } = moved(kernels, { 1: { time: 0.9 }, 2: { time: 0.9 } }, makeRoof(precisions));
+    expect([...(found.unlinked ?? [])]).toEqual([1, 0]);
+    expect(moved(makeKernels(specs), { 1: { time: 0.9 } }, makeRoof(precisions)).kernels.unlinked).toBeNull();
   });
 });
 

@@ -29,6 +29,23 @@ describe("a typed answer", () => {
   });
 });
 
+describe("the unit of a typed answer", () => {
+  it("of a rate may be in a hurry, as in a box of the chart", () => {
+    expect(parseAnswer("2 tflops", "FLOP/s")).toBe(2e12);
+    expect(parseAnswer("2t", "FLOP/s")).toBe(2e12);
+    expect(parseAnswer("3.5 gb/s", "B/s")).toBeUndefined();
+    expect(parseAnswer("3g", "B/s")).toBe(3e9);
+    expect(parseAnswer("2t", "OP/s")).toBe(2e12);
+  });
+  it("has a binary prefix for bytes only", () => {
+    expect(parseAnswer("1 KiB", "B")).toBe(1024);
+    expect(parseAnswer("1 KiFLOP", "FLOP")).toBeUndefined();
+  });
+  it("of an intensity has no prefix up to 9,999", () => {
+    expect([formatAnswer(5000, "FLOP/B"), formatAnswer(50_000, "FLOP/B")]).toEqual(["5000 FLOP/B", "50 kFLOP/B"]);
+  });
+});
+
 describe("what is said to an answer", () => {
   const number = makeQuestion({ answer: 100 });
   const choice = makeQuestion({

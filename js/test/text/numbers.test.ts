@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import limits from "../../../tests/golden/figure_limits.json";
 import golden from "../../../tests/golden/units.json";
 import {
+  formatBinary,
   formatChange,
   formatFactor,
   formatIntensity,
@@ -21,6 +22,7 @@ import {
   roundUp,
   type Unit,
 } from "../../src/text/numbers.ts";
+import { strings } from "../../src/words/words.ts";
 
 const double = (value: number | string) =>
   typeof value === "number" ? value : { nan: Number.NaN, inf: Infinity, "-inf": -Infinity }[value as "nan"];
@@ -63,6 +65,19 @@ describe("numbers to text", () => {
   ])("writes the times %d and %d and the factor between them so that they agree", (before, now, one, other, factor) => {
     expect(formatSpeedUp(before, now)).toEqual({ before: one, now: other, factor });
   });
+  it("writes a time that is unknown", () => {
+    expect(formatSpeedUp(Number.NaN, 1)).toEqual({ before: "unknown", now: "1 s", factor: "unknown" });
+    expect(formatSpeedUp(Number.NaN, Number.NaN)).toEqual({ before: "unknown", now: "unknown", factor: "unknown" });
+  });
+  it("writes energies with prefixes below one, too", () => {
+    expect(formatQuantity(5e-13, "J/FLOP")).toBe("0.5 pJ/FLOP");
+    expect(formatQuantity(3e-11, "J/B")).toBe("30 pJ/B");
+    expect(formatQuantity(0.25, "B")).toBe("0.25 B");
+  });
+  it("writes powers of 1024 with binary prefixes from 10,000 up", () => {
+    const values = [1, 8192, 9999, 10_000, 2 ** 14, 1.5 * 2 ** 40, 2 ** 80];
+    expect(values.map(formatBinary)).toEqual(["1", "8192", "9999", "9.766Ki", "16Ki", "1.5Ti", "1049000Ei"]);
+  });
   it("takes three digits when none are asked for", () => {
     expect(formatQuantity(123456, "B")).toBe("123 kB");
     expect(formatIntensity(1.2345)).toBe("1.23 FLOP/B");
@@ -76,6 +91,7 @@ describe("numbers to text", () => {
   });
   it("writes factors near to 1 with three digits", () => {
     for (const { value, text } of golden.factor) expect(formatFactor(value), String(value)).toBe(text);
+    expect([0.4444, 0.8999, 0.9001, 1.0999, 1.1001].map(formatFactor)).toEqual(["0.44", "0.9", "0.9", "1.1", "1.1"]);
   });
   it("writes a change in percent, with its sign", () => {
     for (const { from, to, text } of golden.change) {
@@ -89,6 +105,20 @@ describe("numbers to text", () => {
     const ticks = [1e-5, 1e-3, 0.01, 0.1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e9, 1e12, 1e15, 1e16];
     const labels = ["1e-5", "0.001", "0.01", "0.1", "1", "10", "100"];
     expect(ticks.map(formatTick)).toEqual([...labels, "1k", "10k", "100k", "1M", "1G", "1T", "1P", "10P"]);
+  });
+});
+
+describe("an amount that a person types", () => {
+  it("may be as large as the limit, and is quoted without the spaces around it", () => {
+    expect(parseAmount("5 kB", "B", 5000)).toBe(5000);
+    expect(parseAmount("5.001 kB", "B", 5000)).toMatch(/5 kB/);
+    expect(parseAmount("  much ", "FLOP", 1)).toBe(parseAmount("much", "FLOP", 1));
+  });
+  it("has a prefix at its start only", () => {
+    expect(parseAmount("2 tflop", "FLOP", 1e30)).toBe(2e12);
+    expect(parseAmount("2 flotp", "FLOP", 1e30)).toMatch(/is not a unit of FLOP/);
+    expect(parseAmount("3 gb", "B", 1e30)).toBe(3e9);
+    for (const text of ["3 xgb", "3 gbx"]) expect(parseAmount(text, "B", 1e30), text).toMatch(/is not a unit of B/);
   });
 });
 
@@ -111,6 +141,17 @@ describe("what a person types", () => {
     for (const text of ["×1.5", "x1.5", "x 1.5", "*1.5", " × 1.5 "]) expect(parseRate(text, "B/s", 4e12)).toBe(6e12);
     expect(parseRate("x.5", "FLOP/s", 4e12)).toBe(2e12);
     expect(parseRate("x2 TB/s", "B/s", 4e12)).toMatch(/^no number/);
+  });
+  it("is quoted without the spaces around it", () => {
+    for (const text of ["fast", "3.35", "x fast"]) {
+      expect(parseRate(`  ${text} `, "B/s", 1)).toBe(parseRate(text, "B/s", 1));
+    }
+    expect(parseRate("x fast", "B/s", 1)).toMatch(/^no number in “x fast”/);
+  });
+  it("needs a unit below 1e6, for no chip is as slow", () => {
+    expect(parseRate("3.35", "B/s", 1)).toBe(strings.unitMissing("3.35", "3.35 TB/s"));
+    expect(parseRate("999999", "FLOP/s", 1)).toBe(strings.unitMissing("999999", "2 PFLOP/s"));
+    expect(parseRate("1e6", "FLOP/s", 1)).toBe(1e6);
   });
   it("must be above zero", () => {
     for (const text of ["0", "-1", "-2 TB/s", "0 GiB/s", "x0", "x-1"]) {
