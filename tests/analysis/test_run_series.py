@@ -29,7 +29,8 @@ def four(**options: Any) -> RunSeries:
         "v3": run(matmul=5, fused=4, copy=2),
         "v4": run(fused=2.5, matmul=5),
     }
-    return compare_runs(runs, **options)
+    found: RunSeries = compare_runs(runs, **options)
+    return found
 
 
 # -- which kernels are the same ----------------------------------------------------------------------------------------

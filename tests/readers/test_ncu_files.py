@@ -234,10 +234,10 @@ def test_a_wide_table_without_roofline_metrics_says_what_to_collect() -> None:
     assert any(missing in warning for warning in kernels.warnings)
 
 
-def test_a_million_columns_end_in_one_error() -> None:
-    header = '"ID","Kernel Name",' + ",".join(f'"sm__made_up_{number}.sum"' for number in range(1_000_000))
+def test_half_a_million_columns_end_in_one_error() -> None:
+    header = '"ID","Kernel Name",' + ",".join(f'"sm__made_up_{number}.sum"' for number in range(500_000))
     tracemalloc.start()
-    refused(header.encode() + b"\n0,k\n", "a table of 1,000,002 columns; the limit is 20,000")
+    refused(header.encode() + b"\n0,k\n", "a table of 500,002 columns; the limit is 20,000")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10 * len(header)
