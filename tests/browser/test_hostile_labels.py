@@ -41,6 +41,8 @@ def test_on_a_saved_page(exported: Callable[..., Exported], tmp_path: Path, tall
     opened = exported(path.read_text(encoding="utf-8"))
     tally("a saved page")(scripts=check_widgets(opened.page))
     assert opened.page.title() == first
+    legend = opened.drawn.root.locator(".roofwidget-legend")
+    assert legend.evaluate("(legend) => legend.scrollWidth <= legend.clientWidth")
 
 
 def test_in_saved_pictures(browser: Browser, tmp_path: Path, tally: TallyOf) -> None:
