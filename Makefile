@@ -10,6 +10,7 @@
 #   make newest   the unit tests with the newest versions, on NEWEST_PYTHON="python3.13 python3.14"
 #   make bench    every script in benchmarks/
 #   make hosts    the widget in every host of docs/hosts.md, each in an environment of its own (minutes)
+#   make labels   48 hostile texts as labels in JupyterLab, Voila, marimo, pages, pictures, tables and the clipboard (minutes)
 #   make faults   the widget while kernels, servers, connections and pages fail, with a table of the faults (minutes)
 #   make graders  notebooks with questions under nbgrader and otter-grader, each in an environment of its own (minutes)
 #   make mutants  the arithmetic with one wrong operator, number or text at a time: what the tests notice (an hour or more)
@@ -22,8 +23,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types js unit notebooks browser mutants hosts faults graders fuzz course docs build bench \
-  bundle clean distclean api consumer release-check lowest newest
+.PHONY: help demo test lint types js unit notebooks browser mutants hosts labels faults graders fuzz course docs build \
+  bench bundle clean distclean api consumer release-check lowest newest
 
 PYTHON ?= python3
 # Names or paths of interpreters.
@@ -78,6 +79,11 @@ hosts: .venv/.dev bundle
 	python tests/browser/chromium.py --install
 	python -m tests.hosts.hosts
 	ROOFWIDGET_HOSTS=all pytest tests/hosts
+
+labels: .venv/.dev bundle
+	python tests/browser/chromium.py --install
+	python -m tests.hosts.hosts marimo
+	ROOFWIDGET_HOSTS=all pytest -n 2 tests/browser/test_hostile_labels.py tests/hosts/test_hostile_labels.py
 
 faults: .venv/.dev bundle
 	python tests/browser/chromium.py --install

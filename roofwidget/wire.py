@@ -80,6 +80,7 @@ from roofwidget.workloads.partition import Partition
 
 # Shortening 1000 names takes about 0.1 s. A chart never shows more than 1000 names.
 _MAX_SHORTENED_NAMES: Final = 1000
+_MAX_CHIP_LETTERS: Final = 200
 
 
 def chips_to_wire(chips: Iterable[Chip], added: Iterable[Chip] = ()) -> list[dict[str, Any]]:
@@ -99,7 +100,7 @@ def _chip(chip: Chip) -> dict[str, Any]:
     return {
         "id": chip.id,
         # The name stands within sentences.
-        "name": without_controls(text_to_wire(chip.name)),
+        "name": _chip_name(chip.name),
         "vendor": text_to_wire(chip.vendor),
         "family": text_to_wire(chip.family),
         "generation": chip.generation,
@@ -306,6 +307,15 @@ def dims_to_wire(dims: Mapping[str, int], _widget: object = None) -> dict[str, i
     return dict(dims)
 
 
+def _chip_name(name: str) -> str:
+    """Return the name of a chip as pages show it: without control characters, and cut if it is very long.
+
+    The page tries many ways to place and to shorten the name of a roof.
+    """
+    shown = without_controls(text_to_wire(name))
+    return shown if len(shown) <= _MAX_CHIP_LETTERS else shown[: _MAX_CHIP_LETTERS - 1] + "…"
+
+
 def text_to_wire(text: str, _widget: object = None) -> str:
     """Return the text without lone surrogates (invalid Unicode characters), because a message cannot contain them."""
     return without_surrogates(text)
@@ -371,21 +381,31 @@ def snapshots_from_wire(received: Iterable[Mapping[str, Any]], _widget: object =
 
 
 def story_to_wire(record: Mapping[str, Any] | None, _widget: object = None) -> dict[str, Any] | None:
-    """Return the data of a story, from its record. Texts are elements instead of Markdown."""
+    """Return the data of a story, from its record. Texts are elements instead of Markdown, without lone surrogates."""
     if record is None:
         return None
 
     def asked(question: Mapping[str, Any] | None) -> dict[str, Any] | None:
         if question is None:
             return None
-        texts = {name: markdown.tree(text_to_wire(question[name])) for name in ("prompt", "explanation")}
+        texts = {name: markdown.tree(question[name]) for name in ("prompt", "explanation")}
         return {**question, **texts}
 
     steps = [
-        {**step, "caption": markdown.tree(text_to_wire(step["caption"])), "question": asked(step["question"])}
+        {**step, "caption": markdown.tree(step["caption"]), "question": asked(step["question"])}
         for step in record["steps"]
     ]
-    return {**record, "steps": steps}
+    data: dict[str, Any] = _json_to_wire({**record, "steps": steps})
+    return data
+
+
+def _json_to_wire(value: Any) -> Any:
+    """Return JSON data with all of its texts as `text_to_wire` returns them."""
+    if isinstance(value, str):
+        return text_to_wire(value)
+    if isinstance(value, Mapping):
+        return {text_to_wire(key): _json_to_wire(one) for key, one in value.items()}
+    return [_json_to_wire(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _binary(column: Floats) -> memoryview:

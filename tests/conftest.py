@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
+    from tests.hostile_checks import TallyOf
+
 _from_module: Any = doctest.DocTestFinder._from_module  # type: ignore[attr-defined]  # doctest has no hook
 
 
@@ -46,3 +48,26 @@ def browser() -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=path, args=lab.BROWSER_ARGUMENTS)
         yield running
         running.close()
+
+
+@pytest.fixture
+def tally(request: pytest.FixtureRequest) -> TallyOf:
+    """Return what notes the numbers of a place that hostile labels were tried in."""
+    from tests.hostile_checks import Tally  # noqa: PLC0415
+
+    return lambda place: Tally(request.node, place)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """End the run with the number of hostile labels and places that were tried."""
+    reports = [
+        report
+        for kind in ("passed", "failed")
+        for report in terminalreporter.getreports(kind)
+        if getattr(report, "when", "") == "call" and report.user_properties
+    ]
+    if reports:
+        from tests.hostile_checks import summary  # noqa: PLC0415
+
+        if line := summary(reports):
+            terminalreporter.write_line(line)

@@ -34,5 +34,6 @@ def _cell(value: Any) -> str:
         return ""
     if not isinstance(value, str):
         return repr(value)
-    text = without_surrogates(value)
+    # Many programs end a text at NUL, or refuse the file.
+    text = without_surrogates(value).replace("\0", "\ufffd")
     return f"'{text}" if _FORMULA.match(text) else text

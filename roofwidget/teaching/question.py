@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from roofwidget import units
 from roofwidget.support.did_you_mean import did_you_mean, listed
-from roofwidget.support.text_tables import one_line
+from roofwidget.support.text_tables import one_line, without_surrogates
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
 from roofwidget.workloads.records import from_record as graph_from_record
@@ -194,14 +194,16 @@ class Question:
         for option, said in self.options.items():
             if not isinstance(option, str) or not isinstance(said, str):
                 raise TypeError(f"question '{self.key}': an option and its text are text, not {option!r}: {said!r:.60}")
-            # The page shows white space as one space.
-            look = " ".join(option.split())
+            # The page shows white space as one space, and a message cannot contain lone surrogates.
+            look = " ".join(without_surrogates(option).split())
             if not look:
                 raise self._wrong("an option is empty")
             if look in seen:
                 raise self._wrong(f"two options look the same: {seen[look]!r} and {option!r}")
             seen[look] = option
-        self._set("options", dict(self.options))
+        self._set("options", {without_surrogates(option): said for option, said in self.options.items()})
+        if self.kind == "choice" and isinstance(self.answer, str):
+            self._set("answer", without_surrogates(self.answer))
 
     def _check_choices(self) -> None:
         if len(self.options) < 2:  # noqa: PLR2004 - a choice

@@ -170,6 +170,12 @@ def test_no_cell_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
     assert rows[1]["bytes:HBM"] == repr(1 / 3)
 
 
+def test_a_saved_table_has_no_nul(tmp_path: Path) -> None:
+    path = RooflineModel([CHIP], [("\0=1+1\0", 4e12, 1e10, 0.08)]).save(tmp_path / "kernels.csv")
+    assert b"\0" not in path.read_bytes()
+    assert list(rw.read(path).names) == ["\ufffd=1+1\ufffd"]
+
+
 def test_a_still_is_a_picture_a_table_and_pixels() -> None:
     bundle = RooflineModel([CHIP], KERNELS).snapshot()._repr_mimebundle_()
     assert set(bundle) == {"text/html", "image/png", "text/plain"}

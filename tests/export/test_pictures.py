@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -90,6 +91,22 @@ def test_hostile_names_stay_text_in_valid_xml(name: str) -> None:
     tags = {element.tag.removeprefix(SVG) for element in root.iter()}
     assert tags <= {"svg", "title", "rect", "g", "path", "text", "tspan", "circle", "line", "clipPath", "defs"}
     assert not any(key.startswith("on") for element in root.iter() for key in element.keys())  # noqa: SIM118
+
+
+@pytest.mark.parametrize(
+    "chip",
+    [
+        rw.Chip("x" * 10_000, {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"}),
+        CHIP.with_ceiling("x" * 10_000, peak_flops="50 TFLOP/s"),
+        CHIP.replace(memories={"HBM": "1 TB/s", "x" * 10_000: "10 TB/s"}),
+    ],
+    ids=["chip", "ceiling", "level"],
+)
+def test_a_long_name_of_a_roof_takes_no_long_time(chip: rw.Chip) -> None:
+    shown = RooflineModel([chip], KERNELS, memory="all", all_levels=True)
+    start = time.process_time()
+    shown.to_svg()
+    assert time.process_time() - start < 2
 
 
 def test_width_and_height_are_those_of_the_whole_picture() -> None:

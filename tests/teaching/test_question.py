@@ -75,6 +75,14 @@ def test_a_choice_says_why_an_option_is_wrong() -> None:
     assert question.check("L2").message == "'L2' is none of the options."
 
 
+def test_an_option_with_half_a_character_is_the_option_that_a_page_shows() -> None:
+    question = Question(key="q", prompt="?", answer="a\ud800", options={"a\ud800": "", "b": "No."})
+    assert list(question.options) == ["a?", "b"]
+    assert question.check("a?").correct
+    with pytest.raises(ValueError, match="two options look the same"):
+        Question(key="q", prompt="?", answer="a?", options={"a\ud800": "", "a?": "No."})
+
+
 def test_a_merge_is_right_if_no_partition_moves_fewer_bytes() -> None:
     # Three ops in a chain: 6, 4 or 2 passes over 8192 bytes.
     question = Question(key="q", prompt="?", answer=[["dropout", "gelu", "relu"]], graph=tail())

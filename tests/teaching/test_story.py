@@ -46,6 +46,17 @@ def graph() -> rw.Graph:
     return found
 
 
+def test_texts_with_half_a_character_can_be_sent_to_a_page() -> None:
+    half = "a\ud800"
+    widget = rw.RooflineWidget(["v5p"], [(half, 4.3e12, 4e10)])
+    question = rw.Question(
+        key="q", prompt=half, answer=half, options={half: half, "b": half}, explanation=half, source=half
+    )
+    rw.Story(widget, [rw.Step(half, {}, question, [half]), rw.Question(key="r", prompt=half, answer=1, unit=half)])
+    assert "a?" in json.dumps(widget.get_state()["story"], ensure_ascii=False).encode().decode()
+    assert widget.get_state()["story"]["steps"][0]["hides"] == ["a?"]
+
+
 def test_a_step_shows_its_changes_and_those_of_the_steps_before() -> None:
     model, story = told()
     assert (model.step, model.focus_chip, dict(model.what_if)) == (0, "tpu-v5p", {})

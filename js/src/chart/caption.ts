@@ -6,7 +6,7 @@ import { colouringOf, type NumberColouring } from "../roofline/colouring.ts";
 import { isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
 import { colourTitle } from "../text/columns.ts";
-import { sentenceOf, sentenceOfRoof, shortNameOf } from "../text/describe.ts";
+import { categoryName, sentenceOf, sentenceOfRoof, shortNameOf } from "../text/describe.ts";
 import { reasonOf } from "../text/reasons.ts";
 import { withWhatIf } from "../text/what_if.ts";
 import type { Kernels } from "../wire/columns.ts";
@@ -52,7 +52,7 @@ export function legendOf(store: Pick<Store, "kernels" | "colourBy">, theme: Them
   const most = kernels.series ? PATTERN_COUNT : theme.categories.length;
   const entries = values
     .slice(0, most)
-    .map((value, code) => entry(value || strings.noCategory, code, categoryColour(theme, code), value ?? ""));
+    .map((value, code) => entry(categoryName(value), code, categoryColour(theme, code), value ?? ""));
   const more = values.length - most;
   if (more > 0) entries.push(entry(strings.moreCategories(more), -1));
   if (unknown > 0) entries.push(entry(`${filterWords.notTold} (${numerals.whole(unknown)})`, -1, theme.muted));

@@ -10,7 +10,7 @@ import { type Kernels, textAt } from "../wire/columns.ts";
 import type { Terms } from "../wire/types.ts";
 import { filterWords, strings } from "../words/words.ts";
 import { colourTitle, formatValue } from "./columns.ts";
-import { withoutDirections } from "./directions.ts";
+import { withoutControls } from "./controls.ts";
 import { shortNames } from "./names.ts";
 import {
   formatFactor,
@@ -27,7 +27,7 @@ import { bytesReasonOf } from "./reasons.ts";
 export type TooltipRow = readonly [label: string, value: string];
 
 export function nameOf(kernels: Kernels, row: number): string {
-  return withoutDirections(textAt(kernels.name, row)?.trim() || strings.unnamed(row));
+  return withoutControls(textAt(kernels.name, row)?.trim() || strings.unnamed(row));
 }
 
 /**
@@ -41,10 +41,13 @@ export const attainableDigits = ({ computeTime, memoryTime }: Bound) => (compute
 /** Returns the label of a roof lowered by exposed communication. */
 export const exposedText = (fraction: number) => strings.exposed(formatPercent(fraction));
 
+/** Returns the shown name of a category or a series. */
+export const categoryName = (name: string | null) => withoutControls(name || strings.noCategory);
+
 /** Returns the name of a kernel that the chart shows. */
 export function shortNameOf(kernels: Kernels, row: number): string {
   const short = textAt(kernels.short, row)?.trim();
-  return short ? withoutDirections(short) : nameOf(kernels, row);
+  return short ? withoutControls(short) : nameOf(kernels, row);
 }
 
 export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline", terms: Terms = {}): string {
@@ -81,7 +84,7 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
   const bound = judge(kernels, roof)(row);
   const series = kernels.series && !isTotal(kernels, row) ? textAt(kernels.category, row) : null;
   const name = shortNameOf(kernels, row);
-  const parts = [strings.on(series ? `${name} (${series})` : name, roof.chip.name)];
+  const parts = [strings.on(series ? `${name} (${categoryName(series)})` : name, roof.chip.name)];
   const elsewhere = elsewhereOf(kernels, row, roof);
   if (elsewhere) parts.push(strings.measuredOn(elsewhere));
   const lacking = lacksPeakFor(kernels, row, roof);
@@ -195,7 +198,7 @@ export function tooltipRows(
   const category = textAt(kernels.category, row);
   const rows: TooltipRow[] = [];
   const add = (label: string, value: string | undefined) => value !== undefined && rows.push([label, value]);
-  add(kernels.series ? strings.series : words.category, category ?? undefined);
+  add(kernels.series ? strings.series : words.category, category === null ? undefined : categoryName(category));
   const colour = colourRow(kernels, row, colourBy);
   if (colour) rows.push(colour);
   const each = kernels.count[row] as number;

@@ -43,6 +43,12 @@ const column = (key: string): Column => {
 const values = (key: string) => [0, 1, 2, 3].map((row) => column(key).at(row));
 const cells = (key: string) => [0, 1, 2, 3].map((row) => cellText(column(key), row));
 
+it("has cells that show control characters", () => {
+  const kernels = makeKernels([{ name: "a", category: "\u202ea\0" }]);
+  const [column] = picked(columnsOf(kernels, ROOF), ["category"]);
+  expect(cellText(column as Column, 0)).toBe("\ufffda\ufffd");
+});
+
 describe("the columns of a table", () => {
   it("have the keys that Python accepts", () => {
     expect(Object.keys(catalogue.tableWords.heads).sort()).toEqual([...golden.columns].sort());

@@ -80,6 +80,12 @@ describe("the columns of a file", () => {
   });
 });
 
+describe("a text with NUL", () => {
+  it("has the replacement character instead", () => {
+    expect(harmless("\0=1+1\0")).toBe("\ufffd=1+1\ufffd");
+  });
+});
+
 describe("rows on the clipboard", () => {
   it("are apart by tabs", () => {
     expect(toTsv(COLUMNS, Int32Array.of(2, 0)).split("\n")).toEqual([

@@ -5,7 +5,7 @@ import golden from "../../../tests/golden/bytes_elsewhere.json";
 import { cellText, columnFor, columnsOf } from "../../src/panels/table/columns.ts";
 import { judge } from "../../src/roofline/bound.ts";
 import { bytesElsewhere, type Roof } from "../../src/roofline/roofline.ts";
-import { gapText, nameOf, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
+import { categoryName, gapText, nameOf, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
 import { strings } from "../../src/words/words.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
@@ -290,6 +290,25 @@ describe("the name of a kernel", () => {
     const [kernels, shown] = [makeKernels([{ ...MATMUL, name }]), "\ufffdgnp.exe\ufffd"];
     expect(nameOf(kernels, 0)).toBe(shown);
     expect(sentenceOf(kernels, 0, ROOF)).toContain(`${shown} on H100`);
+  });
+  it("shows its control characters, except those that are white space", () => {
+    expect(nameOf(makeKernels([{ name: "a\0b\u001b[31m\u0085c\td" }]), 0)).toBe("a\ufffdb\ufffd[31m\ufffdc\td");
+  });
+});
+
+describe("the name of a category", () => {
+  const CATEGORY = "\u202emmeg\0";
+  it("does not reverse what follows it", () => {
+    expect(categoryName(CATEGORY)).toBe("\ufffdmmeg\ufffd");
+    expect(categoryName("")).toBe(strings.noCategory);
+    expect(tooltipRows(makeKernels([{ ...MATMUL, category: CATEGORY }]), 0, ROOF)).toContainEqual([
+      words.category,
+      "\ufffdmmeg\ufffd",
+    ]);
+  });
+  it("is in no tooltip of a kernel without one", () => {
+    const labels = tooltipRows(makeKernels([{ ...MATMUL, category: null }]), 0, ROOF).map(([label]) => label);
+    expect(labels).not.toContain(words.category);
   });
 });
 

@@ -199,7 +199,8 @@ const wide = (text: string) => textWidth(`${text},`, true);
 function textOf({ texts }: ColumnEntry, max: number): string {
   const fits = (text: string) => textWidth(text, true) <= max;
   const shortest = shortenToWords(texts.at(-1) ?? "", fits);
-  let length = shortest.length;
+  // No letter is narrower than 1 px.
+  let length = Math.min(shortest.length, Math.ceil(max));
   while (length > 4 && !fits(shorten(shortest, length))) length--;
   return texts.find(fits) ?? shorten(shortest, length);
 }

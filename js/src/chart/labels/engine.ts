@@ -165,6 +165,9 @@ export function boxAt(width: number, { x, y, anchor, extra: [right, down] = [0, 
   return { left, right: left + width + right, top: y - FONT_PX * 0.86, bottom: y + FONT_PX * 0.26 + down };
 }
 
+/** The boxes of a longer text have gaps. Such a text fits on no chart, and its boxes are computed for each position. */
+const MAX_CHAIN_PX = 3000;
+
 /**
  * Returns the boxes that a text covers. A text that is not rotated has one box. A rotated text has a chain of small
  * boxes.
@@ -176,7 +179,7 @@ export function boxesAt(width: number, position: Position): Box[] {
   const start = anchor === "start" ? 0 : anchor === "end" ? -width : -width / 2;
   // Half the side of a small box, px. For text rotated by about 30°, such a box is as high as the letters.
   const half = FONT_PX * 0.36;
-  const count = Math.max(2, Math.ceil(width / (1.6 * half)));
+  const count = Math.max(2, Math.ceil(Math.min(width, MAX_CHAIN_PX) / (1.6 * half)));
   return Array.from({ length: count }, (_, at) => {
     // The boxes are centred on the middle of the letters. The middle of the letters is above the baseline.
     const along = start + half + ((width - 2 * half) * at) / (count - 1);

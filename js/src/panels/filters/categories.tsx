@@ -11,6 +11,7 @@ import { categoryColour } from "../../chart/scene.ts";
 import type { Theme } from "../../chart/theme.ts";
 import { colouringOf, colourKeys } from "../../roofline/colouring.ts";
 import type { Store } from "../../state/store.ts";
+import { categoryName } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
@@ -47,7 +48,7 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
     <fieldset class="roofwidget-categories" aria-label={words.byCategory} title={words.byCategory}>
       {large.map(({ name, share, kernels, code }) => {
         const on = chosen === null || chosen.includes(name);
-        const text = words.part(name || strings.noCategory, formatPercent(share), kernels);
+        const text = words.part(categoryName(name), formatPercent(share), kernels);
         const background = isColoured ? categoryColour(theme, code) : theme.line;
         const part = { title: text, style: { flexGrow: share } };
         const paint = (

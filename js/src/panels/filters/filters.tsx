@@ -6,7 +6,7 @@ import { isInfeed, UNFILTERED } from "../../roofline/filters.ts";
 import { boundsOf } from "../../state/filters.ts";
 import type { Store } from "../../state/store.ts";
 import type { Scope } from "../../state/sync.ts";
-import { bindingWord } from "../../text/describe.ts";
+import { bindingWord, categoryName } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { focusNeighbour } from "../../ui/focus.ts";
@@ -130,7 +130,7 @@ function Controls({ store }: { store: Store }) {
         lock={lock}
         chosen={store.categories.value}
         offered={categories.map(({ name, share }) => {
-          const said = name || strings.noCategory;
+          const said = categoryName(name);
           return [name, Number.isNaN(share) ? said : `${said} · ${formatPercent(share)}`];
         })}
         choose={store.setCategories}

@@ -5,6 +5,7 @@ import { commonOperation, type Operation, operationIn, operationOf } from "../..
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
 import { boundsOf } from "../../state/filters.ts";
 import { formatValue, titleAndUnit, type Unit } from "../../text/columns.ts";
+import { withoutControls } from "../../text/controls.ts";
 import { attainableDigits, bindingWord, shortNameOf } from "../../text/describe.ts";
 import { SHAPE_COLUMN } from "../../text/disambiguate.ts";
 import { formatPercent } from "../../text/numbers.ts";
@@ -274,7 +275,7 @@ function once<T>(make: () => T): () => T {
 const MIN_SHOWN_SHARE = 1e-4;
 
 export function cellText(column: Column, row: number): string {
-  if (column.kind === "text") return (column.shown?.(row) ?? column.at(row)) || words.unknown;
+  if (column.kind === "text") return withoutControls((column.shown?.(row) ?? column.at(row)) || words.unknown);
   const value = column.at(row);
   if (Number.isNaN(value)) return words.unknown;
   if (column.kind !== "share") return formatValue(value, column.kind, column.digits?.(row), column.operation?.(row));

@@ -32,8 +32,11 @@ function plain(column: CsvColumn, row: number): string {
   return Number.isNaN(value) ? "" : String(value);
 }
 
-/** Returns the text in a form that no spreadsheet reads as a formula. */
-export const harmless = (text: string) => (FORMULA.test(text) ? `'${text}` : text);
+/**
+ * Returns the text in a form that no spreadsheet reads as a formula. NUL becomes U+FFFD, because many programs end a text
+ * at NUL, or refuse the file.
+ */
+export const harmless = (text: string) => (FORMULA.test(text) ? "'" : "") + text.replaceAll("\0", "\ufffd");
 
 /**
  * Copies a text. Returns whether the copy succeeded. On a page without https, the browser can copy only a selection.
