@@ -38,12 +38,17 @@ CYCLE = """for _ in range({count}):
     widget.layout.close()
     clear_output()
     await asyncio.sleep(0.03)"""
-# Counts drawn views.
+# Counts drawn views. A view may be put into a part of the page that is itself put there a moment later.
 WATCH = """() => {
   window.drawn = 0;
+  const seen = new WeakSet();
   new MutationObserver((records) => {
     for (const { addedNodes } of records) for (const node of addedNodes) {
-      if (node.nodeType === 1 && (node.matches('.roofwidget') || node.querySelector('.roofwidget'))) window.drawn += 1;
+      if (node.nodeType !== 1) continue;
+      const view = node.matches('.roofwidget') ? node : node.querySelector('.roofwidget');
+      if (!view || seen.has(view)) continue;
+      seen.add(view);
+      window.drawn += 1;
     }
   }).observe(document.body, { childList: true, subtree: true });
 }"""

@@ -1,0 +1,28 @@
+"""A million kernels in a real JupyterLab. `benchmarks/million.py` measures how fast they follow a drag."""
+
+from __future__ import annotations
+
+from tests.browser.conftest import OpenNotebook
+from tests.browser.drawn import Drawn
+
+MILLION = """import numpy as np, roofwidget as rw
+n = 1_000_000
+at = np.arange(n)
+bytes = 1e6 + at
+names = np.array([f"kernel {i}" for i in range(1000)], dtype=object)[at % 1000]
+chip = rw.Chip("Mine", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+w = rw.roofline([chip], rw.Kernels(names, bytes * 10.0 ** (at % 5 - 1), bytes, time=np.full(n, 1e-3)))
+w"""
+
+
+def test_a_million_kernels_are_drawn_and_follow_python_and_the_page(notebook: OpenNotebook) -> None:
+    book = notebook([MILLION, "w.bandwidth = 3e12"])
+    book.run(0)
+    drawn = Drawn(book)
+    before = drawn.roof("mine")
+    assert "1,000,000" in drawn.root.get_by_role("region", name="Filters").inner_text()
+    book.run(1)
+    drawn.eventually(lambda: drawn.roof("mine") != before)
+    drawn.box("bandwidth").fill("2 TB/s")
+    drawn.box("bandwidth").press("Enter")
+    drawn.eventually(lambda: book.python("w.bandwidth") == 2e12)
