@@ -69,7 +69,7 @@ notebooks: .venv/.dev bundle
 browser: .venv/.dev bundle
 	python tests/browser/chromium.py --install
 	# A JupyterLab and a Chromium each: most of the time is waiting.
-	pytest -n 3 tests/browser tests/hosts tests/faults
+	pytest -n 3 tests/browser tests/hosts
 
 # One wrong operator, number or text at a time; docs/trust.md has the scores.
 mutants: .venv/.dev js/node_modules/.package-lock.json

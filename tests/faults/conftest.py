@@ -1,6 +1,6 @@
 """Faults: each test makes one, and says what the page said. A table of all of them ends the run.
 
-`make test` makes the cheap ones, `make faults` all.
+`make faults` makes all. Without `ROOFWIDGET_FAULTS=all` pytest makes the cheap ones.
 """
 
 from __future__ import annotations
