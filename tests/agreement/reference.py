@@ -110,7 +110,7 @@ class Said:
     def roof_sentence(self, bound: Bound) -> str:
         sheet = self.model.chip(bound.chip.id)
         precision, level = self.precision_of(bound), self.level(bound)
-        unit = _unit_of(precision)
+        unit = unit_of(precision)
         peak = _with_factor(self.peak(bound), sheet.peak(precision), f"{unit}/s")
         exposed = f" · {format_percent(bound.exposed_comm)} exposed" if bound.exposed_comm else ""
         if len(self.levels(bound)) > 1:
@@ -136,12 +136,12 @@ class Said:
                 else bound.memory == "all" or ceiling.memory == self.level(bound)
             )
             if fits:
-                unit = f"{_unit_of(ceiling.precision or precision)}/s" if ceiling.memory is None else "B/s"
+                unit = f"{unit_of(ceiling.precision or precision)}/s" if ceiling.memory is None else "B/s"
                 is_on = chosen is None or ceiling.key.casefold() in chosen
                 found.append([ceiling.key, format_quantity(ceiling.rate, unit, 4), is_on])
         for name, rate in bound.chip.peak_flops.items():
             if name != precision and rate < self.peak(bound):
-                shown = format_quantity(rate, f"{_unit_of(name)}/s", 4)
+                shown = format_quantity(rate, f"{unit_of(name)}/s", 4)
                 found.append([name, shown, chosen is not None and name in chosen])
         return found
 
@@ -265,7 +265,7 @@ class Said:
         """Return FLOP, or OP if operations of integers are among those of a kernel."""
         own = self.kernels.precision[row] or asked
         keys = [key for key, column in self.kernels.flops_by_precision.items() if column[row] > 0] or [""]
-        return max((_unit_of(own if key in {"", *_CLASSES} else key) for key in keys), key=("FLOP", "OP").index)
+        return max((unit_of(own if key in {"", *_CLASSES} else key) for key in keys), key=("FLOP", "OP").index)
 
     def unit_on(self, bound: Bound, row: int) -> str:
         return self.unit(row, self.precision_of(bound))
@@ -274,7 +274,7 @@ class Said:
         """Return the unit of the operations in a cell of the table."""
         head, _, part = key.partition(":")
         if head == "flops" and part and part not in _CLASSES:
-            return _unit_of(part)
+            return unit_of(part)
         if head == "flops" and part:
             return "FLOP"
         return self.unit(row) if self.judging is None else self.unit_on(self.judging, row)
@@ -594,7 +594,7 @@ class Said:
             return [str(substitute(count, symbols)), format_quantity(float(evaluate(count, sizes)), unit)]
 
         moved = unfused.bytes(index)
-        unit = _unit_of(unfused.kernels(self.model.dims).precision[index] or "")
+        unit = unit_of(unfused.kernels(self.model.dims).precision[index] or "")
         counts = [line(count, unit) for count in op.flops.values()] + [line(moved, "B")]
         terms = [] if len(op.flops) == len(op.terms) == 1 else [line(count, unit) for _, count in op.terms]
         flops, amount = sum(evaluate(count, sizes) for count in op.flops.values()), evaluate(moved, sizes)
@@ -608,7 +608,8 @@ def _symbols(graph: rw.Graph) -> dict[str, int]:
     return {**dtypes, **graph.convention.environment}
 
 
-def _unit_of(precision: str) -> str:
+def unit_of(precision: str) -> str:
+    """Return OP for a precision of integers, and FLOP for any other."""
     return "OP" if re.match(r"u?int\d", precision) else "FLOP"
 
 

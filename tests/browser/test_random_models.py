@@ -15,7 +15,7 @@ from typing import Any, Final
 import roofwidget as rw
 from roofwidget.units import format_quantity
 from tests.agreement import draw
-from tests.agreement.reference import Said
+from tests.agreement.reference import Said, unit_of
 from tests.agreement.test_random_models import differences, numbers_in
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
@@ -78,7 +78,9 @@ def told(model: rw.RooflineModel) -> dict[str, Any]:
         cells["utilization"][row] += " ▲"
     ranking, _ = here.ranking()
     levels = [] if bound is None else here.levels_drawn() if bound.memory == "all" else [here.level(bound)]
-    rates = [] if bound is None else [["peak_flops", format_quantity(here.peak(bound), "FLOP/s", 4)]]
+    rates: list[list[str]] = []
+    if bound is not None:
+        rates = [["peak_flops", format_quantity(here.peak(bound), f"{unit_of(here.precision_of(bound))}/s", 4)]]
     rates += [
         ["bandwidth", format_quantity(bound.chip.bandwidth(level), "B/s", 4)] for level in levels if bound is not None
     ]
