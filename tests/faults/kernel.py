@@ -1,4 +1,4 @@
-"""A kernel asked directly: what Python has is known also while no page can ask."""
+"""Asks a kernel over a connection of its own, so that Python's values can be read while no page can ask."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Mutant:
 
 
 def of_mutmut(path: str, workspace: Path) -> list[Mutant]:
-    """Return the mutants of a Python file from what mutmut left."""
+    """Read the results of mutmut for a Python file."""
     codes = json.loads((workspace / f"{path}.meta").read_text(encoding="utf-8"))["exit_code_by_key"]
     lines_of = _functions((workspace / path).read_text(encoding="utf-8"))
     mutants = []

@@ -22,7 +22,7 @@ interface LegendEntry {
   readonly value: string | undefined;
   /** Undefined for the entry of further texts, which have the same colours. */
   readonly colour: string | undefined;
-  /** The number of the text, which has a pattern of its own. -1 for unknown values, whose points are outlines. */
+  /** Index of the text: it selects a colour and a pattern. -1 for unknown values, whose points are outlines. */
   readonly code: number;
 }
 

@@ -52,7 +52,7 @@ export function colourKeys(kernels: Kernels): string[] {
 
 const memo = memoize<Colouring>();
 
-/** Returns the colouring by a column. Without this column, the points are coloured by category. */
+/** Returns how a column colours the points. If the table lacks the column, the category colours them. */
 export function colouringOf(kernels: Kernels, key: string): Colouring {
   const column = columnOf(kernels, key);
   if (column === undefined) return colouringOf(kernels, CATEGORY);
