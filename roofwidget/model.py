@@ -119,6 +119,7 @@ from roofwidget.state.trait_types import (
     catalogue_ids,
     distinct_chips,
     graphs_by_name,
+    kernels_to_show,
     language_of,
     names,
     one_graph,
@@ -368,7 +369,7 @@ class RooflineModel(HasTraits):
     )
     baseline = owned(
         "python",
-        Checked(optional(as_kernels), help="An earlier run that `kernels` are compared with, or None."),
+        Checked(optional(kernels_to_show), help="An earlier run that `kernels` are compared with, or None."),
         to_wire=wire.baseline_to_wire,
     )
 

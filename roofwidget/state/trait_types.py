@@ -36,6 +36,8 @@ OWNER_IN_HELP: Final[Mapping[Owner, str]] = {
 }
 
 _NUMBERS: Final = (int, float, np.integer, np.floating)
+MOST_KERNELS: Final = 4_000_000
+"""The most kernels that a model shows: so many were measured to work in a page, see `docs/trust.md`."""
 
 G = TypeVar("G")
 T = TypeVar("T", bound=traitlets.TraitType[Any, Any])
@@ -128,6 +130,17 @@ class RateTrait(Checked[float]):
         return super().validate(obj, value)
 
 
+def kernels_to_show(value: Any) -> Kernels:
+    """Return `value` as `Kernels`, if a page can show so many."""
+    table = as_kernels(value)
+    if len(table) > MOST_KERNELS:
+        raise ValueError(
+            f"{len(table):,} kernels are more than a widget shows ({MOST_KERNELS:,}); join the launches of each name "
+            "with kernels.groupby(), or keep the longest with kernels.top(1000, by='self_time')"
+        )
+    return table
+
+
 class KernelsTrait(Checked[Kernels]):
     """A trait for the kernels that a model shows.
 
@@ -136,7 +149,7 @@ class KernelsTrait(Checked[Kernels]):
     """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(as_kernels, **options)
+        super().__init__(kernels_to_show, **options)
 
     def get(self, obj: Any, cls: Any = None) -> Kernels | None:
         """Return the kernels of the partition of `obj`. If `obj` has no partition, return the given kernels."""
