@@ -110,7 +110,7 @@ function Box({ amount, count, typed, set }: BoxProps) {
           entry={entry}
           label={label}
           shown={typed === undefined ? "" : formatQuantity(typed, unit, DIGITS)}
-          hint={formatQuantity(unit === "FLOP" ? 4e12 : 1e10, unit)}
+          hint={words.example(formatQuantity(unit === "FLOP" ? 4e12 : 1e10, unit))}
           reset={{ label: words.reset(words.amounts[amount]), done: typed === undefined, act: () => accept(undefined) }}
         />
       </span>

@@ -426,6 +426,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     panel: (kernel) => `Arbeit von ${kernel}`,
     amounts: { flops: "FLOPs", bytes: "Bytes" },
     box: (amount, count) => (count === 1 ? amount : `${amount} eines Starts`),
+    example: (amount) => `z. B. ${amount}`,
     reset: (amount) => `Eingegebene ${amount} entfernen`,
     total: (count, amounts) => `${whole(count)} Starts${amounts.length > 0 ? `: ${amounts.join(", ")}` : ""}`,
     negative: (example) => `ein Kernel hat nicht weniger als nichts; zum Beispiel „${example}“ schreiben`,

@@ -430,6 +430,7 @@ export const catalogue = {
     amounts: { flops: "FLOPs", bytes: "Bytes" },
     /** The label of a box, such as "FLOPs of one launch". */
     box: (amount: string, count: number) => (count === 1 ? amount : `${amount} of one launch`),
+    example: (amount: string) => `e.g. ${amount}`,
     reset: (amount: string) => `Remove the typed ${amount === "Bytes" ? "bytes" : amount}`,
     total: (count: number, amounts: readonly string[]) =>
       `${whole(count)} launches${amounts.length > 0 ? `: ${amounts.join(", ")}` : ""}`,

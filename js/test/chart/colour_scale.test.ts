@@ -99,6 +99,14 @@ describe("points by a column of numbers", () => {
     for (const text of ["start", "1 ms", "100 ms", "10 s", "not given (1)"]) expect(svg).toContain(`>${text}</text>`);
     for (const colour of LIGHT.scale) expect(svg).toContain(`fill="${colour}"`);
   });
+  it("have a legend in OP if operations of integers are among the operations", () => {
+    const ticks = (precision: string) => {
+      const [small, large] = [1e9, 3e9].map((flops) => ({ ...SPEC, flops, precision }));
+      return ticksOfScale(colouringOf(makeKernels([small, large] as (typeof SPEC)[]), "flops") as NumberColouring);
+    };
+    expect(ticks("int8")).toEqual(["1 GOP", "2 GOP", "3 GOP"]);
+    expect(ticks("bf16")).toEqual(["1 GFLOP", "2 GFLOP", "3 GFLOP"]);
+  });
   it("say their value in the tooltip", () => {
     const roof = makeRoof(makeChip());
     const rows = (row: number, by: string) =>

@@ -15,7 +15,7 @@ export const SCALE_HEIGHT_PX = BAR_PX + TICK_PX + FONT_PX + 3;
 export function ticksOfScale(scale: NumberColouring): string[] {
   const [, unit] = colourTitle(scale.key);
   const shares = scale.low < scale.high ? [0, 0.5, 1] : scale.low === scale.high ? [1] : [];
-  return shares.map((share) => formatValue(valueAt(scale, share), unit, 3));
+  return shares.map((share) => formatValue(valueAt(scale, share), unit, 3, scale.operation));
 }
 
 /** Returns the width of the bar, px: with room for the numbers under it. */
