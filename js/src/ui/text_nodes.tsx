@@ -1,6 +1,7 @@
 // Builds elements from the nodes of a text. Only these elements are built, so a text never becomes markup.
 
 import { createElement, type VNode } from "preact";
+import { withoutControls } from "../text/controls.ts";
 
 /** A text, or an element: its name, followed by its nodes. */
 type TextNode = string | TextElement;
@@ -11,7 +12,7 @@ const ELEMENTS: ReadonlySet<unknown> = new Set([
 ]);
 
 const built = (node: TextNode): VNode | string => {
-  if (typeof node === "string") return node;
+  if (typeof node === "string") return withoutControls(node);
   const [name, ...nodes] = node;
   return createElement(ELEMENTS.has(name) ? (name as string) : "span", null, ...nodes.map(built));
 };
@@ -21,7 +22,7 @@ export const TextNodes = ({ nodes }: { readonly nodes: readonly TextNode[] }) =>
 const INLINE: ReadonlySet<unknown> = new Set(["strong", "em", "code"]);
 
 const textOf = (node: TextNode): string => {
-  if (typeof node === "string") return node;
+  if (typeof node === "string") return withoutControls(node);
   const text = node.slice(1).map(textOf).join("");
   return INLINE.has(node[0]) ? text : `${text}\n`;
 };

@@ -215,6 +215,13 @@ describe("a cell", () => {
     expect([0, 1, 2].map((row) => cellText(name, row))).toEqual(["add", "plain", "(unnamed 2)"]);
     expect(cellTitle(name, 0, named)).toBe("void at::add<float>(int)");
   });
+  it("shows characters that turn the text as the replacement character when a cell is pointed at", () => {
+    const named = makeKernels([{ name: "a\u202egnp.exe" }], { origin: { flops: ["from \u202ea file"] } });
+    const columns = columnsOf(named, undefined);
+    const title = (key: string) => cellTitle(columns.find((each) => each.key === key) as Column, 0, named);
+    expect(title("name")).toBe("a\ufffdgnp.exe");
+    expect(title("flops")).toContain("from \ufffda file");
+  });
   it("does not round whole numbers without a unit: they may be identifiers", () => {
     const told = makeKernels([{}, {}], { extra: { program: [123_456_789_012, 0.123456] } });
     const program = columnsOf(told, undefined).at(-1) as Column;

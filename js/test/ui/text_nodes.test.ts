@@ -36,6 +36,11 @@ describe("text nodes", () => {
       expect(built([[name, HOSTILE]])).toEqual([["span", HOSTILE]]);
     },
   );
+  it("show characters that cannot be seen or that turn the text as the replacement character", () => {
+    const nodes: TextNode[] = [["p", "a\u202egnp\0\tb"]];
+    expect(built(nodes)).toEqual([["p", "a\ufffdgnp\ufffd\tb"]]);
+    expect(plainText(nodes)).toBe("a\ufffdgnp\ufffd\tb");
+  });
   it("keep markup in a text as text", () => {
     expect(built([HOSTILE, ["p", HOSTILE]])).toEqual([HOSTILE, ["p", HOSTILE]]);
   });

@@ -291,9 +291,9 @@ export function cellTitle(column: Column, row: number, kernels: Kernels): string
   // The displayed text of a name may be cut short. In the column `bound_by`, the displayed text is complete, and it is
   // in the language of the widget.
   const whole = column.kind === "text" && (column.key === "bound_by" ? column.shown?.(row) : column.at(row));
-  if (column.kind === "text") return [whole ?? "", column.why?.(row), ...parts].filter(Boolean).join("\n");
-  if (Number.isNaN(column.at(row))) return [words.unknownTitle, ...parts].join("\n");
-  return parts.join("\n");
+  if (column.kind === "text") parts.unshift(whole || "", column.why?.(row) ?? "");
+  else if (Number.isNaN(column.at(row))) parts.unshift(words.unknownTitle);
+  return withoutControls(parts.filter(Boolean).join("\n"));
 }
 
 /**
