@@ -59,6 +59,13 @@ def test_kernels_are_judged_by_the_achievable_peaks_and_again_by_the_printed_one
     expect(peaks).to_have_value("printed")
 
 
+def test_panels_that_are_side_by_side_start_at_one_height(exported: Callable[..., Exported]) -> None:
+    page = exported(rw.roofline(CHIPS, KERNELS).to_html(), viewport={"width": 900, "height": 900}).page
+    panels = page.locator(".roofwidget-side > *")
+    expect(panels).to_have_count(2)
+    assert panels.evaluate_all("(all) => new Set(all.map((each) => each.getBoundingClientRect().top)).size") == 1
+
+
 def test_a_page_without_measured_rates_has_no_choice_of_peaks(exported: Callable[..., Exported]) -> None:
     drawn = exported(rw.roofline(CHIPS, KERNELS).to_html()).drawn
     expect(drawn.box("peak")).to_be_visible()
