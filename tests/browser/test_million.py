@@ -14,9 +14,17 @@ chip = rw.Chip("Mine", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
 w = rw.roofline([chip], rw.Kernels(names, bytes * 10.0 ** (at % 5 - 1), bytes, time=np.full(n, 1e-3)))
 w"""
 
+# anywidget waits two seconds for a model. Here the program that drives the browser copies every message first, of which
+# one has all columns.
+PATIENCE = """() => {
+  const timeout = AbortSignal.timeout;
+  AbortSignal.timeout = (milliseconds) => timeout.call(AbortSignal, 15 * milliseconds);
+}"""
+
 
 def test_a_million_kernels_are_drawn_and_follow_python_and_the_page(notebook: OpenNotebook) -> None:
     book = notebook([MILLION, "w.bandwidth = 3e12"])
+    book.page.evaluate(PATIENCE)
     book.run(0)
     drawn = Drawn(book)
     before = drawn.roof("mine")
