@@ -15,14 +15,15 @@ from roofwidget.model import RooflineModel
 from roofwidget.state.lesson import attempts_by_key
 from roofwidget.support import text_tables
 from roofwidget.support.did_you_mean import did_you_mean, nearest
+from roofwidget.support.unknowns import EqualWhereUnknown
 from roofwidget.teaching.question import Check, Question, by_key
 
 _COUNTS: Final = ("last", "first", "best")
 _HEADER: Final = ("question", "", "answers", "message")
 
 
-@dataclass(frozen=True)
-class Grade:
+@dataclass(frozen=True, eq=False)
+class Grade(EqualWhereUnknown):
     """The result of one question.
 
     Attributes

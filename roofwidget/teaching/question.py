@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from roofwidget import units
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.text_tables import one_line, without_surrogates
+from roofwidget.support.unknowns import EqualWhereUnknown
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
 from roofwidget.workloads.records import from_record as graph_from_record
@@ -43,8 +44,8 @@ _MAX_LETTERS: Final = 40
 _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Check:
+@dataclass(frozen=True, eq=False)
+class Check(EqualWhereUnknown):
     """The verdict on one answer.
 
     Attributes

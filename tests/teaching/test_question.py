@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import roofwidget as rw
-from roofwidget.teaching.question import Question
+from roofwidget.teaching.grading import Grade
+from roofwidget.teaching.question import Check, Question
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "answers.json").read_text(encoding="utf-8"))
 ABSURD: tuple[Any, ...] = (
@@ -183,3 +185,14 @@ def test_the_record_of_a_question_makes_an_equal_one(question: Question) -> None
     assert question.check([["dropout", "gelu", "relu"]]) == again.check([["dropout", "gelu", "relu"]])
     if question.kind != "merge":
         assert pickle.loads(pickle.dumps(again)).to_record() == question.to_record()  # noqa: S301 - made here
+
+
+def test_verdicts_and_grades_without_a_factor_are_equal_if_they_say_the_same() -> None:
+    verdict = Check(correct=False, message="Not answered.")
+    grade = Grade("bound", correct=False, answer=None, attempts=0, message="Not answered.")
+    for one in (verdict, grade):
+        again = pickle.loads(pickle.dumps(one))  # noqa: S301 - made here
+        assert one == again
+        assert len({one, again}) == 1
+        assert one != replace(one, factor=2.0)
+    assert verdict != grade
