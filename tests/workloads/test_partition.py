@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import pytest
@@ -461,6 +462,121 @@ def test_a_spilled_tensor_is_written_and_read() -> None:
     assert pickle.loads(pickle.dumps(spilt)) == spilt  # noqa: S301 - our own bytes
     with pytest.raises(TypeError, match="spill=True needs the chip"):
         parts.fuse("ln", "gelu", spill=True)
+
+
+def room(text: str, outputs: str = "", chip: Chip = CHIP) -> Capacity:
+    structure = Structure(made(text, outputs=outputs))
+    return Capacity(structure, structure.counts_at(None), chip)
+
+
+class Counted(Capacity):
+    """A capacity that counts its checks of whole groups."""
+
+    checks = 0
+
+    def fits(self, group: int, spilled: Collection[int] = ()) -> bool:
+        self.checks += 100
+        return super().fits(group, spilled)
+
+    def _need(self, group: int, on_chip: Iterable[int], tile_of: Callable[[int], int]) -> int:
+        self.checks += 1
+        return super()._need(group, on_chip, tile_of)
+
+
+@pytest.mark.parametrize(
+    ("first", "tile", "checked"),
+    [
+        # Each op adds the tiles that it reads and writes. Only two tiles are needed at a time.
+        ("elementwise: x", 256, {4, 6, 8, 10, 12}),
+        ("matmul: x w", 128 * 128 * 2, {4, 6, 8, 10, 12}),
+        # A row of x counts too.
+        ("reduction: x", 2000, {3, 5, 7, 9, 11, 13}),
+    ],
+)
+def test_a_group_that_grows_is_checked_only_where_the_sum_of_its_tiles_does_not_fit(
+    first: str, tile: int, checked: set[int]
+) -> None:
+    text = f"o0 {first} > t0; " + "; ".join(f"o{i} elementwise: t{i - 1} > t{i}" for i in range(1, 13))
+    structure = Structure(made(text))
+    capacity = Counted(structure, structure.counts_at(None), with_smem(4 * tile))
+    found = set[int]()
+    for ops in range(2, 14):
+        before = capacity.checks
+        assert capacity.fits_grown((1 << ops) - 1, (1 << ops - 1) - 1)
+        assert capacity.checks - before <= 1
+        if capacity.checks > before:
+            found.add(ops)
+    assert found == checked
+
+
+def test_the_tile_of_a_product_is_a_part_of_its_last_two_axes() -> None:
+    structure = Structure(made("a matmul: x w > y; b elementwise: y > z", shape=(4, 1000, 1000)))
+    assert Capacity(structure, structure.counts_at(None), CHIP).need(0b11) == 128 * 128 * 2
+
+
+def test_a_part_of_a_byte_is_a_byte() -> None:
+    graph = Graph("halves")
+    first, second = (Tensor(name, (3, 3), "int4") for name in "yz")
+    graph.op("reduction", "a", [graph.input("x", (3, 3), "int4")], [first], 9)
+    graph.op("elementwise", "b", [first], [second], 9)
+    structure = Structure(graph)
+    # The tensor has 5 B, so three of its nine elements have 1.67 B.
+    assert (structure.counts_at(None).sizes[1], Capacity(structure, structure.counts_at(None), CHIP).need(0b11)) == (
+        5,
+        2,
+    )
+
+
+def test_ops_that_share_only_an_input_need_no_room() -> None:
+    assert room("a elementwise: x > y; b elementwise: x > z", "y z").need(0b11) == 0
+
+
+def test_the_room_of_a_kernel_is_that_of_its_most_tensors_at_a_time() -> None:
+    # While h runs: r, s, t and u. Both tensors that e read are gone by then. A tensor has a tile of 256 B.
+    text = (
+        "c elementwise: x > p; d elementwise: x > q; e elementwise: p q > r; f elementwise: r > s; "
+        "g elementwise: r s > t; h elementwise: r s t > u; i elementwise: u > v"
+    )
+    capacity = room(text)
+    assert capacity.need(0b0111_1111) == 4 * 256
+    assert capacity.need(0b0001_1111) == 3 * 256
+
+
+def test_an_input_that_is_read_before_and_after_a_reduction_needs_room_in_between_too() -> None:
+    # While b runs: a row of x, and vectors of y and z.
+    capacity = room("n reduction: x > y; b elementwise: y > z; c elementwise: z x > o")
+    assert capacity.need(0b111) == 2000 + 2 * 256
+
+
+def test_of_two_tensors_that_are_read_again_the_first_is_named() -> None:
+    parts = Partition.fully(made("n reduction: x r > y; a elementwise: y x > z; b elementwise: z r > o")).split("b")
+    sentence = refused(parts, "a", "b", chip=with_smem(2000)).sentence
+    assert sentence.endswith(
+        "need 4.51 kB at a time; the SMEM of small holds 2 kB. a reads x after n, which reduces axis 1"
+    )
+
+
+def test_what_is_spilled_needs_no_room() -> None:
+    parts = Partition.unfused(made(TAIL)).fuse("ln", "gelu", chip=with_smem(1999), spill=True)
+    assert refused(parts, "gelu", "drop", chip=with_smem(255)).sentence == (
+        "the tiles of ln + gelu + drop need 256 B at a time; the SMEM of small holds 255 B"
+    )
+
+
+def test_a_product_that_does_not_fit_names_no_reader() -> None:
+    parts = Partition.unfused(made("a matmul: x w > y; b elementwise: y > z"))
+    assert refused(parts, "a", "b", chip=with_smem(32_767)).sentence == (
+        "the tiles of a + b need 32.768 kB at a time; the SMEM of small holds 32.767 kB"
+    )
+
+
+def test_the_largest_tile_is_spilled_first_wherever_its_op_is() -> None:
+    # A vector of p has 256 B, and a row of y 2,000 B.
+    parts = Partition.fully(
+        made("a elementwise: x > p; b elementwise: p > q; n reduction: x > y; c elementwise: y > z", outputs="q z")
+    ).split("c")
+    assert parts.fuse("a", "c", chip=with_smem(1999), spill=True).spilled == ("y",)
+    assert parts.fuse("a", "c", chip=with_smem(255), spill=True).spilled == ("p", "y")
 
 
 def test_presets_keep_to_the_capacity_of_a_chip() -> None:
