@@ -588,6 +588,16 @@ def test_bytes_at_any_of_the_levels_that_count_are_not_elsewhere() -> None:
     assert rw.bound(table[[0]], chip).bytes_elsewhere is None
 
 
+def test_a_bound_says_which_kernels_do_operations_of_integers_at_the_asked_precision() -> None:
+    chip = rw.Chip("chip", {"bf16": 100, "int8": 200}, {"HBM": 10})
+    kernels = rw.Kernels(["a", "b"], [1, 1], [1, 1], precision=[None, "int8"])
+    own, asked = rw.bound(kernels, chip).integers, rw.bound(kernels, chip, precision="int8").integers
+    assert own is not None
+    assert asked is not None
+    assert (own.tolist(), asked.tolist()) == ([False, True], [True, True])
+    assert rw.bound(kernels[[0]], chip).integers is None
+
+
 def test_remarks_name_operations_of_integers_and_kernels_that_mix_them_with_flops() -> None:
     chip = rw.Chip("chip", {"bf16": 100, "int8": 200}, {"HBM": 10})
     mixed = rw.Kernels(["a", "b"], {"bf16": [1.0, 1.0], "int8": [1.0, 1.0]}, [1, 1])
