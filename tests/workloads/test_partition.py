@@ -12,7 +12,8 @@ import pytest
 from roofwidget.chips import Chip, Memory, MissingFigureError
 from roofwidget.workloads import Graph, Tensor, chain, dim, search
 from roofwidget.workloads.capacity import Capacity
-from roofwidget.workloads.legality import FusionError, Refusal
+from roofwidget.workloads.legality import FusionError, Refusal, Rules
+from roofwidget.workloads.masks import members
 from roofwidget.workloads.partition import Partition
 from roofwidget.workloads.structure import Structure
 
@@ -312,6 +313,36 @@ def test_matrix_products_share_a_kernel_on_a_common_input_only() -> None:
     assert refused(parts, "q", "o").sentence == (
         "q and o share no input: two matrix products share a kernel only if they share an input"
     )
+    later = Partition.unfused(made(f"first elementwise: m > n; {text}")).fuse("q", "k").fuse("q", "sum")
+    assert refused(later, "q", "o").sentence.startswith("q and o share no input: two matrix products")
+
+
+def test_ops_that_may_never_share_a_kernel_clash_in_either_order() -> None:
+    graph = made(
+        "mm1 matmul: x w > p; mm2 matmul: y v > q; red reduction: x > r; move injective: r > s; all opaque: s > t; "
+        "add elementwise: t p > u; mm3 matmul: x u > o"
+    )
+    rules = Rules(Structure(graph))
+    names = [op.name for op in graph.ops]
+    assert {name: [names[op] for op in members(rules.clashes[at])] for at, name in enumerate(names)} == {
+        # The products mm1 and mm3 read x.
+        "mm1": ["mm2", "red", "move", "all"],
+        "mm2": ["mm1", "red", "move", "all", "mm3"],
+        "red": ["mm1", "mm2", "move", "all", "mm3"],
+        "move": ["mm1", "mm2", "red", "all", "mm3"],
+        "all": ["mm1", "mm2", "red", "move", "add", "mm3"],
+        "add": ["all", "mm3"],
+        "mm3": ["mm2", "red", "move", "all", "add"],
+    }
+
+
+def test_reductions_of_the_same_shape_do_not_clash() -> None:
+    graph = Graph()
+    x, w = graph.input("x", (64, 32), "bf16"), graph.input("w", (32,), "bf16")
+    for name, reads in (("rows", x), ("one", w), ("two", w)):
+        graph.op("reduction", name, [reads], [Tensor(f"{name} out", (1,), "bf16")], 64)
+    assert Rules(Structure(graph)).clashes == [0b110, 0b001, 0b001]
+    assert Partition.unfused(graph).why_not("one", "two") is None
 
 
 def test_reductions_of_different_shapes_go_through_different_rows() -> None:
