@@ -158,6 +158,33 @@ def test_a_partition_is_a_value() -> None:
     assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one  # noqa: S301 - our own bytes
     assert repr(one) == "Partition('made': 4 ops in 2 kernels, 10 MB, 1.7× the compulsory bytes; textbook)"
     assert (one.indices, len(one)) == (((0, 1), (2, 3)), 2)
+    assert pickle.loads(pickle.dumps(one)).fuse("gelu", "drop") == one.fuse("gelu", "drop")  # noqa: S301 - our own bytes
+
+
+def test_the_text_of_a_partition_counts_one_op_and_one_kernel_at_the_defaults_of_the_dimensions() -> None:
+    batch = dim("batch", 1, 64, default=4)
+    alone = Partition.unfused(made("a elementwise: x > y", shape=(batch, 1000)))
+    assert repr(alone) == "Partition('made': 1 op in 1 kernel, 16 kB, 1× the compulsory bytes; textbook)"
+    two = Partition.fully(made("a elementwise: x > y; b elementwise: y > z", shape=(batch, 1000)))
+    assert repr(two) == "Partition('made': 2 ops in 1 kernel, 16 kB, 1× the compulsory bytes; textbook)"
+    assert "<caption>&#x27;made&#x27;: 2 ops in 1 kernel, 16 kB, 1× the" in two._repr_html_()
+    assert '<th scope="row">a, b</th><td>2</td>' in two._repr_html_()
+
+
+def test_the_excess_depends_on_the_dimensions() -> None:
+    batch = dim("batch", 1, 64, default=4)
+    graph = Graph()
+    y = graph.matmul(graph.input("x", (batch, 8), "bf16"), graph.input("w", (8, 8), "bf16"))
+    graph.output(graph.gelu(y))
+    # A pass of the batch has 16·batch bytes, and the weights have 128.
+    parts = Partition.unfused(graph)
+    assert [parts.excess(dims) for dims in (None, {"batch": 8})] == [(4 * 64 + 128) / 256, (4 * 128 + 128) / 384]
+    assert Partition.unfused(Graph("nothing")).excess() == 1
+
+
+def test_the_precision_of_a_time_is_text() -> None:
+    with pytest.raises(TypeError, match=r"^precision must be text, got 8"):
+        Partition.unfused(made(TAIL)).time(CHIP, 8)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -405,6 +432,40 @@ def test_copies_are_numbered_in_a_row_and_a_sole_copy_keeps_its_name() -> None:
     assert (sole.groups, list(sole.graph.tensors)) == ((("layernorm", "gelu"),), list(graph.tensors))
 
 
+def test_an_op_that_is_recomputed_leaves_the_rest_of_its_group() -> None:
+    text = "a elementwise: x > y; p elementwise: y > t; b elementwise: t > u; c elementwise: t > v"
+    parts = Partition.unfused(made(text, outputs="u v")).fuse("a", "p")
+    again = parts.recompute(parts.graph.tensors["t"])
+    assert again == parts.recompute("t")
+    assert again.groups == (("a",), ("p", "b"), ("p_2", "c"))
+    # The op stays where a group needs its result itself.
+    home = parts.fuse("a", "b").recompute("t")
+    assert home.groups == (("a", "p", "b"), ("p_2", "c"))
+
+
+def test_a_graph_with_recomputed_ops_has_the_convention_the_dtype_the_conditions_and_the_notes_of_the_graph() -> None:
+    n = dim("n", 2, 64, default=8)
+    graph = Graph("noted", convention="mac", dtype="fp16")
+    y = graph.gelu(graph.layernorm(graph.input("x", (n - 1, 64), "fp16")))
+    graph.output(y, graph.relu(y))
+    graph.require("n", n, 2)
+    graph.require("all", n, 1)
+    graph.note("n is even")
+    again = Partition.unfused(graph).recompute("layernorm").graph
+    assert (again.name, again.convention, again.dtype) == ("noted", graph.convention, "fp16")
+    assert again.conditions.keys() == graph.conditions.keys() == {(n - 1, 0), (n, 2), (n, 1)}
+    assert (again.conditions[n, 2], again.conditions[n, 1]) == ("n", "all")
+    assert again.notes == graph.notes == ("n is even",)
+    with pytest.raises(ValueError, match="n"):
+        again.count("flops", {"n": 3})
+
+
+def test_tensors_that_are_spilled_stay_spilled_when_another_tensor_is_recomputed() -> None:
+    parts = Partition.unfused(made(TAIL)).fuse("ln", "gelu", chip=with_smem(1999), spill=True)
+    again = parts.recompute("d")
+    assert (again.groups, again.spilled) == ((("ln", "gelu"), ("drop", "add")), ("y",))
+
+
 def test_an_input_is_not_recomputed_and_a_tensor_inside_a_group_stays() -> None:
     parts = Partition.fully(made(TAIL))
     with pytest.raises(ValueError, match="'x' is an input of graph 'made'"):
@@ -607,7 +668,9 @@ def test_the_largest_tile_is_spilled_first_wherever_its_op_is() -> None:
         made("a elementwise: x > p; b elementwise: p > q; n reduction: x > y; c elementwise: y > z", outputs="q z")
     ).split("c")
     assert parts.fuse("a", "c", chip=with_smem(1999), spill=True).spilled == ("y",)
-    assert parts.fuse("a", "c", chip=with_smem(255), spill=True).spilled == ("p", "y")
+    both = parts.fuse("a", "c", chip=with_smem(255), spill=True)
+    assert both.spilled == ("p", "y")
+    assert repr(both).endswith("; spilled: p, y)")
 
 
 def test_presets_keep_to_the_capacity_of_a_chip() -> None:
@@ -713,6 +776,15 @@ def test_a_partition_makes_other_partitions_of_its_graph() -> None:
     assert parts.fully() == Partition.fully(parts.graph) != parts
     assert parts.pairs(chip=CHIP) == Partition.pairs(parts.graph, chip=CHIP)
     assert parts.fully().unfused() == parts
+    other: Any = made(SAME)
+    assert parts.best(other, CHIP) == parts.best(graph=other, chip=CHIP) == Partition.best(other, CHIP)
+    assert parts.best(other, CHIP, launch_overhead="1 ms").graph is other
+    for overhead, message in (
+        ("soon", "^launch_overhead: no number in 'soon'"),
+        (-1, "^launch_overhead must be a fini"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parts.best(other, CHIP, launch_overhead=overhead)
     assert "shortest `time`" in (parts.best.__doc__ or "")
     with pytest.raises(TypeError, match="did you mean 'precision'"):
         parts.best(CHIP, precison="bf16")  # type: ignore[call-arg]
