@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from roofwidget.chips import Chip
+from roofwidget.chips import Chip, Memory
 from roofwidget.support.budget import Budget
 from roofwidget.workloads import Graph, Tensor, greedy, search
 from roofwidget.workloads.capacity import Capacity
@@ -80,6 +80,38 @@ def test_a_search_without_steps_left_is_greedy_though_the_time_has_not_ended(mon
     monkeypatch.setattr(search, "MAX_STEPS", 9)
     found, _ = found_in(two_chains(), 1e9)
     assert (found.how, found.evaluations, found.budget_ended) == ("greedy", 9, False)
+
+
+def test_a_search_ends_at_its_number_of_steps_and_a_limit_of_steps_is_no_end_of_time() -> None:
+    graph = Graph("pair")
+    x = graph.input("x", (8,), "bf16")
+    graph.output(graph.relu(graph.relu(x)))
+    structure = Structure(graph)
+    found = [
+        search.optimal(structure, Rules(structure), lambda _group, _smaller: 1.0, 0b11, limit) for limit in (2, 3, 4)
+    ]
+    assert found == [search.Optimum(None, 2), search.Optimum((0b11,), 3), search.Optimum((0b11,), 3)]
+    ended = Budget(1, clock=iter([0.0, 0.0, 2.0]).__next__)
+    assert search.optimal(structure, Rules(structure), lambda _group, _smaller: 1.0, 0b11, 3, ended) == (
+        search.Optimum(None, 1, budget_ended=True)
+    )
+
+
+@pytest.mark.parametrize(("sizes", "groups"), [((100, 200), [0b001, 0b110]), ((200, 100), [0b100, 0b011])])
+def test_of_two_pairs_the_pair_that_saves_more_is_merged_however_short_the_times_are(
+    sizes: tuple[int, int], groups: list[int]
+) -> None:
+    graph = Graph("three")
+    tensors = [graph.input("x", (8,), "bf16"), *(Tensor(f"t{size}", (size,), "bf16") for size in (*sizes, 8))]
+    for at, (read, written) in enumerate(itertools.pairwise(tensors)):
+        graph.op("elementwise", f"o{at}", [read], [written], 10)
+    # The tiles of both tensors in between have 200 B and 256 B, so not all three ops fit.
+    chip = Chip("fast", {"bf16": 1e24}, {"HBM": 1e24, "SMEM": Memory("SMEM", None, 300)})
+    structure = Structure(graph)
+    counts = structure.counts_at(None)
+    costs = search.Costs(structure, counts, chip, "auto", 0.0)
+    found = search.fastest(Rules(structure), Capacity(structure, counts, chip), costs)
+    assert (found.how, sorted(found.groups)) == ("optimal", sorted(groups))
 
 
 def test_a_partition_says_that_the_time_for_its_search_ended() -> None:
