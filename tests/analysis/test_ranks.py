@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,6 +91,14 @@ def test_a_rank_that_was_not_timed_is_never_the_slowest_even_of_a_kernel_that_ta
     some = rw.Kernels(["a", "b", "c"], [1] * 3, [1] * 3, time=[np.nan, np.nan, 1])
     ranks = rw.ranks([some, some.replace(time=[0, 0.5, 1])])
     assert ranks.slowest_rank.tolist() == ["rank 1", "rank 1", "rank 0"]
+
+
+def test_ranks_are_pickled_without_what_was_computed_from_their_tables() -> None:
+    ranks = four()
+    text = repr(ranks)
+    again = pickle.loads(pickle.dumps(ranks))  # noqa: S301 - our own bytes
+    assert vars(again).keys() == vars(rw.Ranks(ranks.tables)).keys()
+    assert repr(again) == text
 
 
 def of(*columns: list[float], names: Sequence[str] = (GEMM, "all-reduce.1", "all-gather.2")) -> list[rw.Kernels]:

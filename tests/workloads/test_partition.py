@@ -776,15 +776,17 @@ def test_a_partition_makes_other_partitions_of_its_graph() -> None:
     assert parts.fully() == Partition.fully(parts.graph) != parts
     assert parts.pairs(chip=CHIP) == Partition.pairs(parts.graph, chip=CHIP)
     assert parts.fully().unfused() == parts
+    # A graph in the arguments replaces the graph of the partition.
     other: Any = made(SAME)
-    assert parts.best(other, CHIP) == parts.best(graph=other, chip=CHIP) == Partition.best(other, CHIP)
-    assert parts.best(other, CHIP, launch_overhead="1 ms").graph is other
+    given: Any = parts
+    assert given.best(other, CHIP) == given.best(graph=other, chip=CHIP) == Partition.best(other, CHIP)
+    assert given.best(other, CHIP, launch_overhead="1 ms").graph is other
     for overhead, message in (
         ("soon", "^launch_overhead: no number in 'soon'"),
         (-1, "^launch_overhead must be a fini"),
     ):
         with pytest.raises(ValueError, match=message):
-            parts.best(other, CHIP, launch_overhead=overhead)
+            given.best(other, CHIP, launch_overhead=overhead)
     assert "shortest `time`" in (parts.best.__doc__ or "")
     with pytest.raises(TypeError, match="did you mean 'precision'"):
         parts.best(CHIP, precison="bf16")  # type: ignore[call-arg]
