@@ -128,10 +128,15 @@ def test_stragglers_are_sorted_by_their_seconds_and_their_kernels_too() -> None:
 
 
 def test_equally_slow_ranks_and_kernels_keep_their_order() -> None:
-    tables = of(*([1.0] * 61 + [2.0] * 40 for _ in range(40)), names=[f"k{i}" for i in range(40)])
+    # On slow ranks, each third kernel takes 2 s longer, and each other kernel 1 s.
+    tables = of(
+        *([1.0] * 61 + [2.0 if i % 3 else 3.0] * 40 for i in range(40)),
+        names=[f"k{i}" for i in range(40)],
+    )
     stragglers = rw.ranks(tables).stragglers
     assert [one.rank for one in stragglers] == [f"rank {number}" for number in range(61, 101)]
-    assert list(stragglers[0].kernels) == [f"k{i}" for i in range(40)]
+    expected = [*range(0, 40, 3), *(i for i in range(40) if i % 3)]
+    assert list(stragglers[0].kernels) == [f"k{i}" for i in expected]
 
 
 def test_a_rank_exactly_at_the_share_is_no_straggler_and_a_wait_exactly_at_the_share_is_short() -> None:
@@ -203,6 +208,13 @@ def test_ranks_are_matched_by_further_columns() -> None:
     assert len(ranks.kernels) == 8
     with pytest.raises(ValueError, match=r"^ranks: a table has no column 'shap'; nearest: "):
         rw.ranks(tables, match="shap")
+
+
+def test_a_table_of_ranks_takes_one_column_as_text_and_only_a_mapping_of_tables() -> None:
+    assert rw.Ranks({"a": rank(), "b": rank()}, match="name").match == ("name",)
+    message = "^tables must be a mapping such as {'rank 0': kernels, 'rank 1': others}, got 7$"
+    with pytest.raises(TypeError, match=message):
+        rw.Ranks(7)  # type: ignore[arg-type]
 
 
 def test_ranks_are_matched_by_columns_of_numbers_too() -> None:
@@ -349,7 +361,8 @@ def test_names_from_files_are_one_line_and_are_escaped() -> None:
         (7, {}, TypeError, "paths_or_glob must be a pattern"),
         ([], {}, ValueError, "at least two ranks, got 0 ranks"),
         ([rank(), rank()], {"above": 0}, ValueError, "above must be a share above 0"),
-        ([rank(), rank()], {"match": ()}, ValueError, "match needs at least one column"),
+        ([rank(), rank()], {"above": True}, ValueError, "above must be a share above 0, .* got True"),
+        ([rank(), rank()], {"match": ()}, ValueError, "^match needs at least one column, such as 'name'$"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(given: Any, options: Any, error: type[Exception], message: str) -> None:
