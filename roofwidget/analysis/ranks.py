@@ -132,7 +132,7 @@ class Ranks:
         self._above = above
         keys: dict[tuple[Any, ...], int] = {}
         self._rows = [_rows_of(table, self.match, keys) for table in self.tables.values()]
-        shown = [" ".join("" if part is None else str(part) for part in key) for key in keys]
+        shown = [" ".join(str(part) for part in key if part is not None) for key in keys]
         self._names = frozen(np.array(shown, dtype=object))
         self._is_collective = np.zeros(len(keys), dtype=np.bool_)
         for table, rows in zip(self.tables.values(), self._rows, strict=True):

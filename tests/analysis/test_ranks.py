@@ -215,6 +215,14 @@ def test_a_table_of_ranks_takes_one_column_as_text_and_only_a_mapping_of_tables(
     message = "^tables must be a mapping such as {'rank 0': kernels, 'rank 1': others}, got 7$"
     with pytest.raises(TypeError, match=message):
         rw.Ranks(7)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^match must be text, got 7"):
+        rw.ranks([rank(), rank()], match=("name", 7))  # type: ignore[arg-type]
+
+
+def test_a_kernel_without_a_value_in_a_further_column_has_the_other_columns_as_its_name() -> None:
+    tables = [rank(extra={"shape": ["a", None, "b", "a"]})] * 2
+    names = rw.ranks(tables, match=("name", "shape")).names
+    assert (names.tolist(), names.dtype) == (["gemm a", "gelu", "gemm b", f"{REDUCE} a"], object)
 
 
 def test_ranks_are_matched_by_columns_of_numbers_too() -> None:
