@@ -541,6 +541,9 @@ def test_operations_of_integers_stay_so_beside_kernels_that_lack_a_peak() -> Non
     assert own is not None
     assert asked is not None
     assert (own.tolist(), asked.tolist()) == ([False, True, False], [False, True, True])
+    lost = bound_lenient(rw.Kernels(["a", "b"], {"int4": [1, math.nan], "bf16": [math.nan, 1]}, [1, 1]), chip).integers
+    assert lost is not None
+    assert lost.tolist() == [True, False]
 
 
 def test_only_kernels_that_send_bytes_need_a_link() -> None:
