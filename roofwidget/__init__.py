@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from roofwidget.analysis.projection import Projection as Projection
     from roofwidget.analysis.projection import project
     from roofwidget.analysis.ranks import Ranks
+    from roofwidget.analysis.ranks import Straggler as Straggler
     from roofwidget.analysis.run_comparison import RunComparison as RunComparison
     from roofwidget.analysis.run_series import RunSeries as RunSeries
     from roofwidget.analysis.run_series import RunStep as RunStep
@@ -72,8 +73,10 @@ if TYPE_CHECKING:
     from roofwidget.readers.ceilings import read_ceilings
     from roofwidget.readers.ranks import ranks
     from roofwidget.teaching.bank import question_bank
+    from roofwidget.teaching.grading import Grade as Grade
     from roofwidget.teaching.grading import Grades, grade
     from roofwidget.teaching.misconceptions import misconceptions
+    from roofwidget.teaching.question import Check as Check
     from roofwidget.teaching.question import Question
     from roofwidget.teaching.story import Step, Story, ask
     from roofwidget.widget import RooflineWidget, explore, load, roofline
@@ -87,9 +90,11 @@ if TYPE_CHECKING:
 _LAZY = {
     "Advice": "roofwidget.analysis.advice",
     "Advices": "roofwidget.analysis.advice",
+    "Check": "roofwidget.teaching.question",
     "Comparison": "roofwidget.analysis.compare_chips",
     "Convention": "roofwidget.workloads",
     "Flip": "roofwidget.analysis.compare_chips",
+    "Grade": "roofwidget.teaching.grading",
     "Grades": "roofwidget.teaching.grading",
     "Graph": "roofwidget.workloads",
     "HardwarePeaks": "roofwidget.measure.hardware_peaks",
@@ -114,6 +119,7 @@ _LAZY = {
     "Snapshot": "roofwidget.analysis.snapshot",
     "Step": "roofwidget.teaching.story",
     "Story": "roofwidget.teaching.story",
+    "Straggler": "roofwidget.analysis.ranks",
     "Sweep": "roofwidget.measure.sweep",
     "Utilization": "roofwidget.analysis.utilization",
     "advise": "roofwidget.analysis.advice",

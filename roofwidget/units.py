@@ -223,7 +223,8 @@ def figure(value: object, unit: str, what: str, *, may_be_zero: bool = False) ->
     given = (finite if may_be_zero else positive)(parse(value, unit, what), what)
     low, high = FIGURE_LIMITS[unit]
     if given != 0 and not low <= given <= high:
-        least, most = format_quantity(low, unit), format_quantity(high, unit)
+        # `format_quantity` would write up to 18 zeros: the prefixes end at pico, and most units have none below one.
+        least, most = f"{low:g} {unit}", format_quantity(high, unit)
         raise ValueError(f"{what} must be from {least} to {most}, which all hardware is, got {given!r}")
     return given
 

@@ -277,3 +277,13 @@ def test_a_figure_is_read_from_text_and_its_error_has_the_limits_with_their_unit
         figure(1e99, "FLOP/s", "peak")
     with pytest.raises(ValueError, match=r"^clock must be from 0\.001 Hz to 1 PHz, which all hardware is, got "):
         figure(1e99, "Hz", "clock")
+
+
+@pytest.mark.parametrize(
+    ("unit", "least"),
+    [("W", "1e-12 W"), ("J/FLOP", "1e-30 J/FLOP"), ("J/B", "1e-30 J/B"), ("s", "1e-15 s"), ("B", "1 B")],
+)
+def test_the_smallest_figure_in_a_message_has_no_row_of_zeros_and_can_be_typed(unit: str, least: str) -> None:
+    with pytest.raises(ValueError, match=f"^it must be from {least} to "):
+        figure(1e-99, unit, "it")
+    assert figure(least, unit, "it") == FIGURE_LIMITS[unit][0]

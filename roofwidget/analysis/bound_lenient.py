@@ -71,18 +71,6 @@ def lacking(kernels: Kernels, chip: Chip) -> list[str]:
     ]
 
 
-def without_figures(kernels: Kernels, chip: Chip) -> Bools:
-    """Return a mask, shape (n,): true for kernels that need a peak or a link bandwidth which the chip lacks.
-
-    Examples
-    --------
-    >>> chip = Chip("My chip", {"bf16": 1e12}, {"HBM": 1e11})
-    >>> without_figures(Kernels(["a", "b"], {"bf16": [1, 2], "fp64": [float("nan"), 2]}, [1, 1]), chip).tolist()
-    [False, True]
-    """
-    return _without_peaks(kernels, chip) | _without_link(kernels, chip)
-
-
 def _without_peaks(kernels: Kernels, chip: Chip) -> Bools:
     own = kernels.codes("precision")
     unknown = np.array([bool(word) and not _has_peak(chip, str(word)) for word in own.values], dtype=np.bool_)

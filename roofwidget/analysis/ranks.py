@@ -27,7 +27,7 @@ from roofwidget.support.text_tables import (
     html_with_notes,
     one_line,
 )
-from roofwidget.units import format_change, format_quantity
+from roofwidget.units import format_change, format_quantity, format_significant
 
 if TYPE_CHECKING:
     from roofwidget.widget import RooflineWidget
@@ -132,7 +132,7 @@ class Ranks:
         self._above = above
         keys: dict[tuple[Any, ...], int] = {}
         self._rows = [_rows_of(table, self.match, keys) for table in self.tables.values()]
-        shown = [" ".join("" if part is None else str(part) for part in key) for key in keys]
+        shown = [" ".join(str(part) for part in key if part is not None) for key in keys]
         self._names = frozen(np.array(shown, dtype=object))
         self._is_collective = np.zeros(len(keys), dtype=np.bool_)
         for table, rows in zip(self.tables.values(), self._rows, strict=True):
@@ -143,6 +143,11 @@ class Ranks:
 
     def __len__(self) -> int:
         return len(self._names)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A pickle must not name internal types, so the values of cached properties are left out.
+        cached = {name for name, value in vars(Ranks).items() if isinstance(value, cached_property)}
+        return {name: value for name, value in vars(self).items() if name not in cached}
 
     @property
     def ranks(self) -> tuple[str, ...]:
@@ -253,7 +258,7 @@ class Ranks:
         """
         parts = {}
         for rank, table in self.tables.items():
-            sums = table.groupby(*self.match).replace(launches=None, launch_rows=None, warnings=())
+            sums = table.groupby(*self.match)
             extra: dict[str, Any] = {**sums.extra_columns, _RANK: rank}
             if any(sums.category):
                 extra["category in the profile"] = sums.codes("category")
@@ -381,4 +386,4 @@ def _over_ranks(function: Any, times: Floats) -> Floats:
 
 
 def _share(value: float) -> str:
-    return "" if np.isnan(value) else f"{100 * value:.3g} %"
+    return "" if np.isnan(value) else f"{format_significant(100 * value)} %"

@@ -260,7 +260,7 @@ def ceil_div(a: Count, b: Count) -> Count:
             return _applied("/", [a, b])
         if b > 0:
             return _divided(a, b)
-        _applied("/", [0, b])
+        raise _no_divisor(a, b)
     exact = 0 if a == 0 else _quotient(a, b)
     return _call("/", (a, b)) if exact is None else exact
 
@@ -379,7 +379,7 @@ def _quotient(a: Count, b: Count) -> Count | None:
         left = dict(factors)
         for atom, power in divisor:
             left[atom] = left.get(atom, 0) - power
-        if coefficient % number or min(left.values(), default=0) < 0:
+        if coefficient % number or min(left.values()) < 0:
             return None
         terms[frozenset((atom, power) for atom, power in left.items() if power)] = coefficient // number
     return _part(a, terms)
@@ -414,8 +414,13 @@ def _applied(kind: str, values: list[int]) -> int:
     if kind != "/":
         return min(values) if kind == "min" else max(values)
     if values[1] <= 0:
-        raise ValueError(f"a ceil-division needs a divisor above zero, got {values[0]} / {values[1]}")
+        raise _no_divisor(*values)
     return -(-values[0] // values[1])
+
+
+def _no_divisor(a: Count, b: Count) -> ValueError:
+    above, below = (_wrapped(count, is_factor=True) for count in (a, b))
+    return ValueError(f"a ceil-division needs a divisor above zero, got {above} / {below}")
 
 
 def _touched(factor: int, total: int, picked: int, times: int) -> int:

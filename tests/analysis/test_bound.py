@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import roofwidget as rw
-from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.analysis.bound_lenient import bound_lenient, lacking
 from roofwidget.chips import Energy
 from roofwidget.kernels.non_kernels import non_kernels
 
@@ -504,6 +504,59 @@ def test_a_kernel_that_lacks_only_a_link_keeps_its_attainable_rate() -> None:
     assert np.isnan(found.time).tolist() == np.isnan(found.network_time).tolist() == [True, False]
 
 
+def test_a_kernel_without_a_peak_keeps_its_flops_and_the_options_hold_for_the_others() -> None:
+    kernels = rw.Kernels(["a", "b", "c"], [300, 300, 300], [10, 10, 10], precision=["fp64", None, "bf16"])
+    found = bound_lenient(kernels, simple(), overlap=0, launch_overhead=9)
+    np.testing.assert_array_equal(found.time, [np.nan, 9, 9])
+    np.testing.assert_array_equal(bound_lenient(kernels, simple(), overlap=0).time, [np.nan, 4, 4])
+    assert found.flops.tolist() == [300, 300, 300]
+    assert found.integers is None
+    assert found.remarks == ("1 kernel needs a figure that chip lacks, such as the peak of its precision.",)
+
+
+def test_kernels_that_lack_a_peak_are_counted_whatever_the_order_of_their_precisions() -> None:
+    chip = simple()
+    flops: dict[str, Any] = {"fp64": [1, math.nan, math.nan], "fp8": [math.nan, 1, math.nan], "bf16": [1, 1, 100]}
+    words = " kernels need a figure that chip lacks, such as the peak of its precision."
+    assert bound_lenient(rw.Kernels(list("abc"), flops, [1] * 3), chip).bound_by.tolist() == [
+        "unknown",
+        "unknown",
+        "compute",
+    ]
+    for table in (flops, dict(reversed(flops.items()))):
+        assert lacking(rw.Kernels(list("abc"), table, [1] * 3), chip) == [f"2{words}"]
+    own: dict[str, Any] = {
+        "vector": [1, math.nan, math.nan],
+        "": [math.nan, 1, math.nan],
+        "matmul": [math.nan, math.nan, 1],
+    }
+    for table in (own, dict(reversed(own.items()))):
+        assert lacking(rw.Kernels(list("abc"), table, [1] * 3, precision=["fp64"] * 3), chip) == [f"3{words}"]
+
+
+def test_operations_of_integers_stay_so_beside_kernels_that_lack_a_peak() -> None:
+    chip = rw.Chip("chip", {"bf16": 100, "int8": 200}, {"HBM": 10})
+    kernels = rw.Kernels(["a", "b", "c"], [1, 1, 1], [1, 1, 1], precision=["fp64", "int8", None])
+    own, asked = (bound_lenient(kernels, chip, precision=word).integers for word in ("bf16", "int8"))
+    assert own is not None
+    assert asked is not None
+    assert (own.tolist(), asked.tolist()) == ([False, True, False], [False, True, True])
+    lost = bound_lenient(rw.Kernels(["a", "b"], {"int4": [1, math.nan], "bf16": [math.nan, 1]}, [1, 1]), chip).integers
+    assert lost is not None
+    assert lost.tolist() == [True, False]
+
+
+def test_only_kernels_that_send_bytes_need_a_link() -> None:
+    kernels = rw.Kernels(list("abcd"), [100] * 4, {"HBM": [1] * 4, "network": [0, 0.5, 8, math.nan]})
+    found = bound_lenient(kernels, simple())
+    np.testing.assert_array_equal(found.time, [1, np.nan, np.nan, 1])
+    assert found.remarks == ("2 kernels need a link to other chips, and chip has none of known bandwidth.",)
+    lost = bound_lenient(kernels.replace(precision=["fp64", None, None, None]), linked())
+    np.testing.assert_array_equal(lost.time, [np.nan, 1, 4, 1])
+    np.testing.assert_array_equal(lost.network_time, [0, 0.25, 4, 0])
+    assert lost.remarks == ("1 kernel needs a figure that chip lacks, such as the peak of its precision.",)
+
+
 def test_flops_of_every_known_precision_count_and_those_that_no_kernel_has_are_skipped() -> None:
     chip = rw.Chip("c", {"bf16": 100, "fp8": 200}, {"HBM": 10})
     flops = {"int4": [math.nan, math.nan], "fp8": [100.0, math.nan], "bf16": [100.0, 100.0], "": [50.0, math.nan]}
@@ -536,6 +589,16 @@ def test_bytes_at_any_of_the_levels_that_count_are_not_elsewhere() -> None:
     assert rw.bound(table, chip, memory="all").bytes_elsewhere is None
     assert rw.bound(table, chip).bytes_elsewhere is not None
     assert rw.bound(table[[0]], chip).bytes_elsewhere is None
+
+
+def test_a_bound_says_which_kernels_do_operations_of_integers_at_the_asked_precision() -> None:
+    chip = rw.Chip("chip", {"bf16": 100, "int8": 200}, {"HBM": 10})
+    kernels = rw.Kernels(["a", "b"], [1, 1], [1, 1], precision=[None, "int8"])
+    own, asked = rw.bound(kernels, chip).integers, rw.bound(kernels, chip, precision="int8").integers
+    assert own is not None
+    assert asked is not None
+    assert (own.tolist(), asked.tolist()) == ([False, True], [True, True])
+    assert rw.bound(kernels[[0]], chip).integers is None
 
 
 def test_remarks_name_operations_of_integers_and_kernels_that_mix_them_with_flops() -> None:

@@ -26,6 +26,8 @@ KERNELS = rw.Kernels(
 )
 BOUND = rw.bound(KERNELS, CHIP)
 COMPARISON = rw.compare_chips(KERNELS, [CHIP, "v5p"])
+RANKS = rw.ranks([KERNELS, KERNELS.replace(time=[16, 1]), KERNELS])
+GRADES = rw.grade({"ridge": 100.0}, [rw.Question(key="ridge", prompt="Where?", answer=100.0, unit="FLOP/B")])
 RESULTS: dict[str, Any] = {
     "Kernel": KERNELS[0],
     "Kernels": KERNELS.groupby("name"),
@@ -42,6 +44,11 @@ RESULTS: dict[str, Any] = {
     "RunStep": rw.compare_runs({"a": KERNELS, "b": KERNELS.replace(time=[4, 2])}).largest_step,
     "RunTrend": rw.compare_runs({"a": KERNELS, "b": KERNELS.replace(time=[4, 2])}).trend(),
     "RunComparison": rw.compare_runs(KERNELS, KERNELS.replace(time=[4, 2])),
+    "Ranks": RANKS,
+    "Straggler": RANKS.stragglers[0],
+    "Grades": GRADES,
+    "Grade": GRADES["ridge"],
+    "Check": rw.Question(key="ridge", prompt="Where?", answer=100.0, unit="FLOP/B").check(100.0),
 }
 
 

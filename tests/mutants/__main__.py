@@ -41,10 +41,14 @@ _PYTHON: Final = {
     "roofwidget/analysis/ranks.py": ["analysis/test_ranks"],
     "roofwidget/analysis/sizing.py": ["analysis/test_sizing"],
     "roofwidget/workloads/expressions.py": ["workloads/test_expressions", "workloads/test_numbers"],
-    "roofwidget/workloads/partition.py": ["workloads/test_partition", "workloads/test_fusion_golden"],
+    "roofwidget/workloads/partition.py": [
+        *("workloads/test_partition", "workloads/test_search_budget", "workloads/test_fusion_golden"),
+    ],
     "roofwidget/workloads/legality.py": ["workloads/test_partition", "workloads/test_merging"],
     "roofwidget/workloads/capacity.py": ["workloads/test_partition", "workloads/test_axes", "workloads/test_merging"],
-    "roofwidget/workloads/search.py": ["workloads/test_partition", "workloads/test_search_budget"],
+    "roofwidget/workloads/search.py": [
+        *("workloads/test_partition", "workloads/test_search_budget", "workloads/test_fusion_properties"),
+    ],
 }
 _ROOFLINE: Final = ["test/roofline", "test/text", "test/state/kernel_what_ifs.test.ts"]
 _TYPESCRIPT: Final = {

@@ -211,13 +211,30 @@ def test_a_value_that_is_no_int_is_refused() -> None:
 
 
 @pytest.mark.parametrize("divisor", [0, -1])
-def test_a_division_by_zero_or_less_is_refused(divisor: int) -> None:
-    with pytest.raises(ValueError, match="divisor above zero"):
-        ceil_div(7, divisor)
-    with pytest.raises(ValueError, match="divisor above zero"):
-        ceil_div(M, divisor)
-    with pytest.raises(ValueError, match="divisor above zero"):
+def test_a_division_by_zero_or_less_is_refused_in_full(divisor: int) -> None:
+    for count, text in ((7, "7"), (M, "M"), (M + 1, r"\(M \+ 1\)")):
+        message = rf"^a ceil-division needs a divisor above zero, got {text} / {divisor}$"
+        with pytest.raises(ValueError, match=message):
+            ceil_div(count, divisor)
+    with pytest.raises(ValueError, match=rf"got 7 / {divisor}$"):
         evaluate(ceil_div(7, M), {"M": divisor})
+
+
+def test_the_two_counts_of_a_division_are_not_exchanged() -> None:
+    assert ceil_div(M, N) != ceil_div(N, M)
+    assert minimum(M, N) == minimum(N, M)
+
+
+def test_a_constant_that_is_left_of_a_division_is_rounded_up() -> None:
+    assert ceil_div(8 * M + 3, 8) == M + 1
+    assert ceil_div(8 * M - 3, 8) == M
+
+
+@pytest.mark.parametrize("number", [1.5, "1", None])
+def test_only_ints_and_expressions_are_added_to_an_expression(number: Any) -> None:
+    for left, right in ((number, M), (M, number)):
+        with pytest.raises(TypeError, match=r"unsupported operand|can only concatenate"):
+            left + right
 
 
 def test_an_extreme_of_nothing_is_refused() -> None:

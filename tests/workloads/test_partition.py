@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from roofwidget.chips import Chip, Memory, MissingFigureError
 from roofwidget.workloads import Graph, Tensor, chain, dim, search
 from roofwidget.workloads.capacity import Capacity
-from roofwidget.workloads.legality import FusionError, Refusal
+from roofwidget.workloads.legality import FusionError, Refusal, Rules
+from roofwidget.workloads.masks import members
 from roofwidget.workloads.partition import Partition
 from roofwidget.workloads.structure import Structure
 
@@ -156,6 +158,33 @@ def test_a_partition_is_a_value() -> None:
     assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one  # noqa: S301 - our own bytes
     assert repr(one) == "Partition('made': 4 ops in 2 kernels, 10 MB, 1.7× the compulsory bytes; textbook)"
     assert (one.indices, len(one)) == (((0, 1), (2, 3)), 2)
+    assert pickle.loads(pickle.dumps(one)).fuse("gelu", "drop") == one.fuse("gelu", "drop")  # noqa: S301 - our own bytes
+
+
+def test_the_text_of_a_partition_counts_one_op_and_one_kernel_at_the_defaults_of_the_dimensions() -> None:
+    batch = dim("batch", 1, 64, default=4)
+    alone = Partition.unfused(made("a elementwise: x > y", shape=(batch, 1000)))
+    assert repr(alone) == "Partition('made': 1 op in 1 kernel, 16 kB, 1× the compulsory bytes; textbook)"
+    two = Partition.fully(made("a elementwise: x > y; b elementwise: y > z", shape=(batch, 1000)))
+    assert repr(two) == "Partition('made': 2 ops in 1 kernel, 16 kB, 1× the compulsory bytes; textbook)"
+    assert "<caption>&#x27;made&#x27;: 2 ops in 1 kernel, 16 kB, 1× the" in two._repr_html_()
+    assert '<th scope="row">a, b</th><td>2</td>' in two._repr_html_()
+
+
+def test_the_excess_depends_on_the_dimensions() -> None:
+    batch = dim("batch", 1, 64, default=4)
+    graph = Graph()
+    y = graph.matmul(graph.input("x", (batch, 8), "bf16"), graph.input("w", (8, 8), "bf16"))
+    graph.output(graph.gelu(y))
+    # A pass of the batch has 16·batch bytes, and the weights have 128.
+    parts = Partition.unfused(graph)
+    assert [parts.excess(dims) for dims in (None, {"batch": 8})] == [(4 * 64 + 128) / 256, (4 * 128 + 128) / 384]
+    assert Partition.unfused(Graph("nothing")).excess() == 1
+
+
+def test_the_precision_of_a_time_is_text() -> None:
+    with pytest.raises(TypeError, match=r"^precision must be text, got 8"):
+        Partition.unfused(made(TAIL)).time(CHIP, 8)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -311,6 +340,36 @@ def test_matrix_products_share_a_kernel_on_a_common_input_only() -> None:
     assert refused(parts, "q", "o").sentence == (
         "q and o share no input: two matrix products share a kernel only if they share an input"
     )
+    later = Partition.unfused(made(f"first elementwise: m > n; {text}")).fuse("q", "k").fuse("q", "sum")
+    assert refused(later, "q", "o").sentence.startswith("q and o share no input: two matrix products")
+
+
+def test_ops_that_may_never_share_a_kernel_clash_in_either_order() -> None:
+    graph = made(
+        "mm1 matmul: x w > p; mm2 matmul: y v > q; red reduction: x > r; move injective: r > s; all opaque: s > t; "
+        "add elementwise: t p > u; mm3 matmul: x u > o"
+    )
+    rules = Rules(Structure(graph))
+    names = [op.name for op in graph.ops]
+    assert {name: [names[op] for op in members(rules.clashes[at])] for at, name in enumerate(names)} == {
+        # The products mm1 and mm3 read x.
+        "mm1": ["mm2", "red", "move", "all"],
+        "mm2": ["mm1", "red", "move", "all", "mm3"],
+        "red": ["mm1", "mm2", "move", "all", "mm3"],
+        "move": ["mm1", "mm2", "red", "all", "mm3"],
+        "all": ["mm1", "mm2", "red", "move", "add", "mm3"],
+        "add": ["all", "mm3"],
+        "mm3": ["mm2", "red", "move", "all", "add"],
+    }
+
+
+def test_reductions_of_the_same_shape_do_not_clash() -> None:
+    graph = Graph()
+    x, w = graph.input("x", (64, 32), "bf16"), graph.input("w", (32,), "bf16")
+    for name, reads in (("rows", x), ("one", w), ("two", w)):
+        graph.op("reduction", name, [reads], [Tensor(f"{name} out", (1,), "bf16")], 64)
+    assert Rules(Structure(graph)).clashes == [0b110, 0b001, 0b001]
+    assert Partition.unfused(graph).why_not("one", "two") is None
 
 
 def test_reductions_of_different_shapes_go_through_different_rows() -> None:
@@ -371,6 +430,40 @@ def test_copies_are_numbered_in_a_row_and_a_sole_copy_keeps_its_name() -> None:
     graph.output(graph.gelu(graph.layernorm(graph.input("x", (64, 64), "bf16"))))
     sole = Partition.unfused(graph).recompute("layernorm")
     assert (sole.groups, list(sole.graph.tensors)) == ((("layernorm", "gelu"),), list(graph.tensors))
+
+
+def test_an_op_that_is_recomputed_leaves_the_rest_of_its_group() -> None:
+    text = "a elementwise: x > y; p elementwise: y > t; b elementwise: t > u; c elementwise: t > v"
+    parts = Partition.unfused(made(text, outputs="u v")).fuse("a", "p")
+    again = parts.recompute(parts.graph.tensors["t"])
+    assert again == parts.recompute("t")
+    assert again.groups == (("a",), ("p", "b"), ("p_2", "c"))
+    # The op stays where a group needs its result itself.
+    home = parts.fuse("a", "b").recompute("t")
+    assert home.groups == (("a", "p", "b"), ("p_2", "c"))
+
+
+def test_a_graph_with_recomputed_ops_has_the_convention_the_dtype_the_conditions_and_the_notes_of_the_graph() -> None:
+    n = dim("n", 2, 64, default=8)
+    graph = Graph("noted", convention="mac", dtype="fp16")
+    y = graph.gelu(graph.layernorm(graph.input("x", (n - 1, 64), "fp16")))
+    graph.output(y, graph.relu(y))
+    graph.require("n", n, 2)
+    graph.require("all", n, 1)
+    graph.note("n is even")
+    again = Partition.unfused(graph).recompute("layernorm").graph
+    assert (again.name, again.convention, again.dtype) == ("noted", graph.convention, "fp16")
+    assert again.conditions.keys() == graph.conditions.keys() == {(n - 1, 0), (n, 2), (n, 1)}
+    assert (again.conditions[n, 2], again.conditions[n, 1]) == ("n", "all")
+    assert again.notes == graph.notes == ("n is even",)
+    with pytest.raises(ValueError, match="n"):
+        again.count("flops", {"n": 3})
+
+
+def test_tensors_that_are_spilled_stay_spilled_when_another_tensor_is_recomputed() -> None:
+    parts = Partition.unfused(made(TAIL)).fuse("ln", "gelu", chip=with_smem(1999), spill=True)
+    again = parts.recompute("d")
+    assert (again.groups, again.spilled) == ((("ln", "gelu"), ("drop", "add")), ("y",))
 
 
 def test_an_input_is_not_recomputed_and_a_tensor_inside_a_group_stays() -> None:
@@ -461,6 +554,123 @@ def test_a_spilled_tensor_is_written_and_read() -> None:
     assert pickle.loads(pickle.dumps(spilt)) == spilt  # noqa: S301 - our own bytes
     with pytest.raises(TypeError, match="spill=True needs the chip"):
         parts.fuse("ln", "gelu", spill=True)
+
+
+def room(text: str, outputs: str = "", chip: Chip = CHIP) -> Capacity:
+    structure = Structure(made(text, outputs=outputs))
+    return Capacity(structure, structure.counts_at(None), chip)
+
+
+class Counted(Capacity):
+    """A capacity that counts its checks of whole groups."""
+
+    checks = 0
+
+    def fits(self, group: int, spilled: Collection[int] = ()) -> bool:
+        self.checks += 100
+        return super().fits(group, spilled)
+
+    def _need(self, group: int, on_chip: Iterable[int], tile_of: Callable[[int], int]) -> int:
+        self.checks += 1
+        return super()._need(group, on_chip, tile_of)
+
+
+@pytest.mark.parametrize(
+    ("first", "tile", "checked"),
+    [
+        # Each op adds the tiles that it reads and writes. Only two tiles are needed at a time.
+        ("elementwise: x", 256, {4, 6, 8, 10, 12}),
+        ("matmul: x w", 128 * 128 * 2, {4, 6, 8, 10, 12}),
+        # A row of x counts too.
+        ("reduction: x", 2000, {3, 5, 7, 9, 11, 13}),
+    ],
+)
+def test_a_group_that_grows_is_checked_only_where_the_sum_of_its_tiles_does_not_fit(
+    first: str, tile: int, checked: set[int]
+) -> None:
+    text = f"o0 {first} > t0; " + "; ".join(f"o{i} elementwise: t{i - 1} > t{i}" for i in range(1, 13))
+    structure = Structure(made(text))
+    capacity = Counted(structure, structure.counts_at(None), with_smem(4 * tile))
+    found = set[int]()
+    for ops in range(2, 14):
+        before = capacity.checks
+        assert capacity.fits_grown((1 << ops) - 1, (1 << ops - 1) - 1)
+        assert capacity.checks - before <= 1
+        if capacity.checks > before:
+            found.add(ops)
+    assert found == checked
+
+
+def test_the_tile_of_a_product_is_a_part_of_its_last_two_axes() -> None:
+    structure = Structure(made("a matmul: x w > y; b elementwise: y > z", shape=(4, 1000, 1000)))
+    assert Capacity(structure, structure.counts_at(None), CHIP).need(0b11) == 128 * 128 * 2
+
+
+def test_a_part_of_a_byte_is_a_byte() -> None:
+    graph = Graph("halves")
+    first, second = (Tensor(name, (3, 3), "int4") for name in "yz")
+    graph.op("reduction", "a", [graph.input("x", (3, 3), "int4")], [first], 9)
+    graph.op("elementwise", "b", [first], [second], 9)
+    structure = Structure(graph)
+    # The tensor has 5 B, so three of its nine elements have 1.67 B.
+    assert (structure.counts_at(None).sizes[1], Capacity(structure, structure.counts_at(None), CHIP).need(0b11)) == (
+        5,
+        2,
+    )
+
+
+def test_ops_that_share_only_an_input_need_no_room() -> None:
+    assert room("a elementwise: x > y; b elementwise: x > z", "y z").need(0b11) == 0
+
+
+def test_the_room_of_a_kernel_is_that_of_its_most_tensors_at_a_time() -> None:
+    # While h runs: r, s, t and u. Both tensors that e read are gone by then. A tensor has a tile of 256 B.
+    text = (
+        "c elementwise: x > p; d elementwise: x > q; e elementwise: p q > r; f elementwise: r > s; "
+        "g elementwise: r s > t; h elementwise: r s t > u; i elementwise: u > v"
+    )
+    capacity = room(text)
+    assert capacity.need(0b0111_1111) == 4 * 256
+    assert capacity.need(0b0001_1111) == 3 * 256
+
+
+def test_an_input_that_is_read_before_and_after_a_reduction_needs_room_in_between_too() -> None:
+    # While b runs: a row of x, and vectors of y and z.
+    capacity = room("n reduction: x > y; b elementwise: y > z; c elementwise: z x > o")
+    assert capacity.need(0b111) == 2000 + 2 * 256
+
+
+def test_of_two_tensors_that_are_read_again_the_first_is_named() -> None:
+    parts = Partition.fully(made("n reduction: x r > y; a elementwise: y x > z; b elementwise: z r > o")).split("b")
+    sentence = refused(parts, "a", "b", chip=with_smem(2000)).sentence
+    assert sentence.endswith(
+        "need 4.51 kB at a time; the SMEM of small holds 2 kB. a reads x after n, which reduces axis 1"
+    )
+
+
+def test_what_is_spilled_needs_no_room() -> None:
+    parts = Partition.unfused(made(TAIL)).fuse("ln", "gelu", chip=with_smem(1999), spill=True)
+    assert refused(parts, "gelu", "drop", chip=with_smem(255)).sentence == (
+        "the tiles of ln + gelu + drop need 256 B at a time; the SMEM of small holds 255 B"
+    )
+
+
+def test_a_product_that_does_not_fit_names_no_reader() -> None:
+    parts = Partition.unfused(made("a matmul: x w > y; b elementwise: y > z"))
+    assert refused(parts, "a", "b", chip=with_smem(32_767)).sentence == (
+        "the tiles of a + b need 32.768 kB at a time; the SMEM of small holds 32.767 kB"
+    )
+
+
+def test_the_largest_tile_is_spilled_first_wherever_its_op_is() -> None:
+    # A vector of p has 256 B, and a row of y 2,000 B.
+    parts = Partition.fully(
+        made("a elementwise: x > p; b elementwise: p > q; n reduction: x > y; c elementwise: y > z", outputs="q z")
+    ).split("c")
+    assert parts.fuse("a", "c", chip=with_smem(1999), spill=True).spilled == ("y",)
+    both = parts.fuse("a", "c", chip=with_smem(255), spill=True)
+    assert both.spilled == ("p", "y")
+    assert repr(both).endswith("; spilled: p, y)")
 
 
 def test_presets_keep_to_the_capacity_of_a_chip() -> None:
@@ -566,6 +776,17 @@ def test_a_partition_makes_other_partitions_of_its_graph() -> None:
     assert parts.fully() == Partition.fully(parts.graph) != parts
     assert parts.pairs(chip=CHIP) == Partition.pairs(parts.graph, chip=CHIP)
     assert parts.fully().unfused() == parts
+    # A graph in the arguments replaces the graph of the partition.
+    other: Any = made(SAME)
+    given: Any = parts
+    assert given.best(other, CHIP) == given.best(graph=other, chip=CHIP) == Partition.best(other, CHIP)
+    assert given.best(other, CHIP, launch_overhead="1 ms").graph is other
+    for overhead, message in (
+        ("soon", "^launch_overhead: no number in 'soon'"),
+        (-1, "^launch_overhead must be a fini"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            given.best(other, CHIP, launch_overhead=overhead)
     assert "shortest `time`" in (parts.best.__doc__ or "")
     with pytest.raises(TypeError, match="did you mean 'precision'"):
         parts.best(CHIP, precison="bf16")  # type: ignore[call-arg]

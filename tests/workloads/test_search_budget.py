@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from contextlib import nullcontext
+from typing import Any
 
 import pytest
 
-from roofwidget.chips import Chip
+from roofwidget.chips import Chip, Memory
 from roofwidget.support.budget import Budget
+from roofwidget.support.progress import Progress
 from roofwidget.workloads import Graph, Tensor, greedy, search
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.legality import Rules
@@ -80,6 +83,78 @@ def test_a_search_without_steps_left_is_greedy_though_the_time_has_not_ended(mon
     monkeypatch.setattr(search, "MAX_STEPS", 9)
     found, _ = found_in(two_chains(), 1e9)
     assert (found.how, found.evaluations, found.budget_ended) == ("greedy", 9, False)
+
+
+def test_a_search_ends_at_its_number_of_steps_and_a_limit_of_steps_is_no_end_of_time() -> None:
+    graph = Graph("pair")
+    x = graph.input("x", (8,), "bf16")
+    graph.output(graph.relu(graph.relu(x)))
+    structure = Structure(graph)
+    found = [
+        search.optimal(structure, Rules(structure), lambda _group, _smaller: 1.0, 0b11, limit) for limit in (2, 3, 4)
+    ]
+    assert found == [search.Optimum(None, 2), search.Optimum((0b11,), 3), search.Optimum((0b11,), 3)]
+    ended = Budget(1, clock=iter([0.0, 0.0, 2.0]).__next__)
+    assert search.optimal(structure, Rules(structure), lambda _group, _smaller: 1.0, 0b11, 3, ended) == (
+        search.Optimum(None, 1, budget_ended=True)
+    )
+
+
+def row(ops: int) -> Structure:
+    """Return the structure of ops in a row."""
+    graph = Graph("row")
+    tensor = graph.input("x", (8,), "bf16")
+    for _ in range(ops):
+        tensor = graph.relu(tensor)
+    graph.output(tensor)
+    return Structure(graph)
+
+
+def fastest_of(ops: int, allowed: set[int], seconds: float) -> tuple[int, ...] | None:
+    """Return the groups that the exact search finds if only some groups fit, and if each op takes the same time."""
+    structure = row(ops)
+
+    def time(group: int, _smaller: int) -> float | None:
+        return seconds * group.bit_count() if group in allowed or group.bit_count() == 1 else None
+
+    return search.optimal(structure, Rules(structure), time, (1 << ops) - 1, 1000).groups
+
+
+@pytest.mark.parametrize("seconds", [1.0, 0.1, 0.0])
+def test_of_equally_fast_partitions_the_search_takes_the_fewest_kernels_and_then_the_first(seconds: float) -> None:
+    assert fastest_of(4, {0b1100, 0b0111}, seconds) == (0b0111, 0b1000)
+    assert fastest_of(4, {0b1110, 0b0011}, seconds) == (0b0001, 0b1110)
+    assert fastest_of(3, {0b110, 0b011}, seconds) == (0b001, 0b110)
+
+
+def test_a_bar_says_which_search_it_counts_and_in_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    bars: list[tuple[int | None, str, str]] = []
+
+    def advancing(progress: Progress, total: int | None, *, unit: str, description: str) -> Any:
+        assert progress is True
+        bars.append((total, unit, description))
+        return nullcontext(lambda _done: None)
+
+    monkeypatch.setattr(search, "advancing", advancing)
+    Partition.best(two_chains(), CHIP, seconds=3600, progress=True)
+    assert bars == [(None, "merge", "greedy search"), (7, "op", "exact search")]
+
+
+@pytest.mark.parametrize(("sizes", "groups"), [((100, 200), [0b001, 0b110]), ((200, 100), [0b100, 0b011])])
+def test_of_two_pairs_the_pair_that_saves_more_is_merged_however_short_the_times_are(
+    sizes: tuple[int, int], groups: list[int]
+) -> None:
+    graph = Graph("three")
+    tensors = [graph.input("x", (8,), "bf16"), *(Tensor(f"t{size}", (size,), "bf16") for size in (*sizes, 8))]
+    for at, (read, written) in enumerate(itertools.pairwise(tensors)):
+        graph.op("elementwise", f"o{at}", [read], [written], 10)
+    # The tiles of both tensors in between have 200 B and 256 B, so not all three ops fit.
+    chip = Chip("fast", {"bf16": 1e24}, {"HBM": 1e24, "SMEM": Memory("SMEM", None, 300)})
+    structure = Structure(graph)
+    counts = structure.counts_at(None)
+    costs = search.Costs(structure, counts, chip, "auto", 0.0)
+    found = search.fastest(Rules(structure), Capacity(structure, counts, chip), costs)
+    assert (found.how, sorted(found.groups)) == ("optimal", sorted(groups))
 
 
 def test_a_partition_says_that_the_time_for_its_search_ended() -> None:
