@@ -9,6 +9,7 @@ import {
   fuse,
   groupBytes,
   groupFlops,
+  partitionOf,
   precisionOf,
   split,
   tally,
@@ -186,6 +187,42 @@ describe("what is linked", () => {
   });
 });
 
+describe("a partition", () => {
+  const looped = written("a: x > p; b: p > q; c: q p > r");
+  it("has its groups in the order of their first ops if they wait for each other", () => {
+    expect(at(looped, [[1], [2, 0]])).toEqual({ groups: [[0, 2], [1]], groupOf: Int32Array.of(0, 1, 0) });
+  });
+  it("runs the ready group with the smallest first op first", () => {
+    const graph = written("a: x > p; b: y > q; c: z > r; d: q > s; e: s p > t");
+    // The group of c waits for that of d, which waits for b.
+    const crossed = written("a: x > p; b: y > q; c: z > r; d: q > s; e: s r > t");
+    expect(at(graph, [[2], [1, 3], [0, 4]]).groups).toEqual([[1, 3], [0, 4], [2]]);
+    expect(at(crossed, [[2, 4], [0], [1], [3]]).groups).toEqual([[0], [1], [3], [2, 4]]);
+  });
+  it("keeps the arrays of sorted groups, so that what is memoized for them stays valid", () => {
+    const groups = [[0, 1], [2]];
+    const [first, last] = partitionOf(looped, groups).groups;
+    expect([first === groups[0], last === groups[1]]).toEqual([true, true]);
+    expect(unfused(looped)).toBe(unfused(looped));
+  });
+  it("adds its seconds without the rounding errors of a plain sum", () => {
+    const chained = written("a: x > p; b: p > q; c: q > r");
+    const values = evaluate(chained, environment(chained));
+    const seconds = (...each: readonly number[]) =>
+      tally(chained, values, unfused(chained), (_, __, [op = 0]) => each[op] as number).seconds;
+    // Above 2^53 a double has no odd numbers.
+    expect([seconds(2 ** 53, 1, 1), seconds(1, 2 ** 53, 1), seconds(1, 1, 2 ** 53)]).toEqual(
+      Array(3).fill(2 ** 53 + 2),
+    );
+    expect(tally(chained, values, unfused(chained))).toEqual({
+      kernels: 3,
+      flops: 3000,
+      bytes: 12_000,
+      seconds: Number.NaN,
+    });
+  });
+});
+
 describe("the guide's tail", () => {
   const text = "layernorm: x > y; gelu: y > z; dropout: z > d; add: d RESIDUAL > out";
   const totalOf = (residual: string, groups: (partition: Partition) => Groups) => {
@@ -223,6 +260,10 @@ describe("the kernels of a partition", () => {
     expect(kernels.totalFlops).toEqual(Float64Array.of(1_001_000, 2000));
     expect(kernels.time.every(Number.isNaN)).toBe(true);
     expect(kernels.count).toEqual(Float64Array.of(1, 1));
+    expect([...kernels.flops.keys()]).toEqual(["tensor", "vector"]);
+    expect([0, 1].map((row) => textAt(kernels.category, row))).toEqual([null, null]);
+    expect(kernels.category).toEqual({ values: [null], codes: Int32Array.of(0, 0) });
+    expect(kernels.byLevel.size).toBe(0);
   });
   it("have no precision, and a plain 0 of FLOPs, where their ops compute nothing", () => {
     const graph = written("*m: x w > y; a: y > p");
@@ -231,7 +272,10 @@ describe("the kernels of a partition", () => {
     const kernels = kernelsOf(graph, unfused(graph), none);
     expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", null]);
     expect(kernels.totalFlops[1]).toBe(0);
-    expect(kernels.flops.get("")).toEqual(Float64Array.of(Number.NaN, 0));
+    expect([...kernels.flops]).toEqual([
+      ["tensor", Float64Array.of(1e6, Number.NaN)],
+      ["", Float64Array.of(Number.NaN, 0)],
+    ]);
     // A chip without a peak for bf16 can still judge it.
     const roof = makeRoof(makeChip({ peaks: { fp32: 1e12 } }));
     expect(judge(kernels, roof)(1).boundBy).toBe("HBM");
@@ -258,6 +302,26 @@ describe("the kernels of a partition", () => {
     }
     const larger = evaluate(braid, environment(braid, { dtype: "fp32" }));
     expect(kernelsOf(braid, partition, larger, { before })).toEqual(kernelsOf(braid, partition, larger));
+  });
+  it("have the counts of the table before where a group is the same, and are counted where it is new", () => {
+    const partition = unfused(graph);
+    const noted = {
+      ...kernelsOf(graph, partition, values),
+      flops: new Map([
+        ["tensor", Float64Array.of(4, Number.NaN, Number.NaN)],
+        ["vector", Float64Array.of(Number.NaN, 5, 6)],
+      ]),
+      bytes: new Map([["main", Float64Array.of(1, 2, 3)]]),
+      precision: { values: ["fp8", "fp16", "fp4"], codes: Int32Array.of(0, 1, 2) },
+    };
+    const kernels = kernelsOf(graph, fuse(graph, partition, 1, 2), values, {
+      before: { kernels: noted, partition, values },
+    });
+    // act and move read y, and write 2,000 elements; each computes one FLOP per element that it writes.
+    expect(kernels.bytes.get("main")).toEqual(Float64Array.of(1, 6000));
+    expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(4, Number.NaN));
+    expect(kernels.flops.get("vector")).toEqual(Float64Array.of(Number.NaN, 3000));
+    expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["fp8", "bf16"]);
   });
   it("are judged by the precision that their largest op states, else by what leaves them", () => {
     const stating = {

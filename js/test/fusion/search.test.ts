@@ -1,7 +1,9 @@
 // Partitions that are found, on the golden file that the Python is held to as well.
 
 import { describe, expect, it, vi } from "vitest";
+import { mergeGroupsOf } from "../../src/fusion/bodies.ts";
 import { environment, evaluate, type Graph, type GraphValues } from "../../src/fusion/graph.ts";
+import { fuseLikeXla, pairOps } from "../../src/fusion/greedy.ts";
 import { kernelsOf } from "../../src/fusion/group_kernels.ts";
 import { mergesOf, whyNot } from "../../src/fusion/legality.ts";
 import {
@@ -16,7 +18,7 @@ import {
 } from "../../src/fusion/partition.ts";
 import { costOn, searchPartition } from "../../src/fusion/search.ts";
 import { judge } from "../../src/roofline/bound.ts";
-import { best, cases, fully, likeXla, pairs, type Rates, written } from "../graphs.ts";
+import { best, cases, fully, likeXla, pairs, pausesOf, type Rates, written } from "../graphs.ts";
 import { makeChip, makeRoof } from "../helpers.ts";
 
 const costOf =
@@ -134,9 +136,11 @@ describe("the search", () => {
   });
   const chainOf = (ops: number) =>
     written(Array.from({ length: ops }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));
+  const starOf = (ops: number) => written(Array.from({ length: ops }, (_, at) => `o${at}: x > t${at}`).join(";"));
+  const countsOf = (graph: Graph) => evaluate(graph, environment(graph));
   it("looks at the n (n + 1) / 2 runs of a chain of n ops, each once", () => {
     const chain = chainOf(20);
-    const counts = evaluate(chain, environment(chain));
+    const counts = countsOf(chain);
     expect(best(chain, counts, byBytes, undefined, 210)).toMatchObject({
       how: "optimal",
       evaluations: 210,
@@ -157,7 +161,7 @@ describe("the search", () => {
     expect(cost.mock.calls.length).toBe(60 + 59 + 59 + 58 + 1);
   });
   it("weighs each pair of ops that read one tensor once, and each new group with those that are left", () => {
-    const shared = written(Array.from({ length: 40 }, (_, at) => `o${at}: x > t${at}`).join(";"));
+    const shared = starOf(40);
     const cost = vi.fn(byBytes);
     const found = best(shared, evaluate(shared, environment(shared)), cost, undefined, 0);
     expect([found.groups.length, found.seconds]).toEqual([1, 41 * 2000]);
@@ -171,6 +175,23 @@ describe("the search", () => {
     for (; !step.done; step = work.next()) pauses++;
     expect(pauses).toBeGreaterThan(181 / 16);
     expect(step.value).toEqual(best(branched, values, byBytes));
+  });
+  it("can pause while it prepares, after each op, and after every 16 steps", () => {
+    const pauses = (ops: number) => pausesOf(mergeGroupsOf(chainOf(ops), countsOf(chainOf(ops))));
+    // Three passes, each with a pause for every 64 ops.
+    expect([64, 65, 128, 129].map(pauses)).toEqual([3, 6, 6, 9]);
+    // 20 ends and 20 starts of sequences, and 210 steps.
+    expect(pausesOf(searchPartition(chainOf(20), countsOf(chainOf(20)), byBytes))).toBe(3 + 20 + 20 + 13);
+  });
+  it("can pause while groups merge: after each group, each merge, and every 16 offers", () => {
+    const [chain, star] = [chainOf(40), starOf(40)];
+    const [chained, starred] = [chain, star].map(countsOf) as [GraphValues, GraphValues];
+    // 3 pauses prepare, then 40 groups offer 39 merges, of which 20 are made.
+    expect(pausesOf(pairOps(chain, chained))).toBe(3 + 40 + 2 + 20);
+    // The group of op n has n groups before it: 16 of them have 16 or more, 8 of them 32 or more. 780 merges are offered.
+    expect(pausesOf(pairOps(star, starred))).toBe(3 + 40 + 16 + 2 * 8 + 48 + 20);
+    // Each of 39 merges is followed by the offers of the new group; all but the last have one.
+    expect(pausesOf(fuseLikeXla(chain, chained, byBytes))).toBe(3 + 40 + 2 * 39 + 4);
   });
   it("makes no kernel that does not fit on chip", () => {
     const fits = (ops: readonly number[]) => ops.length <= 2;
