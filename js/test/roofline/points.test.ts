@@ -3,6 +3,8 @@
 import { describe, expect, it } from "vitest";
 import { judge } from "../../src/roofline/bound.ts";
 import { MEASURED, type Points, pointsOf, SIDES, sideOf } from "../../src/roofline/points.ts";
+import { measuredPlaces } from "../../src/roofline/positions.ts";
+import { withTotals } from "../../src/roofline/totals.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 const FAST = makeRoof(makeChip({ id: "fast", peaks: { bf16: 100 }, memories: { HBM: 10 } }));
@@ -305,5 +307,63 @@ describe("measured kernels under one level", () => {
     expect(after.side).not.toEqual(before.side);
     const others = rows.filter((row) => row !== before.row[0]);
     expect(pointsOf(kernels, [roof], roof, others).n).toBe(before.n - 1);
+  });
+});
+
+describe("the places of measured kernels", () => {
+  const specs = [
+    { flops: 6, bytes: 2, time: 3 },
+    { flops: 8, bytes: 2, time: 4 },
+    { flops: 0, bytes: 0, time: 1 },
+  ];
+  const kernels = makeKernels(specs);
+  const rows = Int32Array.of(0, 1, 2);
+  const bytes = kernels.bytes.get("main") as Float64Array;
+  it("are found again for another table, other rows or other bytes, and else memoized", () => {
+    const places = measuredPlaces(kernels, rows, bytes);
+    expect(places).toMatchObject({
+      ...{ n: 2, measured: 2, notDrawn: 1, x: Float64Array.of(3, 4), y: Float64Array.of(2, 2) },
+      ...{ row: Int32Array.of(0, 1), home: Int32Array.of(0, 1, -1), level: new Int8Array(2) },
+      ...{ roof: Int16Array.of(MEASURED, MEASURED), binds: Uint8Array.of(1, 1) },
+    });
+    expect(measuredPlaces(kernels, rows, bytes)).toBe(places);
+    const slower = { ...kernels, time: kernels.time.map((seconds) => 2 * seconds) };
+    expect(measuredPlaces(slower, rows, bytes)?.y).toEqual(Float64Array.of(1, 1));
+    expect(measuredPlaces(kernels, rows, Float64Array.of(1, 1, 1))?.x).toEqual(Float64Array.of(6, 8, 0));
+    expect(measuredPlaces(kernels, Int32Array.of(1), bytes)?.x).toEqual(Float64Array.of(4));
+  });
+  it("are not all known if one row is unmeasured", () => {
+    const mixed = makeKernels([...specs, { flops: 1, bytes: 1 }]);
+    const moved = mixed.bytes.get("main") as Float64Array;
+    expect(measuredPlaces(mixed, Int32Array.of(0, 3), moved)).toBeUndefined();
+    expect(measuredPlaces(mixed, Int32Array.of(0, 1), moved)?.n).toBe(2);
+  });
+});
+
+describe("the totals of a program", () => {
+  const program = [
+    { name: "Total", flops: 14, bytes: 4, time: 9, category: "program" },
+    { name: "1", time: 9, category: "step" },
+  ];
+  const kernels = withTotals(makeKernels([{ flops: 6, bytes: 2, time: 3 }, { flops: 1 }], { program }));
+  const sides = ({ n, row, side, notDrawn }: Points) => [
+    Array.from({ length: n }, (_, at) => [row[at], side[at]]),
+    notDrawn,
+  ];
+  it("are on a side of their own, and a total without a place is not counted", () => {
+    const all = Int32Array.of(0, 2, 3);
+    const wanted = [
+      [
+        [0, SIDES.memory],
+        [2, SIDES.program],
+      ],
+      0,
+    ];
+    const late = makeRoof(FAST.chip, "auto", "main", {}, { launchOverhead: 1e-9 });
+    // Without a roof; by limits; by the times of an overhead; and beside a kernel that has no place.
+    expect(sides(pointsOf(kernels, [], undefined, all))).toEqual(wanted);
+    expect(sides(pointsOf(kernels, [FAST], FAST, all))).toEqual(wanted);
+    expect(sides(pointsOf(kernels, [late], late, all))).toEqual(wanted);
+    expect(sides(pointsOf(kernels, [FAST], FAST, Int32Array.of(0, 1, 2, 3)))).toEqual([wanted[0], 1]);
   });
 });
