@@ -197,6 +197,12 @@ describe("a merge of pairs", () => {
     const byBytes: Cost = (_, bytes) => bytes;
     expect([0, 0.499, 0.5, 0.501].map((least) => merged(least, byBytes))).toEqual([1, 1, 2, 2]);
   });
+  it("comes first of equal ones if its first op does, and rules out the other if both would wait for each other", () => {
+    // a d and b c each read 6,000 B once instead of twice. c reads from a, and d from b.
+    const text = "a: u > p; b: v > q; c: p v > r; d: q u > s";
+    const crossed = written(text, { shapes: { u: [3000], v: [3000] } });
+    expect(pairs(crossed, evaluate(crossed, environment(crossed))).groups).toEqual([[1], [0, 3], [2]]);
+  });
   it("that saves nothing is made only if every legal merge is asked for", () => {
     expect([-1, 0].map((least) => merged(least, () => 0))).toEqual([1, 2]);
     expect(likeXla(pair, values, () => 0).groups.length).toBe(2);

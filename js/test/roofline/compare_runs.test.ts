@@ -86,6 +86,27 @@ describe("two runs", () => {
     const { changes, onlyBefore } = runsOf(BEFORE, makeKernels([kernel("matmul", 4)]));
     expect([changes.length, onlyBefore.length]).toEqual([0, 5]);
   });
+  it("have kernels of equal change, or of equal time, in the order of the present table", () => {
+    const now = makeKernels([1, 2, 3, null, 5, 5].map((time) => kernel("k", time)));
+    const earlier = [4, 3, 2, 7, 7, null].map((time) => kernel("k", time));
+    const before = baseline(earlier, [2, 1, 0, -1, -1, -1], ["faster", "same", "slower", null, null, null]);
+    const runs = runsOf(before, now);
+    // 1 s each.
+    expect(runs.changes.map(({ earlier, row }) => [earlier, row])).toEqual([
+      [2, 0],
+      [1, 1],
+      [0, 2],
+    ]);
+    expect([runs.onlyBefore, runs.onlyNow]).toEqual([
+      [3, 4, 5],
+      [4, 5, 3],
+    ]);
+  });
+  it("have an unknown change without a verdict, and none with a kernel beyond the present table", () => {
+    const runs = runsOf(baseline([kernel("a", 1), kernel("b", 1)], [0, 1], [null, "same"]), makeKernels([{ time: 1 }]));
+    expect(runs.changes.map(({ earlier, verdict }) => [earlier, verdict])).toEqual([[0, "unknown"]]);
+    expect([runs.onlyBefore, runs.onlyNow]).toEqual([[1], []]);
+  });
   it("have no order where one was not measured", () => {
     const { changes } = runsOf(
       baseline([kernel("a", null), kernel("b", 1)], [0, 1], ["unknown", "faster"]),
