@@ -43,6 +43,9 @@ describe("ceilings", () => {
     ]);
     const all = possibleCeilings(makeRoof(CHIP, "auto", "all"), "all", null);
     expect(all.map(({ name }) => name)).toEqual(["no FMA", "STREAM HBM", "measured L2", "measured L1", "fp32"]);
+    const dense = makeChip({ ceilings: [ceiling("dense", 60, { key: "dense 2", precision: null })] });
+    const [flat] = possibleCeilings(makeRoof(dense, "auto", "all"), "all", null);
+    expect([flat?.key, flat?.name]).toEqual(["dense 2", "dense"]);
   });
   it("are no peaks that equal that of the roof", () => {
     const chip = makeChip({ peaks: { bf16: 100, fp16: 100, int8: 90 } });
@@ -101,10 +104,11 @@ describe("flats of what kernels run at", () => {
   });
   it("are lines of compute, without those that are drawn", () => {
     const roof = makeRoof(
-      makeChip({ peaks: { bf16: 100, fp32: 20, int8: 200, int8_vector: 7 }, memories: { HBM: 3 } }),
+      makeChip({ peaks: { bf16: 100, fp32: 20, int8: 200, int8_vector: 7, int4: 400 }, memories: { HBM: 3 } }),
     );
     const kernels = makeKernels([
       { flops: 10, precision: "fp32" },
+      { flops: 10, precision: "int4" },
       { flops: { int8: 5 } },
       { flops: { vector: 5 }, precision: "int8" },
       { flops: { vector: 5 } },
@@ -113,6 +117,7 @@ describe("flats of what kernels run at", () => {
     const found = flatsOf(kernels, roof, []);
     expect(found).toEqual([
       { key: "ceiling fp32", name: "fp32", peak: 20, operation: "FLOP", ...line },
+      { key: "ceiling int4", name: "int4", peak: 400, operation: "OP", ...line },
       { key: "ceiling int8", name: "int8", peak: 200, operation: "OP", ...line },
       { key: "ceiling vector", name: "vector", peak: 7, operation: "OP", ...line },
     ]);
