@@ -304,6 +304,46 @@ describe("the cost on a roof", () => {
 });
 
 describe("the golden file", () => {
+  it("has the merges that are legal, judged by the totals of the two groups", () => {
+    const [told, wrong]: [Map<boolean, number>, string[]] = [new Map(), []];
+    for (const { wanted, graph, values } of cases) {
+      const { singles, ...rules } = finish(mergeGroupsOf(graph, values));
+      const joined = (ops: readonly number[] = []) =>
+        ops.map((op) => singles[op] as MergeGroup).reduce((one, other) => rules.join(one, other));
+      for (const { groups, a, b, refusal } of wanted.merges) {
+        if (refusal === "same" || refusal === "not-connected") continue;
+        const [one, two] = [joined(groups[a]), joined(groups[b])];
+        const isLegal = !["barrier", "kinds", "not-convex"].includes(refusal ?? "");
+        const both = [...one.ops, ...two.ops].sort((x, y) => x - y);
+        const context = `${graph.name} ${JSON.stringify(groups)} ${a} ${b}`;
+        if (rules.isLegalWith(one, two) !== isLegal || rules.isLegalWith(two, one) !== isLegal) wrong.push(context);
+        const moved = groupBytes(graph, values, both);
+        for (const bytes of [rules.bytesOf(one, two), rules.bytesOf(two, one), rules.join(two, one).bytes]) {
+          if (Math.abs(bytes - moved) > 1e-9 * moved) wrong.push(`${context}: ${bytes} B`);
+        }
+        expect(rules.join(two, one).ops).toEqual(both);
+        told.set(isLegal, (told.get(isLegal) ?? 0) + 1);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(Math.min(told.get(true) ?? 0, told.get(false) ?? 0)).toBeGreaterThan(100);
+  });
+  it("has the groups that are convex, and whose ops all are connected to their matmuls", () => {
+    const refused = new Map<string, number>();
+    for (const { wanted, graph, values } of cases) {
+      const { singles, ...rules } = finish(mergeGroupsOf(graph, values));
+      for (const { groups, legal, refusal = "" } of wanted.partitions) {
+        const areLegal = groups.map((ops) =>
+          rules.isLegal(ops.map((op) => singles[op] as MergeGroup).reduce((one, other) => rules.join(one, other))),
+        );
+        const context = `${graph.name} ${JSON.stringify(groups)} ${refusal}`;
+        if (legal || refusal === "cycle") expect(areLegal, context).not.toContain(false);
+        else if (refusal === "not-convex") expect(areLegal, context).toContain(false);
+        refused.set(refusal, (refused.get(refusal) ?? 0) + 1);
+      }
+    }
+    expect(Math.min(refused.get("") ?? 0, refused.get("not-convex") ?? 0)).toBeGreaterThan(20);
+  });
   it("has the shortest time of all legal partitions, and the fewest kernels with it", () => {
     let tried = 0;
     for (const { wanted, graph, values } of cases) {
