@@ -41,6 +41,7 @@ describe("a measured kernel", () => {
     expect(place(between, [FAST, SLOW], FAST).side[0]).toBe(1);
     expect(place(between, [FAST, SLOW], SLOW).side[0]).toBe(0);
     expect(pointsOf(makeKernels(between), [SLOW, FAST], undefined).side[0]).toBe(0);
+    expect(pointsOf(makeKernels(between), [SLOW], FAST).side[0]).toBe(0);
   });
   it("is flagged when it stands above the roof, and only then", () => {
     const above = place([
@@ -49,6 +50,11 @@ describe("a measured kernel", () => {
       { flops: 100, bytes: 1, time: 2 },
     ]);
     expect([...above.aboveRoof.slice(0, above.n)]).toEqual([1, 0, 0]);
+  });
+  it("at the ridge point is bound by compute, and by no level", () => {
+    const points = place([{ flops: 1000, bytes: 100, time: 20 }]);
+    expect([points.side[0], [...points.binding]]).toEqual([SIDES.compute, []]);
+    expect([...place([{ flops: 999, bytes: 100, time: 20 }]).binding]).toEqual(["HBM"]);
   });
   it("keeps its place where the focus chip has no peak for its precision", () => {
     const points = place([{ flops: 300, bytes: 100, time: 20, precision: "fp64" }]);
@@ -81,8 +87,25 @@ describe("an unmeasured kernel", () => {
     expect(listed(place([{ flops: 300, bytes: 100 }], [FAST, SLOW], FAST)).map(({ roof }) => roof)).toEqual([1, 0]);
     expect(listed(place([{ flops: 300, bytes: 100 }], [FAST, SLOW], SLOW)).map(({ roof }) => roof)).toEqual([0, 1]);
   });
-  it("is a kernel whose time is zero, too", () => {
-    expect(place([{ flops: 300, bytes: 100, time: 0 }]).n).toBe(2);
+  it("is a kernel whose time is zero, too, and is not above a roof", () => {
+    const points = place([{ flops: 300, bytes: 100, time: 0 }]);
+    expect([points.n, points.measured, ...points.aboveRoof]).toEqual([2, 0, 0, 0]);
+    expect(pointsOf(makeKernels([{ flops: 300, bytes: 100, time: 0 }]), [], undefined).n).toBe(0);
+  });
+  it("stands below its roof by the share of exposed communication", () => {
+    const exposed = makeRoof(FAST.chip, "auto", "main", {}, { exposedComm: 0.25 });
+    const kernels = [
+      { flops: 300, bytes: 100 },
+      { flops: 3000, bytes: 100 },
+    ];
+    expect([...place(kernels, [exposed], exposed).y]).toEqual([22.5, 75]);
+  });
+  it("is bound by the level of the roof that judges, not by those of other roofs", () => {
+    const other = makeRoof(makeChip({ id: "other", peaks: { bf16: 100 }, memories: { DDR: 1 } }));
+    const binding = (flops: number, focus: typeof FAST) => [
+      ...place([{ flops, bytes: 100 }], [FAST, other], focus).binding,
+    ];
+    expect([binding(300, FAST), binding(3000, FAST), binding(3000, other)]).toEqual([["HBM"], [], ["DDR"]]);
   });
   it("is a point on the roofs that can judge it and on no other", () => {
     const roofs = [FAST, makeRoof(makeChip({ id: "double", peaks: { bf16: 1, fp64: 7 }, memories: { HBM: 100 } }))];
@@ -101,7 +124,8 @@ describe("a kernel without a place", () => {
       { flops: 100, bytes: null },
       { flops: null, bytes: null, time: 1 },
     ]);
-    expect([points.n, points.notDrawn]).toEqual([0, 5]);
+    expect([points.n, points.notDrawn, points.measured]).toEqual([0, 5, 0]);
+    expect([...points.home]).toEqual([-1, -1, -1, -1, -1]);
   });
   it("is counted when it has neither FLOPs nor bytes", () => {
     const points = place([
@@ -166,6 +190,10 @@ describe("with all levels of memory", () => {
     expect(place([tiled], [FAST, deep], deep).n).toBe(2);
     expect([...place([tiled], [FAST, deep], deep).roof.slice(0, 2)]).toEqual([1, 1]);
   });
+  it("a measured kernel has a point at the levels whose bytes are known", () => {
+    expect(levelsOf(place([{ flops: 100, bytes: { L2: 50 }, time: 10 }], [deep], deep))).toEqual([[1, 2, 10, 1]]);
+    expect(levelsOf(place([{ flops: 100, bytes: { HBM: 1 }, time: 10 }], [deep], deep))).toEqual([[0, 100, 10, 1]]);
+  });
   it("a kernel without FLOPs has one place in the strip", () => {
     expect(levelsOf(place([{ flops: 0, bytes: { HBM: 5, L2: 20 }, time: 10 }], [deep], deep))).toEqual([
       [0, 0, 0.5, 1],
@@ -197,6 +225,11 @@ describe("a kernel that its launches bind", () => {
     expect([...points.side]).toEqual([SIDES.outside, SIDES.compute]);
     expect(points.y[0]).toBe(100);
   });
+});
+
+it("the side of a point is outside if the link or the launches bind its kernel", () => {
+  const regimes = ["memory", "unknown", "compute", "network", "overhead"] as const;
+  expect(regimes.map(sideOf)).toEqual([0, 0, 1, 2, 2]);
 });
 
 /** The rows of a table of 2,500. */
@@ -231,10 +264,48 @@ describe("measured kernels under one level", () => {
     );
     const points = pointsOf(classes, [roof], roof);
     expect(told(points)).toEqual(judged(points, classes));
+    expect([...points.binding]).toEqual(["HBM"]);
+    const dense = makeKernels([{ flops: { tensor: 1e9, vector: 1 }, bytes: 1, time: 1 }]);
+    expect([...pointsOf(dense, [roof], roof).binding]).toEqual([]);
     const mixed = makeKernels([...specs, { flops: 1, bytes: 1 }]);
     const both = pointsOf(mixed, [roof], roof);
     expect(told(both)).toEqual(judged(both, mixed));
     expect(both.n).toBe(pointsOf(kernels, [roof], roof).n + 1);
+  });
+  it("are so too where compute and memory overlap in part, or something beside them takes time", () => {
+    const linked = makeChip({ peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 1 }, link: 1 });
+    const looks = new Set<string>();
+    for (const conditions of [{ overlap: 0.5 }, { exposedComm: 0.3 }, { launchOverhead: 5e-4 }]) {
+      const own = makeRoof(linked, "auto", "main", {}, conditions);
+      const points = pointsOf(kernels, [own], own);
+      const { n, row } = points;
+      const said = judge(kernels, own);
+      const wanted = Array.from({ length: n }, (_, at) => {
+        const { regime, aboveRoof } = said(row[at] as number);
+        return [sideOf(regime), Number(aboveRoof)];
+      });
+      expect(told(points), JSON.stringify(conditions)).toEqual(wanted);
+      looks.add(told(points).join());
+    }
+    expect(looks.size).toBe(3);
+    // 1 B over the link and 1 B of memory take 1 s each, and 10 B over the link 10 s.
+    const sent = makeKernels([1, 10].map((network) => ({ flops: 1, bytes: { HBM: 1, network }, time: 5 })));
+    const points = pointsOf(sent, [makeRoof(linked)], undefined);
+    expect(told(points)).toEqual([
+      [SIDES.memory, 0],
+      [SIDES.outside, 1],
+    ]);
+  });
+  it("are judged again only where they may have changed from 2,001 points on", () => {
+    const since = (n: number) => {
+      const table = makeKernels(Array.from({ length: n }, (_, at) => ({ flops: 1 + at, bytes: 1, time: 1 })));
+      const rows = Int32Array.from({ length: n }, (_, row) => row);
+      const faster = makeRoof(chip, "auto", "main", { [chip.id]: { peak_flops: { bf16: 101 } } });
+      pointsOf(table, [roof], roof, rows);
+      const { since } = pointsOf(table, [faster], faster, rows);
+      return since?.points.reduce((sum, { length }) => sum + length, 0);
+    };
+    expect([since(2000), (since(2001) ?? 2001) < 200]).toEqual([undefined, true]);
   });
   it("are so too after each of many changes of either limit, of which most points are left out", () => {
     const many = makeKernels(
@@ -247,6 +318,7 @@ describe("measured kernels under one level", () => {
     );
     const left: number[] = [];
     let last: Points | undefined;
+    let lastLooks: readonly string[] = [];
     for (let turn = 0; turn < 40; turn++) {
       // Steps up and down, at times a leap, of one limit or of both.
       const peak = turn % 13 === 12 ? 90_000 : 100 * 1.3 ** (Math.floor(turn / 2) % 5);
@@ -267,10 +339,12 @@ describe("measured kernels under one level", () => {
         expect(points.since.side).toBe(last.side);
         const listed = new Set(points.since.points.flatMap((part) => [...part]));
         left.push(points.n - listed.size);
-        const earlier = looks(last);
-        expect(expected.filter((look, at) => look !== earlier[at] && !listed.has(at))).toEqual([]);
+        expect(expected.filter((look, at) => look !== lastLooks[at] && !listed.has(at))).toEqual([]);
+        // What was judged before stays as it was.
+        expect(looks(last).join()).toBe(lastLooks.join());
       }
       last = points;
+      lastLooks = expected;
     }
     expect(left.length).toBeGreaterThan(20);
     expect(Math.max(...left)).toBeGreaterThan(2000);
@@ -331,6 +405,11 @@ describe("the places of measured kernels", () => {
     expect(measuredPlaces(slower, rows, bytes)?.y).toEqual(Float64Array.of(1, 1));
     expect(measuredPlaces(kernels, rows, Float64Array.of(1, 1, 1))?.x).toEqual(Float64Array.of(6, 8, 0));
     expect(measuredPlaces(kernels, Int32Array.of(1), bytes)?.x).toEqual(Float64Array.of(4));
+  });
+  it("without a roof are those of the rows that were measured in this table", () => {
+    const half = { ...kernels, time: Float64Array.of(3, Number.NaN, 1) };
+    const placed = (table: typeof kernels) => listed(pointsOf(table, [], undefined, rows)).map(({ row }) => row);
+    expect([placed(kernels), placed(half)]).toEqual([[0, 1], [0]]);
   });
   it("are not all known if one row is unmeasured", () => {
     const mixed = makeKernels([...specs, { flops: 1, bytes: 1 }]);
