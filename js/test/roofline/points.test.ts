@@ -51,6 +51,22 @@ describe("a measured kernel", () => {
     ]);
     expect([...above.aboveRoof.slice(0, above.n)]).toEqual([1, 0, 0]);
   });
+  it("is above the roof from a utilization of more than 1 + 1e-9, in each of the ways of judging", () => {
+    const specs = [1 + 1e-9, 1 + 1.001e-9].map((bytes) => ({ flops: 0, bytes, time: 1 }));
+    const chip = makeChip({ memories: { HBM: 1 } });
+    const late = makeRoof(chip, "auto", "main", {}, { launchOverhead: 1e-9 });
+    const above = (roof: typeof FAST, ...more: readonly KernelSpec[]) => [
+      ...place([...specs, ...more], [roof], roof).aboveRoof.slice(0, 2),
+    ];
+    expect([above(makeRoof(chip)), above(late), above(late, { flops: 1, bytes: 1 })]).toEqual(Array(3).fill([0, 1]));
+  });
+  it("within 1e-12 of the ridge point is bound by compute", () => {
+    const sideAt = (peak: number) => {
+      const roof = makeRoof(makeChip({ peaks: { bf16: peak }, memories: { HBM: 1 } }));
+      return place([{ flops: 1, bytes: 1, time: 2 }], [roof], roof).side[0];
+    };
+    expect([sideAt(1 + 1e-12), sideAt(1 + 1.001e-12)]).toEqual([SIDES.compute, SIDES.memory]);
+  });
   it("at the ridge point is bound by compute, and by no level", () => {
     const points = place([{ flops: 1000, bytes: 100, time: 20 }]);
     expect([points.side[0], [...points.binding]]).toEqual([SIDES.compute, []]);
@@ -133,6 +149,12 @@ describe("a kernel without a place", () => {
       { flops: 0, bytes: 0, time: 1 },
     ]);
     expect([points.n, points.notDrawn]).toEqual([0, 2]);
+    const beside = place([
+      { flops: 300, bytes: 100 },
+      { flops: 0, bytes: 0 },
+      { flops: 0, bytes: 0, time: 1 },
+    ]);
+    expect([beside.n, beside.notDrawn, beside.measured, ...beside.home]).toEqual([2, 2, 0, 1, -1, -1]);
   });
   it("leaves the others at their rows", () => {
     const points = place([
@@ -197,6 +219,18 @@ describe("with all levels of memory", () => {
   it("a kernel without FLOPs has one place in the strip", () => {
     expect(levelsOf(place([{ flops: 0, bytes: { HBM: 5, L2: 20 }, time: 10 }], [deep], deep))).toEqual([
       [0, 0, 0.5, 1],
+    ]);
+    expect(levelsOf(place([{ flops: 0, bytes: { HBM: 1, L2: 50 }, time: 10 }], [deep], deep))).toEqual([[1, 0, 5, 1]]);
+    // Bound by its launches, it is at the first level that has bytes.
+    const late = makeRoof(chip, "auto", "all", {}, { launchOverhead: 9 });
+    expect(levelsOf(place([{ flops: 0, bytes: { HBM: 0, L2: 20 }, time: 10 }], [late], late))).toEqual([[1, 0, 2, 1]]);
+  });
+  it("a kernel that no level binds is drawn last at the first level whose bytes are known", () => {
+    const three = makeRoof(makeChip({ peaks: { bf16: 1 }, memories: { HBM: 1, L2: 10, L1: 100 } }), "auto", "all");
+    const points = place([{ flops: 1000, bytes: { L2: 50, L1: 500 } }], [three], three);
+    expect(levelsOf(points)).toEqual([
+      [2, 2, 1, 0],
+      [1, 20, 1, 1],
     ]);
   });
   it("counts kernels, not points", () => {
