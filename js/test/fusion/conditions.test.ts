@@ -47,6 +47,9 @@ describe("a size", () => {
   it("may be at either end of its range, and is the nearest legal one for a size beyond the range", () => {
     expect([9, 12].map((wanted) => nearestSize(graph, env, n, wanted))).toEqual([9, 9]);
     expect([1, 0, 64, 100].map((wanted) => nearestSize(graph, env, heads, wanted))).toEqual([1, 1, 64, 64]);
+    // The condition alone would allow 4.
+    const narrow = decodeGraph({ ...wire, dims: [["n", 6, 9, 8]], conditions: [wire.conditions[0]] });
+    expect(nearestSize(narrow, environment(narrow), narrow.dims[0] as Dim, 4)).toBe(6);
     expect([nearestSize(graph, env, n, 10, 1), nearestSize(graph, env, heads, 0, -1)]).toEqual([undefined, undefined]);
   });
   it("has a nearest legal one up to a distance of 4,095", () => {
