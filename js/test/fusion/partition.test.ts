@@ -143,7 +143,6 @@ describe("the guide's tail", () => {
 describe("the kernels of a partition", () => {
   const graph = written("*m: x w > y; act: y > z; move: z > o", { shapes: { o: [2000] } });
   const values = evaluate(graph, environment(graph));
-  const kernels = kernelsOf(graph, at(graph, [[0, 1], [2]]), values);
   const bits = { fp32: 32, bf16: 16, fp16: 16, fp8: 8, int8: 8, int32: 32 };
   const typed = (dtypes: readonly string[]) => ({
     ...graph,
@@ -151,6 +150,7 @@ describe("the kernels of a partition", () => {
     tensors: graph.tensors.map((one, i) => ({ ...one, dtype: dtypes[i] ?? "bf16" })),
   });
   it("are named after their ops, in columns that the chart reads", () => {
+    const kernels = kernelsOf(graph, at(graph, [[0, 1], [2]]), values);
     expect(kernels.n).toBe(2);
     expect([0, 1].map((row) => textAt(kernels.name, row))).toEqual(["m + act", "move"]);
     expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", "bf16"]);
@@ -204,24 +204,27 @@ describe("the kernels of a partition", () => {
     expect(kernelsOf(braid, partition, larger, { before })).toEqual(kernelsOf(braid, partition, larger));
   });
   it("have the counts of the table before where a group is the same, and are counted where it is new", () => {
+    const graph = written("*m: x w > y; act: y > z; move: z > o; add: o > e", { shapes: { e: [2000] } });
+    const values = evaluate(graph, environment(graph));
     const partition = unfused(graph);
+    const none = Number.NaN;
     const noted = {
       ...kernelsOf(graph, partition, values),
       flops: new Map([
-        ["tensor", Float64Array.of(4, Number.NaN, Number.NaN)],
-        ["vector", Float64Array.of(Number.NaN, 5, 6)],
+        ["tensor", Float64Array.of(5, none, none, none)],
+        ["vector", Float64Array.of(none, 6, 7, 8)],
       ]),
-      bytes: new Map([["main", Float64Array.of(1, 2, 3)]]),
-      precision: { values: ["fp8", "fp16", "fp4"], codes: Int32Array.of(0, 1, 2) },
+      bytes: new Map([["main", Float64Array.of(1, 2, 3, 4)]]),
+      precision: { values: ["fp8", "fp16", "fp4"], codes: Int32Array.of(0, 1, 2, 2) },
     };
-    const kernels = kernelsOf(graph, fuse(graph, partition, 1, 2), values, {
+    const kernels = kernelsOf(graph, fuse(graph, partition, 2, 3), values, {
       before: { kernels: noted, partition, values },
     });
-    // act and move read y, and write 2,000 elements; each computes one FLOP per element that it writes.
-    expect(kernels.bytes.get("main")).toEqual(Float64Array.of(1, 6000));
-    expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(4, Number.NaN));
-    expect(kernels.flops.get("vector")).toEqual(Float64Array.of(Number.NaN, 3000));
-    expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["fp8", "bf16"]);
+    // move and add read z and write e; each computes one FLOP per element that it writes.
+    expect(kernels.bytes.get("main")).toEqual(Float64Array.of(1, 2, 6000));
+    expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(5, none, none));
+    expect(kernels.flops.get("vector")).toEqual(Float64Array.of(none, 6, 3000));
+    expect([0, 1, 2].map((row) => textAt(kernels.precision, row))).toEqual(["fp8", "fp16", "bf16"]);
   });
   it("are judged by the precision that their largest op states, else by what leaves them", () => {
     const stating = {

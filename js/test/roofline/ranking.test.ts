@@ -44,9 +44,15 @@ describe("what to fix first", () => {
   });
   it("is not what takes longest if that is near its roof", () => {
     // 10 s and 7 s are each 1 s from the roof, 5 s are 4 s and 4 s are 2 s from it.
-    const kernels = makeKernels(
-      [9, 1, 6, 2].map((work, at) => ({ flops: work * 1e14, time: [10, 5, 7, 4][at], bytes: 1 })),
-    );
+    const specs = (
+      [
+        [9, 10],
+        [1, 5],
+        [6, 7],
+        [2, 4],
+      ] as const
+    ).map(([work, time]) => ({ flops: work * 1e14, bytes: 1, time }));
+    const kernels = makeKernels(specs);
     expect(ranked(kernels)).toMatchObject({ rows: [1, 3, 0, 2], gains: [4, 2, 1, 1] });
   });
   it("has kernels that save the same in the order of the table, whichever takes longer", () => {
