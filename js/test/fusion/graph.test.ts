@@ -77,6 +77,14 @@ describe("a graph", () => {
     expect([...reached(diamond, 3, diamond.before)]).toEqual([1, 1, 1, 0, 0]);
     expect([...reached(diamond, 4, diamond.before)]).toEqual([0, 0, 0, 0, 0]);
   });
+  it("has the conditions on its sizes, and their values for given sizes", () => {
+    const count = ["+", "batch", -3];
+    const { conditions, symbols } = decodeGraph({ ...wire, conditions: [["op 'tile'", count, ["*", 2, "batch"]]] });
+    const values = new Float64Array(symbols.size).fill(7);
+    expect(conditions).toMatchObject([{ whose: "op 'tile'", count, divisor: ["*", 2, "batch"] }]);
+    expect([conditions[0]?.countAt(values), conditions[0]?.divisorAt(values)]).toEqual([4, 14]);
+    expect(decodeGraph(wire).conditions).toEqual([]);
+  });
   it("lists the tensors that an op reads before those that the op writes", () => {
     expect(graph.makes).toEqual([[2], [4]]);
     expect(graph.touches).toEqual([
