@@ -74,6 +74,18 @@ describe("the search", () => {
       seconds: 4000,
     });
   });
+  it("prefers fewer kernels where times differ by less than 1e-12, and else the shorter time", () => {
+    const pair = chainOf(2);
+    const kernels = (merged: number) =>
+      best(pair, countsOf(pair), (_, __, ops) => (ops.length === 2 ? merged : 0.5)).groups.length;
+    expect([1 + 0.9e-12, 1 + 1.1e-12, 1 - 1.1e-12].map(kernels)).toEqual([1, 2, 1]);
+    // Of 3 ops, of which 2 fit together, the last two are tried first.
+    const three = chainOf(3);
+    const fits = (ops: readonly number[]) => ops.length <= 2;
+    expect(best(three, countsOf(three), () => 1, fits)).toMatchObject({ groups: [[0], [1, 2]], seconds: 2 });
+    const last = (_: Float64Array, __: number, ops: readonly number[]) => (ops.join() === "1,2" ? 1 + 2e-12 : 1);
+    expect(best(three, countsOf(three), last, fits).groups).toEqual([[0, 1], [2]]);
+  });
   it("does not start where the runs alone are more than its limit", () => {
     const chain = chainOf(60);
     const cost = vi.fn(byBytes);
