@@ -256,6 +256,39 @@ describe("the groups that merge", () => {
   const chain = written(Array.from({ length: ops }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));
   const listed = (bits: Uint32Array | undefined) =>
     Array.from({ length: ops }, (_, op) => op).filter((op) => Math.floor((bits?.[op >> 5] ?? 0) / 2 ** (op % 32)) % 2);
+  const groupsOf = (text: string) => {
+    const graph = written(text);
+    const { singles, ...rules } = finish(mergeGroupsOf(graph, evaluate(graph, environment(graph))));
+    const joined = (...ops: readonly number[]) => ops.map((op) => singles[op] as MergeGroup).reduce(rules.join);
+    return { ...rules, joined };
+  };
+  it("count how often they read the tensors that other groups touch too, and no others", () => {
+    const { joined } = groupsOf("a: x y > p; b: p x > q; c: q x > r");
+    // x, y, p, q and r are tensors 0 to 4.
+    const open = (...ops: readonly number[]) => Object.fromEntries(joined(...ops).open);
+    expect([0, 1, 2].map((op) => open(op))).toEqual([
+      { 0: 1, 2: 0 },
+      { 2: 1, 0: 1, 3: 0 },
+      { 3: 1, 0: 1 },
+    ]);
+    expect([open(0, 1), open(1, 2), open(2, 0), open(0, 1, 2)]).toEqual([
+      { 0: 2, 3: 0 },
+      { 0: 2, 2: 1 },
+      { 0: 2, 2: 0, 3: 1 },
+      {},
+    ]);
+  });
+  it("have the kinds of their ops", () => {
+    const { joined, clashes, isLegal } = groupsOf("a: x > p; ~b: p > q; *m: q w > r; c: q > s; ?d: s > t; e: p > u");
+    expect(joined(0)).toMatchObject({ movers: [], matmuls: [], isStrange: false, isOpaque: false });
+    expect(joined(0, 1)).toMatchObject({ movers: [1], matmuls: [], isStrange: true, isOpaque: false });
+    expect(joined(2, 3)).toMatchObject({ movers: [], matmuls: [2], isStrange: false, isOpaque: false });
+    expect([joined(3, 4).isOpaque, joined(4, 3).isOpaque, clashes(joined(3, 4), joined(0))]).toEqual(
+      Array(3).fill(true),
+    );
+    // c reads what the matmul reads, and not what it writes. a and e have no matmul.
+    expect([isLegal(joined(2, 3)), isLegal(joined(0, 5)), isLegal(joined(0, 2))]).toEqual([false, true, false]);
+  });
   it("know the ops inside, before and after, of more than 64 ops", () => {
     const { singles } = finish(mergeGroupsOf(chain, evaluate(chain, environment(chain))));
     for (const op of [0, 1, 31, 32, 33, 63, 64, 69]) {
