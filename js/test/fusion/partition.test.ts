@@ -13,6 +13,7 @@ import {
   precisionOf,
   split,
   tally,
+  timeOf,
   unfused,
 } from "../../src/fusion/partition.ts";
 import { judge } from "../../src/roofline/bound.ts";
@@ -106,18 +107,19 @@ describe("a partition", () => {
     expect(unfused(looped)).toBe(unfused(looped));
   });
   it("adds its seconds without the rounding errors of a plain sum", () => {
-    const chained = written("a: x > p; b: p > q; c: q > r");
+    const chained = written("a: x > p; b: p > q; c: q > r; d: r > s; e: s > t");
     const values = evaluate(chained, environment(chained));
     const seconds = (...each: readonly number[]) =>
       tally(chained, values, unfused(chained), (_, __, [op = 0]) => each[op] as number).seconds;
-    // Above 2^53 a double has no odd numbers.
-    expect([seconds(2 ** 53, 1, 1), seconds(1, 2 ** 53, 1), seconds(1, 1, 2 ** 53)]).toEqual(
-      Array(3).fill(2 ** 53 + 2),
+    // From 2^54 on doubles are multiples of 4.
+    const large = 2 ** 54;
+    expect([seconds(1, large, 1, 1, 1), seconds(large, 1, 1, 1, 1), seconds(1, 1, 1, 1, large)]).toEqual(
+      Array(3).fill(large + 4),
     );
     expect(tally(chained, values, unfused(chained))).toEqual({
-      kernels: 3,
-      flops: 3000,
-      bytes: 12_000,
+      kernels: 5,
+      flops: 5000,
+      bytes: 20_000,
       seconds: Number.NaN,
     });
   });
@@ -248,6 +250,27 @@ describe("the kernels of a partition", () => {
   ])("are judged, as products of %s and %s into %s, by %s", (a, b, c, judging) => {
     const product = typed([a, b, c, "fp32"]);
     expect([[0], [0, 1]].map((group) => precisionOf(product, values, group))).toEqual([judging, judging]);
+  });
+  it("are judged, as products whose FLOPs are of no class, by what they read", () => {
+    const product = typed(["fp8", "fp8", "bf16"]);
+    const uncounted = { ...product, ops: product.ops.map((op) => ({ ...op, flops: {} })) };
+    expect([0, 1].map((op) => precisionOf(uncounted, values, [op]))).toEqual(["fp8", "bf16"]);
+  });
+  it("are judged by the first of the tensors that are equally large", () => {
+    // b reads w before x, and x is the first tensor of the graph.
+    const read = written("a: x > y; b: w x > z");
+    const dtypes: Record<string, string> = { x: "fp16", w: "fp8", z: "int8" };
+    const tensors = read.tensors.map((tensor) => ({ ...tensor, dtype: dtypes[tensor.name] ?? "bf16" }));
+    expect(precisionOf({ ...read, tensors }, evaluate(read, environment(read)), [1])).toBe("fp16");
+  });
+  it("take the time that their FLOPs, their bytes and their ops cost", () => {
+    const seconds = timeOf(
+      graph,
+      values,
+      ([tensor = 0, vector = 0], bytes, ops) => tensor + vector + bytes + ops.length,
+    );
+    // m and act compute 1,000,000 and 1,000 FLOPs, move x, w and z, and are two ops.
+    expect([seconds([0, 1]), seconds([2])]).toEqual([1_001_000 + 6000 + 2, 2000 + 6000 + 1]);
   });
   it("are judged, as products in another dtype, by that", () => {
     const counted = evaluate(graph, environment(graph, { dtype: "fp32" }));
