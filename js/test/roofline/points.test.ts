@@ -299,6 +299,10 @@ describe("measured kernels under one level", () => {
     const points = pointsOf(classes, [roof], roof);
     expect(told(points)).toEqual(judged(points, classes));
     expect([...points.binding]).toEqual(["HBM"]);
+    // 1,000 FLOPs of class vector take 1,000 s, longer than 100 B; at the peak of tensors they would not.
+    const slow = makeRoof(makeChip({ peaks: { bf16: 100, vector: 1 }, memories: { HBM: 1 } }));
+    const vectors = makeKernels([{ flops: { tensor: 1, vector: 1000 }, bytes: 100, time: 2000 }]);
+    expect(told(pointsOf(vectors, [slow], slow))).toEqual([[SIDES.compute, 0]]);
     const dense = makeKernels([{ flops: { tensor: 1e9, vector: 1 }, bytes: 1, time: 1 }]);
     expect([...pointsOf(dense, [roof], roof).binding]).toEqual([]);
     const mixed = makeKernels([...specs, { flops: 1, bytes: 1 }]);
@@ -309,7 +313,7 @@ describe("measured kernels under one level", () => {
   it("are so too where compute and memory overlap in part, or something beside them takes time", () => {
     const linked = makeChip({ peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 1 }, link: 1 });
     const looks = new Set<string>();
-    for (const conditions of [{ overlap: 0.5 }, { exposedComm: 0.3 }, { launchOverhead: 5e-4 }]) {
+    for (const conditions of [{ overlap: 0.5 }, { exposedComm: 0.3 }, { launchOverhead: 0.5 }]) {
       const own = makeRoof(linked, "auto", "main", {}, conditions);
       const points = pointsOf(kernels, [own], own);
       const { n, row } = points;
