@@ -86,6 +86,42 @@ describe("the search", () => {
     const last = (_: Float64Array, __: number, ops: readonly number[]) => (ops.join() === "1,2" ? 1 + 2e-12 : 1);
     expect(best(three, countsOf(three), last, fits).groups).toEqual([[0, 1], [2]]);
   });
+  it("replaces a way to the same set of ops by a later way with fewer kernels", () => {
+    // 0 | 1 | 2 3 is found before 0 1 2 | 3.
+    const refused = ["0,1", "1,2,3", "0,1,2,3"];
+    const four = chainOf(4);
+    const found = best(
+      four,
+      countsOf(four),
+      () => 0,
+      (ops) => !refused.includes(ops.join()),
+    );
+    expect(found.groups).toEqual([[0, 1, 2], [3]]);
+  });
+  it("tries each group of ops that share one tensor once, whatever is finished", () => {
+    // For each set of finished ops, all sets of the others but the empty one: 3^5 - 2^5.
+    expect(best(starOf(5), countsOf(starOf(5)), byBytes)).toMatchObject({ how: "optimal", evaluations: 243 - 32 });
+  });
+  it("finishes the same set of ops once, in whichever order they run", () => {
+    const twins = written("a: x > p; b: x > q; c: p > r; d: q > s");
+    // 8 groups can run first; 3 after a or b; 2 after a b, a c or b d; 1 after a b c or a b d.
+    expect(best(twins, countsOf(twins), byBytes).evaluations).toBe(8 + 3 + 3 + 2 + 2 + 2 + 1 + 1);
+  });
+  it("takes an op into a group once, also if several ops of the group need it", () => {
+    const needed = written("x: i > p; a: j > q; b: q > r; c: q > s; d: p r s > t");
+    const repeated: string[] = [];
+    const found = best(needed, countsOf(needed), (_, bytes, ops) => {
+      if (new Set(ops).size < ops.length) repeated.push(ops.join());
+      return bytes;
+    });
+    expect([repeated, found.groups, found.seconds]).toEqual([[], [[0, 1, 2, 3, 4]], 6000]);
+  });
+  it("has one limit for all parts of a graph", () => {
+    const two = written("a: x > p; b: p > q; c: q > r; d: y > s; e: s > t; f: t > u");
+    const within = (limit: number) => best(two, countsOf(two), byBytes, undefined, limit);
+    expect(within(12)).toMatchObject({ how: "optimal", evaluations: 12 });
+    expect(within(11)).toMatchObject({ how: "greedy", evaluations: 11 });
+  });
   it("does not start where the runs alone are more than its limit", () => {
     const chain = chainOf(60);
     const cost = vi.fn(byBytes);
@@ -119,6 +155,18 @@ describe("the search", () => {
     const greedy = 5 + 4 + 4 + 3 + 1;
     expect(calls(8)).toBe(greedy);
     expect(calls(9)).toBeGreaterThan(greedy);
+  });
+  it("counts runs whose ops are connected in several ways once", () => {
+    const calls = (text: string, limit: number) => {
+      const graph = written(text);
+      const cost = vi.fn(byBytes);
+      best(graph, countsOf(graph), cost, undefined, limit);
+      return cost.mock.calls.length;
+    };
+    // 3 runs: 2 ops and their pair, the new group, and the whole once more.
+    expect(calls("a: x > p q; b: p q > r", 2)).toBe(2 + 1 + 1 + 1);
+    // 6 runs: 3 ops and 2 pairs, for a and c alone are not convex; 2 new groups, one with a neighbour.
+    expect(calls("a: x > p q; b: p > r; c: q r > s", 5)).toBe(3 + 2 + 2 + 1 + 1);
   });
   it("weighs each pair of ops that read one tensor once, and each new group with those that are left", () => {
     const shared = starOf(40);
