@@ -7,7 +7,7 @@ import { fuseLikeXla, mergeGreedily, pairOps } from "../src/fusion/greedy.ts";
 import { broken, type Fits, linked, type Partition, type RefusalCode, wayBack } from "../src/fusion/legality.ts";
 import { type Cost, partitionOf } from "../src/fusion/partition.ts";
 import { searchPartition } from "../src/fusion/search.ts";
-import { finish } from "../src/ui/slices.ts";
+import { finish, type Work } from "../src/ui/slices.ts";
 import type { OpKind } from "../src/wire/types.ts";
 
 type Amount = number | string;
@@ -134,6 +134,13 @@ export const best = (graph: Graph, values: GraphValues, cost: Cost, fits?: Fits,
 
 export const pairs = (graph: Graph, values: GraphValues, fits?: Fits): Partition =>
   finish(pairOps(graph, values, fits));
+
+/** The number of pause points of some work. */
+export function pausesOf(work: Work<unknown>): number {
+  let pauses = 0;
+  while (!work.next().done) pauses++;
+  return pauses;
+}
 
 /** Merges as far as it is legal: the merges that save most bytes first. */
 export const fully = (graph: Graph, values: GraphValues, fits?: Fits): Partition =>

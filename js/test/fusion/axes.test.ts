@@ -1,7 +1,7 @@
 // Reductions over different axes, on graphs small enough to see through. The golden file has many more.
 
 import { describe, expect, it } from "vitest";
-import { clashingReductions, readAgain, reducingOp } from "../../src/fusion/axes.ts";
+import { clashingReductions, readAgain, reducedAxes, reducingOp, reductionTiles } from "../../src/fusion/axes.ts";
 import { fitsWithin, peakTileBytes } from "../../src/fusion/capacity.ts";
 import { environment, evaluate, type Graph } from "../../src/fusion/graph.ts";
 import { whyNot } from "../../src/fusion/legality.ts";
@@ -73,5 +73,32 @@ describe("a residual", () => {
     const shapes = { x: [512, 4096], y: [512, 4096], z: [512, 4096] };
     const graph = written("!norm: x > y; add: y x > z", { shapes });
     expect(peakTileBytes(graph, valuesOf(graph))([0, 1])).toBe(8192 + 256);
+  });
+});
+
+describe("the axes that ops reduce", () => {
+  it("are each listed once, without those of ops that reduce none", () => {
+    // Bit 0 is the last axis: the softmax reduces axis 1 of two, the sum axis 0.
+    expect([...reducedAxes(balanced(4, 8))]).toEqual([1, 2]);
+  });
+  it("are the last one of a graph that has no axes, and none of an op that reads a scalar or nothing", () => {
+    expect([...reducedAxes(written("!norm: x > y; add: y > z", { shapes: { x: [2, 3, 4] } }))]).toEqual([1]);
+    expect([...reducedAxes(written("!norm: x > y; add: y > z", { shapes: { x: [] } }))]).toEqual([]);
+    expect([...reducedAxes(written("!norm: > y; add: y > z"))]).toEqual([]);
+  });
+  it("need no tile where a kernel reduces nothing", () => {
+    expect(reductionTiles(balanced(4, 8), [2])).toBeUndefined();
+  });
+});
+
+describe("two reductions that clash", () => {
+  it("are named in the order of the graph, whatever the order of the kernel's ops", () => {
+    expect(clashingReductions(balanced(4, 8), [2, 1, 0])).toEqual([0, 1]);
+  });
+});
+
+describe("a tensor that a reduction reads twice", () => {
+  it("is not read again after the reduction", () => {
+    expect(readAgain(written("a: x > p; !norm: p > q"), [0, 1], 1)).toBeNull();
   });
 });

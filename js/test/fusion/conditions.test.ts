@@ -44,6 +44,28 @@ describe("a size", () => {
     expect([nearestSize(graph, env, heads, 33, 1), nearestSize(graph, env, heads, 31, -1)]).toEqual([64, 16]);
     expect(nearestSize(graph, env, n, 3, -1)).toBeUndefined();
   });
+  it("may be at either end of its range, and is the nearest legal one for a size beyond the range", () => {
+    expect([9, 12].map((wanted) => nearestSize(graph, env, n, wanted))).toEqual([9, 9]);
+    expect([1, 0, 64, 100].map((wanted) => nearestSize(graph, env, heads, wanted))).toEqual([1, 1, 64, 64]);
+    // The condition alone would allow 4.
+    const narrow = decodeGraph({ ...wire, dims: [["n", 6, 9, 8]], conditions: [wire.conditions[0]] });
+    expect(nearestSize(narrow, environment(narrow), narrow.dims[0] as Dim, 4)).toBe(6);
+    expect([nearestSize(graph, env, n, 10, 1), nearestSize(graph, env, heads, 0, -1)]).toEqual([undefined, undefined]);
+  });
+  it("has a nearest legal one up to a distance of 4,095", () => {
+    const wide = decodeGraph({ ...wire, dims: [["n", 1, 9999, 5000]], conditions: [["op 'tile'", "n", 5000]] });
+    const size = wide.dims[0] as Dim;
+    expect([9095, 9096].map((wanted) => nearestSize(wide, environment(wide), size, wanted))).toEqual([5000, undefined]);
+  });
+  it("is illegal if the divisor is below 1 there, even if the count is a multiple of the divisor", () => {
+    const shrinking = decodeGraph({ ...wire, conditions: [["op 'tile'", 4096, ["+", "n", -3]]] });
+    const broken = (size: number) => brokenAt(shrinking, env, n, size)?.divisor;
+    expect([2, 3, 4, 5, 6].map(broken)).toEqual([-1, 0, undefined, undefined, 3]);
+  });
+  it("that makes a count 0 is told with the count and the condition", () => {
+    expect(brokenAt(graph, env, n, 3)).toMatchObject({ condition: { whose: "input: axis 0 of 't0'" }, count: 0 });
+    expect(brokenAt(graph, env, n, 3)?.condition).toBe(graph.conditions[0]);
+  });
   it("leaves the environment as it is", () => {
     brokenAt(graph, env, n, 1);
     expect(env.values[graph.symbols.get("n") as number]).toBe(8);

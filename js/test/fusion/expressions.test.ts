@@ -92,6 +92,68 @@ describe("a formula", () => {
     expect(formula(wire, lookup)).toBe(wanted);
     expect(withNumbers(wire, lookup)).toBe(inNumbers);
   });
+  it.each<[WireExpression, string]>([
+    // Like terms merge, and only these.
+    [["+", "ab", ["*", "a", "b"]], "ab + a·b"],
+    [["+", ["*", "a", "b"], ["*", "b", "a"]], "2·a·b"],
+    [["+", ["min", "a", "b"], ["min", "b", "a"]], "2·min(a, b)"],
+    [["+", ["min", "a", "b"], ["max", "a", "b"]], "min(a, b) + max(a, b)"],
+    [["+", ["/", ["+", "a", 1], 2], ["/", ["+", 1, "a"], 2]], "2·⌈(a + 1) / 2⌉"],
+    [["+", ["/", "a", "b"], ["/", "b", "a"]], "⌈a / b⌉ + ⌈b / a⌉"],
+    [["+", "a", "b", ["*", -1, "a"], "a"], "b + a"],
+    [["*", ["+", "n", 1], ["+", "n", -1]], "n² - 1"],
+    // A constant comes last, and signs are those of terms.
+    [["+", 5, "a"], "a + 5"],
+    [["+", "9007199254740993", 1], "9007199254740994"],
+    [["+", ["*", -2, "a"], ["*", -1, "b"], -3], "-2·a - b - 3"],
+    [["*", ...Array<string>(12).fill("a")], "a¹²"],
+    // The parts of a minimum or maximum.
+    [["min", ["+", "a", "b"], ["*", "a1", "b"]], "min(a + b, a1·b)"],
+    [["max", ["+", "a", "b"], ["+", "b", "a"], "c"], "max(a + b, c)"],
+    [["min", "a", ["min", "b", "c"]], "min(a, b, c)"],
+    [["min", "a", ["max", "b", "c"]], "min(a, max(b, c))"],
+    [["min", "a", ["*", 2, ["min", "b", "c"]]], "min(a, 2·min(b, c))"],
+    [["min", "a", ["+", 1, ["min", "b", "c"]]], "min(a, min(b, c) + 1)"],
+    [["min", "a", ["*", "d", ["min", "b", "c"]]], "min(a, d·min(b, c))"],
+    [["min", "a", ["*", ["min", "b", "c"], "d"]], "min(a, min(b, c)·d)"],
+    [["min", "a", ["+", ["min", "b", "c"], "d"]], "min(a, min(b, c) + d)"],
+    [["+", ["min", "a", "b", "c"], ["min", ["*", "a1", "b"], "c"]], "min(a, b, c) + min(a1·b, c)"],
+    [["min", "a", "a"], "a"],
+    [["min", 0, 5], "0"],
+    [["max", 0, 5], "5"],
+    [["min", 0, "n"], "min(0, n)"],
+    [["min", 3, 5], "3"],
+    [["max", -3, -5], "-3"],
+    [["max", 3, "n", 7, 5], "max(n, 7)"],
+    // Quotients are rounded up, and cancel what divides all terms.
+    [["/", 0, "n"], "0"],
+    [["/", ["+", "a", "b"], ["+", "b", "a"]], "⌈(a + b) / (b + a)⌉"],
+    [["/", ["*", "a", "b"], ["+", "a", "b"]], "⌈a·b / (a + b)⌉"],
+    [["/", ["*", 6, "a", "b"], ["*", 3, "b"]], "2·a"],
+    [["/", ["*", 6, "a", "b"], ["*", 4, "b"]], "⌈6·a·b / (4·b)⌉"],
+    [["/", ["*", 6, "a", "b"], ["*", 3, "b", "b"]], "⌈6·a·b / (3·b²)⌉"],
+    [["/", ["+", ["*", "a", "b"], "c"], "b"], "⌈(a·b + c) / b⌉"],
+    [["/", "a", ["*", "b", "c"]], "⌈a / (b·c)⌉"],
+    [["/", ["+", ["*", 3, "a"], ["*", 6, "b"]], 9], "⌈(a + 2·b) / 3⌉"],
+    [["/", ["*", -3, "a"], 6], "⌈-a / 2⌉"],
+    [["/", ["+", ["*", 4, "a"], 3], 2], "2·a + 2"],
+    [["/", ["+", ["*", 4, "a"], -3], 2], "2·a - 1"],
+    // Items that draws touch: 8 (1 - 27/64) = 4.625.
+    [["touched", 1, 8, 2, 3], "5"],
+    [["touched", ["*", 2, "a"], ["*", 2, "n"], "p", ["+", "t", 1]], "⌊2·a·(2·n)·(1 - (1 - p/(2·n))^(t + 1))⌉"],
+    [["touched", "a", "n", 0, "t"], "⌊a·n·(1 - (1 - 0/n)^t)⌉"],
+    [
+      ["+", ["touched", "a", "b", "c", "d"], ["touched", ["*", "a1", "b"], "c", "d", 0]],
+      "⌊a·b·(1 - (1 - c/b)^d)⌉ + ⌊a1·b·c·(1 - (1 - d/c)^0)⌉",
+    ],
+    [["touched", ["+", "a", 1], ["*", "n", "n"], 3, "t"], "⌊(a + 1)·(n²)·(1 - (1 - 3/(n²))^t)⌉"],
+    [
+      ["+", ["touched", 1, "n", 2, "t"], ["touched", 1, "n", 2, "u"], ["touched", 1, "n", 2, "t"]],
+      "2·⌊1·n·(1 - (1 - 2/n)^t)⌉ + ⌊1·n·(1 - (1 - 2/n)^u)⌉",
+    ],
+  ])("of %j is %s", (wire, wanted) => {
+    expect(formula(wire)).toBe(wanted);
+  });
   it("keeps the words of the convention where no values are given", () => {
     expect(formula(["*", "@fma", "M"])).toBe("@fma·M");
   });

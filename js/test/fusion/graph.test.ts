@@ -2,8 +2,9 @@
 
 import { describe, expect, it } from "vitest";
 import { formula, withNumbers } from "../../src/fusion/expressions.ts";
-import { dtypeOf, environment, evaluate, lookup } from "../../src/fusion/graph.ts";
-import { decodeGraph, written } from "../graphs.ts";
+import { decoding, dtypeOf, environment, evaluate, lookup, reached } from "../../src/fusion/graph.ts";
+import { chain } from "../chains.ts";
+import { decodeGraph, pausesOf, written } from "../graphs.ts";
 
 const size = (...shape: (string | number)[]) => ["/", ["*", ...shape, "@bf16"], 8];
 const wire = {
@@ -70,6 +71,31 @@ describe("a graph", () => {
     expect(of("fp32", "bf16", "bool", "int8", "bf16")).toBe("bf16");
     expect(of("int8", "int8", "bool", "int8", "int8")).toBe(null);
   });
+  it("knows all ops before and after an op, not only its neighbours", () => {
+    const diamond = written("a: x > p; b: p > q; c: p > r; d: q r > s; e: y > t");
+    expect([...reached(diamond, 0, diamond.after)]).toEqual([0, 1, 1, 1, 0]);
+    expect([...reached(diamond, 3, diamond.before)]).toEqual([1, 1, 1, 0, 0]);
+    expect([...reached(diamond, 4, diamond.before)]).toEqual([0, 0, 0, 0, 0]);
+  });
+  it("has the conditions on its sizes, and their values for given sizes", () => {
+    const count = ["+", "batch", -3];
+    const { conditions, symbols } = decodeGraph({ ...wire, conditions: [["op 'tile'", count, ["*", 2, "batch"]]] });
+    const values = new Float64Array(symbols.size).fill(7);
+    expect(conditions).toMatchObject([{ whose: "op 'tile'", count, divisor: ["*", 2, "batch"] }]);
+    expect([conditions[0]?.countAt(values), conditions[0]?.divisorAt(values)]).toEqual([4, 14]);
+    expect(decodeGraph(wire).conditions).toEqual([]);
+  });
+  it("lists the tensors that an op reads before those that the op writes", () => {
+    expect(graph.makes).toEqual([[2], [4]]);
+    expect(graph.touches).toEqual([
+      [0, 1, 2],
+      [2, 3, 4],
+    ]);
+  });
+  it("can pause while it is decoded: twice, and in each column before every 256th op or tensor", () => {
+    // The columns are the bytes and shapes of tensors, and the extra bytes and FLOPs of ops.
+    expect([254, 255, 256, 600].map((ops) => pausesOf(decoding(chain("chain", { ops }))))).toEqual([2, 4, 6, 10]);
+  });
   it("has room for 1,000 ops, each after those it reads from", () => {
     const long = written(Array.from({ length: 1000 }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));
     expect(long.ops.length).toBe(1000);
@@ -115,6 +141,21 @@ describe("its counts", () => {
     const known = lookup(graph, environment(graph, { dims: { batch: 8 } }));
     const count = graph.ops[0]?.flops["tensor"] ?? 0;
     expect([formula(count, known), withNumbers(count, known)]).toEqual(["30·batch", "30·8"]);
+  });
+  it("are negative where the convention does not know the FLOPs of a multiply-add, and else as peaks count them", () => {
+    const conventions = { textbook: { "@fma": -1, "@vector": 1, "@accumulator": 0 }, free: { "@fma": 0 } };
+    const unknown = decodeGraph({ ...wire, conventions });
+    expect(evaluate(unknown, environment(unknown, { dims: { batch: 2 } })).flops[0]?.[0]).toBe(-30);
+    const values = evaluate(unknown, environment(unknown, { dims: { batch: 2 }, convention: "free" }));
+    expect([values.flops[0]?.[0], values.own(0)]).toEqual([60, 0]);
+  });
+  it("are different ones if the same numbers are nested in another way", () => {
+    const flops = [
+      ["+", ["*", 2, 3], 4],
+      ["+", ["*", 2, 3, 4]],
+    ];
+    const nested = decodeGraph({ ...wire, ops: wire.ops.map((op, at) => ({ ...op, flops: { vector: flops[at] } })) });
+    expect([...(evaluate(nested, environment(nested)).flops[0] ?? [])]).toEqual([10, 24]);
   });
   it("are each evaluated once, however many ops share them", () => {
     const many = written(Array.from({ length: 100 }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));

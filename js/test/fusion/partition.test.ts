@@ -9,9 +9,11 @@ import {
   fuse,
   groupBytes,
   groupFlops,
+  partitionOf,
   precisionOf,
   split,
   tally,
+  timeOf,
   unfused,
 } from "../../src/fusion/partition.ts";
 import { judge } from "../../src/roofline/bound.ts";
@@ -20,6 +22,266 @@ import { at, cases, faultOf, type Groups, same, written } from "../graphs.ts";
 import { makeChip, makeRoof } from "../helpers.ts";
 
 const groupOf = (groups: Groups, op: number) => groups.findIndex((group) => group.includes(op));
+
+describe("a refusal", () => {
+  const refused = (text: string, groups: Groups, a: number, b: number) => {
+    const graph = written(text);
+    const partition = at(graph, groups);
+    const found = whyNot(graph, partition, groupOf(partition.groups, a), groupOf(partition.groups, b));
+    return found && { ...found, path: found.path.map((op) => graph.ops[op]?.name) };
+  };
+  it("of groups that wait for each other names the way round, through the whole of the other group", () => {
+    expect(refused("a1: x > p; b1: p > u; b2: t > q; a2: q x > v", [[0], [1, 2], [3]], 0, 3)).toEqual({
+      code: "cycle",
+      path: ["a1", "b1", "b2", "a2"],
+    });
+  });
+  it("names the way out of a group and back", () => {
+    expect(refused("a: x > p; b: p > q; c: q p > r", [[0], [1], [2]], 0, 2)).toEqual({
+      code: "not-convex",
+      path: ["a", "b", "c"],
+    });
+  });
+  it.each([
+    ["epilogue", "*m: x w > y; ~move: y > z", ["m", "move"]],
+    ["fed", "act: x > y; *m: y w > z", ["act", "m"]],
+    ["operands", "*m: x w > y; add: y r > z; *n: r v > u", ["m", "n"]],
+    ["apart", "*m: x w > y; act: x > z", ["m", "act"]],
+    ["rows", "!sum: x > y; !norm: y > z", ["sum", "norm"]],
+    ["moved", "!sum: x > y; ~move: y > z", ["sum", "move"]],
+  ])("between kinds says that it is %s", (rule, text, path) => {
+    const graph = written(text, { shapes: { x: [10, 100], y: [10] } });
+    const last = graph.ops.length - 1;
+    const groups = last === 1 ? [[0], [1]] : [[0, 1], [2]];
+    const found = whyNot(graph, at(graph, groups), 0, 1);
+    expect({ ...found, path: found?.path.map((op) => graph.ops[op]?.name) }).toEqual({ code: "kinds", rule, path });
+  });
+  it("of a group with itself, and of groups that share nothing, names no op", () => {
+    const graph = written("a: x > y; b: y > z; c: u > v");
+    const same = { code: "same", path: [] };
+    expect([whyNot(graph, unfused(graph), 0, 0), whyNot(graph, unfused(graph), 0, 2)]).toEqual([
+      same,
+      { code: "not-connected", path: [] },
+    ]);
+  });
+  it("is none of a matmul that reads nothing and the op after it", () => {
+    const graph = written("*m: > y; act: y > z");
+    expect(whyNot(graph, unfused(graph), 0, 1)).toBeNull();
+  });
+  it("for want of room comes last", () => {
+    const graph = written("a: x > y; b: y > z; *m: x w > u");
+    const full = () => false;
+    expect(whyNot(graph, unfused(graph), 0, 1, full)).toEqual({ code: "capacity", path: [0, 1] });
+    expect(whyNot(graph, unfused(graph), 0, 2, full)?.code).toBe("kinds");
+    expect(mergesOf(graph, unfused(graph), 0, full)).toEqual([]);
+  });
+});
+
+describe("what is linked", () => {
+  const graph = written("a: x > p; b: u > q; c: p > r; d: q > s; e: w > t");
+  it("are the ops that share tensors, each part in the order of the graph", () => {
+    expect(linked(graph, [4, 3, 2, 1, 0])).toEqual([[0, 2], [1, 3], [4]]);
+    expect(linked(graph, [2, 0], () => false)).toEqual([[0], [2]]);
+  });
+  it("are the groups that share a tensor with a group, without the group itself", () => {
+    expect([0, 1, 4].map((group) => neighbours(graph, unfused(graph), group))).toEqual([[2], [3], []]);
+  });
+});
+
+describe("a partition", () => {
+  const looped = written("a: x > p; b: p > q; c: q p > r");
+  it("has its groups in the order of their first ops if they wait for each other", () => {
+    expect(at(looped, [[1], [2, 0]])).toEqual({ groups: [[0, 2], [1]], groupOf: Int32Array.of(0, 1, 0) });
+  });
+  it("runs the ready group with the smallest first op first", () => {
+    const graph = written("a: x > p; b: y > q; c: z > r; d: q > s; e: s p > t");
+    // The group of c waits for that of d, which waits for b.
+    const crossed = written("a: x > p; b: y > q; c: z > r; d: q > s; e: s r > t");
+    expect(at(graph, [[2], [1, 3], [0, 4]]).groups).toEqual([[1, 3], [0, 4], [2]]);
+    expect(at(crossed, [[2, 4], [0], [1], [3]]).groups).toEqual([[0], [1], [3], [2, 4]]);
+  });
+  it("keeps the arrays of sorted groups, so that what is memoized for them stays valid", () => {
+    const groups = [[0, 1], [2]];
+    const [first, last] = partitionOf(looped, groups).groups;
+    expect([first === groups[0], last === groups[1]]).toEqual([true, true]);
+    expect(unfused(looped)).toBe(unfused(looped));
+  });
+  it("adds its seconds without the rounding errors of a plain sum", () => {
+    const chained = written("a: x > p; b: p > q; c: q > r; d: r > s; e: s > t");
+    const values = evaluate(chained, environment(chained));
+    const seconds = (...each: readonly number[]) =>
+      tally(chained, values, unfused(chained), (_, __, [op = 0]) => each[op] as number).seconds;
+    // From 2^54 on doubles are multiples of 4: the nearest to 2^54 + 3 is 2^54 + 4.
+    const large = 2 ** 54;
+    expect([seconds(1, large, 1, 1, 0), seconds(large, 1, 1, 1, 1), seconds(1, 1, 1, 1, large)]).toEqual(
+      Array(3).fill(large + 4),
+    );
+    expect(tally(chained, values, unfused(chained))).toEqual({
+      kernels: 5,
+      flops: 5000,
+      bytes: 20_000,
+      seconds: Number.NaN,
+    });
+  });
+});
+
+describe("the guide's tail", () => {
+  const text = "layernorm: x > y; gelu: y > z; dropout: z > d; add: d RESIDUAL > out";
+  const totalOf = (residual: string, groups: (partition: Partition) => Groups) => {
+    const names = ["x", "y", "z", "d", "r", "out"];
+    const shapes = Object.fromEntries(names.map((name) => [name, [65536, 4096]]));
+    const graph = written(text.replace("RESIDUAL", residual), { shapes });
+    return tally(graph, evaluate(graph, environment(graph)), at(graph, groups(unfused(graph)))).bytes;
+  };
+  it("moves 4.83 GB apart and 1.61 GB together, 1.07 GB if the residual is its own input", () => {
+    const together = () => [[0, 1, 2, 3]];
+    expect(totalOf("r", ({ groups }) => groups)).toBe(4_831_838_208);
+    expect(totalOf("r", together)).toBe(1_610_612_736);
+    expect(totalOf("x", ({ groups }) => groups)).toBe(4_831_838_208);
+    expect(totalOf("x", together)).toBe(1_073_741_824);
+  });
+});
+
+describe("the kernels of a partition", () => {
+  const graph = written("*m: x w > y; act: y > z; move: z > o", { shapes: { o: [2000] } });
+  const values = evaluate(graph, environment(graph));
+  const bits = { fp32: 32, bf16: 16, fp16: 16, fp8: 8, int8: 8, int32: 32 };
+  const typed = (dtypes: readonly string[]) => ({
+    ...graph,
+    dtypes: new Map(Object.entries(bits)),
+    tensors: graph.tensors.map((one, i) => ({ ...one, dtype: dtypes[i] ?? "bf16" })),
+  });
+  it("are named after their ops, in columns that the chart reads", () => {
+    const kernels = kernelsOf(graph, at(graph, [[0, 1], [2]]), values);
+    expect(kernels.n).toBe(2);
+    expect([0, 1].map((row) => textAt(kernels.name, row))).toEqual(["m + act", "move"]);
+    expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", "bf16"]);
+    expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(1e6, Number.NaN));
+    expect(kernels.flops.get("vector")).toEqual(Float64Array.of(1000, 2000));
+    expect(kernels.bytes.get("main")).toEqual(Float64Array.of(6000, 6000));
+    expect(kernels.totalFlops).toEqual(Float64Array.of(1_001_000, 2000));
+    expect(kernels.time.every(Number.isNaN)).toBe(true);
+    expect(kernels.count).toEqual(Float64Array.of(1, 1));
+    expect([...kernels.flops.keys()]).toEqual(["tensor", "vector"]);
+    expect([0, 1].map((row) => textAt(kernels.category, row))).toEqual([null, null]);
+    expect(kernels.category).toEqual({ values: [null], codes: Int32Array.of(0, 0) });
+    expect(kernels.byLevel.size).toBe(0);
+  });
+  it("have no precision, and a plain 0 of FLOPs, where their ops compute nothing", () => {
+    const graph = written("*m: x w > y; a: y > p");
+    const values = evaluate(graph, environment(graph));
+    const none = { ...values, flops: values.flops.map((column) => column.map((count, op) => (op === 1 ? 0 : count))) };
+    const kernels = kernelsOf(graph, unfused(graph), none);
+    expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", null]);
+    expect(kernels.totalFlops[1]).toBe(0);
+    expect([...kernels.flops]).toEqual([
+      ["tensor", Float64Array.of(1e6, Number.NaN)],
+      ["", Float64Array.of(Number.NaN, 0)],
+    ]);
+    // A chip without a peak for bf16 can still judge it.
+    const roof = makeRoof(makeChip({ peaks: { fp32: 1e12 } }));
+    expect(judge(kernels, roof)(1).boundBy).toBe("HBM");
+    expect(judge(kernels, roof)(0).boundBy).toBe("unknown");
+  });
+  it("are the same as any when what merges and splits leave alone is taken from the kernels before", () => {
+    const braid = written("*m: x w > y; a: y > p; +b: y p > q; c: q > r; *n: r w > s; d: s p > t");
+    const counted = evaluate(braid, environment(braid));
+    let partition = unfused(braid);
+    let before = { kernels: kernelsOf(braid, partition, counted), partition, values: counted };
+    for (const change of [
+      fuse(braid, partition, 0, 1),
+      at(braid, [
+        [0, 1],
+        [2, 3],
+        [4, 5],
+      ]),
+      unfused(braid),
+    ]) {
+      const kernels = kernelsOf(braid, change, counted, { before });
+      expect(kernels).toEqual(kernelsOf(braid, change, counted));
+      partition = change;
+      before = { kernels, partition, values: counted };
+    }
+    const larger = evaluate(braid, environment(braid, { dtype: "fp32" }));
+    expect(kernelsOf(braid, partition, larger, { before })).toEqual(kernelsOf(braid, partition, larger));
+  });
+  it("have the counts of the table before where a group is the same, and are counted where it is new", () => {
+    const graph = written("*m: x w > y; act: y > z; move: z > o; add: o > e", { shapes: { e: [2000] } });
+    const values = evaluate(graph, environment(graph));
+    const partition = unfused(graph);
+    const none = Number.NaN;
+    const noted = {
+      ...kernelsOf(graph, partition, values),
+      flops: new Map([
+        ["tensor", Float64Array.of(5, none, none, none)],
+        ["vector", Float64Array.of(none, 6, 7, 8)],
+      ]),
+      bytes: new Map([["main", Float64Array.of(1, 2, 3, 4)]]),
+      precision: { values: ["fp8", "fp16", "fp4"], codes: Int32Array.of(0, 1, 2, 2) },
+    };
+    const kernels = kernelsOf(graph, fuse(graph, partition, 2, 3), values, {
+      before: { kernels: noted, partition, values },
+    });
+    // move and add read z and write e; each computes one FLOP per element that it writes.
+    expect(kernels.bytes.get("main")).toEqual(Float64Array.of(1, 2, 6000));
+    expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(5, none, none));
+    expect(kernels.flops.get("vector")).toEqual(Float64Array.of(none, 6, 3000));
+    expect([0, 1, 2].map((row) => textAt(kernels.precision, row))).toEqual(["fp8", "fp16", "bf16"]);
+  });
+  it("are judged by the precision that their largest op states, else by what leaves them", () => {
+    const stating = {
+      ...graph,
+      ops: graph.ops.map((op, i) => ({ ...op, precision: ["fp8", "fp32", null][i] ?? null })),
+    };
+    expect(precisionOf(stating, values, [0, 1])).toBe("fp8");
+    expect(precisionOf(stating, values, [2])).toBe("bf16");
+    const mixed = typed(["bf16", "bf16", "fp32", "int8", "int32"]);
+    // Ints judge nothing: what floats enters is asked where only ints leave.
+    expect(precisionOf(mixed, values, [1])).toBe("fp32");
+    expect(precisionOf(mixed, values, [2])).toBe(null);
+  });
+  it.each([
+    ["bf16", "bf16", "fp32", "bf16"],
+    ["bf16", "int8", "bf16", "bf16"],
+    ["int8", "int8", "fp32", "int8"],
+    ["int8", "fp8", "bf16", "fp8"],
+    ["fp8", "int8", "bf16", "fp8"],
+    ["fp16", "bf16", "fp32", "fp16"],
+  ])("are judged, as products of %s and %s into %s, by %s", (a, b, c, judging) => {
+    const product = typed([a, b, c, "fp32"]);
+    expect([[0], [0, 1]].map((group) => precisionOf(product, values, group))).toEqual([judging, judging]);
+  });
+  it("are judged, as products whose FLOPs are of no class, by what they read", () => {
+    const product = typed(["fp8", "fp8", "bf16"]);
+    const uncounted = { ...product, ops: product.ops.map((op) => ({ ...op, flops: {} })) };
+    expect([0, 1].map((op) => precisionOf(uncounted, values, [op]))).toEqual(["fp8", "bf16"]);
+  });
+  it("are judged by the first of the tensors that are equally large", () => {
+    // b reads w before x, and x is the first tensor of the graph.
+    const read = written("a: x > y; b: w x > z");
+    const dtypes: Record<string, string> = { x: "fp16", w: "fp8", z: "int8" };
+    const tensors = read.tensors.map((tensor) => ({ ...tensor, dtype: dtypes[tensor.name] ?? "bf16" }));
+    expect(precisionOf({ ...read, tensors }, evaluate(read, environment(read)), [1])).toBe("fp16");
+  });
+  it("take the time that their FLOPs, their bytes and their ops cost", () => {
+    const seconds = timeOf(
+      graph,
+      values,
+      ([tensor = 0, vector = 0], bytes, ops) => tensor + vector + bytes + ops.length,
+    );
+    // m and act compute 1,000,000 and 1,000 FLOPs, move x, w and z, and are two ops.
+    expect([seconds([0, 1]), seconds([2])]).toEqual([1_001_000 + 6000 + 2, 2000 + 6000 + 1]);
+  });
+  it("are judged, as products in another dtype, by that", () => {
+    const counted = evaluate(graph, environment(graph, { dtype: "fp32" }));
+    expect(precisionOf(graph, counted, [0])).toBe("fp32");
+  });
+  it("are judged by what products inside other algorithms read", () => {
+    const inside = typed(["fp8", "fp8", "bf16"]);
+    const attention = { ...inside, ops: inside.ops.map((op) => ({ ...op, kind: "opaque" as const })) };
+    expect([0, 1].map((op) => precisionOf(attention, values, [op]))).toEqual(["fp8", "bf16"]);
+  });
+});
 
 describe("the golden file", () => {
   it("has at least 200 graphs", () => {
@@ -118,177 +380,5 @@ describe("the golden file", () => {
         expect(tally(graph, values, after).bytes).toBeLessThanOrEqual(tally(graph, values, before).bytes);
       }
     }
-  });
-});
-
-describe("a refusal", () => {
-  const refused = (text: string, groups: Groups, a: number, b: number) => {
-    const graph = written(text);
-    const partition = at(graph, groups);
-    const found = whyNot(graph, partition, groupOf(partition.groups, a), groupOf(partition.groups, b));
-    return found && { ...found, path: found.path.map((op) => graph.ops[op]?.name) };
-  };
-  it("of groups that wait for each other names the way round, through the whole of the other group", () => {
-    expect(refused("a1: x > p; b1: p > u; b2: t > q; a2: q x > v", [[0], [1, 2], [3]], 0, 3)).toEqual({
-      code: "cycle",
-      path: ["a1", "b1", "b2", "a2"],
-    });
-  });
-  it("names the way out of a group and back", () => {
-    expect(refused("a: x > p; b: p > q; c: q p > r", [[0], [1], [2]], 0, 2)).toEqual({
-      code: "not-convex",
-      path: ["a", "b", "c"],
-    });
-  });
-  it.each([
-    ["epilogue", "*m: x w > y; ~move: y > z", ["m", "move"]],
-    ["fed", "act: x > y; *m: y w > z", ["act", "m"]],
-    ["operands", "*m: x w > y; add: y r > z; *n: r v > u", ["m", "n"]],
-    ["apart", "*m: x w > y; act: x > z", ["m", "act"]],
-    ["rows", "!sum: x > y; !norm: y > z", ["sum", "norm"]],
-    ["moved", "!sum: x > y; ~move: y > z", ["sum", "move"]],
-  ])("between kinds says that it is %s", (rule, text, path) => {
-    const graph = written(text, { shapes: { x: [10, 100], y: [10] } });
-    const last = graph.ops.length - 1;
-    const groups = last === 1 ? [[0], [1]] : [[0, 1], [2]];
-    const found = whyNot(graph, at(graph, groups), 0, 1);
-    expect({ ...found, path: found?.path.map((op) => graph.ops[op]?.name) }).toEqual({ code: "kinds", rule, path });
-  });
-  it("of a group with itself, and of groups that share nothing, names no op", () => {
-    const graph = written("a: x > y; b: y > z; c: u > v");
-    const same = { code: "same", path: [] };
-    expect([whyNot(graph, unfused(graph), 0, 0), whyNot(graph, unfused(graph), 0, 2)]).toEqual([
-      same,
-      { code: "not-connected", path: [] },
-    ]);
-  });
-  it("is none of a matmul that reads nothing and the op after it", () => {
-    const graph = written("*m: > y; act: y > z");
-    expect(whyNot(graph, unfused(graph), 0, 1)).toBeNull();
-  });
-  it("for want of room comes last", () => {
-    const graph = written("a: x > y; b: y > z; *m: x w > u");
-    const full = () => false;
-    expect(whyNot(graph, unfused(graph), 0, 1, full)).toEqual({ code: "capacity", path: [0, 1] });
-    expect(whyNot(graph, unfused(graph), 0, 2, full)?.code).toBe("kinds");
-    expect(mergesOf(graph, unfused(graph), 0, full)).toEqual([]);
-  });
-});
-
-describe("what is linked", () => {
-  const graph = written("a: x > p; b: u > q; c: p > r; d: q > s; e: w > t");
-  it("are the ops that share tensors, each part in the order of the graph", () => {
-    expect(linked(graph, [4, 3, 2, 1, 0])).toEqual([[0, 2], [1, 3], [4]]);
-    expect(linked(graph, [2, 0], () => false)).toEqual([[0], [2]]);
-  });
-  it("are the groups that share a tensor with a group, without the group itself", () => {
-    expect([0, 1, 4].map((group) => neighbours(graph, unfused(graph), group))).toEqual([[2], [3], []]);
-  });
-});
-
-describe("the guide's tail", () => {
-  const text = "layernorm: x > y; gelu: y > z; dropout: z > d; add: d RESIDUAL > out";
-  const totalOf = (residual: string, groups: (partition: Partition) => Groups) => {
-    const names = ["x", "y", "z", "d", "r", "out"];
-    const shapes = Object.fromEntries(names.map((name) => [name, [65536, 4096]]));
-    const graph = written(text.replace("RESIDUAL", residual), { shapes });
-    return tally(graph, evaluate(graph, environment(graph)), at(graph, groups(unfused(graph)))).bytes;
-  };
-  it("moves 4.83 GB apart and 1.61 GB together, 1.07 GB if the residual is its own input", () => {
-    const together = () => [[0, 1, 2, 3]];
-    expect(totalOf("r", ({ groups }) => groups)).toBe(4_831_838_208);
-    expect(totalOf("r", together)).toBe(1_610_612_736);
-    expect(totalOf("x", ({ groups }) => groups)).toBe(4_831_838_208);
-    expect(totalOf("x", together)).toBe(1_073_741_824);
-  });
-});
-
-describe("the kernels of a partition", () => {
-  const graph = written("*m: x w > y; act: y > z; move: z > o", { shapes: { o: [2000] } });
-  const values = evaluate(graph, environment(graph));
-  const kernels = kernelsOf(graph, at(graph, [[0, 1], [2]]), values);
-  const bits = { fp32: 32, bf16: 16, fp16: 16, fp8: 8, int8: 8, int32: 32 };
-  const typed = (dtypes: readonly string[]) => ({
-    ...graph,
-    dtypes: new Map(Object.entries(bits)),
-    tensors: graph.tensors.map((one, i) => ({ ...one, dtype: dtypes[i] ?? "bf16" })),
-  });
-  it("are named after their ops, in columns that the chart reads", () => {
-    expect(kernels.n).toBe(2);
-    expect([0, 1].map((row) => textAt(kernels.name, row))).toEqual(["m + act", "move"]);
-    expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", "bf16"]);
-    expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(1e6, Number.NaN));
-    expect(kernels.flops.get("vector")).toEqual(Float64Array.of(1000, 2000));
-    expect(kernels.bytes.get("main")).toEqual(Float64Array.of(6000, 6000));
-    expect(kernels.totalFlops).toEqual(Float64Array.of(1_001_000, 2000));
-    expect(kernels.time.every(Number.isNaN)).toBe(true);
-    expect(kernels.count).toEqual(Float64Array.of(1, 1));
-  });
-  it("have no precision, and a plain 0 of FLOPs, where their ops compute nothing", () => {
-    const graph = written("*m: x w > y; a: y > p");
-    const values = evaluate(graph, environment(graph));
-    const none = { ...values, flops: values.flops.map((column) => column.map((count, op) => (op === 1 ? 0 : count))) };
-    const kernels = kernelsOf(graph, unfused(graph), none);
-    expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", null]);
-    expect(kernels.totalFlops[1]).toBe(0);
-    expect(kernels.flops.get("")).toEqual(Float64Array.of(Number.NaN, 0));
-    // A chip without a peak for bf16 can still judge it.
-    const roof = makeRoof(makeChip({ peaks: { fp32: 1e12 } }));
-    expect(judge(kernels, roof)(1).boundBy).toBe("HBM");
-    expect(judge(kernels, roof)(0).boundBy).toBe("unknown");
-  });
-  it("are the same as any when what merges and splits leave alone is taken from the kernels before", () => {
-    const braid = written("*m: x w > y; a: y > p; +b: y p > q; c: q > r; *n: r w > s; d: s p > t");
-    const counted = evaluate(braid, environment(braid));
-    let partition = unfused(braid);
-    let before = { kernels: kernelsOf(braid, partition, counted), partition, values: counted };
-    for (const change of [
-      fuse(braid, partition, 0, 1),
-      at(braid, [
-        [0, 1],
-        [2, 3],
-        [4, 5],
-      ]),
-      unfused(braid),
-    ]) {
-      const kernels = kernelsOf(braid, change, counted, { before });
-      expect(kernels).toEqual(kernelsOf(braid, change, counted));
-      partition = change;
-      before = { kernels, partition, values: counted };
-    }
-    const larger = evaluate(braid, environment(braid, { dtype: "fp32" }));
-    expect(kernelsOf(braid, partition, larger, { before })).toEqual(kernelsOf(braid, partition, larger));
-  });
-  it("are judged by the precision that their largest op states, else by what leaves them", () => {
-    const stating = {
-      ...graph,
-      ops: graph.ops.map((op, i) => ({ ...op, precision: ["fp8", "fp32", null][i] ?? null })),
-    };
-    expect(precisionOf(stating, values, [0, 1])).toBe("fp8");
-    expect(precisionOf(stating, values, [2])).toBe("bf16");
-    const mixed = typed(["bf16", "bf16", "fp32", "int8", "int32"]);
-    // Ints judge nothing: what floats enters is asked where only ints leave.
-    expect(precisionOf(mixed, values, [1])).toBe("fp32");
-    expect(precisionOf(mixed, values, [2])).toBe(null);
-  });
-  it.each([
-    ["bf16", "bf16", "fp32", "bf16"],
-    ["bf16", "int8", "bf16", "bf16"],
-    ["int8", "int8", "fp32", "int8"],
-    ["int8", "fp8", "bf16", "fp8"],
-    ["fp8", "int8", "bf16", "fp8"],
-    ["fp16", "bf16", "fp32", "fp16"],
-  ])("are judged, as products of %s and %s into %s, by %s", (a, b, c, judging) => {
-    const product = typed([a, b, c, "fp32"]);
-    expect([[0], [0, 1]].map((group) => precisionOf(product, values, group))).toEqual([judging, judging]);
-  });
-  it("are judged, as products in another dtype, by that", () => {
-    const counted = evaluate(graph, environment(graph, { dtype: "fp32" }));
-    expect(precisionOf(graph, counted, [0])).toBe("fp32");
-  });
-  it("are judged by what products inside other algorithms read", () => {
-    const inside = typed(["fp8", "fp8", "bf16"]);
-    const attention = { ...inside, ops: inside.ops.map((op) => ({ ...op, kind: "opaque" as const })) };
-    expect([0, 1].map((op) => precisionOf(attention, values, [op]))).toEqual(["fp8", "bf16"]);
   });
 });

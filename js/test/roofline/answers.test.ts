@@ -14,6 +14,16 @@ describe("a number", () => {
       else expect(verdict.factor).toBeCloseTo(factor, 9);
     },
   );
+  it.each([
+    [0, 5],
+    [-1, 5],
+    [5, 0],
+    [5, -1],
+    [-2, -1],
+    [0, 0],
+  ])("for %d has no factor if it is %d, and is right only if it is the same", (answer, given) => {
+    expect(numberVerdict(answer, 9, given)).toEqual({ isRight: given === answer, factor: Number.NaN });
+  });
 });
 
 describe("a partition", () => {

@@ -1,7 +1,7 @@
 // What lies under the focus roof: which ceilings there are, which are on, and what they look like.
 
 import { describe, expect, it } from "vitest";
-import { flatsOf, levelsDrawn, possibleCeilings, subRoofsOf } from "../../src/roofline/ceilings.ts";
+import { commonPrecision, flatsOf, levelsDrawn, possibleCeilings, subRoofsOf } from "../../src/roofline/ceilings.ts";
 import { exposedText } from "../../src/text/describe.ts";
 import type { Ceiling } from "../../src/wire/types.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
@@ -33,6 +33,37 @@ describe("ceilings", () => {
   });
   it("are those of every level with all of them, also of one that has no other bandwidth", () => {
     expect(keys("all")).toEqual(["no FMA", "STREAM HBM", "measured L2", "measured L1", "(fp32)"]);
+  });
+  it("have their rate, their unit, and a name that tells levels apart where all levels are drawn", () => {
+    const own = { measured: true, on: true };
+    expect(possibleCeilings(makeRoof(CHIP, "auto", "L2"), "L2", null)).toEqual([
+      { key: "no FMA", name: "no FMA", rate: 50, unit: "FLOP/s", memory: null, measured: false, on: true },
+      { key: "measured L2", name: "measured", rate: 7, unit: "B/s", memory: "L2", ...own },
+      { key: "fp32", name: "fp32", rate: 20, unit: "FLOP/s", memory: null, measured: false, on: false },
+    ]);
+    const all = possibleCeilings(makeRoof(CHIP, "auto", "all"), "all", null);
+    expect(all.map(({ name }) => name)).toEqual(["no FMA", "STREAM HBM", "measured L2", "measured L1", "fp32"]);
+    const dense = makeChip({ ceilings: [ceiling("dense", 60, { key: "dense 2", precision: null })] });
+    const [flat] = possibleCeilings(makeRoof(dense, "auto", "all"), "all", null);
+    expect([flat?.key, flat?.name]).toEqual(["dense 2", "dense"]);
+  });
+  it("are no peaks that equal that of the roof", () => {
+    const chip = makeChip({ peaks: { bf16: 100, fp16: 100, int8: 90 } });
+    expect(possibleCeilings(makeRoof(chip), "main", null).map(({ key, unit }) => [key, unit])).toEqual([
+      ["int8", "OP/s"],
+    ]);
+  });
+  it("of one precision are none at another, and count its operations", () => {
+    const ceilings = [ceiling("dense", 60, { precision: "int8" }), ceiling("no FMA", 50)];
+    const chip = makeChip({ peaks: { bf16: 100, int8: 120 }, ceilings });
+    const units = (precision: string) =>
+      possibleCeilings(makeRoof(chip, precision), "main", null).map(({ key, unit }) => [key, unit]);
+    expect(units("bf16")).toEqual([["no FMA", "FLOP/s"]]);
+    expect(units("int8")).toEqual([
+      ["dense", "OP/s"],
+      ["no FMA", "OP/s"],
+      ["bf16", "FLOP/s"],
+    ]);
   });
   it("are on as chosen, in any case", () => {
     expect(keys("main", ["FP32", "stream hbm"])).toEqual(["(no FMA)", "STREAM HBM", "fp32"]);
@@ -71,12 +102,49 @@ describe("flats of what kernels run at", () => {
       ["fp32", 20],
     ]);
   });
+  it("are lines of compute, without those that are drawn", () => {
+    const roof = makeRoof(
+      makeChip({ peaks: { bf16: 100, fp32: 20, int8: 200, int8_vector: 7, int4: 400 }, memories: { HBM: 3 } }),
+    );
+    const kernels = makeKernels([
+      { flops: 10, precision: "fp32" },
+      { flops: 10, precision: "int4" },
+      { flops: { int8: 5 } },
+      { flops: { vector: 5 }, precision: "int8" },
+      { flops: { vector: 5 } },
+    ]);
+    const line = { kind: "compute", bandwidth: 3, level: "HBM", style: "ceiling" };
+    const found = flatsOf(kernels, roof, []);
+    expect(found).toEqual([
+      { key: "ceiling fp32", name: "fp32", peak: 20, operation: "FLOP", ...line },
+      { key: "ceiling int4", name: "int4", peak: 400, operation: "OP", ...line },
+      { key: "ceiling int8", name: "int8", peak: 200, operation: "OP", ...line },
+      { key: "ceiling vector", name: "vector", peak: 7, operation: "OP", ...line },
+    ]);
+    expect(flatsOf(kernels, roof, found.slice(1)).map(({ name }) => name)).toEqual(["fp32"]);
+  });
   it("are none where no op of the other class is of that precision", () => {
     const kernels = [
       { flops: { tensor: 10 }, precision: "bf16" },
       { flops: { vector: 10, tensor: 0 }, precision: "fp32" },
     ];
     expect(flats(kernels, { bf16: 100, fp32_tensor: 50, fp32: 20 })).toEqual([["fp32", 20]]);
+  });
+});
+
+describe("the precision of all kernels", () => {
+  const common = (...kernels: readonly KernelSpec[]) => commonPrecision(makeKernels(kernels));
+  it("is that which all FLOPs share, whether a kernel or its FLOPs state it", () => {
+    expect(
+      common({ flops: 1, precision: "fp8" }, { flops: { fp8: 2 } }, { flops: { vector: 1 }, precision: "fp8" }),
+    ).toBe("fp8");
+    expect(common({ flops: 1, precision: "fp8" }, { flops: 0, precision: "bf16" })).toBe("fp8");
+  });
+  it("is none if precisions differ, if some FLOPs have none, and without FLOPs", () => {
+    expect(common({ flops: 1, precision: "fp8" }, { flops: { bf16: 2 } })).toBeUndefined();
+    expect(common({ flops: 1, precision: "fp8" }, { flops: 1 })).toBeUndefined();
+    expect(common({ flops: 1 }, { flops: { vector: 1 } })).toBeUndefined();
+    expect(common({ flops: 0, precision: "fp8" })).toBeUndefined();
   });
 });
 
@@ -111,6 +179,25 @@ describe("sub-roofs", () => {
     const names = (shares: readonly number[]) => subRoofsOf(judged, [], shares, exposedText).map(({ name }) => name);
     expect(names([])).toEqual(["30 % exposed"]);
     expect(names([0.2, 0.3])).toEqual(["20 % exposed", "30 % exposed"]);
+    expect(names([0.2])).toEqual(["30 % exposed", "20 % exposed"]);
+    const ints = makeRoof(makeChip({ peaks: { int8: 100 }, memories: { HBM: 10 } }));
+    expect(subRoofsOf(ints, [], [0.25], exposedText)).toEqual([
+      {
+        key: "exposed 0.25",
+        name: "25 % exposed",
+        kind: "communication",
+        peak: 75,
+        bandwidth: 7.5,
+        level: "HBM",
+        style: "communication",
+        operation: "OP",
+      },
+    ]);
+  });
+  it("count the operations of their ceiling", () => {
+    const roof = makeRoof(makeChip({ peaks: { bf16: 100, int8: 90 } }));
+    const lines = subRoofsOf(roof, possibleCeilings(roof, "main", ["int8"]), [], exposedText);
+    expect(lines.map(({ key, operation }) => [key, operation])).toEqual([["ceiling int8", "OP"]]);
   });
   it("of exposed communication are the whole roof lower by its share: 1845.6, 1384.2 and 922.8 TFLOP/s", () => {
     const guide = makeRoof(makeChip({ peaks: { bf16: 2307e12 }, memories: { HBM: 7.2e12 } }));

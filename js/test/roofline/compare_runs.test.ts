@@ -62,6 +62,16 @@ describe("two runs", () => {
     ]);
     expect(formatChange(changes[0]?.from ?? 0, changes[0]?.to ?? 1)).toBe("±0 %");
   });
+  it("of which one launches a kernel less often differ by the seconds of all launches", () => {
+    const before = baseline([{ ...kernel("gemm", 10), count: 100 }, kernel("norm", 2)], [0, 1], ["same", "slower"]);
+    const rows = (gemm: KernelSpec) => {
+      const now = makeKernels([gemm, kernel("norm", 4)]);
+      return runsOf({ ...before, isPerLaunch: Int32Array.of(1, 0) }, now).changes.map(({ row }) => row);
+    };
+    // norm takes 2 s more, gemm 0.1 s or 2.5 s less.
+    expect(rows({ ...kernel("gemm", 9.9), count: 99 })).toEqual([1, 0]);
+    expect(rows({ ...kernel("gemm", 7.5), count: 75 })).toEqual([0, 1]);
+  });
   it("have a word for each verdict of Python's, and no arrow where the work is another", () => {
     expect(new Set([...Object.keys(runWords.verdicts), null])).toEqual(new Set(WORDS));
     const other = runsOf(baseline([kernel("matmul", 8)], [2], ["other work"]), NOW);
@@ -85,6 +95,31 @@ describe("two runs", () => {
   it("are compared while word of how they match is still that of other kernels", () => {
     const { changes, onlyBefore } = runsOf(BEFORE, makeKernels([kernel("matmul", 4)]));
     expect([changes.length, onlyBefore.length]).toEqual([0, 5]);
+  });
+  it("have kernels of equal change, or of equal time, in the order of the present table", () => {
+    const now = makeKernels([1, 2, 3, null, 5, 8, 6, 5].map((time) => kernel("k", time)));
+    const earlier = [4, 3, 2, 1, 7, null, 9, 7].map((time) => kernel("k", time));
+    const before = baseline(
+      earlier,
+      [2, 1, 0, -1, -1, -1, -1, -1],
+      ["faster", "same", "slower", ...Array(5).fill(null)],
+    );
+    const runs = runsOf(before, now);
+    // 1 s each.
+    expect(runs.changes.map(({ earlier, row }) => [earlier, row])).toEqual([
+      [2, 0],
+      [1, 1],
+      [0, 2],
+    ]);
+    expect([runs.onlyBefore, runs.onlyNow]).toEqual([
+      [6, 4, 7, 3, 5],
+      [5, 6, 4, 7, 3],
+    ]);
+  });
+  it("have an unknown change without a verdict, and none with a kernel beyond the present table", () => {
+    const runs = runsOf(baseline([kernel("a", 1), kernel("b", 1)], [0, 1], [null, "same"]), makeKernels([{ time: 1 }]));
+    expect(runs.changes.map(({ earlier, verdict }) => [earlier, verdict])).toEqual([[0, "unknown"]]);
+    expect([runs.onlyBefore, runs.onlyNow]).toEqual([[1], []]);
   });
   it("have no order where one was not measured", () => {
     const { changes } = runsOf(

@@ -6,6 +6,7 @@ import {
   byFallingTime,
   type Filters,
   filteredRows,
+  inOrder,
   isInfeed,
   type Prepared,
   small,
@@ -104,6 +105,37 @@ describe("the order of rows", () => {
       const order = [...times.keys()].sort((a, b) => weight(b) - weight(a) || a - b);
       expect([...byFallingTime(makeKernels(times.map((time) => ({ time }))))], `${n} rows`).toEqual(order);
     }
+  });
+});
+
+describe("rows in an order", () => {
+  it("are those rows alone, and the order itself if they are all rows", () => {
+    const order = Int32Array.of(3, 1, 0, 2);
+    expect([...inOrder(order, Int32Array.of(0, 1, 2))]).toEqual([1, 0, 2]);
+    expect([...inOrder(order, new Int32Array(0))]).toEqual([]);
+    expect(inOrder(order, Int32Array.of(0, 1, 2, 3))).toBe(order);
+  });
+});
+
+describe("a share of the time", () => {
+  const rows = (timeShare: number, times = [2, 5, 3]) => {
+    const kernels = makeKernels(times.map((time) => ({ time })));
+    return [...filteredRows(kernels, { ...none, timeShare }, prepare(kernels, []))];
+  };
+  it("is reached by rows that make it up exactly, and rounding adds no row", () => {
+    expect([0, 0.5, 0.5001, 0.8, 0.8001].map((share) => rows(share))).toEqual([[], [1], [1, 2], [1, 2], [0, 1, 2]]);
+    // In doubles the sum is more than 1.2, so that half of it is more than 0.6.
+    expect(rows(0.5, [0.1, 0.6, 0.1, 0.4])).toEqual([1]);
+  });
+  it("is that of all rows where all took no time", () => {
+    expect(rows(0.5, [0, 0, 0])).toEqual([0, 1, 2]);
+  });
+});
+
+describe("a table without names", () => {
+  it("has empty names, which no word matches", () => {
+    const kernels = { ...makeKernels([{ time: 1 }]), name: { values: [null], codes: Int32Array.of(0) } };
+    expect(smallNames(kernels)).toEqual([""]);
   });
 });
 

@@ -18,6 +18,8 @@ describe("the radius of a point", () => {
   it("leaves out the time in which nothing ran", () => {
     const idle = { name: "idle or not profiled", time: 900, category: "idle" };
     expect(sizes([{ time: 25 }, idle, { time: 75 }])).toEqual([8, 16, 14]);
+    expect(sizes([{ ...idle, category: "Idle" }, { time: 25 }, { time: 75 }])).toEqual([16, 8, 14]);
+    expect(sizes([{ time: 25 }, { ...idle, time: null }, { time: 75 }])).toEqual([8, Number.NaN, 14]);
   });
   it("is that of the seconds of its own", () => {
     expect(sizes([{ time: 100, selfTime: 25 }, { time: 75 }])).toEqual([8, 14]);

@@ -92,6 +92,27 @@ describe("the time of kernels far below their roof", () => {
   });
 });
 
+describe("the time of kernels that are not scaled", () => {
+  const kernels = makeKernels([{ time: 1 }, { time: 1 }, { time: 0, selfTime: 0 }, { time: null, selfTime: null }]);
+  const sums = (there: readonly number[], here: readonly number[]) => {
+    const { byKernel, ...rest } = project(kernels, Float64Array.from(there), Float64Array.from(here), new Set());
+    return { ...rest, byKernel: [...byKernel] };
+  };
+  it("is neither far below nor above a roof, whatever was its bound where it ran", () => {
+    const none = [Number.NaN, Number.NaN];
+    const wanted = { before: 2, time: 2, notScaled: 2, far: 0, above: 0, byKernel: [1, 1, 0, Number.NaN] };
+    expect(sums([0.01, 2, ...none], [Number.NaN, Number.NaN, ...none])).toEqual(wanted);
+    expect(sums([0.01, 2, ...none], [0, Number.POSITIVE_INFINITY, ...none])).toEqual(wanted);
+  });
+  it("else counts as far below at less than a tenth of the roof, and as above from 1 + 1e-9 of it", () => {
+    expect(sums([0.09, 2, 1, 1], [0.18, 4, 1, 1])).toEqual({
+      ...{ before: 2, time: 4, notScaled: 0, far: 1, above: 1, byKernel: [2, 2, 0, Number.NaN] },
+    });
+    expect(sums([0.1, 1 + 1e-9, 1, 1], [0.2, 1, 1, 1])).toMatchObject({ far: 0, above: 0 });
+    expect(sums([0.1, 1 + 2e-9, 1, 1], [0.2, 1, 1, 1])).toMatchObject({ far: 0, above: 1 });
+  });
+});
+
 describe("the chip that kernels ran on", () => {
   it("comes with them, whether it is among the others or not", () => {
     const chip = wireChip({ id: "old", peaks: { bf16: 3 }, memories: { HBM: 2 } });
@@ -131,6 +152,20 @@ describe("work recast to another precision", () => {
     ]);
     expect([...boundTimes(recast(kernels), makeRoof(chip, "fp8"))]).toEqual([2, 2, 3]);
     expect([...boundTimes(kernels, makeRoof(chip, "fp8"))]).toEqual([4, 3, 3]);
+  });
+  it("has no precision, and no other FLOPs than those of classes if there were no others", () => {
+    const kernels = makeKernels([
+      { flops: { vector: 3 }, bytes: 1, precision: "fp8" },
+      { flops: { tensor: 2 }, bytes: 1, precision: "bf16" },
+    ]);
+    const plain = recast(kernels);
+    expect(plain.precision).toEqual({ values: [null], codes: Int32Array.of(0, 0) });
+    expect([...plain.flops.keys()]).toEqual(["vector", "tensor"]);
+    const both = recast(makeKernels([{ flops: { bf16: 1, vector: 3, fp8: 2 }, bytes: 1 }]));
+    expect([...both.flops]).toEqual([
+      ["vector", Float64Array.of(3)],
+      ["", Float64Array.of(3)],
+    ]);
   });
   it("keeps FLOPs of a class in it, and what is unknown unknown", () => {
     const kernels = makeKernels([

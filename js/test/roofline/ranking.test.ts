@@ -42,6 +42,24 @@ describe("what to fix first", () => {
     expect(rows).toEqual([1, 3, 7, 2, 5]);
     expect(gains.map((gain) => Math.round(gain * 1e9) / 1e9)).toEqual([3, 3, 3, 2, 2]);
   });
+  it("is not what takes longest if that is near its roof", () => {
+    // 10 s and 7 s are each 1 s from the roof, 5 s are 4 s and 4 s are 2 s from it.
+    const specs = (
+      [
+        [9, 10],
+        [1, 5],
+        [6, 7],
+        [2, 4],
+      ] as const
+    ).map(([work, time]) => ({ flops: work * 1e14, bytes: 1, time }));
+    const kernels = makeKernels(specs);
+    expect(ranked(kernels)).toMatchObject({ rows: [1, 3, 0, 2], gains: [4, 2, 1, 1] });
+  });
+  it("has kernels that save the same in the order of the table, whichever takes longer", () => {
+    // Each takes 1 s more than its roof; the second takes longer.
+    const kernels = makeKernels([1, 2, 1].map((work) => ({ flops: work * 1e14, bytes: 1, time: work + 1 })));
+    expect(ranked(kernels)).toMatchObject({ rows: [0, 1, 2], gains: [1, 1, 1] });
+  });
   it("is of the rows that pass the filters, but its share is of all", () => {
     const { rows, share } = ranked(makeKernels(beside(1, 3, 4)), [0, 2]);
     expect(rows).toEqual([2, 0]);
@@ -81,6 +99,9 @@ describe("what to fix first", () => {
     expect(ranked(kernels)).toMatchObject({ rows: [2, 1], gains: [2, 1], leftOut: { count: 1, seconds: 9 } });
     const headroom = columnFor(columnsOf(kernels, ROOF), "headroom") as NumberColumn;
     expect([0, 1].map((row) => headroom.at(row))).toEqual([Number.NaN, 1]);
+    const untimed = { ...makeKernels([{ time: 0 }, { time: null }, { time: 2 }]), unlinked: Int32Array.of(1, 1, 1) };
+    expect(ranked(untimed).leftOut).toEqual({ count: 1, seconds: 2 });
+    expect(rankingOf(kernels, Int32Array.of(0, 1, 2), undefined).leftOut).toEqual(NONE);
     expect(sentenceOf(kernels, 0, ROOF)).toMatch(/ of roof$/);
     const fast = { ...makeKernels([{ flops: 0, bytes: 1e12, time: 0.5 }]), unlinked: Int32Array.of(1) };
     expect(sentenceOf(fast, 0, ROOF)).toMatch(/ above its roof: check/);
