@@ -258,7 +258,8 @@ class _Reader:
 def to_record(chip: Chip) -> dict[str, Any]:
     """Return plain dicts, lists, text and numbers; see `Chip.to_dict`."""
     writer = _Writer(chip)
-    record: dict[str, Any] = {word: value for word in _TEXTS if (value := getattr(chip, word))}
+    # A record without a status has the status "given", so an empty status is written.
+    record: dict[str, Any] = {word: value for word in _TEXTS if (value := getattr(chip, word)) or word == "status"}
     record |= {word: value for word in ("generation", "year") if (value := getattr(chip, word))}
     record |= {word: list(value) for word in ("aliases", "notes") if (value := getattr(chip, word))}
     for word in ("clock", "units", "power"):

@@ -173,10 +173,9 @@ def _read(path: Path) -> Any:
     try:
         read: Any = nbformat.reads
         return read(path.read_text(encoding="utf-8"), as_version=4)
-    except (
-        *(AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
-        nbformat.ValidationError,
-    ) as error:
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - nbformat converts old notebooks unchecked, so damage raises anything
         raise ValueError(f"{path.name} is not a notebook ({one_line(str(error), _MAX_LETTERS)})") from None
 
 

@@ -40,9 +40,6 @@ _TIME_UNITS: Final[Mapping[str, str]] = {
 }
 _AMOUNT: Final = re.compile(r"(?P<prefix>[kmgtp]i?|)(?P<unit>flops?|b)(?P<rate>/s)?", re.IGNORECASE)
 _BITS_OR_BYTES: Final = re.compile(r"(?P<prefix>[kmgt])bps", re.IGNORECASE)
-_ALONE: Final = re.compile(r"(?P<unit>.+)")
-_UNIT_IN_BRACKETS: Final = re.compile(r".*[(\[](?P<unit>[^)\]]*)[)\]]\s*")
-_LAST_WORD: Final = re.compile(r".*[ _](?P<unit>[^ _]+)")
 
 
 @dataclass(frozen=True)
@@ -135,16 +132,16 @@ _DESCRIBED: Final[Mapping[str, str]] = {
 
 def _meaning(name: str) -> _Meaning | None:
     text = name.strip()
-    for pattern in (_ALONE, _UNIT_IN_BRACKETS, _LAST_WORD):
-        found = pattern.fullmatch(text)
-        meant = _of_unit(found["unit"].strip(), is_alone=pattern is _ALONE) if found else None
-        if found and meant:
+    at = max(text.rfind(" "), text.rfind("_"))
+    last_word = text[at + 1 :] if at >= 0 else ""
+    for unit, is_alone in ((text, True), (_in_brackets(text)[1], False), (last_word, False)):
+        meant = _of_unit(unit.strip(), is_alone=is_alone) if unit else None
+        if meant:
             field, units = meant
-            unit = found["unit"]
             # Units of bytes are not certain, because a column "MB" may be the memory that a kernel occupies.
             # A column "s" may be anything.
             says_all = (field == "time" and unit.casefold() != "s") or "flop" in unit.casefold() or unit.endswith("/s")
-            is_certain = pattern is _ALONE and len(units) == 1 and says_all
+            is_certain = is_alone and len(units) == 1 and says_all
             return _Meaning(field, name, units, is_certain=is_certain)
     return _meaning_of_words(name)
 
@@ -425,10 +422,8 @@ _TIMES_WITH_UNIT: Final = frozenset(
     }
 )
 _LEVEL_BYTES: Final = re.compile(r"(?i)^(dram|hbm|l1|l2|l3|lds|smem|vmem|cmem|llc|mall)[ _]bytes$")
-_IN_BRACKETS: Final = re.compile(r"^(?P<stem>.*?)\s*[(\[](?P<unit>[^)\]]*)[)\]]\s*$")
 _AT_END: Final = re.compile(
-    rf"^(?P<stem>.*?)[_ ](?P<unit>{'|'.join(_TIME_UNITS)}|[\u00b5\u03bc]s|[kmgt]?flops?|[kmgt]i?b(?:ytes?)?)$",
-    re.IGNORECASE,
+    rf"{'|'.join(_TIME_UNITS)}|[\u00b5\u03bc]s|[kmgt]?flops?|[kmgt]i?b(?:ytes?)?", re.IGNORECASE
 )
 
 
@@ -459,8 +454,7 @@ def _needs_unit(name: str) -> bool:
 
 def _may_be_rate(name: str) -> bool:
     """Return whether a column's unit is not clear: GFLOPs, for example, may mean GFLOP or GFLOP/s."""
-    found = _IN_BRACKETS.match(name)
-    return found is not None and re.fullmatch(r"(?i)[kmgtp]flops", found["unit"].strip()) is not None
+    return re.fullmatch(r"(?i)[kmgtp]flops", _in_brackets(name)[1].strip()) is not None
 
 
 def _plain_word(stem: str) -> str:
@@ -511,11 +505,28 @@ def _key(name: str) -> str | None:
 
 def _unit_of(name: str) -> tuple[str, str]:
     """Return a column's name without its unit, and the unit; a unit is in brackets or at the end."""
-    for pattern in (_IN_BRACKETS, _AT_END):
-        found = pattern.match(name)
-        if found and found["stem"]:
-            return found["stem"], _UNIT_WORDS.get(found["unit"].casefold(), found["unit"])
-    return name, ""
+    stem, unit = _in_brackets(name)
+    if not stem:
+        at = max(name.rfind(" "), name.rfind("_"))
+        stem, unit = (name[:at], name[at + 1 :]) if at > 0 and _AT_END.fullmatch(name, at + 1) else ("", "")
+    return (stem, _UNIT_WORDS.get(unit.casefold(), unit)) if stem else (name, "")
+
+
+def _in_brackets(name: str) -> tuple[str, str]:
+    """Return what is before the brackets at the end of a name, and what is in them; empty texts without brackets.
+
+    Examples
+    --------
+    >>> _in_brackets("DRAM (read) [GB] "), _in_brackets("Bytes (GB) moved")
+    (('DRAM (read)', 'GB'), ('', ''))
+    """
+    text = name.rstrip()
+    # A regular expression would search on from each of many brackets.
+    inside = max(text.rfind(")", 0, -1), text.rfind("]", 0, -1)) + 1
+    opening = [at for at in (text.find("(", inside), text.find("[", inside)) if at >= 0]
+    if not text.endswith((")", "]")) or not opening:
+        return "", ""
+    return text[: min(opening)].rstrip(), text[min(opening) + 1 : -1]
 
 
 _UNIT_WORDS: Final = {

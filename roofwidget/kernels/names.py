@@ -50,8 +50,8 @@ _TYPES: Final = {
     "Float8_e4m3fn": "e4m3",
     "Float8_e5m2": "e5m2",
 }
-_SUFFIX: Final = re.compile(r"\s*(\[clone [^\]]*\]|\(\.kd\)|\.kd)\s*$")
-_TRITON_SIGNATURE: Final = re.compile(r"_(?=[0-9dce]*d)(?:\d+(?:d|de|c|e)?){3,}$")
+_SUFFIX: Final = re.compile(r"(\[clone [^\[\]]*\]|\(\.kd\)|\.kd)$")
+_TRITON_SIGNATURE: Final = re.compile(r"_(?=[0-9dce]*d)(?:\d(?:d|de|c|e)?){3,}$")
 _TENSILE: Final = re.compile(
     r"^(Cijk_[A-Za-z]{1,9}_[A-Za-z]{1,9}_[A-Z0-9]{1,12})(_\w{1,200}?)?"
     r"_(MT\d+x\d+x\d+(?:_MI\d+x\d+x\d+(?:x\d+)?)?)(?=_|$)"
@@ -84,7 +84,7 @@ def shortened(name: str) -> str:
     >>> shortened("ampere_sgemm_128x64_tn"), shortened("triton_poi_fused_add_0d1d2d3de")
     ('ampere_sgemm_128x64_tn', 'triton_poi_fused_add')
     """
-    text = _SUFFIX.sub("", name.strip()[:_MAX_PARSED_CHARACTERS])
+    text = _SUFFIX.sub("", name.strip()[:_MAX_PARSED_CHARACTERS].rstrip()).rstrip()
     text = _TRITON_SIGNATURE.sub("", text)
     tensile = _TENSILE.match(text)
     if tensile:

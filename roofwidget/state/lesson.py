@@ -44,6 +44,9 @@ ALWAYS_RESTORED: Final = (
 )
 
 
+_TEXTS_OF_QUESTION: Final = ("key", "prompt", "explanation")
+
+
 @dataclass(frozen=True)
 class ScriptStep:
     """A step of a script.
@@ -122,9 +125,18 @@ def _step_of(record: Mapping[str, Any]) -> ScriptStep:
     return ScriptStep(
         str(record["caption"]),
         dict(record["changes"]),
-        record["question"],
+        _question_of(record["question"]),
         hides if isinstance(hides, bool) else tuple(map(str, hides)),
     )
+
+
+def _question_of(record: Any) -> Mapping[str, Any] | None:
+    """Return the record of a question. Raise `TypeError` if a text is missing that every question has."""
+    if record is None:
+        return None
+    if not isinstance(record, Mapping) or not all(isinstance(record.get(key), str) for key in _TEXTS_OF_QUESTION):
+        raise TypeError(f"expected the record of a question, got {record!r:.60}")
+    return record
 
 
 def attempts_by_key(value: Any) -> Mapping[str, tuple[Any, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -36,3 +37,11 @@ def test_the_error_for_a_long_name_fits_on_a_screen() -> None:
     with pytest.raises(ValueError, match="a chip needs a name that is text") as caught:
         rw.Chip.from_dict({"name": ["x" * 10**6]})
     assert len(str(caught.value)) <= 1000
+
+
+@pytest.mark.parametrize("status", ["", "given", "single-source"])
+def test_a_status_comes_back_from_the_record_of_a_chip(status: str) -> None:
+    made = rw.Chip("One", {"bf16": 1e14}, {"HBM": 1e12}, status=status)
+    again = rw.Chip.from_dict(json.loads(json.dumps(made.to_dict())))
+    assert again.status == status
+    assert again == made

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import re
 from datetime import date
 from pathlib import Path
@@ -109,6 +111,17 @@ def test_a_damaged_page_is_refused(tmp_path: Path) -> None:
     start = html.index('<script type="text/plain">') + 100
     path.write_text(html[:start] + html[start + 40 :], encoding="utf-8")
     with pytest.raises(rw.ProfileError, match="the state of widget 1 is damaged"):
+        rw.read(path)
+
+
+@pytest.mark.parametrize("nested", ["[", '{"a":'])
+def test_a_page_whose_state_is_nested_too_deeply_is_refused(nested: str, tmp_path: Path) -> None:
+    path = RooflineModel([CHIP], KERNELS).save(tmp_path / "page.html")
+    html = path.read_text(encoding="utf-8")
+    state = base64.b64encode(gzip.compress(b'{"state":' + nested.encode() * 100_000)).decode()
+    start = html.index('<script type="text/plain">') + len('<script type="text/plain">')
+    path.write_text(html[:start] + state + html[html.index("</script>", start) :], encoding="utf-8")
+    with pytest.raises(rw.ProfileError, match=r"the state of widget 1 is damaged \(nested too deeply\)"):
         rw.read(path)
 
 

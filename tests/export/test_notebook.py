@@ -191,6 +191,12 @@ def test_other_widgets_show_what_stands_beside_them(tmp_path: Path) -> None:
     [
         ("no JSON", "lesson.ipynb is not a notebook"),
         ('{"cells": 1}', "lesson.ipynb is not a notebook"),
+        ("[" * 100_000, "lesson.ipynb is not a notebook"),
+        ('{"nbformat": 1, "cells": [{"cell_type": "other"}]}', "lesson.ipynb is not a notebook"),
+        (
+            '{"cells": [], "metadata": {"widgets": 5}, "nbformat": 4, "nbformat_minor": 5}',
+            "lesson.ipynb: the notebook or the state of a widget is damaged",
+        ),
         (None, "lesson.ipynb shows a widget whose state is not saved: run it with 'jupyter nbconvert"),
     ],
 )

@@ -270,3 +270,17 @@ def test_a_record_of_kernels_has_only_what_is_known() -> None:
 
 def test_the_version_of_the_form_is_one() -> None:
     assert (session.FORMAT, session.VERSION) == ("roofwidget session", 1)
+
+
+@pytest.mark.parametrize("question", [True, "x", {}, {"key": "a", "prompt": 1, "explanation": ""}])
+def test_a_session_whose_story_has_a_damaged_question_is_refused(question: object, tmp_path: Path) -> None:
+    model = RooflineModel([CHIP], [("a", 1e9, 1e6, 1e-3)])
+    asked = rw.Question(key="ridge", prompt="Where?", answer=100, unit="FLOP/B", explanation="100/1")
+    rw.Story(model, [rw.Step("Look.", {}, asked)])
+    path = model.save(tmp_path / "session.json")
+    document = json.loads(path.read_text("utf-8"))
+    assert RooflineModel.load(path).story is not None
+    document["traits"]["story"]["steps"][0]["question"] = question
+    path.write_text(json.dumps(document), "utf-8")
+    with pytest.raises(ValueError, match=r"expected what rw\.Story makes"):
+        RooflineModel.load(path)

@@ -310,7 +310,11 @@ def _structure(data: bytes, other: bytes, chance: Random) -> bytes:
         beside = json.loads(other)
     except (RecursionError, ValueError):
         beside = None
-    return text(changed(document, chance, beside))
+    try:
+        return text(changed(document, chance, beside))
+    except RecursionError:
+        # An earlier damage nested the document more deeply than Python copies it.
+        return _numbers(data, other, chance)
 
 
 TEXT_DAMAGES: Final[Sequence[Damage]] = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -99,6 +101,13 @@ def test_any_text_has_a_short_name_and_it_is_never_empty(name: str) -> None:
 )
 def test_endless_names_are_shortened_too(name: str) -> None:
     assert len(shortened(name)) <= 72
+
+
+@pytest.mark.parametrize("name", ["k_" + "1" * 40 + "dx", "k" + "_1d" * 1300 + "x", "k.kd" + " " * 3900 + "x"])
+def test_a_name_that_is_nearly_the_signature_of_triton_is_shortened_at_once(name: str) -> None:
+    start = time.process_time()
+    assert shortened(name)
+    assert time.process_time() - start < 0.05
 
 
 def test_a_table_gives_short_names_beside_the_whole_ones() -> None:

@@ -29,11 +29,13 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.chips import Ceiling, Chip, Source
+from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
+from roofwidget.readers.amounts import product
 from roofwidget.readers.ceilings.measured import Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
-from roofwidget.readers.tables.delimited import read_table
+from roofwidget.readers.tables.delimited import DelimitedTable, read_table
 from roofwidget.support.precisions import precision_key
 
 FORMAT: Final = "carm"
@@ -90,10 +92,9 @@ def read(
     # The tool writes a decimal point whatever the locale.
     rows.decimal = "."
     time = rows.numbers("Time") * np.where(np.array(rows.texts("Method"), dtype=object) == "MIX", 1e-3, 1.0)
-    flops = rows.numbers("Gflops") * _GIGA * time
-    intensity, bandwidth = rows.numbers("AI"), rows.numbers("Bandwidth") * _GIGA
-    with np.errstate(divide="ignore", invalid="ignore"):
-        moved = np.where(intensity > 0, flops / intensity, bandwidth * time)
+    flops, intensity = _amounts(rows, "Gflops", time), rows.numbers("AI")
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        moved = np.where(intensity > 0, flops / intensity, _amounts(rows, "Bandwidth", time))
     return Kernels(
         [name.strip() or "application" for name in rows.texts("Name")],
         flops,
@@ -115,6 +116,12 @@ def read(
         warnings=[_MODEL, *rows.open_end()],
         source=source.name,
     )
+
+
+def _amounts(rows: DelimitedTable, column: str, time: Floats) -> Floats:
+    """Return a column of rates in units of 1e9 as amounts."""
+    reason = "the rate is too large for its time"
+    return product(lambda row: rows.error(row, column, reason), rows.numbers(column), _GIGA, time)
 
 
 def ceilings(source: File, *, isa: str | None = None, precision: str | None = None, threads: int | None = None) -> Chip:

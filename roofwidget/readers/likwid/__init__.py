@@ -41,7 +41,7 @@ EXPECTED: Final = "the output of likwid-perfctr (also -O, or its JSON) or of lik
 _ERROR: Final = re.compile(
     r"^(?:ERROR\b.*\n)?(.*(?:not allowed|Cannot|cannot|failed|Permission denied).*)$", re.MULTILINE
 )
-_CPU: Final = re.compile(r"^CPU name:[,\s]\s*([^,\n]*[^,\s])", re.MULTILINE)
+_CPU: Final = re.compile(r"^CPU name:[,\s]\s*([^,\s](?:[^,\n]*[^,\s])?)", re.MULTILINE)
 _MAX_MEMBERS: Final = 64
 _TIME_TOLERANCE: Final = 0.1
 

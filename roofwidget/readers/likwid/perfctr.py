@@ -21,6 +21,7 @@ _STARTS: Final = re.compile(r"^(?:(?:Region .*, )?Group \d+: \S+\s*|TABLE,(?:Reg
 _REGION_INFO: Final = "Region Info"
 _KINDS: Final = ("Event", "Metric", _REGION_INFO)
 _STATISTICS: Final = frozenset({"Sum", "Min", "Max", "Avg"})
+_MAX_DIGITS: Final = 9
 _NOTHING: Final = frozenset({"-", "", "nan", "-nan", "inf", "-inf", "nil"})
 # A larger number means a damaged file, because no machine counts this far.
 _MAX_NUMBER: Final = 1e100
@@ -90,17 +91,26 @@ def counter_groups(source: Source) -> list[Group]:
         if title is not None:
             if not has_end:
                 raise cut_off(source.name, number, "the last line has no line end")
-            place, kind = (title["region"], int(title["number"])), title.groupdict().get("kind", "")
+            kind = title.groupdict().get("kind", "")
+            place = title["region"], _whole(title["number"], source.name, number)
             # Within a run each title appears once, so the same title again is the title of another run.
             if (*place, kind) in titles:
                 run, titles = run + 1, set()
             titles.add((*place, kind))
             block = found.setdefault((run, *place), Group(*place, title["group"], run))
-            reader.start(block, number, rows=int(title["rows"]) if kind else None)
+            reader.start(block, number, rows=_whole(title["rows"], source.name, number) if kind else None)
         elif reader.block is not None:
             reader.line(line.rstrip(), number, has_end=has_end)
     reader.end(len(lines))
     return list(found.values())
+
+
+def _whole(digits: str, file: str, number: int) -> int:
+    """Return the number of a group or of rows."""
+    # Python does not convert thousands of digits.
+    if len(digits) > _MAX_DIGITS:
+        raise ProfileError(file, f"a title with a number of {len(digits):,} digits", place=f"line {number}")
+    return int(digits)
 
 
 def cut_off(file: str, number: int, what: str) -> ProfileError:

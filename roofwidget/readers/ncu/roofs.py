@@ -17,6 +17,7 @@ from roofwidget.chips import Ceiling, Chip, Memory, Source
 from roofwidget.chips import chip as chip_called
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.devices import chip_of_capability, chip_of_device
+from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.ncu.flops import FP16_VECTOR, INTEGER, PATH_METRIC
 from roofwidget.readers.ncu.metrics import (
     SECTOR_BYTES,
@@ -180,6 +181,11 @@ def chip_with_roofs(
         The precision of most FLOPs, or None.
     fp16_packed
         Whether half-precision instructions do two operations per thread.
+
+    Raises
+    ------
+    ProfileError
+        If the report has a figure that no hardware has.
     """
     sheet = chip_called(given) if given is not None else _looked_up(launches)
     # An unknown capability is NaN. NaN differs from itself, so replace NaN before comparing.
@@ -191,9 +197,13 @@ def chip_with_roofs(
         ]
     clock = time_weighted_mean(launches, sm_clock(launches))
     figures = _ChipFigures(launches, sheet, clock)
-    figures.operations(peak_rates(launches, fp16_packed=fp16_packed))
-    figures.levels(peak_bandwidths(launches, traffic))
-    chip = figures.chip(precision)
+    try:
+        figures.operations(peak_rates(launches, fp16_packed=fp16_packed))
+        figures.levels(peak_bandwidths(launches, traffic))
+        chip = figures.chip(precision)
+    except ValueError as error:
+        # The report's clocks and peaks may be such as no hardware has.
+        raise ProfileError(launches.source, str(error)) from None
     return chip, [*_warnings(launches, chip, figures), *_contradictions(launches, sheet if given is not None else None)]
 
 

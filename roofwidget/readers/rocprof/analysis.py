@@ -23,7 +23,7 @@ from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.counters import Part
-from roofwidget.readers.rocprof.passes import kernel_name
+from roofwidget.readers.rocprof.passes import MAX_COUNTED, kernel_name
 
 _GIGA: Final = 1e9
 _KERNELS, _DISPATCHES, _WORKLOADS = "compute_kernel", "compute_dispatch", "compute_workload"
@@ -186,7 +186,7 @@ def _values(
         row, name = place.get(kernel), names.get(metric)
         if row is None or name is None or word != wanted:
             continue
-        is_known = isinstance(value, (int, float)) and 0 <= value < np.inf
+        is_known = isinstance(value, (int, float)) and 0 <= value < MAX_COUNTED
         found[name][row] = value if is_known else np.nan
     return found
 
@@ -230,7 +230,7 @@ def _flops(total: Floats, rates: Mapping[str, Floats], time: Floats) -> list[Par
     floating = [rate for (precision, _), rate in parts.items() if precision != "int8"]
     added = np.nansum([np.zeros(len(time)), *floating], axis=0)
     is_divided = added > 0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         scale = np.where(is_divided & ~np.isnan(total), total * _GIGA / added, 1.0)
     whole = np.where(is_divided, np.nan, total * _GIGA)
     plain = parts.get(("", VECTOR), np.full(len(time), np.nan))
@@ -310,4 +310,5 @@ def _object(cell: object) -> object:
 
 
 def _above_zero(cell: object) -> float:
-    return float(cell) if isinstance(cell, (int, float)) and 0 < cell < np.inf else np.nan
+    """Return a number; NaN where rocprof-compute could not compute it, and for a number that no GPU reaches."""
+    return float(cell) if isinstance(cell, (int, float)) and 1 / MAX_COUNTED < cell < MAX_COUNTED else np.nan

@@ -28,6 +28,8 @@ _DURATION: Final = ("DurationNs", "Duration_ns")
 _LONG: Final = ("Counter_Name", "Counter_Value")
 _NANOSECONDS: Final = 1e9
 _MAX_EXACT_FLOAT: Final = 2.0**53
+MAX_COUNTED: Final = 2.0**63
+"""Counters have 64 bits; a larger count is damage."""
 _EXPONENT: Final = re.compile(r"\d+(?:\.(?P<decimals>\d*))?[eE]\+?(?P<exponent>\d{1,2})")
 # If a duration is at least this many steps of its timestamps' last written digit, it is known within one percent.
 _MIN_STEPS: Final = 100
@@ -225,8 +227,9 @@ def read_table_of(source: Source) -> Pass:
     if all(word in rows.columns for word in _LONG):
         return _pivoted(source, rows, Pass(source, names, ids, time, rule, {}, rows.lines, warnings=warnings))
     unique = ids if ids is not None and len(np.unique(ids)) == len(ids) else None
-    counters = {name: functools.partial(rows.numbers, name) for name in rows.columns}
-    return Pass(source, names, unique, time, rule, counters, rows.lines, counters, warnings)
+    counters = {name: functools.partial(_counted, rows, name) for name in rows.columns}
+    fields = {name: functools.partial(rows.numbers, name) for name in rows.columns}
+    return Pass(source, names, unique, time, rule, counters, rows.lines, fields, warnings)
 
 
 def kernel_name(name: str) -> str:
@@ -269,6 +272,15 @@ def _exactly(rows: DelimitedTable, name: str, row: int, number: float) -> int:
     if not (number <= _MAX_EXACT_FLOAT and number.is_integer()):
         raise rows.error(row, name, f"expected a whole number with all digits, got {cell!r:.60}")
     return int(number)
+
+
+def _counted(rows: DelimitedTable, name: str) -> Floats:
+    """Return a counter. A larger number than any counter counts, times its weight, may be too large for a double."""
+    counts = rows.numbers(name)
+    if (counts >= MAX_COUNTED).any():
+        row = int(np.argmax(counts >= MAX_COUNTED))
+        raise rows.error(row, name, f"expected a count below 2^63, got {rows.texts(name)[row]!r:.60}")
+    return counts
 
 
 def _seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
@@ -320,7 +332,7 @@ def _pivoted(source: Source, rows: DelimitedTable, flat: Pass) -> Pass:
     counters = rows.texts(_LONG[0])
     place = {word: number for number, word in enumerate(sorted(set(counters)))}
     code = np.array([place[word] for word in counters], dtype=np.intp)
-    values = rows.numbers(_LONG[1])
+    values = _counted(rows, _LONG[1])
 
     def column(number: int) -> Floats:
         mine = code == number

@@ -20,12 +20,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
+from roofwidget.readers.amounts import product
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import hlo_stats
@@ -137,7 +139,7 @@ def _rows(rows: _Objects, properties: Properties) -> Draft:
         "XProf bound by": text_column(rows.texts("bound_by")),
         "XProf FLOPs from": text_column(rows.texts("flops_provenance")),
         "XProf intensity (FLOP/B)": rows.numbers("operational_intensity_flop_per_byte"),
-        "XProf optimal FLOP rate (FLOP/s)": rows.numbers("optimal_flop_rate_gflops") * GIGA,
+        "XProf optimal FLOP rate (FLOP/s)": rows.totals("optimal_flop_rate_gflops", GIGA),
         "XProf roofline efficiency": rows.shares("roofline_efficiency_percent"),
         "share of self time": rows.shares("total_self_time_percent"),
     }
@@ -161,14 +163,20 @@ def _amounts(rows: _Objects, properties: Properties, time: Any) -> tuple[Any, An
     If the FLOP rate has the larger share of its peak, the FLOPs are computed from this share, and the bytes are FLOPs
     divided by intensity. Otherwise the bytes are computed from their share, and the FLOPs are bytes times intensity.
     """
-    compute, memory = rows.shares("compute_efficiency_percent"), rows.shares("max_mem_bw_utilization_percent")
+    of_compute, of_memory = "compute_efficiency_percent", "max_mem_bw_utilization_percent"
+    compute, memory = rows.shares(of_compute), rows.shares(of_memory)
     intensity = rows.numbers("operational_intensity_flop_per_byte")
-    flops = compute * properties.number("peak_flop_rate") * GIGA * time
-    moved = memory * properties.number("peak_hbm_bw") * GIBI * time
+
+    def too_large(key: str) -> Callable[[int], ProfileError]:
+        return lambda row: rows.error(row, key, "the amount is too large")
+
+    flops = product(too_large(of_compute), compute, properties.number("peak_flop_rate"), GIGA, time)
+    moved = product(too_large(of_memory), memory, properties.number("peak_hbm_bw"), GIBI, time)
     by_compute = compute > memory
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         moved = np.where(by_compute, flops / intensity, moved)
-    flops = np.where(by_compute, flops, intensity * moved)
+    by_memory = product(too_large("operational_intensity_flop_per_byte"), np.where(by_compute, 0.0, moved), intensity)
+    flops = np.where(by_compute, flops, by_memory)
     rounded_away = (compute == 0) & (memory == 0)
     moved = np.where(rounded_away | ~np.isfinite(moved), np.nan, moved)
     return np.where(rounded_away & (intensity > 0), np.nan, np.where(rounded_away, 0.0, flops)), moved
@@ -176,12 +184,11 @@ def _amounts(rows: _Objects, properties: Properties, time: Any) -> tuple[Any, An
 
 def _program(total: _Objects, seconds: float) -> Draft:
     # XLA states this rate. The program's other rates include FLOPs that the tool derived from shapes.
-    rate = total.numbers("model_flop_rate_gflops")
     rules = {"flops": "model_flop_rate_gflops x total_time_ms", "bytes:HBM": "hbm_bw_gibs x total_time_ms"}
     return Draft(
         names=text_column(["Program"]),
-        flops=rate * GIGA * seconds,
-        bytes={"HBM": total.numbers("hbm_bw_gibs") * GIBI * seconds},
+        flops=total.totals("model_flop_rate_gflops", GIGA, seconds),
+        bytes={"HBM": total.totals("hbm_bw_gibs", GIBI, seconds)},
         time=np.array([seconds]),
         self_time=np.array([seconds]),
         category=text_column(["Program"]),
@@ -212,8 +219,12 @@ class _Objects:
         for row, value in enumerate(found):
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not (is_number and 0 <= value < math.inf):  # type: ignore[operator]  # a number here
-                raise self._error(row, key, f"expected a finite number from 0, got {shown(value)}")
+                raise self.error(row, key, f"expected a finite number from 0, got {shown(value)}")
         return np.array(found, dtype=np.float64)
+
+    def totals(self, key: str, unit: float, time: Floats | float = 1.0) -> Floats:
+        """Return a column of rates as amounts: rate x unit x seconds of each row."""
+        return product(lambda row: self.error(row, key, "the number is too large"), self.numbers(key), unit, time)
 
     def shares(self, key: str) -> Any:
         """Return percentages (texts such as ``"12.5%"``) as fractions; ``"N/A"`` is 0."""
@@ -227,7 +238,7 @@ class _Objects:
         except ValueError:
             number = math.nan
         if not 0 <= number < math.inf:
-            raise self._error(row, key, f"expected a percentage, got {shown(value)}")
+            raise self.error(row, key, f"expected a percentage, got {shown(value)}")
         return number
 
     def texts(self, key: str) -> list[str]:
@@ -235,10 +246,11 @@ class _Objects:
         found = [one.get(key) for one in self.objects]
         for row, value in enumerate(found):
             if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
-                raise self._error(row, key, f"expected text, got {shown(value)}")
+                raise self.error(row, key, f"expected text, got {shown(value)}")
         return [str(value) for value in found]
 
-    def _error(self, row: int, key: str, reason: str) -> ProfileError:
+    def error(self, row: int, key: str, reason: str) -> ProfileError:
+        """Return the error for a value; the row counts from 0."""
         if self._place:
             return ProfileError(self.source, reason, place=f"'{self._place}', key '{key}'")
         return ProfileError(self.source, reason, row=row + 1, column=key)

@@ -96,7 +96,22 @@ class Properties:
 
 
 def chip_of(properties: Properties) -> Chip | None:
-    """Return the device with XProf's peaks, per TensorCore or GPU; None without a FLOP rate or an HBM bandwidth."""
+    """Return the device with XProf's peaks, per TensorCore or GPU; None without a FLOP rate or an HBM bandwidth.
+
+    Raises
+    ------
+    ProfileError
+        If a property is not a number, or is a figure that no hardware has.
+    """
+    try:
+        return _chip(properties)
+    except ProfileError:
+        raise
+    except ValueError as error:
+        raise ProfileError(properties.source, str(error), place="properties of the device") from None
+
+
+def _chip(properties: Properties) -> Chip | None:
     peak, bandwidth = properties.number("peak_flop_rate"), properties.number("peak_hbm_bw")
     if not (peak and bandwidth):
         return None

@@ -135,6 +135,8 @@ def _peak(rates: Floats, shares: Floats, rows: npt.NDArray[np.bool_]) -> str:
     rows = rows & (shares > 0) & (rates > 0)
     if not rows.any():
         return "0"
-    peaks = rates[rows] / shares[rows]
+    with np.errstate(over="ignore"):
+        peaks = rates[rows] / shares[rows]
     middle = float(np.median(peaks))
-    return repr(middle) if np.allclose(peaks, middle, rtol=_PEAK_TOLERANCE, atol=0) else "0"
+    is_known = np.isfinite(middle) and np.allclose(peaks, middle, rtol=_PEAK_TOLERANCE, atol=0)
+    return repr(middle) if is_known else "0"

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats, Texts
+from roofwidget.readers.amounts import product
 from roofwidget.readers.errors import ProfileError
 from roofwidget.support.did_you_mean import did_you_mean
 
@@ -86,13 +87,14 @@ class XProfTable:
                 raise self.error(row, column, f"expected a finite number from {at_least:g}, got {shown(value)}")
         return np.array(cells, dtype=np.float64)
 
+    def in_units(self, column: str, unit: float) -> Floats:
+        """Return the numbers of a column times the unit."""
+        return product(lambda row: self.error(row, column, "the number is too large"), self.numbers(column), unit)
+
     def totals(self, column: str, unit: float, time: Floats) -> Floats:
         """Return a column of rates as amounts: rate x unit x seconds of each row."""
-        with np.errstate(over="ignore"):
-            amounts: Floats = self.numbers(column) * unit * time
-        if not np.isfinite(amounts).all():
-            raise self.error(int(np.argmin(np.isfinite(amounts))), column, "the rate is too large for its time")
-        return amounts
+        reason = "the rate is too large for its time"
+        return product(lambda row: self.error(row, column, reason), self.numbers(column), unit, time)
 
     def texts(self, column: str) -> Texts:
         """Return the texts of a column; half of a surrogate pair is an error, because it cannot be shown or sent."""
@@ -298,7 +300,7 @@ def extras(table: XProfTable) -> dict[str, npt.NDArray[Any]]:
             found[_TEXTS[column]] = table.optional_texts(column)
         elif column in _NUMBERS:
             name, unit = _NUMBERS[column]
-            found[name] = table.numbers(column) * (_PERCENT if percent and column in _IN_PERCENT else unit)
+            found[name] = table.in_units(column, _PERCENT if percent and column in _IN_PERCENT else unit)
         elif column not in _FIELDS:
             found |= _unknown(table, column)
     if "source_info" in table.columns:

@@ -1,0 +1,40 @@
+"""Products of numbers of a file, which may be too large for a double."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+
+from roofwidget.kernels.columns import Floats
+from roofwidget.readers.errors import ProfileError
+
+
+def product(error: Callable[[int], ProfileError], numbers: Floats, *factors: Floats | float) -> Floats:
+    """Return the product of numbers; unknown numbers stay NaN.
+
+    Parameters
+    ----------
+    error
+        Returns the error for a row, which counts from 0.
+    numbers, factors
+        The numbers, shape (n,), and what they are multiplied with.
+
+    Raises
+    ------
+    ProfileError
+        If a product of known numbers is too large; the error for the first row that has one.
+
+    Examples
+    --------
+    >>> product(lambda row: ProfileError("a.csv", "too large", row=row + 1), np.array([1.0, 2.0]), 1e9).tolist()
+    [1000000000.0, 2000000000.0]
+    """
+    known = np.all([~np.isnan(part) for part in np.broadcast_arrays(numbers, *factors)], axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: Floats = functools.reduce(np.multiply, factors, numbers)
+    is_too_large = known & ~np.isfinite(found)
+    if is_too_large.any():
+        raise error(int(np.argmax(is_too_large)))
+    return found
