@@ -2,7 +2,7 @@
 
 import type { Store } from "../../state/store.ts";
 import { fileName, saveFile } from "../../ui/download.ts";
-import { plainText } from "../../ui/text_nodes.tsx";
+import { plainText } from "./text_nodes.tsx";
 
 const [FORMAT, VERSION] = ["roofwidget answers", 1];
 

@@ -7,10 +7,10 @@ import { verdictText } from "../../text/answers.ts";
 import { formatAnswer, parseAnswer } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { lookUp } from "../../ui/keys.ts";
-import { TextNodes } from "../../ui/text_nodes.tsx";
 import { useUid } from "../../ui/uid.ts";
 import type { Attempt, Question } from "../../wire/types.ts";
 import { storyWords as words } from "../../words/words.ts";
+import { TextNodes } from "./text_nodes.tsx";
 
 interface QuestionProps {
   readonly store: Store;

@@ -5,10 +5,10 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
 import { keepFocusNear } from "../../ui/focus.ts";
-import { TextNodes } from "../../ui/text_nodes.tsx";
 import { storyWords as words } from "../../words/words.ts";
 import { saveAnswers } from "./answers_file.ts";
 import { QuestionPanel } from "./question.tsx";
+import { TextNodes } from "./text_nodes.tsx";
 
 /** A button that takes all answers back at its second press. They cannot be brought back. */
 function Forget({ store }: { store: Store }) {

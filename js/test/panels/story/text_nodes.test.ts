@@ -2,8 +2,8 @@
 
 import type { VNode } from "preact";
 import { describe, expect, it } from "vitest";
-import { plainText, TextNodes } from "../../src/ui/text_nodes.tsx";
-import type { TextNode } from "../../src/wire/types.ts";
+import { plainText, TextNodes } from "../../../src/panels/story/text_nodes.tsx";
+import type { TextNode } from "../../../src/wire/types.ts";
 
 const HOSTILE = "<img src=x onerror=alert(1)></script>";
 

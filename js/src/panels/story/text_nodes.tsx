@@ -1,7 +1,7 @@
 // Builds elements from the nodes of a text. Only these elements are built, so a text never becomes markup.
 
 import { createElement, type VNode } from "preact";
-import { withoutControls } from "../text/controls.ts";
+import { withoutControls } from "../../text/controls.ts";
 
 /** A text, or an element: its name, followed by its nodes. */
 type TextNode = string | TextElement;
