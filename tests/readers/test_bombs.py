@@ -6,8 +6,10 @@ import gzip
 import io
 import json
 import random
+import struct
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -105,8 +107,8 @@ def test_what_unpacks_to_far_more_than_any_profile_is_refused_within_little_memo
 def test_what_begins_like_no_profile_is_not_read_on(unit: bytes, begin: bytes, tmp_path: Path) -> None:
     path = packed(repeated(unit, begin, noise=True), tmp_path / "much.gz")
     assert path.stat().st_size * 200 > UNPACKED
-    found = grown(path, ["auto", "xprof", "xprof-cli", "ert", "likwid"])
-    assert len(found) == 5
+    found = grown(path, WAYS)
+    assert len(found) == len(WAYS)
     assert {way: part for way, part in found.items() if part[0] != "refused" or part[1] > MAX_BYTES} == {}
 
 
@@ -144,3 +146,54 @@ def test_a_profile_of_repeated_rows_that_is_packed_well_is_read(make: Callable[[
     assert len(data) > 2**22
     assert len(data) / len(packed_data) > 12
     assert rw.read(packed_data) == rw.read(data)
+
+
+@pytest.mark.parametrize("rows", [400_000, 20_000_000])
+def test_a_parquet_file_with_far_more_rows_than_its_size_explains_is_refused(rows: int, tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "bomb.parquet"
+    part = arrow.table({"name": ["k"] * 400_000, "flops": [1.0] * 400_000, "time": [1.0] * 400_000})
+    with parquet.ParquetWriter(path, part.schema) as writer:
+        for _ in range(rows // len(part)):
+            writer.write_table(part)
+    assert path.stat().st_size < 2**22
+    start = time.process_time()
+    with pytest.raises(ProfileError, match=f"{rows:,} rows of 3 columns, far more than its size explains"):
+        rw.read(path)
+    assert time.process_time() - start < 2
+
+
+def test_a_parquet_file_of_many_different_kernels_is_read(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    chance = random.Random(1)  # noqa: S311 - not for security
+    rows = 200_000
+    columns = {"flops": [1e9] * rows, "bytes": [1e6] * rows, "time": [chance.random() for _ in range(rows)]}
+    table = arrow.table({"name": [f"k{row % 100}" for row in range(rows)], **columns})
+    parquet.write_table(table, tmp_path / "kernels.parquet")
+    assert len(rw.read(tmp_path / "kernels.parquet")) == rows
+
+
+@pytest.mark.parametrize("count", [65_535, 1])
+@pytest.mark.parametrize("is_large", [False, True])
+def test_an_archive_of_a_million_empty_files_is_refused_within_little_memory(
+    count: int, tmp_path: Path, *, is_large: bool
+) -> None:
+    path = tmp_path / "many.zip"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a.csv", b"")
+    data = buffer.getvalue()
+    directory, end = data.index(b"PK\x01\x02"), data.index(b"PK\x05\x06")
+    entries = data[directory:end] * 1_000_000
+    counts = count.to_bytes(2, "little") * 2 + len(entries).to_bytes(4, "little")
+    ending = data[end : end + 8] + counts + data[end + 16 :]
+    if is_large:
+        record = b"PK\x06\x06" + struct.pack("<QHHLLQQQQ", 44, 45, 45, 0, 0, count, count, len(entries), directory)
+        locator = b"PK\x06\x07" + struct.pack("<LQL", 0, directory + len(entries), 1)
+        ending = record + locator + data[end : end + 8] + b"\1\0\1\0" + b"\x2e\0\0\0" + data[end + 16 :]
+    path.write_bytes(data[:directory] + entries + ending)
+    found = grown(path, ["auto", "table", "ceilings"])
+    assert len(found) == 3
+    assert {way: part for way, part in found.items() if part[0] != "refused" or part[1] > MAX_BYTES} == {}

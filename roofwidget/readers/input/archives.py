@@ -17,6 +17,10 @@ _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = b"PK\x03\x04"
 _ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
 _END_OF_ZIP: Final = b"PK\x05\x06"
+# Comes before the end of an archive that has a record with larger numbers.
+_LARGE_ZIP: Final = b"PK\x06\x07"
+# A file takes at least 46 bytes in the table of contents, which may name fewer files than it has.
+_MAX_DIRECTORY_BYTES: Final = 2**21
 _BUFFER_BYTES: Final = 2**18
 # A piece of an archive. Small pieces tell early that a file is a bomb.
 _PIECE_BYTES: Final = 2**14
@@ -53,8 +57,8 @@ def listed_files(stream: BinaryIO, name: str, *, most: int) -> dict[str, int]:
     stream.seek(0, io.SEEK_END)
     stream.seek(max(stream.tell() - 2**16 - 22, 0))
     tail = stream.read()
-    end = tail.rfind(_END_OF_ZIP)
-    if int.from_bytes(tail[end + 10 : end + 12], "little") > most and end >= 0:
+    files, size = _size_of_directory(tail)
+    if files > most or size > _MAX_DIRECTORY_BYTES:
         raise ProfileError(
             name, f"a zip archive of more than {most:,} files; extract it and give the path of the profile"
         )
@@ -63,6 +67,17 @@ def listed_files(stream: BinaryIO, name: str, *, most: int) -> dict[str, int]:
             return {info.filename: info.compress_size for info in _files(archive)}
     except _DAMAGE as error:
         raise ProfileError(name, f"a damaged zip archive: {error}") from None
+
+
+def _size_of_directory(tail: bytes) -> tuple[int, int]:
+    """Return how many files the end of a zip archive names, and how many bytes they take in its table of contents."""
+    end = tail.rfind(_END_OF_ZIP)
+    if end < 0:
+        return 0, 0
+    # zipfile believes the record of large archives if there is one, and reads as many bytes as are named.
+    large = tail[max(end - 76, 0) : end - 20] if tail[max(end - 20, 0) :].startswith(_LARGE_ZIP) else b""
+    files, size = (large[32:40], large[40:48]) if large else (tail[end + 10 : end + 12], tail[end + 12 : end + 16])
+    return int.from_bytes(files, "little"), int.from_bytes(size, "little")
 
 
 def _files(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

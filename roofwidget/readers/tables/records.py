@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -65,6 +65,10 @@ from roofwidget.support.did_you_mean import listed
 
 # -- Parquet -------------------------------------------------------------------------------------------------------
 
+# Each cell becomes a Python object. A table of a profile has numbers that differ in each row: more than a byte a cell.
+_MAX_SMALL_CELLS: Final = 400_000
+_MAX_CELLS_PER_BYTE: Final = 1
+
 
 def _parquet(source: Source) -> dict[str, Sequence[Any]]:
     """Return the columns of a Parquet file.
@@ -74,12 +78,16 @@ def _parquet(source: Source) -> dict[str, Sequence[Any]]:
     ImportError
         If neither pyarrow nor polars is installed.
     ProfileError
-        If the file is damaged.
+        If the file is damaged, or has far more cells than its size explains.
     """
-    read = _parquet_reader()
+    read, shape = _parquet_reader()
     try:
         with source.open() as stream:
+            _check_shape(source, *shape(stream))
+        with source.open() as stream:
             return columns_of(read(stream))
+    except ProfileError:
+        raise
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         first = (str(error).splitlines() or [""])[0]
         raise ProfileError(source.name, f"the Parquet file is damaged: {first:.200}") from None
@@ -90,7 +98,15 @@ def _parquet(source: Source) -> dict[str, Sequence[Any]]:
         raise ProfileError(source.name, f"the Parquet file is damaged: {error!s:.200}") from None
 
 
-def _parquet_reader() -> Any:
+def _check_shape(source: Source, rows: int, width: int) -> None:
+    """Raise an error if a file has far more cells than its size explains. A column of one value takes a few bytes."""
+    if rows * width > max(_MAX_SMALL_CELLS, _MAX_CELLS_PER_BYTE * (source.size or 0)):
+        what = f"{rows:,} rows of {width:,} columns, far more than its size explains"
+        raise ProfileError(source.name, f"{what}; if the file is correct, give its data frame")
+
+
+def _parquet_reader() -> tuple[Callable[[Any], Any], Callable[[Any], tuple[int, int]]]:
+    """Return the functions that return the table of a stream, and its numbers of rows and columns."""
     try:
         from pyarrow import parquet as arrow  # noqa: PLC0415 - optional
     except ImportError:
@@ -99,8 +115,18 @@ def _parquet_reader() -> Any:
         except ImportError:
             msg = "reading Parquet needs pyarrow or polars: pip install 'roofwidget[parquet]'"
             raise ImportError(msg) from None
-        return polars.read_parquet
-    return arrow.read_table
+
+        def of_polars(stream: Any) -> tuple[int, int]:
+            lazy = polars.scan_parquet(stream)
+            return lazy.select(polars.len()).collect().item(), len(lazy.collect_schema())
+
+        return polars.read_parquet, of_polars
+
+    def of_arrow(stream: Any) -> tuple[int, int]:
+        metadata = arrow.read_metadata(stream)
+        return metadata.num_rows, metadata.num_columns
+
+    return arrow.read_table, of_arrow
 
 
 # -- reader --------------------------------------------------------------------------------------------------------
@@ -139,7 +165,8 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
     """
     if source.head.startswith(_PARQUET):
         return _kernels(_Given(_parquet(source), source.name), columns)
-    document = source.document(lambda _: True)
+    # The user may name columns that have no known name.
+    document = source.document(_FIRST_RECORD.match if columns else _begins_with_record)
     if document is not None:
         if not _are_records(document):
             raise ProfileError(source.name, "expected a list of objects, one per kernel")
