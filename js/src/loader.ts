@@ -1,7 +1,9 @@
-// The loader: the small part of the front end that Python sends with each widget. All other code and the texts are in a
-// model that all widgets of a Jupyter kernel share. The loader gets the code and the texts from this model, and compares
-// them with their digests before they run. A page imports the same code and texts only once, for all widgets of the page.
+// The loader: the small part of the front end that Python sends with each widget, as text in the starter (starter.ts). All
+// other code and the texts are in a model that all widgets of a Jupyter kernel share. The loader gets the code and the texts
+// from this model, and compares them with their digests before they run. A page imports the same code and texts only once,
+// for all widgets of the page.
 
+import { imported } from "./starter.ts";
 import { inflated } from "./wire/packed.ts";
 import type { loadWords } from "./words/en.ts";
 import type { Like } from "./words/words.ts";
@@ -100,7 +102,7 @@ function codeIn(shared: WidgetModel, language: string): Promise<FrontEnd> {
       check("style", style, digests),
     ]);
     const [first, second, css] = await Promise.all([words, script, style].map(inflated));
-    const make = await imported([first as ArrayBuffer, "\n", second as ArrayBuffer]);
+    const make = await imported<FrontEnd["make"]>([first as ArrayBuffer, "\n", second as ArrayBuffer]);
     return { make, style: new TextDecoder().decode(css) };
   });
 }
@@ -118,9 +120,9 @@ async function check(name: string, file: Compressed, digests: Record<string, str
 }
 
 /**
- * Returns the front end with this content. If the page has not loaded the front end yet, loads it. Each widget runs its
- * own copy of this loader. All copies share one global map, so that the page imports each front end only once. The key
- * is the content itself: a model that names the digest of another front end cannot take its place.
+ * Returns the front end with this content. If the page has not loaded the front end yet, loads it. A page has a
+ * loader for each language and version. All of them share one global map, so that the page imports each front end only
+ * once. The key is the content itself: a model that names the digest of another front end cannot take its place.
  */
 function once(content: string, load: () => Promise<FrontEnd>): Promise<FrontEnd> {
   const page = globalThis as unknown as { [REGISTRY]?: Map<string, Promise<FrontEnd>> };
@@ -133,15 +135,6 @@ function once(content: string, load: () => Promise<FrontEnd>): Promise<FrontEnd>
   // Remove a failed import, so that the next widget tries to import the code again.
   loading.catch(() => registry.delete(content));
   return loading;
-}
-
-async function imported(script: BlobPart[]): Promise<FrontEnd["make"]> {
-  const url = URL.createObjectURL(new Blob(script, { type: "text/javascript" }));
-  try {
-    return (await import(/* @vite-ignore */ url)).default;
-  } finally {
-    URL.revokeObjectURL(url);
-  }
 }
 
 /**

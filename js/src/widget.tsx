@@ -24,6 +24,7 @@ import { StoryPanel } from "./panels/story/story.tsx";
 import { Table } from "./panels/table/table.tsx";
 import { TypedWork } from "./panels/typed_work.tsx";
 import { Workload } from "./panels/workload/workload.tsx";
+import { freeWhenClosed } from "./state/closing.ts";
 import type { Model } from "./state/model.ts";
 import { createStore, type Store } from "./state/store.ts";
 import { InUse } from "./ui/fold.tsx";
@@ -60,6 +61,7 @@ export default () => {
      * million kernels takes seconds on a slow machine.
      */
     initialize({ model, signal: abort }: WidgetContext) {
+      freeWhenClosed(model);
       started = new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           try {

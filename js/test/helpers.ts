@@ -274,6 +274,37 @@ export function seeded(seed: number): () => number {
   };
 }
 
+/** For each test of a file: imports of text work, and the texts and the addresses that are given back are listed. */
+export function eachWithImports() {
+  const made: string[] = [];
+  const revoked: string[] = [];
+  beforeEach(() => {
+    for (const list of [made, revoked]) list.length = 0;
+    vi.stubGlobal(
+      "Blob",
+      class {
+        readonly text: string;
+        constructor(parts: (string | ArrayBuffer)[]) {
+          this.text = parts.map((part) => (typeof part === "string" ? part : new TextDecoder().decode(part))).join("");
+        }
+      },
+    );
+    vi.stubGlobal("URL", {
+      // A different address each time, as for blobs: the runtime caches modules by their address.
+      createObjectURL: ({ text }: { text: string }) => {
+        made.push(text);
+        return `data:text/javascript,${encodeURIComponent(`${text}//${Math.random()}`)}`;
+      },
+      revokeObjectURL: (url: string) => void revoked.push(url),
+    });
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  });
+  return { made, revoked };
+}
+
 /** For each test of a file: a fake clock, and a signal that is aborted at the end of the test. */
 export function eachWithClock(): () => AbortController {
   let abort: AbortController;

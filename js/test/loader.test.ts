@@ -1,9 +1,10 @@
 // The loader: one import per page for all widgets, the code of each widget's own kernel, and the message without code.
 
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { loaderOf } from "../src/loader.ts";
 import { loadWords as german } from "../src/words/de.ts";
 import { loadWords as english } from "../src/words/en.ts";
+import { eachWithImports } from "./helpers.ts";
 
 const REGISTRY = Symbol.for("roofwidget");
 const page = globalThis as unknown as Record<symbol, unknown>;
@@ -141,34 +142,11 @@ const WORDS = { en: 'const language = "English";', de: 'const language = "German
 const ONE = { script: script("one"), words: WORDS, style: ".one {}" };
 const TWO = { script: script("two"), words: WORDS, style: ".two {}" };
 
-const made: string[] = [];
-const revoked: string[] = [];
-
+const { made, revoked } = eachWithImports();
 beforeEach(() => {
-  for (const list of [done, made, revoked]) list.length = 0;
+  done.length = 0;
   delete page[REGISTRY];
   vi.stubGlobal("loaded", done);
-  vi.stubGlobal(
-    "Blob",
-    class {
-      readonly text: string;
-      constructor(parts: (string | ArrayBuffer)[]) {
-        this.text = parts.map((part) => (typeof part === "string" ? part : new TextDecoder().decode(part))).join("");
-      }
-    },
-  );
-  vi.stubGlobal("URL", {
-    // A different address each time, as for blobs: the runtime caches modules by their address.
-    createObjectURL: ({ text }: { text: string }) => {
-      made.push(text);
-      return `data:text/javascript,${encodeURIComponent(`${text}//${Math.random()}`)}`;
-    },
-    revokeObjectURL: (url: string) => void revoked.push(url),
-  });
-});
-afterEach(() => {
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
 });
 
 describe("the code", () => {

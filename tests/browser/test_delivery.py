@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenNotebook
@@ -29,6 +30,7 @@ COUNT_IMPORTS = """() => {
 }"""
 BUNDLES = "() => window.imported.filter((size) => size > 100000).length"
 LARGEST_OTHER = "() => Math.max(...window.imported.filter((size) => size <= 100000))"
+LOADERS = "(starter) => window.imported.filter((size) => size <= 100000 && size !== starter).length"
 STYLES = "() => document.querySelectorAll('style[data-roofwidget]').length"
 KNOWN = "() => globalThis[Symbol.for('roofwidget')].size"
 # Whether the style was in place whenever a view was put into the page.
@@ -70,6 +72,12 @@ LOAD_SLOWLY = """(milliseconds) => {
     return original.call(URL, new Blob([wait, blob], { type: blob.type }));
   };
 }"""
+# The columns of its kernels take MANY_BYTES in the page.
+MANY = """import numpy as np, roofwidget as rw
+ones = np.ones(200_000)
+w = rw.roofline(["h100-sxm"], rw.Kernels(["kernel"] * 200_000, ones * 1e12, ones * 1e9, time=ones))
+w"""
+MANY_BYTES = 200_000 * 3 * 8
 NODES = "() => document.getElementsByTagName('*').length"
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
@@ -142,6 +150,7 @@ def test_ten_widgets_import_the_code_once_and_send_it_once(notebook: OpenNoteboo
     assert received.bytes - first - second < 10 * 40_000
     assert book.page.evaluate(BUNDLES) == 1
     assert book.page.evaluate(LARGEST_OTHER) < 3_000
+    assert book.page.evaluate(LOADERS, book.python("len(w._esm.encode())")) == 1
     assert (book.page.evaluate(KNOWN), book.page.evaluate(STYLES)) == (1, 1)
 
 
@@ -265,3 +274,22 @@ def test_widgets_made_and_closed_leave_no_nodes(notebook: OpenNotebook) -> None:
         counts.append(book.page.evaluate(NODES))
     # JupyterLab's own come and go; these would be one at least for each of the sixteen.
     assert counts[2] - counts[0] < 8
+
+
+@pytest.mark.parametrize("close", ["w.close()", "w.close(); w.layout.close()", "w.layout.close(); w.close()"])
+def test_closed_widgets_leave_no_kernels(notebook: OpenNotebook, close: str) -> None:
+    book = notebook([MANY, close])
+    client = book.page.context.new_cdp_session(book.page)
+    client.send("HeapProfiler.enable")
+
+    def columns() -> int:
+        client.send("HeapProfiler.collectGarbage")
+        return int(client.send("Runtime.getHeapUsage")["backingStorageSize"])
+
+    before = columns()
+    for _ in range(3):
+        book.run(0)
+        drawn = Drawn(book)
+        assert columns() - before > MANY_BYTES
+        book.run(1)
+        drawn.eventually(lambda: columns() - before < MANY_BYTES / 2)

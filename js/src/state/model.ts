@@ -6,7 +6,7 @@ export interface Model {
   /** Sends a custom message. `callbacks` get the text that Python prints while it handles the message. */
   send(content: unknown, callbacks?: unknown, buffers?: readonly ArrayBuffer[]): void;
   /** Sets a value, which `save_changes` sends to Python. Models that are not a host's lack both. */
-  set?(name: string, value: unknown): void;
+  set?(name: string, value: unknown, options?: { readonly unset: true; readonly silent: true }): void;
   save_changes?(): void;
   /** The callback of a custom message, "msg:custom", gets its content. */
   on(event: string, callback: (content?: unknown) => void): void;
@@ -16,23 +16,30 @@ export interface Model {
 }
 
 /** The parts of an ipywidgets model and of its manager that the page uses. In some hosts, these parts are missing. */
-interface HostModel {
+export interface HostModel {
   readonly model_id?: unknown;
   readonly comm_live?: unknown;
+  readonly comm?: Comm | undefined;
+  on?(event: "destroy", callback: (closed: HostModel) => void): void;
+}
+/** The connection of one model to the kernel. */
+interface Comm {
+  /** Replaces the callback of messages. */
+  on_msg?(callback: () => void): void;
+  /** Replaces the callback of the end. */
+  on_close?(callback: () => void): void;
 }
 interface HostManager {
   callbacks?(): unknown;
   /** The host's connection to the kernel. Null if the kernel has ended and there is no other kernel. */
   readonly kernel?: unknown;
-  /**
-   * Returns the comms that the present kernel knows, by comm id. A comm is the connection of one model to the kernel.
-   */
+  /** Returns the comms that the present kernel knows, by comm id. */
   _get_comm_info?(): Promise<Readonly<Record<string, unknown>>>;
 }
 
 // anywidget does not give the page the ipywidgets model itself. The page can get the layout, which is another
 // ipywidgets model of the same kernel.
-const layoutOf = (model: Model) => model.get("layout") as HostModel | null | undefined;
+export const layoutOf = (model: Model) => model.get("layout") as HostModel | null | undefined;
 
 /** Returns whether the host has a connection to the kernel of the model. */
 export const isLive = (model: Model) => layoutOf(model)?.comm_live === true;

@@ -154,7 +154,7 @@ type Writable = { [N in TraitName]: (typeof TRAITS)[N]["owner"] extends "python"
 /** New values of traits that the page may change. */
 export type Changes = Partial<Pick<TraitValues, Writable>>;
 
-const TRAIT_NAMES = Object.keys(TRAITS) as TraitName[];
+export const TRAIT_NAMES = Object.keys(TRAITS) as TraitName[];
 const SHARED_NAMES = TRAIT_NAMES.filter((name) => TRAITS[name].owner === "shared");
 const OF_GRAPH = TRAIT_NAMES.filter((name) => TRAITS[name].undoable === "with graph" && name !== "phase");
 const OF_ROWS: readonly TraitName[] = ["selected", "atRoof", "moves", "typedWork"];

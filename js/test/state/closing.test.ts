@@ -1,0 +1,82 @@
+// The end of a model: the host may keep the model and its comm, but not its values.
+
+import { describe, expect, it, vi } from "vitest";
+import traits from "../../../tests/golden/traits.json";
+import { freeWhenClosed } from "../../src/state/closing.ts";
+
+/** An ipywidgets model, as a host makes it. */
+class HostModel {
+  readonly comm = { on_msg: vi.fn(), on_close: vi.fn() };
+  readonly values: Map<string, unknown>;
+  readonly callbacks: ((closed: HostModel) => void)[] = [];
+  constructor(values: Record<string, unknown> = {}) {
+    this.values = new Map(Object.entries(values));
+  }
+  on(event: string, callback: (closed: HostModel) => void) {
+    if (event === "destroy") this.callbacks.push(callback);
+  }
+  close() {
+    for (const callback of [...this.callbacks]) callback(this);
+  }
+  /** What anywidget gives to the page. */
+  proxy() {
+    return {
+      get: (name: string) => this.values.get(name),
+      set: (name: string, value: unknown, how: { unset?: boolean; silent?: boolean } = {}) => {
+        expect(how.silent).toBe(true);
+        if (how.unset) this.values.delete(name);
+        else this.values.set(name, value);
+      },
+      send() {},
+      on: (event: string, callback: (content?: unknown) => void) => this.on(event, callback),
+      off: (_event: string, callback: unknown) =>
+        void this.callbacks.splice(this.callbacks.indexOf(callback as never), 1),
+    };
+  }
+  get isForgotten() {
+    return [this.comm.on_msg, this.comm.on_close].every(({ mock }) => mock.calls.length > 0);
+  }
+}
+
+const NAMES = traits.filter(({ sync }) => sync).map(({ name }) => name);
+
+function make(layout: unknown = new HostModel()) {
+  const values = Object.fromEntries([...NAMES, "_esm", "_css"].map((name) => [name, "a value"]));
+  const model = new HostModel({ ...values, layout, _view_name: "AnyView" });
+  freeWhenClosed(model.proxy());
+  return { model, layout: layout as HostModel };
+}
+
+describe("a closed model", () => {
+  it("is forgotten by its comm, and loses its values, but not what the host needs for its views", () => {
+    const { model, layout } = make();
+    expect(model.isForgotten).toBe(false);
+    expect(model.values.size).toBeGreaterThan(50);
+    model.close();
+    expect(model.isForgotten).toBe(true);
+    expect([...model.values.keys()]).toEqual(["layout", "_view_name"]);
+    expect(layout.isForgotten).toBe(false);
+    expect(model.callbacks).toEqual([]);
+  });
+  it("may be closed after its layout", () => {
+    const { model, layout } = make();
+    layout.close();
+    expect([layout.isForgotten, model.isForgotten]).toEqual([true, false]);
+    model.close();
+    expect(model.isForgotten).toBe(true);
+  });
+  it.each([
+    ["no layout", null],
+    ["a layout that is no model", {}],
+  ])("in a host with %s ends as well", (_, layout) => {
+    const { model } = make(layout);
+    model.close();
+    expect(model.values.has("_esm")).toBe(false);
+  });
+  it("in a host that does not tell which model was closed, or has no comms, ends as well", () => {
+    const { model } = make();
+    for (const closed of [undefined, {}, { comm: {} }])
+      for (const callback of model.callbacks) callback(closed as never);
+    expect(model.values.has("_esm")).toBe(false);
+  });
+});
