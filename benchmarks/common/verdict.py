@@ -365,8 +365,6 @@ What stays above its target, and why, for 1,000 points:
   keeps beside the widget (20 to 30 ms).
 - *Theme, filter*: the page itself takes 9 ms for a theme; ours is each point and line in another colour. A filter
   places the labels anew among other points. An index of cells for labels was tried twice and saved 3 %.
-- *Heap of a closed widget*: the browser keeps each module that a page has imported, and a host imports the loader of
-  2.2 kB once for each widget.
 """
 
 FRAME = """\
