@@ -226,6 +226,13 @@ def test_ops_that_share_no_tensor_are_not_merged() -> None:
     assert (refusal.code, str(refusal)) == ("not-connected", "ln and add share no tensor")
 
 
+def test_a_group_in_three_parts_is_refused_with_the_names_of_two() -> None:
+    graph = made("a elementwise: x > p; b elementwise: y > q; c elementwise: z > r", outputs="p q r")
+    with pytest.raises(FusionError) as error:
+        Partition(graph, [["a", "b", "c"]])
+    assert error.value.refusal == Refusal("not-connected", "a and b share no tensor", ("a", "b"))
+
+
 def test_siblings_that_share_an_input_save_reading_it() -> None:
     parts = Partition.unfused(made("a elementwise: x > p; b elementwise: x > q", outputs="p q"))
     assert parts.fuse("a", "b").total_bytes() == 3 * SIZE == parts.total_bytes() - SIZE
@@ -522,6 +529,12 @@ def test_a_dimension_decides_what_fits() -> None:
     wide = Capacity(structure, structure.counts_at({"rows": 2000}), chip, {"rows": 2000})
     assert wide.need(0b11) == 4000
     assert not wide.fits(0b11)
+    refusal = refused(parts, "ln", "gelu", chip=chip, dims={"rows": 2000})
+    with pytest.raises(FusionError) as error:
+        parts.fuse("ln", "gelu", chip=chip, dims={"rows": 2000})
+    assert error.value.refusal == refusal
+    vectors = Structure(made("a elementwise: x > y; b elementwise: y > z", shape=(4, rows)))
+    assert Capacity(vectors, vectors.counts_at({"rows": 2000}), chip, {"rows": 2000}).need(0b11) == 256
 
 
 def test_a_product_keeps_a_tile_of_its_result() -> None:
@@ -552,7 +565,7 @@ def test_a_spilled_tensor_is_written_and_read() -> None:
     assert spilt.fuse("gelu", "drop", chip=with_smem(1999)).bytes("ln") == 4 * SIZE
     assert spilt.split("ln").spilled == ()
     assert pickle.loads(pickle.dumps(spilt)) == spilt  # noqa: S301 - our own bytes
-    with pytest.raises(TypeError, match="spill=True needs the chip"):
+    with pytest.raises(TypeError, match=r"^spill=True needs the chip that the tiles must fit on$"):
         parts.fuse("ln", "gelu", spill=True)
 
 
@@ -599,6 +612,16 @@ def test_a_group_that_grows_is_checked_only_where_the_sum_of_its_tiles_does_not_
         if capacity.checks > before:
             found.add(ops)
     assert found == checked
+
+
+def test_the_result_of_a_group_does_not_count_when_the_group_grows() -> None:
+    structure = Structure(
+        made("a reduction: x > t; b elementwise: t > u; c elementwise: t u > v; d elementwise: v > w")
+    )
+    capacity = Counted(structure, structure.counts_at(None), with_smem(8000))
+    assert [capacity.fits_grown((1 << ops) - 1, (1 << ops - 1) - 1) for ops in (2, 3, 4)] == [True] * 3
+    # While c runs, t and u are on chip: 4,000 B. Then d adds v and w.
+    assert capacity.checks == 1
 
 
 def test_the_tile_of_a_product_is_a_part_of_its_last_two_axes() -> None:
@@ -671,6 +694,13 @@ def test_the_largest_tile_is_spilled_first_wherever_its_op_is() -> None:
     both = parts.fuse("a", "c", chip=with_smem(255), spill=True)
     assert both.spilled == ("p", "y")
     assert repr(both).endswith("; spilled: p, y)")
+
+
+def test_what_was_spilled_before_counts_when_more_is_spilled() -> None:
+    parts = Partition.unfused(made("a elementwise: x > p; b elementwise: p > q; c elementwise: p q > r"))
+    spilt = parts.fuse("b", "c", chip=with_smem(255), spill=True)
+    assert spilt.spilled == ("q",)
+    assert spilt.fuse("a", "b", chip=with_smem(300), spill=True).spilled == ("q",)
 
 
 def test_presets_keep_to_the_capacity_of_a_chip() -> None:
