@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
@@ -194,13 +195,45 @@ def test_the_precision_of_a_time_is_text() -> None:
         ([["ln", "gelu"], ["gelu", "drop"], ["add"]], "op 'gelu' is in two groups"),
         ([["ln", "ln"], ["gelu", "drop", "add"]], "a group has op 'ln' twice"),
         ([["ln", "gleu"]], "graph 'made' has no op 'gleu'; did you mean 'gelu'"),
-        ([["ln"], []], "a group has no ops"),
+        ([["ln"], []], "^a group has no ops$"),
+        ([["ln"], ["fft"]], "graph 'made' has no op 'fft'; it has 4 ops$"),
         ([[0, 1], [2, 4]], "graph 'made' has no op 4"),
     ],
 )
 def test_groups_that_are_no_partition_are_refused(groups: list[list[str]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Partition(made(TAIL), groups)
+
+
+def test_groups_are_lists_of_lists() -> None:
+    for groups, message in (
+        (7, "groups must be a list such as [['gelu', 'add'], ['norm']], got 7"),
+        ([7], "a group must be a list such as ['gelu', 'add'], got 7"),
+    ):
+        with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+            Partition(made(TAIL), groups)  # type: ignore[arg-type]
+
+
+def test_given_groups_must_fit_on_a_chip_at_the_dimensions() -> None:
+    rows = dim("rows", 1, 4096, default=1000)
+    graph = made("ln reduction: x > y; gelu elementwise: y > z", shape=(4, rows))
+    groups, chip = [["ln", "gelu"]], with_smem(2000)
+    assert Partition(graph, groups) == Partition(graph, groups, chip=chip) == Partition.fully(graph)
+    for how in ({"chip": with_smem(1999)}, {"chip": chip, "dims": {"rows": 1001}}):
+        with pytest.raises(FusionError, match=r"^the tiles of ln \+ gelu need 2(\.002)? kB at a time"):
+            Partition(graph, groups, **how)  # type: ignore[arg-type]
+
+
+def test_given_groups_with_reductions_over_different_axes_need_a_chip() -> None:
+    graph = Graph("both")
+    x = graph.input("x", (64, 64), "bf16")
+    for axis in (0, 1):
+        graph.op("reduction", f"over{axis}", [x], [Tensor(f"y{axis}", (64,), "bf16")], 64, axes=[axis])
+    with pytest.raises(FusionError, match="name the chip that holds this much") as error:
+        Partition(graph, [["over0", "over1"]])
+    assert error.value.refusal.code == "axes"
+    assert len(Partition(graph, [["over0", "over1"]], chip=with_smem(8192))) == 1
+    assert len(Partition.on_some_chip(graph, [["over0", "over1"]])) == 1
 
 
 def test_text_is_no_group() -> None:
