@@ -655,6 +655,10 @@ def test_the_result_of_a_group_does_not_count_when_the_group_grows() -> None:
     assert [capacity.fits_grown((1 << ops) - 1, (1 << ops - 1) - 1) for ops in (2, 3, 4)] == [True] * 3
     # While c runs, t and u are on chip: 4,000 B. Then d adds v and w.
     assert capacity.checks == 1
+    # The rows of x, t and u.
+    exact = Counted(structure, structure.counts_at(None), with_smem(6000))
+    assert exact.fits_grown(0b11, 0b1)
+    assert exact.checks == 0
 
 
 def test_the_tile_of_a_product_is_a_part_of_its_last_two_axes() -> None:
