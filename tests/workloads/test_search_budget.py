@@ -131,13 +131,34 @@ def test_a_bar_says_which_search_it_counts_and_in_what(monkeypatch: pytest.Monke
     bars: list[tuple[int | None, str, str]] = []
 
     def advancing(progress: Progress, total: int | None, *, unit: str, description: str) -> Any:
-        assert progress is True
-        bars.append((total, unit, description))
+        bars.append((total, unit, f"{description}: {progress}"))
         return nullcontext(lambda _done: None)
 
     monkeypatch.setattr(search, "advancing", advancing)
     Partition.best(two_chains(), CHIP, seconds=3600, progress=True)
-    assert bars == [(None, "merge", "greedy search"), (7, "op", "exact search")]
+    assert bars == [(None, "merge", "greedy search: True"), (7, "op", "exact search: True")]
+    bars.clear()
+    Partition.best(two_chains(), CHIP, progress=True)
+    assert bars == [(7, "op", "exact search: True")]
+    bars.clear()
+    found_in(two_chains(), None)
+    assert bars == [(7, "op", "exact search: False")]
+
+
+@pytest.mark.parametrize("ops", [1, 2, 3, 4, 5])
+def test_ops_that_read_one_tensor_take_a_step_for_each_subset_of_the_unfinished_ops(ops: int) -> None:
+    graph = Graph("siblings")
+    x = graph.input("x", (8,), "bf16")
+    graph.output(*(graph.relu(x) for _ in range(ops)))
+    structure = Structure(graph)
+    found = search.optimal(structure, Rules(structure), lambda _group, _smaller: 1.0, (1 << ops) - 1, 1000)
+    assert found == search.Optimum(((1 << ops) - 1,), 3**ops - 2**ops)
+
+
+def test_ops_in_a_row_take_a_step_for_each_run() -> None:
+    structure = row(6)
+    found = search.optimal(structure, Rules(structure), lambda group, _smaller: group.bit_count(), 0b111111, 1000)
+    assert found == search.Optimum((0b111111,), 21)
 
 
 @pytest.mark.parametrize(("sizes", "groups"), [((100, 200), [0b001, 0b110]), ((200, 100), [0b100, 0b011])])
