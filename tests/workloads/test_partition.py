@@ -221,7 +221,7 @@ def test_given_groups_must_fit_on_a_chip_at_the_dimensions() -> None:
     assert Partition(graph, groups) == Partition(graph, groups, chip=chip) == Partition.fully(graph)
     for how in ({"chip": with_smem(1999)}, {"chip": chip, "dims": {"rows": 1001}}):
         with pytest.raises(FusionError, match=r"^the tiles of ln \+ gelu need 2(\.002)? kB at a time"):
-            Partition(graph, groups, **how)  # type: ignore[arg-type]
+            Partition(graph, groups, **how)
 
 
 def test_given_groups_with_reductions_over_different_axes_need_a_chip() -> None:
