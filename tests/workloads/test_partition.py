@@ -865,7 +865,7 @@ def test_what_is_no_graph_is_named() -> None:
         Partition.best("h100-sxm", made(TAIL))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"the graph of Partition\.unfused\(graph\) must be a Graph, got Partition\("):
         Partition.unfused(parts)
-    with pytest.raises(TypeError, match="its graph is the attribute `graph`"):
+    with pytest.raises(TypeError, match=r"; its graph is the attribute `graph`$"):
         Partition.like("xla", parts, CHIP)
     with pytest.raises(TypeError, match=r"the graph of Partition\(graph, groups\) must be a Graph, got \[\]$"):
         Partition([], [])  # type: ignore[arg-type]
