@@ -83,6 +83,18 @@ def test_a_search_without_steps_left_is_greedy_though_the_time_has_not_ended(mon
     monkeypatch.setattr(search, "MAX_STEPS", 9)
     found, _ = found_in(two_chains(), 1e9)
     assert (found.how, found.evaluations, found.budget_ended) == ("greedy", 9, False)
+    assert set(found.groups) == set(found_in(two_chains(), None)[0].groups)
+
+
+@pytest.mark.parametrize("ticks", [None, 1e9])
+def test_all_parts_of_a_graph_share_the_number_of_steps(ticks: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Four ops in a row take 10 steps, and three that read one tensor 19.
+    monkeypatch.setattr(search, "MAX_STEPS", 29)
+    found, _ = found_in(two_chains(), ticks)
+    assert (found.how, found.evaluations, found.budget_ended) == ("optimal", 29, False)
+    monkeypatch.setattr(search, "MAX_STEPS", 28)
+    found, _ = found_in(two_chains(), ticks)
+    assert (found.how, found.evaluations, found.budget_ended) == ("greedy", 28, False)
 
 
 def test_a_search_ends_at_its_number_of_steps_and_a_limit_of_steps_is_no_end_of_time() -> None:
