@@ -212,7 +212,7 @@ def test_a_value_that_is_no_int_is_refused() -> None:
 
 @pytest.mark.parametrize("divisor", [0, -1])
 def test_a_division_by_zero_or_less_is_refused_in_full(divisor: int) -> None:
-    for count, text in ((7, "7"), (M, "M"), (M + 1, r"\(M \+ 1\)")):
+    for count, text in ((7, "7"), (2 * M, "2·M"), (M + 1, r"\(M \+ 1\)")):
         message = rf"^a ceil-division needs a divisor above zero, got {text} / {divisor}$"
         with pytest.raises(ValueError, match=message):
             ceil_div(count, divisor)

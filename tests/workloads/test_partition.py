@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
@@ -194,13 +195,45 @@ def test_the_precision_of_a_time_is_text() -> None:
         ([["ln", "gelu"], ["gelu", "drop"], ["add"]], "op 'gelu' is in two groups"),
         ([["ln", "ln"], ["gelu", "drop", "add"]], "a group has op 'ln' twice"),
         ([["ln", "gleu"]], "graph 'made' has no op 'gleu'; did you mean 'gelu'"),
-        ([["ln"], []], "a group has no ops"),
+        ([["ln"], []], "^a group has no ops$"),
+        ([["ln"], ["fft"]], "graph 'made' has no op 'fft'; it has 4 ops$"),
         ([[0, 1], [2, 4]], "graph 'made' has no op 4"),
     ],
 )
 def test_groups_that_are_no_partition_are_refused(groups: list[list[str]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Partition(made(TAIL), groups)
+
+
+def test_groups_are_lists_of_lists() -> None:
+    for groups, message in (
+        (7, "groups must be a list such as [['gelu', 'add'], ['norm']], got 7"),
+        ([7], "a group must be a list such as ['gelu', 'add'], got 7"),
+    ):
+        with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+            Partition(made(TAIL), groups)  # type: ignore[arg-type]
+
+
+def test_given_groups_must_fit_on_a_chip_at_the_dimensions() -> None:
+    rows = dim("rows", 1, 4096, default=1000)
+    graph = made("ln reduction: x > y; gelu elementwise: y > z", shape=(4, rows))
+    groups, chip = [["ln", "gelu"]], with_smem(2000)
+    assert Partition(graph, groups) == Partition(graph, groups, chip=chip) == Partition.fully(graph)
+    for how in ({"chip": with_smem(1999)}, {"chip": chip, "dims": {"rows": 1001}}):
+        with pytest.raises(FusionError, match=r"^the tiles of ln \+ gelu need 2(\.002)? kB at a time"):
+            Partition(graph, groups, **how)
+
+
+def test_given_groups_with_reductions_over_different_axes_need_a_chip() -> None:
+    graph = Graph("both")
+    x = graph.input("x", (64, 64), "bf16")
+    for axis in (0, 1):
+        graph.op("reduction", f"over{axis}", [x], [Tensor(f"y{axis}", (64,), "bf16")], 64, axes=[axis])
+    with pytest.raises(FusionError, match="name the chip that holds this much") as error:
+        Partition(graph, [["over0", "over1"]])
+    assert error.value.refusal.code == "axes"
+    assert len(Partition(graph, [["over0", "over1"]], chip=with_smem(8192))) == 1
+    assert len(Partition.on_some_chip(graph, [["over0", "over1"]])) == 1
 
 
 def test_text_is_no_group() -> None:
@@ -224,6 +257,13 @@ def test_a_group_is_found_by_an_op_by_its_place_and_by_all_its_ops() -> None:
 def test_ops_that_share_no_tensor_are_not_merged() -> None:
     refusal = refused(Partition.unfused(made(TAIL)), "ln", "add")
     assert (refusal.code, str(refusal)) == ("not-connected", "ln and add share no tensor")
+
+
+def test_a_group_in_three_parts_is_refused_with_the_names_of_two() -> None:
+    graph = made("a elementwise: x > p; b elementwise: y > q; c elementwise: z > r", outputs="p q r")
+    with pytest.raises(FusionError) as error:
+        Partition(graph, [["a", "b", "c"]])
+    assert error.value.refusal == Refusal("not-connected", "a and b share no tensor", ("a", "b"))
 
 
 def test_siblings_that_share_an_input_save_reading_it() -> None:
@@ -522,6 +562,12 @@ def test_a_dimension_decides_what_fits() -> None:
     wide = Capacity(structure, structure.counts_at({"rows": 2000}), chip, {"rows": 2000})
     assert wide.need(0b11) == 4000
     assert not wide.fits(0b11)
+    refusal = refused(parts, "ln", "gelu", chip=chip, dims={"rows": 2000})
+    with pytest.raises(FusionError) as error:
+        parts.fuse("ln", "gelu", chip=chip, dims={"rows": 2000})
+    assert error.value.refusal == refusal
+    vectors = Structure(made("a elementwise: x > y; b elementwise: y > z", shape=(4, rows)))
+    assert Capacity(vectors, vectors.counts_at({"rows": 2000}), chip, {"rows": 2000}).need(0b11) == 256
 
 
 def test_a_product_keeps_a_tile_of_its_result() -> None:
@@ -552,7 +598,7 @@ def test_a_spilled_tensor_is_written_and_read() -> None:
     assert spilt.fuse("gelu", "drop", chip=with_smem(1999)).bytes("ln") == 4 * SIZE
     assert spilt.split("ln").spilled == ()
     assert pickle.loads(pickle.dumps(spilt)) == spilt  # noqa: S301 - our own bytes
-    with pytest.raises(TypeError, match="spill=True needs the chip"):
+    with pytest.raises(TypeError, match=r"^spill=True needs the chip that the tiles must fit on$"):
         parts.fuse("ln", "gelu", spill=True)
 
 
@@ -599,6 +645,20 @@ def test_a_group_that_grows_is_checked_only_where_the_sum_of_its_tiles_does_not_
         if capacity.checks > before:
             found.add(ops)
     assert found == checked
+
+
+def test_the_result_of_a_group_does_not_count_when_the_group_grows() -> None:
+    structure = Structure(
+        made("a reduction: x > t; b elementwise: t > u; c elementwise: t u > v; d elementwise: v > w")
+    )
+    capacity = Counted(structure, structure.counts_at(None), with_smem(8000))
+    assert [capacity.fits_grown((1 << ops) - 1, (1 << ops - 1) - 1) for ops in (2, 3, 4)] == [True] * 3
+    # While c runs, t and u are on chip: 4,000 B. Then d adds v and w.
+    assert capacity.checks == 1
+    # The rows of x, t and u.
+    exact = Counted(structure, structure.counts_at(None), with_smem(6000))
+    assert exact.fits_grown(0b11, 0b1)
+    assert exact.checks == 0
 
 
 def test_the_tile_of_a_product_is_a_part_of_its_last_two_axes() -> None:
@@ -671,6 +731,13 @@ def test_the_largest_tile_is_spilled_first_wherever_its_op_is() -> None:
     both = parts.fuse("a", "c", chip=with_smem(255), spill=True)
     assert both.spilled == ("p", "y")
     assert repr(both).endswith("; spilled: p, y)")
+
+
+def test_what_was_spilled_before_counts_when_more_is_spilled() -> None:
+    parts = Partition.unfused(made("a elementwise: x > p; b elementwise: p > q; c elementwise: p q > r"))
+    spilt = parts.fuse("b", "c", chip=with_smem(255), spill=True)
+    assert spilt.spilled == ("q",)
+    assert spilt.fuse("a", "b", chip=with_smem(300), spill=True).spilled == ("q",)
 
 
 def test_presets_keep_to_the_capacity_of_a_chip() -> None:
@@ -798,7 +865,7 @@ def test_what_is_no_graph_is_named() -> None:
         Partition.best("h100-sxm", made(TAIL))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"the graph of Partition\.unfused\(graph\) must be a Graph, got Partition\("):
         Partition.unfused(parts)
-    with pytest.raises(TypeError, match="its graph is the attribute `graph`"):
+    with pytest.raises(TypeError, match=r"; its graph is the attribute `graph`$"):
         Partition.like("xla", parts, CHIP)
-    with pytest.raises(TypeError, match=r"the graph of Partition\(graph, groups\) must be a Graph, got \[\]"):
+    with pytest.raises(TypeError, match=r"the graph of Partition\(graph, groups\) must be a Graph, got \[\]$"):
         Partition([], [])  # type: ignore[arg-type]

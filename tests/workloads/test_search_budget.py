@@ -83,6 +83,18 @@ def test_a_search_without_steps_left_is_greedy_though_the_time_has_not_ended(mon
     monkeypatch.setattr(search, "MAX_STEPS", 9)
     found, _ = found_in(two_chains(), 1e9)
     assert (found.how, found.evaluations, found.budget_ended) == ("greedy", 9, False)
+    assert set(found.groups) == set(found_in(two_chains(), None)[0].groups)
+
+
+@pytest.mark.parametrize("ticks", [None, 1e9])
+def test_all_parts_of_a_graph_share_the_number_of_steps(ticks: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Four ops in a row take 10 steps, and three that read one tensor 19.
+    monkeypatch.setattr(search, "MAX_STEPS", 29)
+    found, _ = found_in(two_chains(), ticks)
+    assert (found.how, found.evaluations, found.budget_ended) == ("optimal", 29, False)
+    monkeypatch.setattr(search, "MAX_STEPS", 28)
+    found, _ = found_in(two_chains(), ticks)
+    assert (found.how, found.evaluations, found.budget_ended) == ("greedy", 28, False)
 
 
 def test_a_search_ends_at_its_number_of_steps_and_a_limit_of_steps_is_no_end_of_time() -> None:
@@ -131,13 +143,34 @@ def test_a_bar_says_which_search_it_counts_and_in_what(monkeypatch: pytest.Monke
     bars: list[tuple[int | None, str, str]] = []
 
     def advancing(progress: Progress, total: int | None, *, unit: str, description: str) -> Any:
-        assert progress is True
-        bars.append((total, unit, description))
+        bars.append((total, unit, f"{description}: {progress}"))
         return nullcontext(lambda _done: None)
 
     monkeypatch.setattr(search, "advancing", advancing)
     Partition.best(two_chains(), CHIP, seconds=3600, progress=True)
-    assert bars == [(None, "merge", "greedy search"), (7, "op", "exact search")]
+    assert bars == [(None, "merge", "greedy search: True"), (7, "op", "exact search: True")]
+    bars.clear()
+    Partition.best(two_chains(), CHIP, progress=True)
+    assert bars == [(7, "op", "exact search: True")]
+    bars.clear()
+    found_in(two_chains(), None)
+    assert bars == [(7, "op", "exact search: False")]
+
+
+@pytest.mark.parametrize("ops", [1, 2, 3, 4, 5])
+def test_ops_that_read_one_tensor_take_a_step_for_each_subset_of_the_unfinished_ops(ops: int) -> None:
+    graph = Graph("siblings")
+    x = graph.input("x", (8,), "bf16")
+    graph.output(*(graph.relu(x) for _ in range(ops)))
+    structure = Structure(graph)
+    found = search.optimal(structure, Rules(structure), lambda _group, _smaller: 1.0, (1 << ops) - 1, 1000)
+    assert found == search.Optimum(((1 << ops) - 1,), 3**ops - 2**ops)
+
+
+def test_ops_in_a_row_take_a_step_for_each_run() -> None:
+    structure = row(6)
+    found = search.optimal(structure, Rules(structure), lambda group, _smaller: group.bit_count(), 0b111111, 1000)
+    assert found == search.Optimum((0b111111,), 21)
 
 
 @pytest.mark.parametrize(("sizes", "groups"), [((100, 200), [0b001, 0b110]), ((200, 100), [0b100, 0b011])])
