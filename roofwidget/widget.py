@@ -16,6 +16,7 @@ import anywidget
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 from traitlets import HasTraits, Instance, Int, TraitError, Unicode, default, observe
+from traitlets.utils.bunch import Bunch
 
 from roofwidget import bundle
 from roofwidget.chips import AmbiguousChipError, UnknownChipError, chip
@@ -158,15 +159,47 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         colour_by = str(state.get("colour_by"))
         if colour_by in self._former_columns and colour_by not in self.shown_kernels.extra:
             del state["colour_by"]
-        # A step sets other traits. The page may have changed them since, and sends their values with the step.
-        if "step" in state:
+        if "step" not in state:
+            self._apply_together(state)
+            return
+        with self._undoing_if_refused():
+            # A step sets other traits. The page may have changed them since, and sends their values with the step.
             super().set_state({"step": state.pop("step")})
+            self._apply_together(state)
+
+    def _apply_together(self, state: Mapping[str, Any]) -> None:
         # The phase and the partition are set first, because the other values were chosen for them.
         super().set_state({name: state[name] for name in sorted(state, key=_place)})
         if any(name in state for name in SET_FIRST):
             # A new phase or partition resets the traits of rows. Set the message's values of these traits again: they
             # belong to the new groups.
             super().set_state({name: value for name, value in state.items() if name in ROW_TRAITS})
+
+    @contextmanager
+    def _undoing_if_refused(self) -> Iterator[None]:
+        """Return a context that takes back the changes of all traits if a `TraitError` is raised in it."""
+        before: dict[str, Any] = {}
+
+        def keep(change: Bunch) -> None:
+            before.setdefault(change.name, change.old)
+
+        self.observe(keep)
+        try:
+            yield
+        except TraitError:
+            former = dict(before)
+            self._is_built = False  # The former step must not set other traits.
+            try:
+                # The phase and the partition reset the traits of rows, so these are set once more.
+                for _ in range(2):
+                    with self.hold_trait_notifications():
+                        for name, value in former.items():
+                            self.set_trait(name, value)
+            finally:
+                self._is_built = True
+            raise
+        finally:
+            self.unobserve(keep)
 
     def _apply_parts(self, state: Mapping[str, Any]) -> None:
         """Apply the values that a page has collected. If a value is refused, the other values still apply."""

@@ -340,6 +340,19 @@ def test_a_page_changes_a_step_and_python_has_the_values_of_the_page() -> None:
     assert widget.locks == ()
 
 
+def test_a_refused_message_takes_back_its_step_and_what_the_step_has_set() -> None:
+    widget = rw.RooflineWidget(["v5p", "h100-sxm"], KERNELS)
+    told(widget)
+    widget.bandwidth = "4 TB/s"
+    names = ["step", "what_if", "focus_chip", "shown", "view", "memory"]
+    before = widget.wire_values(names)
+    with pytest.raises(TraitError, match="infeed"):
+        widget.set_state({"step": 1, "infeed": "yes"})
+    assert widget.wire_values(names) == before
+    widget.set_state({"step": 1})
+    assert widget.wire_values(names) != before
+
+
 def test_the_front_end_gets_texts_as_elements_and_never_as_markup() -> None:
     model = rw.RooflineModel(["v5p"], KERNELS)
     rw.Story(model, ["A <b>tag</b> and `code`", bound_by()])
