@@ -116,10 +116,10 @@ from roofwidget.state.trait_types import (
     KernelsTrait,
     PartitionTrait,
     RateTrait,
+    ShownKernelsTrait,
     catalogue_ids,
     distinct_chips,
     graphs_by_name,
-    kernels_to_show,
     language_of,
     names,
     one_graph,
@@ -369,7 +369,7 @@ class RooflineModel(HasTraits):
     )
     baseline = owned(
         "python",
-        Checked(optional(kernels_to_show), help="An earlier run that `kernels` are compared with, or None."),
+        ShownKernelsTrait(optional(as_kernels), help="An earlier run that `kernels` are compared with, or None."),
         to_wire=wire.baseline_to_wire,
     )
 
@@ -641,6 +641,8 @@ class RooflineModel(HasTraits):
     _extended: Kernels | None = None
     # `kernels`, `typed_work`, and the kernels with the typed work.
     _typed: tuple[Kernels, TypedWork, Kernels] | None = None
+    # The largest number of kernels, or None.
+    _max_kernels: int | None = None
     # Whether the constructor has ended. Until then a step sets no other traits: they come from the caller.
     _is_built: bool = False
     # The thread that is in `hold_trait_notifications`.

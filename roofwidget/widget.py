@@ -83,6 +83,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     _messages = Instance(Messages, ())
     _requests = Instance(Requests, ())
+    # So many were measured in a page, see docs/trust.md.
+    _max_kernels = 4_000_000
     _former_columns: frozenset[str] = frozenset()
     _is_made = False
 

@@ -543,20 +543,6 @@ def test_new_kernels_clear_what_is_selected_and_hovered(model: RooflineModel) ->
     assert (model.selected, model.hovered) == ((), None)
 
 
-@pytest.mark.parametrize("trait", ["kernels", "baseline"])
-def test_more_kernels_than_a_page_shows_are_refused_with_what_to_do(
-    model: RooflineModel, monkeypatch: pytest.MonkeyPatch, trait: str
-) -> None:
-    monkeypatch.setattr("roofwidget.state.trait_types.MOST_KERNELS", 3)
-    before = model.kernels
-    four = Kernels(["a", "b", "b", "c"], [1, 2, 3, 4], [1, 1, 1, 1])
-    with pytest.raises(TraitError, match=rf"{trait}: 4 kernels are more than a widget shows \(3\).*groupby\(\)"):
-        setattr(model, trait, four)
-    assert model.kernels is before
-    setattr(model, trait, four.groupby())
-    assert len(getattr(model, trait)) == 3
-
-
 def test_selected_and_hovered_kernels_are_those_rows(model: RooflineModel) -> None:
     model.selected, model.hovered = [2, 0], 1
     assert model.selected_kernels.names.tolist() == ["opaque", "matmul"]

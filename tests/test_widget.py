@@ -382,3 +382,19 @@ def test_a_widget_that_is_refused_never_reaches_a_page(monkeypatch: pytest.Monke
 def test_outside_a_jupyter_kernel_no_code_is_sent_before_there_is_a_widget() -> None:
     asked = "import roofwidget.widget, roofwidget.bundle as b, sys; sys.exit(len(b._FRONT_ENDS))"
     assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("trait", ["kernels", "baseline"])
+def test_more_kernels_than_a_page_shows_are_refused_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, trait: str
+) -> None:
+    monkeypatch.setattr(RooflineWidget, "_max_kernels", 3)
+    four = Kernels(["a", "b", "b", "c"], [1, 2, 3, 4], [1, 1, 1, 1])
+    widget = RooflineWidget(kernels=four[:1])
+    before = widget.kernels
+    with pytest.raises(TraitError, match=rf"{trait}: 4 kernels; a widget shows at most 3: .*groupby\(\)"):
+        setattr(widget, trait, four)
+    assert widget.kernels is before
+    setattr(widget, trait, four.groupby())
+    assert len(getattr(widget, trait)) == 3
+    assert len(RooflineModel(kernels=four).kernels) == 4

@@ -27,6 +27,7 @@ from roofwidget.support.text_tables import (
     html_with_notes,
     one_line,
 )
+from roofwidget.support.unknowns import EqualWhereUnknown
 from roofwidget.units import format_change, format_quantity, format_significant
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ _ABOVE: Final = 0.05
 _SAME_WORK: Final = 0.01
 
 
-@dataclass(frozen=True)
-class Straggler:
+@dataclass(frozen=True, eq=False)
+class Straggler(EqualWhereUnknown):
     """A rank whose kernels are slower than the same kernels at the median rank. Collectives are left out.
 
     Attributes

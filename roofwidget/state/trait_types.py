@@ -36,8 +36,6 @@ OWNER_IN_HELP: Final[Mapping[Owner, str]] = {
 }
 
 _NUMBERS: Final = (int, float, np.integer, np.floating)
-MOST_KERNELS: Final = 4_000_000
-"""The most kernels that a model shows: so many were measured to work in a page, see `docs/trust.md`."""
 
 G = TypeVar("G")
 T = TypeVar("T", bound=traitlets.TraitType[Any, Any])
@@ -130,18 +128,22 @@ class RateTrait(Checked[float]):
         return super().validate(obj, value)
 
 
-def kernels_to_show(value: Any) -> Kernels:
-    """Return `value` as `Kernels`, if a page can show so many."""
-    table = as_kernels(value)
-    if len(table) > MOST_KERNELS:
-        raise ValueError(
-            f"{len(table):,} kernels are more than a widget shows ({MOST_KERNELS:,}); join the launches of each name "
-            "with kernels.groupby(), or keep the longest with kernels.top(1000, by='self_time')"
-        )
-    return table
+class ShownKernelsTrait(Checked[G]):
+    """A trait for kernels, or for no kernels. The owner limits their number by `_max_kernels`."""
+
+    def validate(self, obj: Any, value: Any) -> G:
+        table = super().validate(obj, value)
+        most = obj._max_kernels  # noqa: SLF001
+        if most is not None and table is not None and len(table) > most:  # type: ignore[arg-type]
+            raise traitlets.TraitError(
+                f"{type(obj).__name__}.{self.name}: {len(table):,} kernels; a widget shows at most {most:,}: "  # type: ignore[arg-type]
+                "join the launches of each name with kernels.groupby(), or keep the longest with "
+                "kernels.top(1000, by='self_time')"
+            )
+        return table
 
 
-class KernelsTrait(Checked[Kernels]):
+class KernelsTrait(ShownKernelsTrait[Kernels]):
     """A trait for the kernels that a model shows.
 
     Without a graph, its value is the given kernels. While a model shows a graph, its value is the kernels of the
@@ -149,7 +151,7 @@ class KernelsTrait(Checked[Kernels]):
     """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(kernels_to_show, **options)
+        super().__init__(as_kernels, **options)
 
     def get(self, obj: Any, cls: Any = None) -> Kernels | None:
         """Return the kernels of the partition of `obj`. If `obj` has no partition, return the given kernels."""

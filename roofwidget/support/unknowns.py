@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
+
+_UNKNOWN: Final = object()
 
 
 class EqualWhereUnknown:
@@ -11,7 +13,7 @@ class EqualWhereUnknown:
 
     def _compared(self) -> tuple[Any, ...]:
         values = (getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]  # a data class
-        return tuple(None if isinstance(value, float) and value != value else value for value in values)  # noqa: PLR0124
+        return tuple(_UNKNOWN if isinstance(value, float) and value != value else value for value in values)  # noqa: PLR0124
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):

@@ -196,3 +196,4 @@ def test_verdicts_and_grades_without_a_factor_are_equal_if_they_say_the_same() -
         assert len({one, again}) == 1
         assert one != replace(one, factor=2.0)
     assert verdict != grade
+    assert grade != replace(grade, answer=math.nan)
