@@ -47,7 +47,7 @@ _PYTHON: Final = {
     "roofwidget/workloads/legality.py": ["workloads/test_partition", "workloads/test_merging"],
     "roofwidget/workloads/capacity.py": ["workloads/test_partition", "workloads/test_axes", "workloads/test_merging"],
     "roofwidget/workloads/search.py": [
-        *("workloads/test_partition", "workloads/test_search_budget", "workloads/test_fusion_properties"),
+        *("workloads/test_group_times", "workloads/test_partition", "workloads/test_search_budget"),
     ],
 }
 _ROOFLINE: Final = ["test/roofline", "test/text", "test/state/kernel_what_ifs.test.ts"]

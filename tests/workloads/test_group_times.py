@@ -1,0 +1,132 @@
+"""The times by which the search chooses, and how many steps it surely needs."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roofwidget import bound
+from roofwidget.chips import Chip
+from roofwidget.workloads import Graph, Tensor
+from roofwidget.workloads.legality import Rules
+from roofwidget.workloads.partition import Partition
+from roofwidget.workloads.search import Costs, takes_more
+from roofwidget.workloads.structure import Structure
+from tests.workloads.test_fusion_properties import graphs
+
+CHIP = Chip("chip", {"bf16": 1e12, "vector": 1e11, "fp32": 3e11}, {"HBM": 1e9})
+
+
+def costs_of(graph: Graph, chip: Chip = CHIP, precision: str = "auto", overhead: float = 0.0) -> Costs:
+    structure = Structure(graph)
+    return Costs(structure, structure.counts_at(None), chip, precision, overhead)
+
+
+@settings(deadline=None)
+@given(graphs(6), st.sampled_from(["auto", "AUTO", "fp32", "bf16"]), st.sampled_from([0.0, 2e-6]), st.data())
+def test_each_group_takes_the_time_of_its_kernel(
+    graph: Graph, precision: str, overhead: float, data: st.DataObject
+) -> None:
+    for partition in (Partition.unfused(graph), Partition.fully(graph)):
+        expected = bound(partition.kernels(), CHIP, precision=precision, launch_overhead=overhead).time.tolist()
+        costs = costs_of(graph, precision=precision, overhead=overhead)
+        for group, seconds in zip(partition.indices, expected, strict=True):
+            ops = sum(1 << op for op in group) if not isinstance(group, int) else group
+            smaller = data.draw(st.sampled_from([0, ops & -ops, ops & (ops - 1)]))
+            if data.draw(st.booleans()):
+                costs(smaller)
+            assert costs(ops, smaller) == pytest.approx(seconds, rel=1e-12)
+
+
+def matmul(dtype: str) -> Graph:
+    """Return a graph of one op: 6e6 FLOPs, 3 B over HBM for each byte of a number."""
+    graph = Graph("one")
+    x = graph.input("x", (2,), dtype)
+    y = Tensor("y", (1,), dtype)
+    graph.op("matmul", "product", [x], [y], 6_000_000)
+    graph.output(y)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("dtype", "precision", "overhead", "seconds"),
+    [
+        ("bf16", "auto", 0.0, 6e6 / 1e12),
+        ("fp32", "auto", 0.0, 6e6 / 3e11),
+        ("fp32", "bf16", 0.0, 6e6 / 1e12),
+        ("bf16", "fp32", 0.0, 6e6 / 3e11),
+        ("bf16", "auto", 1e-3, 1e-3),
+    ],
+)
+def test_the_peak_is_that_of_the_kernels_precision_or_of_the_asked_one(
+    dtype: str, precision: str, overhead: float, seconds: float
+) -> None:
+    assert costs_of(matmul(dtype), CHIP, precision, overhead)(1) == pytest.approx(seconds, rel=1e-12)
+
+
+def test_a_kernel_without_flops_takes_the_time_of_its_bytes() -> None:
+    graph = Graph("copy")
+    x = graph.input("x", (1000,), "bf16")
+    y = Tensor("y", (500,), "bf16")
+    graph.op("elementwise", "copy", [x], [y], 0)
+    graph.output(y)
+    assert costs_of(graph)(1) == 3000 / 1e9
+
+
+def written(text: str) -> tuple[Structure, Rules]:
+    """Return a graph of ops written as ``kind: inputs > output``, each of 8 numbers."""
+    graph = Graph("written")
+    found: dict[str, Any] = {}
+    for at, step in enumerate(text.split(";")):
+        kind, _, rest = step.partition(":")
+        reads, _, made = rest.partition(">")
+        for name in reads.split():
+            if name not in found:
+                found[name] = graph.input(name, (8, 8), "bf16")
+        one = Tensor(made.strip(), (8, 8), "bf16")
+        graph.op(kind.strip(), f"o{at}", [found[name] for name in reads.split()], [one], 10)
+        found[one.name] = one
+    graph.output(found[one.name])
+    structure = Structure(graph)
+    return structure, Rules(structure)
+
+
+@pytest.mark.parametrize(
+    ("text", "ops", "steps"),
+    [
+        # Four readers of x: 3^4 - 2^4.
+        ("elementwise: x > a; elementwise: x > b; elementwise: x > c; elementwise: x > d", 4, 65),
+        # Two of them alone: 3^2 - 2^2.
+        ("elementwise: x > a; elementwise: x > b; elementwise: x > c; elementwise: x > d", 2, 5),
+        # The last reader depends on the first: 3^3 - 2^3.
+        ("elementwise: x > a; elementwise: x > b; elementwise: x > c; elementwise: x a > d", 4, 19),
+        # The second depends on the first, and the two after it on no other.
+        ("elementwise: x > a; elementwise: x a > b; elementwise: x > c; elementwise: x > d", 4, 19),
+        # A chain of 4: all runs, 4 + 3 + 2 + 1.
+        ("elementwise: x > a; elementwise: a > b; elementwise: b > c; elementwise: c > d", 4, 10),
+        # Runs end before an op that fuses with none: 2 + 1 + 1 + 2 + 1.
+        ("elementwise: x > a; elementwise: a > b; opaque: b > c; elementwise: c > d; elementwise: d > e", 5, 7),
+        # What gathers from rows never shares a kernel with the sum of the rows before it: 2 + 2 + 1.
+        ("reduction: x > a; elementwise: a > b; injective: b > c", 3, 5),
+        # The first two share nothing, until the third joins them.
+        ("elementwise: x > a; elementwise: y > b; elementwise: a b > c", 3, 5),
+        # Two chains of two that the last op joins: 4 ops of their own, 1-3, 2-4 not in order, and what the last joins.
+        ("elementwise: x > a; elementwise: a > b; elementwise: y > c; elementwise: b c > d", 4, 8),
+    ],
+)
+def test_a_search_of_more_steps_than_its_lower_bounds_is_not_begun(text: str, ops: int, steps: int) -> None:
+    structure, rules = written(text)
+    part = (1 << ops) - 1
+    assert [takes_more(structure, rules, part, limit) for limit in (steps - 1, steps)] == [True, False]
+
+
+def test_lower_bounds_are_no_more_than_all_connected_runs() -> None:
+    for ops, starts in itertools.product(range(1, 7), range(2)):
+        chained = "; ".join(f"elementwise: t{at} > t{at + 1}" for at in range(starts, ops + starts))
+        structure, rules = written(chained)
+        assert takes_more(structure, rules, (1 << ops) - 1, ops * (ops + 1) // 2 - 1)
+        assert not takes_more(structure, rules, (1 << ops) - 1, ops * (ops + 1) // 2)
