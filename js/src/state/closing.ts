@@ -1,4 +1,4 @@
-// What a closed model gives free, although the host keeps parts of it.
+// Releases the memory of a closed model.
 
 import { type HostModel, layoutOf, type Model } from "./model.ts";
 import { TRAIT_NAMES, wireName } from "./sync.ts";
@@ -19,7 +19,7 @@ export function freeWhenClosed(model: Model) {
   layoutOf(model)?.on?.("destroy", forgetModel);
 }
 
-/** Takes the callbacks, and with them the model, out of a comm. */
+/** Replaces the comm's callbacks, which keep the model alive. */
 function forgetModel(closed: HostModel | undefined) {
   closed?.comm?.on_msg?.(ignore);
   closed?.comm?.on_close?.(ignore);

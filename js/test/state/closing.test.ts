@@ -73,10 +73,13 @@ describe("a closed model", () => {
     model.close();
     expect(model.values.has("_esm")).toBe(false);
   });
-  it("in a host that does not tell which model was closed, or has no comms, ends as well", () => {
+  it.each([
+    ["does not tell which model was closed", undefined],
+    ["has no comms", {}],
+    ["has comms without callbacks", { comm: {} }],
+  ])("in a host that %s ends as well", (_, closed) => {
     const { model } = make();
-    for (const closed of [undefined, {}, { comm: {} }])
-      for (const callback of model.callbacks) callback(closed as never);
+    for (const callback of [...model.callbacks]) callback(closed as never);
     expect(model.values.has("_esm")).toBe(false);
   });
 });

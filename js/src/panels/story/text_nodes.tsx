@@ -2,10 +2,7 @@
 
 import { createElement, type VNode } from "preact";
 import { withoutControls } from "../../text/controls.ts";
-
-/** A text, or an element: its name, followed by its nodes. */
-type TextNode = string | TextElement;
-interface TextElement extends ReadonlyArray<TextNode> {}
+import type { TextNode } from "../../wire/types.ts";
 
 const ELEMENTS: ReadonlySet<unknown> = new Set([
   ...["p", "h3", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "br"],
