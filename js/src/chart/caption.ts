@@ -2,7 +2,8 @@
 // pictures show the same texts.
 
 import { chipFrame, isInFrame } from "../roofline/chip_frame.ts";
-import { colouringOf, type NumberColouring } from "../roofline/colouring.ts";
+import { colouringOf } from "../roofline/colouring.ts";
+import { commonOperation } from "../roofline/operations.ts";
 import { isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
 import { colourTitle } from "../text/columns.ts";
@@ -11,6 +12,7 @@ import { reasonOf } from "../text/reasons.ts";
 import { withWhatIf } from "../text/what_if.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { filterWords, numerals, openWords, strings } from "../words/words.ts";
+import { ticksOfScale } from "./layers/colour_scale.tsx";
 import { PATTERN_COUNT } from "./points/shapes.ts";
 import { categoryColour } from "./scene.ts";
 import type { Theme } from "./theme.ts";
@@ -36,19 +38,24 @@ export interface Legend {
   readonly title: string;
   /** Whether the legend shows its title: not for categories. */
   readonly isTitled: boolean;
-  readonly scale: NumberColouring | undefined;
+  /** The numbers under the scale of colours. Undefined for texts. */
+  readonly ticks: readonly string[] | undefined;
   readonly entries: readonly LegendEntry[];
 }
 
 /** Returns the legend of the points' colours. Undefined if all kernels have the same category. */
-export function legendOf(store: Pick<Store, "kernels" | "colourBy">, theme: Theme): Legend | undefined {
+export function legendOf(
+  store: Pick<Store, "kernels" | "colourBy" | "askedPrecision">,
+  theme: Theme,
+): Legend | undefined {
   const kernels = store.kernels.value;
   const colouring = colouringOf(kernels, store.colourBy.value);
   const { unknown } = colouring;
   const isTitled = colouring.key !== "category";
-  const scale = colouring.kind === "number" ? colouring : undefined;
+  const operation = commonOperation(kernels, store.askedPrecision.value);
+  const ticks = colouring.kind === "number" ? ticksOfScale(colouring, operation) : undefined;
   const values = colouring.kind === "number" ? [] : colouring.column.values;
-  if (!scale && values.length < 2 && !unknown) return;
+  if (!ticks && values.length < 2 && !unknown) return;
   const most = kernels.series ? PATTERN_COUNT : theme.categories.length;
   const entries = values
     .slice(0, most)
@@ -56,7 +63,7 @@ export function legendOf(store: Pick<Store, "kernels" | "colourBy">, theme: Them
   const more = values.length - most;
   if (more > 0) entries.push(entry(strings.moreCategories(more), -1));
   if (unknown > 0) entries.push(entry(`${filterWords.notTold} (${numerals.whole(unknown)})`, -1, theme.muted));
-  return { title: titleOf(kernels, colouring.key), isTitled, scale, entries };
+  return { title: titleOf(kernels, colouring.key), isTitled, ticks, entries };
 }
 
 const entry = (name: string, code: number, colour?: string, value?: string): LegendEntry => ({

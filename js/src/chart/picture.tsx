@@ -1,7 +1,6 @@
 // The chart as a picture: SVG text, computed from the state, the size and the theme, without the DOM. The title is above
 // the layers of the chart, the legend and the sentence are below.
 
-import type { NumberColouring } from "../roofline/colouring.ts";
 import type { Store } from "../state/store.ts";
 import { withoutForbidden } from "../text/xml.ts";
 import { captionOf, hasLegend, legendOf } from "./caption.ts";
@@ -38,7 +37,7 @@ function caption(store: Store, width: number, theme: Theme, pointedChip: string 
   const lines: Line[] = [];
   let [x, y] = [EDGE_PX, LINE_PX / 2];
   const legend = hasLegend(store) ? legendOf(store, theme) : undefined;
-  let scale: { readonly of: NumberColouring; readonly x: number; readonly y: number } | undefined;
+  let scale: { readonly ticks: readonly string[]; readonly x: number; readonly y: number } | undefined;
   const add = (text: string, dot: Line["dot"], indent = EDGE_PX) => {
     const room = textWidth(text) + EDGE_PX + indent;
     if (x > EDGE_PX && x + room > width) [x, y] = [EDGE_PX, y + LINE_PX];
@@ -46,9 +45,9 @@ function caption(store: Store, width: number, theme: Theme, pointedChip: string 
     x += room + EDGE_PX;
   };
   if (legend?.isTitled) add(legend.title, undefined, 0);
-  if (legend?.scale) {
-    scale = { of: legend.scale, x, y: y + 2 };
-    x += scaleWidth(legend.scale) + 2 * EDGE_PX;
+  if (legend?.ticks) {
+    scale = { ticks: legend.ticks, x, y: y + 2 };
+    x += scaleWidth(legend.ticks) + 2 * EDGE_PX;
   }
   for (const { name, colour, code } of legend?.entries ?? [])
     add(name, colour ? { colour, category: code } : undefined);
@@ -108,7 +107,9 @@ export function pictureOf(
         {over}
         <Labels labels={labels} scene={scene} />
       </svg>
-      {under.scale && <ColourScale scale={under.scale.of} theme={theme} x={under.scale.x} y={bottom + under.scale.y} />}
+      {under.scale && (
+        <ColourScale ticks={under.scale.ticks} theme={theme} x={under.scale.x} y={bottom + under.scale.y} />
+      )}
       {under.lines.map(({ text, x, y, dot }) => (
         <>
           {dot && <CategoryDot {...dot} x={x - 8} y={bottom + y + 8} outline={theme.background} />}

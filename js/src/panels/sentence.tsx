@@ -39,7 +39,8 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
   const room = useRef<Room>(undefined);
   const { text, note } = captionOf(store, pointedChip);
   const row = store.described.value;
-  const colour = row === undefined ? undefined : colourRow(store.drawn.value, row, store.colourBy.value);
+  const colour =
+    row === undefined ? undefined : colourRow(store.drawn.value, row, store.colourBy.value, store.askedPrecision.value);
   room.current = roomFor([text, note], width, room.current);
   return (
     <LiveText

@@ -2,7 +2,6 @@
 
 import { memoize } from "../ui/memoize.ts";
 import type { DictColumn, Kernels } from "../wire/columns.ts";
-import { commonOperation, type Operation } from "./operations.ts";
 
 /** The colours of texts. Each text has its own colour. */
 export interface TextColouring {
@@ -23,8 +22,6 @@ export interface NumberColouring {
   readonly isLog: boolean;
   /** The number of rows whose value is unknown. Their points are hollow. */
   readonly unknown: number;
-  /** The unit of the values if they are operations. */
-  readonly operation: Operation;
 }
 
 export type Colouring = TextColouring | NumberColouring;
@@ -60,7 +57,7 @@ export function colouringOf(kernels: Kernels, key: string): Colouring {
   const column = columnOf(kernels, key);
   if (column === undefined) return colouringOf(kernels, CATEGORY);
   return memo(column, [key, kernels.own], () =>
-    column instanceof Float64Array ? numbers(key, column, kernels) : texts(key, column, kernels.own),
+    column instanceof Float64Array ? numbers(key, column, kernels.own) : texts(key, column, kernels.own),
   );
 }
 
@@ -77,15 +74,15 @@ function texts(key: string, column: DictColumn, n: number): TextColouring {
   return { kind: "text", key, column: { values, codes }, unknown };
 }
 
-function numbers(key: string, values: Float64Array, kernels: Kernels): NumberColouring {
+function numbers(key: string, values: Float64Array, n: number): NumberColouring {
   let [low, high, unknown] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
-  for (let row = 0; row < kernels.own; row++) {
+  for (let row = 0; row < n; row++) {
     const value = values[row] as number;
     if (!Number.isFinite(value)) unknown++;
     else [low, high] = [Math.min(low, value), Math.max(high, value)];
   }
   const isLog = low > 0 && high > MAX_LINEAR_FACTOR * low;
-  return { kind: "number", key, values, low, high, isLog, unknown, operation: commonOperation(kernels) };
+  return { kind: "number", key, values, low, high, isLog, unknown };
 }
 
 /** Returns the value at a share of the scale: at 0 the lowest, at 1 the highest. */

@@ -44,5 +44,5 @@ export const operationsOf = (kernels: Kernels, asked: string): ReadonlySet<Opera
   new Set(flopKindsOf(kernels).map(([key, own]) => operationIn(isPlain(key) ? own || asked : key)));
 
 /** Returns the unit of a sum over all kernels. */
-export const commonOperation = (kernels: Kernels, asked = ""): Operation =>
+export const commonOperation = (kernels: Kernels, asked: string): Operation =>
   operationsOf(kernels, asked).has("OP") ? "OP" : "FLOP";

@@ -82,6 +82,7 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
     const roof = roofs.value.get(state.focusChip.value);
     return roof && isRoof(roof) ? roof : undefined;
   });
+  const askedPrecision = computed(() => (focusRoof.value ?? shownRoofs.value[0])?.precision ?? "");
   let beforeDrag: Roof | undefined;
   /**
    * The focus roof. During a drag with very many kernels, this is the roof from before the drag, because adding the
@@ -150,6 +151,8 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
     lacking,
     shownRoofs,
     focusRoof,
+    /** The precision of kernels without a precision of their own: that of the focus roof, or of the first shown roof. */
+    askedPrecision,
     restedRoof,
     /** Copies of the signals for panels. During a drag the copies are throttled, so that a person can read them. */
     throttled: paced,

@@ -199,7 +199,7 @@ export function tooltipRows(
   const rows: TooltipRow[] = [];
   const add = (label: string, value: string | undefined) => value !== undefined && rows.push([label, value]);
   add(kernels.series ? strings.series : words.category, category === null ? undefined : categoryName(category));
-  const colour = colourRow(kernels, row, colourBy);
+  const colour = colourRow(kernels, row, colourBy, roof.precision);
   if (colour) rows.push(colour);
   const each = kernels.count[row] as number;
   if (view === "time") {
@@ -245,15 +245,15 @@ const ALWAYS_IN_TOOLTIP = ["category", "time", "self_time"];
 
 /**
  * Returns the name and the value of the column that gives points their colours. Returns undefined for a column whose
- * value the tooltip has anyway, and for a total.
+ * value the tooltip has anyway, and for a total. `asked` is the precision of kernels that have none of their own.
  */
-export function colourRow(kernels: Kernels, row: number, colourBy: string): TooltipRow | undefined {
+export function colourRow(kernels: Kernels, row: number, colourBy: string, asked: string): TooltipRow | undefined {
   const colouring = colouringOf(kernels, colourBy);
   if (ALWAYS_IN_TOOLTIP.includes(colouring.key) || isTotal(kernels, row)) return;
   const [title, unit] = colourTitle(colouring.key);
   if (codeAt(colouring, row) < 0) return [title, filterWords.notTold];
   if (colouring.kind === "text") return [title, textAt(colouring.column, row) ?? ""];
-  return [title, formatValue(colouring.values[row] as number, unit, 3, operationOf(kernels, row, ""))];
+  return [title, formatValue(colouring.values[row] as number, unit, 3, operationOf(kernels, row, asked))];
 }
 
 /**

@@ -2,14 +2,15 @@
 
 import { describe, expect, it } from "vitest";
 import { legendOf } from "../../src/chart/caption.ts";
-import { scaleWidth, ticksOfScale } from "../../src/chart/layers/colour_scale.tsx";
+import { scaleWidth } from "../../src/chart/layers/colour_scale.tsx";
 import { pictureOf } from "../../src/chart/picture.tsx";
 import { pointColours } from "../../src/chart/scene.ts";
 import { DARK, forcedTheme, LIGHT, type Theme } from "../../src/chart/theme.ts";
 import { colouringOf, type NumberColouring, SCALE_STEPS } from "../../src/roofline/colouring.ts";
+import type { Roof } from "../../src/roofline/roofline.ts";
 import { createStore } from "../../src/state/store.ts";
-import { sentenceOf, tooltipRows } from "../../src/text/describe.ts";
-import { makeChip, makeKernels, makeRoof, wireKernels } from "../helpers.ts";
+import { colourRow, sentenceOf, tooltipRows } from "../../src/text/describe.ts";
+import { makeChip, makeKernels, makeRoof, wireChip, wireKernels } from "../helpers.ts";
 import { onOneChip, scene } from "../scenes.ts";
 
 const linear = (hex: string) =>
@@ -93,19 +94,32 @@ describe("points by a column of numbers", () => {
       title: "start",
       entries: [{ name: "not given (1)", colour: LIGHT.muted, code: -1 }],
     });
-    expect(ticksOfScale(colouring)).toEqual(["1 ms", "100 ms", "10 s"]);
-    expect(scaleWidth(colouring)).toBeGreaterThanOrEqual(160);
+    expect(legend?.ticks).toEqual(["1 ms", "100 ms", "10 s"]);
+    expect(scaleWidth(legend?.ticks ?? [])).toBeGreaterThanOrEqual(160);
     const { svg } = pictureOf(store, 700, () => 400, LIGHT);
     for (const text of ["start", "1 ms", "100 ms", "10 s", "not given (1)"]) expect(svg).toContain(`>${text}</text>`);
     for (const colour of LIGHT.scale) expect(svg).toContain(`fill="${colour}"`);
   });
-  it("have a legend in OP if operations of integers are among the operations", () => {
-    const ticks = (precision: string) => {
-      const [small, large] = [1e9, 3e9].map((flops) => ({ ...SPEC, flops, precision }));
-      return ticksOfScale(colouringOf(makeKernels([small, large] as (typeof SPEC)[]), "flops") as NumberColouring);
-    };
-    expect(ticks("int8")).toEqual(["1 GOP", "2 GOP", "3 GOP"]);
-    expect(ticks("bf16")).toEqual(["1 GFLOP", "2 GFLOP", "3 GFLOP"]);
+  describe.each([
+    ["int8", null, "OP"],
+    ["bf16", null, "FLOP"],
+    ["bf16", "int8", "OP"],
+    ["int8", "bf16", "FLOP"],
+  ])("shown under %s, with the precision %s of their own", (asked, precision, unit) => {
+    const specs = [1e9, 3e9].map((flops) => ({ ...SPEC, flops, ...(precision && { precision }) }));
+    const chips = [wireChip({ peaks: { bf16: 1e14, int8: 2e14 } })];
+    const changes = { chips, kernels: wireKernels(specs), colour_by: "flops", precision: asked };
+    const store = createStore(onOneChip(specs, changes), new AbortController().signal);
+    it(`have ${unit} in their legend, their picture and their texts`, () => {
+      const ticks = [`1 G${unit}`, `2 G${unit}`, `3 G${unit}`];
+      expect(legendOf(store, LIGHT)?.ticks).toEqual(ticks);
+      const { svg } = pictureOf(store, 700, () => 400, LIGHT);
+      for (const text of ticks) expect(svg).toContain(`>${text}</text>`);
+      const { drawn, focusRoof, askedPrecision } = store;
+      const told = [expect.any(String), ticks[2]];
+      expect(tooltipRows(drawn.value, 1, focusRoof.value as Roof, "roofline", [], {}, "flops")).toContainEqual(told);
+      expect(colourRow(drawn.value, 1, "flops", askedPrecision.value)).toEqual(told);
+    });
   });
   it("say their value in the tooltip", () => {
     const roof = makeRoof(makeChip());

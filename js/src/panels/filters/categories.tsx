@@ -4,7 +4,7 @@
 import { useComputed } from "@preact/signals";
 import { legendOf, titleOf } from "../../chart/caption.ts";
 import { FONT_PX } from "../../chart/labels/text_fitting.ts";
-import { ColourScale, SCALE_HEIGHT_PX, scaleWidth, ticksOfScale } from "../../chart/layers/colour_scale.tsx";
+import { ColourScale, SCALE_HEIGHT_PX, scaleWidth } from "../../chart/layers/colour_scale.tsx";
 import { CategoryDot } from "../../chart/layers/points.tsx";
 import { PATTERN_COUNT, patternPath, patternWidth } from "../../chart/points/shapes.ts";
 import { categoryColour } from "../../chart/scene.ts";
@@ -121,7 +121,7 @@ interface LegendProps {
 export function Legend({ store, theme }: LegendProps) {
   const legend = legendOf(store, theme);
   if (!legend) return null;
-  const { title, isTitled, scale, entries } = legend;
+  const { title, isTitled, ticks, entries } = legend;
   const lock = store.lockNote("filters");
   const all = store.byCategory.value.map(({ name }) => name);
   const chosen = store.categories.value ?? all;
@@ -133,15 +133,15 @@ export function Legend({ store, theme }: LegendProps) {
   return (
     <fieldset class="roofwidget-legend" aria-label={`${words.colourBy} ${title}`}>
       {isTitled && <span>{title}</span>}
-      {scale && (
+      {ticks && (
         <svg
-          width={scaleWidth(scale)}
+          width={scaleWidth(ticks)}
           height={SCALE_HEIGHT_PX}
           font-size={FONT_PX}
           role="img"
-          aria-label={strings.scale(title, ticksOfScale(scale))}
+          aria-label={strings.scale(title, ticks)}
         >
-          <ColourScale scale={scale} theme={theme} />
+          <ColourScale ticks={ticks} theme={theme} />
         </svg>
       )}
       {entries.map(({ name, value, colour, code }) => {
