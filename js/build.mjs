@@ -43,9 +43,9 @@ const madeOf = (name, contents) => ({
 });
 
 /** The loader of a language, which the starter of each widget holds as text. */
-const loaderOf = (language) => ({
+const loaderText = (language) => ({
   ...madeOf(
-    `loader.${language}.js`,
+    `loader_text.${language}.js`,
     `import { loaderOf } from "./loader.ts";
     import { loadWords } from "./words/${language}.ts";
     export default loaderOf(loadWords);`,
@@ -57,7 +57,7 @@ const loaderAsText = {
   setup(build) {
     build.onResolve({ filter: /^loader:/ }, ({ path }) => ({ path, namespace: "loader" }));
     build.onLoad({ filter: /./, namespace: "loader" }, async ({ path }) => {
-      const { outputFiles, metafile } = await esbuild.build(loaderOf(path.slice("loader:".length)));
+      const { outputFiles, metafile } = await esbuild.build(loaderText(path.slice("loader:".length)));
       const files = Object.keys(metafile.inputs).filter((file) => file.startsWith("src/"));
       return {
         contents: outputFiles[0].text.trim(),

@@ -3,7 +3,7 @@
 // from this model, and compares them with their digests before they run. A page imports the same code and texts only once,
 // for all widgets of the page.
 
-import { imported } from "./starter.ts";
+import { importText } from "./import_text.ts";
 import { inflated } from "./wire/packed.ts";
 import type { loadWords } from "./words/en.ts";
 import type { Like } from "./words/words.ts";
@@ -102,7 +102,7 @@ function codeIn(shared: WidgetModel, language: string): Promise<FrontEnd> {
       check("style", style, digests),
     ]);
     const [first, second, css] = await Promise.all([words, script, style].map(inflated));
-    const make = await imported<FrontEnd["make"]>([first as ArrayBuffer, "\n", second as ArrayBuffer]);
+    const make = await importText<FrontEnd["make"]>([first as ArrayBuffer, "\n", second as ArrayBuffer]);
     return { make, style: new TextDecoder().decode(css) };
   });
 }

@@ -2,6 +2,8 @@
 // has imported, so each closed widget leaves its script behind. Therefore this script holds the loader (loader.ts) only as
 // text. A page imports the same text once, for all widgets of the page.
 
+import { importText } from "./import_text.ts";
+
 const LOADERS = Symbol.for("roofwidget loaders");
 
 /** Makes what anywidget initializes and draws. */
@@ -12,20 +14,10 @@ export const starterOf = (loader: string) => async () => {
   const page = globalThis as { [LOADERS]?: Record<string, Promise<Make>> };
   page[LOADERS] ??= {};
   const known = page[LOADERS];
-  known[loader] ??= imported<Make>([loader]).catch((error: unknown) => {
+  known[loader] ??= importText<Make>([loader]).catch((error: unknown) => {
     // The next widget tries to import the loader again.
     delete known[loader];
     throw error;
   });
   return (await known[loader])();
 };
-
-/** Imports a script, and returns what it exports. */
-export async function imported<T>(script: BlobPart[]): Promise<T> {
-  const url = URL.createObjectURL(new Blob(script, { type: "text/javascript" }));
-  try {
-    return (await import(/* @vite-ignore */ url)).default;
-  } finally {
-    URL.revokeObjectURL(url);
-  }
-}
