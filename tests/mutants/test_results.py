@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,18 @@ def test_a_mutant_of_stryker_has_the_lines_that_it_changes(tmp_path: Path) -> No
         "js/src/x.ts :: a = b + c; ~> a = b - c;",
         "js/src/x.ts :: if (a) { d(); } ~> if (a) {}",
     ]
+
+
+def test_the_documented_table_adds_up() -> None:
+    """The documentation has one row of `table` for each file, and their sum."""
+    text = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\S+\.(?:py|ts)|all) \|((?: [\d,]+ \|){5}) (\S+) % \|$", text, re.MULTILINE)
+    counts = {name: [int(each.replace(",", "")) for each in re.findall(r"[\d,]+", cells)] for name, cells, _ in rows}
+    *files, last = counts
+    assert last == "all"
+    assert counts["all"] == [sum(column) for column in zip(*(counts[name] for name in files), strict=True)]
+    assert len(rows) == len(counts)
+    for name, _, score in rows:
+        mutants, killed, timeout, survived, equivalent = counts[name]
+        assert mutants == killed + timeout + survived + equivalent, name
+        assert score == f"{100 * (killed + timeout) / (mutants - equivalent):.1f}", name
