@@ -276,6 +276,26 @@ def test_widgets_made_and_closed_leave_no_nodes(notebook: OpenNotebook) -> None:
     assert counts[2] - counts[0] < 8
 
 
+def test_a_widget_closed_while_it_is_dragged_saved_and_changed_by_python_leaves_an_empty_output(
+    notebook: OpenNotebook,
+) -> None:
+    book = notebook([GUIDE])
+    book.run(0)
+    drawn = Drawn(book)
+
+    def change_and_close() -> None:
+        drawn.eventually(lambda: book.python("len(w.what_if)") == 1)
+        book.python("setattr(w, 'bandwidth', 2.5e12)")
+        drawn.tool("png").evaluate("(button) => button.click()")
+        book.python("w.close()")
+        expect(drawn.root).to_have_count(0)
+
+    with book.page.expect_download() as download:
+        drawn.drag("bandwidth", 0.2, during=change_and_close)
+    assert download.value.suggested_filename == "roofline.png"
+    expect(book.cell(0).locator(".jp-OutputArea-output")).to_have_text("")
+
+
 @pytest.mark.parametrize("close", ["w.close()", "w.close(); w.layout.close()", "w.layout.close(); w.close()"])
 def test_closed_widgets_leave_no_kernels(notebook: OpenNotebook, close: str) -> None:
     book = notebook([MANY, close])

@@ -450,7 +450,11 @@ export function createSync(model: Model, history: History) {
       abort.addEventListener("abort", () => model.off(event, listener));
     }
     messages.follow(abort);
-    abort.addEventListener("abort", endSteps);
+    abort.addEventListener("abort", () => {
+      endSteps();
+      // A view that the host removes later ends its gesture. By then, the closed model has no values.
+      stop();
+    });
   }
 
   return {

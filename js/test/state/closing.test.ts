@@ -3,6 +3,10 @@
 import { describe, expect, it, vi } from "vitest";
 import traits from "../../../tests/golden/traits.json";
 import { freeWhenClosed } from "../../src/state/closing.ts";
+import { createStore } from "../../src/state/store.ts";
+import { TRAIT_NAMES, wireName } from "../../src/state/sync.ts";
+import { stateOf } from "../chains.ts";
+import { eachWithClock, FakeModel } from "../helpers.ts";
 
 /** An ipywidgets model, as a host makes it. */
 class HostModel {
@@ -81,5 +85,30 @@ describe("a closed model", () => {
     const { model } = make();
     for (const callback of [...model.callbacks]) callback(closed as never);
     expect(model.values.has("_esm")).toBe(false);
+  });
+});
+
+describe("a drag that a closed model ends", () => {
+  const abort = eachWithClock();
+  it.each([
+    ["without a move", false],
+    ["after a move", true],
+  ])("%s takes nothing more from Python, keeps its value, and sends nothing", (_, moves) => {
+    const model = new FakeModel(stateOf([]));
+    const controller = abort();
+    const store = createStore(model, controller.signal);
+    const drag = store.dragRates({ quantity: "bandwidth" });
+    if (moves) drag.move([7]);
+    vi.advanceTimersByTime(1000);
+    model.receive("what_if", { [store.focusChip.value]: { peak_flops: { bf16: 5 } } });
+    const { value: shown } = store.whatIf;
+    const count = model.sent.length;
+    controller.abort();
+    for (const name of TRAIT_NAMES) delete model.state[wireName(name)];
+    expect(store.isHeld.value).toBe(false);
+    drag.move([9]);
+    drag.end();
+    expect(store.whatIf.value).toEqual(shown);
+    expect(model.sent).toHaveLength(count);
   });
 });
