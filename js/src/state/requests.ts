@@ -17,6 +17,7 @@ type Request =
 
 /** A request without a reply is repeated after this time, ms. Each time, the time doubles, up to the maximum. */
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [4000, 60_000];
+const CLOSED = "the widget was closed";
 
 export type Requests = ReturnType<typeof createRequests>;
 
@@ -31,6 +32,7 @@ export function createRequests(model: Model, abort: AbortSignal) {
   let refuse: (() => void) | undefined;
 
   function once(request: Request, data?: ArrayBuffer): Promise<Reply> {
+    if (abort.aborted) return Promise.reject(new Error(CLOSED));
     if (refusal) return Promise.resolve(refusal);
     number += 1;
     const content = { kind, page, number, ...request };
@@ -52,7 +54,7 @@ export function createRequests(model: Model, abort: AbortSignal) {
       }
       function close() {
         stop();
-        reject(new Error("the widget was closed"));
+        reject(new Error(CLOSED));
       }
       function read(reply?: unknown) {
         const { kind: word, page: to, number: of } = (reply ?? {}) as Record<string, unknown>;

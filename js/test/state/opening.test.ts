@@ -166,4 +166,17 @@ describe("a request", () => {
     current().abort();
     await reply;
   });
+  it("is not sent after the widget was closed, also if it waited for the request before it", async () => {
+    const { model, requests, settle } = make();
+    const replies = ["cancel", "catalogue"].map((ask) =>
+      expect(requests.ask({ ask } as Parameters<typeof requests.ask>[0])).rejects.toThrow("closed"),
+    );
+    await settle();
+    current().abort();
+    await settle();
+    expect(model.asked.map(({ ask }) => ask)).toEqual(["cancel"]);
+    expect(vi.getTimerCount()).toBe(0);
+    await Promise.all(replies);
+    await expect(requests.ask({ ask: "catalogue" })).rejects.toThrow("closed");
+  });
 });
