@@ -7,6 +7,8 @@ import io
 import json
 import math
 import sys
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from pyarrow import parquet as pq
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
+from roofwidget.readers.input.source import Source
 
 REAL = Path(__file__).parents[2].parent / "shared/data/profiles"
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -261,6 +264,141 @@ def test_without_pyarrow_and_polars_the_error_names_what_to_install(monkeypatch:
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(ImportError, match=r"pip install 'roofwidget\[parquet\]'"):
         read(FORMS["Parquet"])
+
+
+def parquet(columns: dict[str, Any]) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer)
+    return buffer.getvalue()
+
+
+def zipped(data: bytes, *more: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("kernels.parquet", data)
+        for name in more:
+            archive.writestr(name, "")
+    return buffer.getvalue()
+
+
+@pytest.fixture(params=["pyarrow", "polars"])
+def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The library that reads Parquet."""
+    if request.param == "polars":
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    return str(request.param)
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("pack", [gzip.compress, zipped])
+def test_a_parquet_file_is_read_from_a_compressed_file(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = tmp_path / "kernels.packed"
+    path.write_bytes(pack(as_parquet(Path())))
+    assert counts(read(path)) == counts(SAME)
+
+
+@pytest.mark.usefixtures("library")
+def test_a_parquet_file_in_an_archive_of_several_files_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.zip"
+    path.write_bytes(zipped(as_parquet(Path()), "notes.txt"))
+    assert counts(read(Source.of(path).members()["kernels.parquet"])) == counts(SAME)
+
+
+@pytest.mark.usefixtures("library")
+def test_columns_of_parquet_of_every_type_are_numbers_texts_or_named_as_unused() -> None:
+    given = parquet(
+        {
+            "kernel": pa.array(["a", "b", None]).dictionary_encode(),
+            "flops": pa.array([1, None, 3], pa.int64()),
+            "dram": pa.array([[1], [2, 3], []]),
+            "dram.bytes": [1.5, 2.5, 3.5],
+            "on": [True, False, None],
+            "start": pa.array([1, 2, 3], pa.timestamp("ns")),
+            "blob": [b"a", b"b", b"c"],
+            "note": pa.array(["x", None, "x"], pa.large_string()),
+        }
+    )
+    kernels = read(given, columns={"bytes": "dram.bytes"})
+    assert kernels.names.tolist() == ["a", "b", ""]
+    np.testing.assert_array_equal(kernels.flops, [1, NAN, 3])
+    np.testing.assert_array_equal(kernels.bytes, [1.5, 2.5, 3.5])
+    np.testing.assert_array_equal(kernels.extra["on"], [1, 0, NAN])
+    assert kernels.extra["note"].tolist() == ["x", None, "x"]
+    assert "columns not used: dram, start, blob" in kernels.warnings
+    with pytest.raises(ProfileError, match="column 'dram': a cell of type [Ll]ist.* is not a number"):
+        read(given, columns={"bytes": "dram"})
+
+
+@pytest.mark.usefixtures("library")
+def test_a_parquet_file_without_numbers_and_texts_says_so() -> None:
+    with pytest.raises(ProfileError, match="a Parquet file without a column of numbers or texts"):
+        read(parquet({"name": [[1]], "time": [[2.0]]}))
+
+
+@pytest.mark.usefixtures("library")
+def test_the_cells_of_a_parquet_file_are_counted_over_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roofwidget.readers.tables.parquet._BATCH_CELLS", 40)
+    monkeypatch.setattr("roofwidget.readers.tables.parquet._MAX_CELLS", 400)
+    assert len(read(parquet({"name": ["k"] * 100, "flops": [1] * 100, "bytes": [2] * 100, "time": [1.0] * 100}))) == 100
+    with pytest.raises(ProfileError, match="a Parquet file of more than 400 cells"):
+        read(parquet({"name": ["k"] * 101, "flops": [1] * 101, "bytes": [2] * 101, "time": [1.0] * 101}))
+
+
+@pytest.mark.usefixtures("library")
+def test_the_bytes_of_a_parquet_file_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roofwidget.readers.tables.parquet._MAX_BYTES", 2**12)
+    with pytest.raises(ProfileError, match="a Parquet file of more than .* of cells"):
+        read(parquet({"name": [f"{row}" + "x" * 100 for row in range(100)], "time": [1.0] * 100}))
+
+
+def test_a_nested_column_of_parquet_that_begins_like_another_column_is_refused() -> None:
+    given = {"name": ["a"], "time": [1.0], "name.of": pa.array([{"it": 1}])}
+    with pytest.raises(
+        ProfileError, match=r"column 'name\.of\.it' is neither numbers nor texts, and begins like another"
+    ):
+        read(parquet(given))
+
+
+def test_a_parquet_file_with_a_column_twice_or_too_many_columns_is_refused() -> None:
+    twice = pa.Table.from_arrays([pa.array(["a"]), pa.array([1.0]), pa.array([2.0])], ["name", "time", "time"])
+    buffer = io.BytesIO()
+    pq.write_table(twice, buffer)
+    with pytest.raises(ProfileError, match="the table has column 'time' twice"):
+        read(buffer.getvalue())
+    with pytest.raises(ProfileError, match="a table of 20,001 columns; the limit is 20,000"):
+        read(parquet({str(at): [1] for at in range(20_001)}))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("first", [{"name": "warm-up"}, {"name": "a", "flops": 1.0, "note": "x" * 2**20}])
+def test_a_large_list_of_records_is_read_whatever_its_first_record(
+    first: dict[str, Any], pack: Callable[[bytes], bytes]
+) -> None:
+    rows = [first, *({"name": f"k{row}", "flops": 1e9, "time": row + 0.5} for row in range(30_000))]
+    assert len(read(pack(json.dumps(rows).encode()), "table")) == len(rows)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize(
+    "given", [{"kernels": [{"name": "k", "flops": 1}] * 60_000}, [1.5] * 300_000, [[1, 2]] * 200_000]
+)
+def test_large_json_that_is_no_list_of_records_says_what_is_expected(
+    given: Any, pack: Callable[[bytes], bytes]
+) -> None:
+    with pytest.raises(ProfileError, match="expected a list of objects, one per kernel"):
+        read(pack(json.dumps(given).encode()), "table")
+
+
+def test_damaged_json_is_not_called_a_table_without_columns() -> None:
+    with pytest.raises(ProfileError, match="line 1, column 18: not JSON: Expecting property name"):
+        read(b'[{"name": "a"}, {]', "table")
+
+
+@pytest.mark.parametrize("line", ["[INFO] start", "[12:00:01] start", "{'batch': 8}"])
+def test_a_table_after_a_line_that_begins_like_json_is_read(line: str) -> None:
+    assert len(read(csv(line, "name,flops,time", "a,1,2"), "table")) == 1
+    with pytest.raises(ProfileError, match="row 3, column 'time'"):
+        read(csv(line, "name,flops,time", "a,1,x"), "table")
 
 
 def test_what_a_table_writes_as_csv_it_reads_again() -> None:

@@ -9,18 +9,17 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, NoReturn, cast
 
 from roofwidget.readers.errors import ProfileError
 
 _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = b"PK\x03\x04"
 _ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
-_END_OF_ZIP: Final = b"PK\x05\x06"
-# Comes before the end of an archive that has a record with larger numbers.
-_LARGE_ZIP: Final = b"PK\x06\x07"
-# A file takes at least 46 bytes in the table of contents, which may name fewer files than it has.
-_MAX_DIRECTORY_BYTES: Final = 2**21
+_ENTRY_OF_ZIP: Final = b"PK\x01\x02"
+"""Begins an entry of the table of contents."""
+_MAX_DIRECTORY_BYTES: Final = 8 * 2**20
+"""10,000 files with paths of 800 letters."""
 _BUFFER_BYTES: Final = 2**18
 # A piece of an archive. Small pieces tell early that a file is a bomb.
 _PIECE_BYTES: Final = 2**14
@@ -53,31 +52,47 @@ def is_zip(stream: BinaryIO) -> bool:
 
 def listed_files(stream: BinaryIO, name: str, *, most: int) -> dict[str, int]:
     """Return the files of a zip archive and their compressed sizes, without folders and macOS resource forks."""
-    # Read the number of entries first: listing a huge archive would take too much memory.
-    stream.seek(0, io.SEEK_END)
-    stream.seek(max(stream.tell() - 2**16 - 22, 0))
-    tail = stream.read()
-    files, size = _size_of_directory(tail)
-    if files > most or size > _MAX_DIRECTORY_BYTES:
-        raise ProfileError(
-            name, f"a zip archive of more than {most:,} files; extract it and give the path of the profile"
-        )
     try:
-        with zipfile.ZipFile(stream) as archive:
+        with zipfile.ZipFile(cast("BinaryIO", _DirectoryStream(stream, name, most))) as archive:
             return {info.filename: info.compress_size for info in _files(archive)}
+    except ProfileError:
+        raise
     except _DAMAGE as error:
         raise ProfileError(name, f"a damaged zip archive: {error}") from None
 
 
-def _size_of_directory(tail: bytes) -> tuple[int, int]:
-    """Return how many files the end of a zip archive names, and how many bytes they take in its table of contents."""
-    end = tail.rfind(_END_OF_ZIP)
-    if end < 0:
-        return 0, 0
-    # zipfile believes the record of large archives if there is one, and reads as many bytes as are named.
-    large = tail[max(end - 76, 0) : end - 20] if tail[max(end - 20, 0) :].startswith(_LARGE_ZIP) else b""
-    files, size = (large[32:40], large[40:48]) if large else (tail[end + 10 : end + 12], tail[end + 12 : end + 16])
-    return int.from_bytes(files, "little"), int.from_bytes(size, "little")
+class _DirectoryStream:
+    """A zip archive from which zipfile reads the table of contents: it reads all of it by one call.
+
+    Parameters
+    ----------
+    stream
+        The archive.
+    name
+        The archive's name in messages.
+    most
+        The most entries.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, most: int) -> None:
+        self.seek = stream.seek
+        self.tell = stream.tell
+        self._stream = stream
+        self._name = name
+        self._most = most
+
+    def read(self, size: int = -1) -> bytes:
+        if size > _MAX_DIRECTORY_BYTES:
+            takes = f"takes {size / 2**20:,.0f} MiB (at most {_MAX_DIRECTORY_BYTES / 2**20:.0f})"
+            self._refuse(f"whose table of contents {takes}")
+        data = self._stream.read(size)
+        # zipfile makes an object of each entry, whatever number of entries the archive names.
+        if data.count(_ENTRY_OF_ZIP) > self._most:
+            self._refuse(f"of more than {self._most:,} files")
+        return data
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise ProfileError(self._name, f"a zip archive {what}; extract it and give the path of the profile")
 
 
 def _files(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

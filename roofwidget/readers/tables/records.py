@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -61,73 +61,8 @@ from roofwidget.readers.tables.delimited import (
     split_line,
 )
 from roofwidget.readers.tables.notation import unguarded
+from roofwidget.readers.tables.parquet import columns_of_parquet
 from roofwidget.support.did_you_mean import listed
-
-# -- Parquet -------------------------------------------------------------------------------------------------------
-
-# Each cell becomes a Python object. A table of a profile has numbers that differ in each row: more than a byte a cell.
-_MAX_SMALL_CELLS: Final = 400_000
-_MAX_CELLS_PER_BYTE: Final = 1
-
-
-def _parquet(source: Source) -> dict[str, Sequence[Any]]:
-    """Return the columns of a Parquet file.
-
-    Raises
-    ------
-    ImportError
-        If neither pyarrow nor polars is installed.
-    ProfileError
-        If the file is damaged, or has far more cells than its size explains.
-    """
-    read, shape = _parquet_reader()
-    try:
-        with source.open() as stream:
-            _check_shape(source, *shape(stream))
-        with source.open() as stream:
-            return columns_of(read(stream))
-    except ProfileError:
-        raise
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
-        first = (str(error).splitlines() or [""])[0]
-        raise ProfileError(source.name, f"the Parquet file is damaged: {first:.200}") from None
-    except Exception as error:
-        # The errors of polars derive directly from Exception.
-        if type(error).__module__.split(".")[0] != "polars":
-            raise
-        raise ProfileError(source.name, f"the Parquet file is damaged: {error!s:.200}") from None
-
-
-def _check_shape(source: Source, rows: int, width: int) -> None:
-    """Raise an error if a file has far more cells than its size explains. A column of one value takes a few bytes."""
-    if rows * width > max(_MAX_SMALL_CELLS, _MAX_CELLS_PER_BYTE * (source.size or 0)):
-        what = f"{rows:,} rows of {width:,} columns, far more than its size explains"
-        raise ProfileError(source.name, f"{what}; if the file is correct, give its data frame")
-
-
-def _parquet_reader() -> tuple[Callable[[Any], Any], Callable[[Any], tuple[int, int]]]:
-    """Return the functions that return the table of a stream, and its numbers of rows and columns."""
-    try:
-        from pyarrow import parquet as arrow  # noqa: PLC0415 - optional
-    except ImportError:
-        try:
-            import polars  # noqa: PLC0415, ICN001 - optional; named as it is
-        except ImportError:
-            msg = "reading Parquet needs pyarrow or polars: pip install 'roofwidget[parquet]'"
-            raise ImportError(msg) from None
-
-        def of_polars(stream: Any) -> tuple[int, int]:
-            lazy = polars.scan_parquet(stream)
-            return lazy.select(polars.len()).collect().item(), len(lazy.collect_schema())
-
-        return polars.read_parquet, of_polars
-
-    def of_arrow(stream: Any) -> tuple[int, int]:
-        metadata = arrow.read_metadata(stream)
-        return metadata.num_rows, metadata.num_columns
-
-    return arrow.read_table, of_arrow
-
 
 # -- reader --------------------------------------------------------------------------------------------------------
 
@@ -136,6 +71,9 @@ EXPECTED: Final = "a table (CSV, Parquet, JSON records) with a column of names a
 
 _PARQUET: Final = b"PAR1"
 _HOW: Final = "pass columns="
+_NO_RECORDS: Final = "expected a list of objects, one per kernel"
+# An object, or a list. A line such as "[INFO] start" or "[12:00:01] start" is none.
+_BEGIN_OF_JSON: Final = re.compile(r"""\ufeff?\s*(?:\{|\[\s*(?:[\[\]{"]|-?\d[-+.\deE]*\s*[,\]]))""")
 _FIRST_RECORD: Final = re.compile(r"\s*\[\s*(?=\{)")
 
 
@@ -164,14 +102,20 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
         The decimal mark, ``"."`` or ``","``, if the file's numbers do not prove it.
     """
     if source.head.startswith(_PARQUET):
-        return _kernels(_Given(_parquet(source), source.name), columns)
-    # The user may name columns that have no known name.
-    document = source.document(_FIRST_RECORD.match if columns else _begins_with_record)
+        return _kernels(_Given(columns_of_parquet(source), source.name), columns)
+    # The first record may lack amounts, and the user may name columns that have no known name.
+    document = source.document(_FIRST_RECORD.match)
     if document is not None:
         if not _are_records(document):
-            raise ProfileError(source.name, "expected a list of objects, one per kernel")
+            raise ProfileError(source.name, _NO_RECORDS)
         return _kernels(_Given(_columns_of_records(document), source.name), columns)
-    found = _table(source, [column_and_unit(*given)[0] for given in (columns or {}).items()])
+    try:
+        found = _table(source, [column_and_unit(*given)[0] for given in (columns or {}).items()])
+    except ProfileError as error:
+        # A table may come after a line of JSON.
+        if error.row is None and _BEGIN_OF_JSON.match(source.beginning):
+            raise source.damage or ProfileError(source.name, _NO_RECORDS) from None
+        raise
     if decimal is not None:
         found.decimal = decimal
     return _kernels(_Read(found), columns)

@@ -1,0 +1,219 @@
+"""The columns of a Parquet file, by pyarrow or polars.
+
+A column of one value takes a few bytes whatever its length, so the size of a file limits nothing. What the file has is
+decoded in batches and counted, before anything of it is kept. No number of the file's metadata is trusted.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Final, NamedTuple, Protocol
+
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.source import Source
+from roofwidget.readers.tables.delimited import MAX_COLUMNS
+
+_MAX_CELLS: Final = 50_000_000
+"""A million launches with fifty columns. As numbers, these take 0.4 GB."""
+_MAX_BYTES: Final = 2**30
+"""Numbers, and each batch's different texts, in all batches."""
+_MAX_UNPACKED_BYTES: Final = 512 * 2**20
+"""A Parquet file within a compressed file or an archive is unpacked into memory."""
+_BATCH_CELLS: Final = 2**19
+"""Numbers of a batch take 4 MiB."""
+
+
+class _Batch(NamedTuple):
+    rows: int
+    size: int
+    """In bytes, a text that is repeated counts once if the library stores it once."""
+
+
+class _File(Protocol):
+    """A Parquet file, as a library reads it."""
+
+    names: Sequence[str]
+    read: Sequence[str]
+    """The columns of numbers and of texts."""
+
+    def batches(self, rows: int) -> Iterator[_Batch]: ...
+
+    def columns(self) -> dict[str, Sequence[Any]]: ...
+
+
+def columns_of_parquet(source: Source) -> dict[str, Sequence[Any]]:
+    """Return the columns of a Parquet file.
+
+    Raises
+    ------
+    ImportError
+        If neither pyarrow nor polars is installed.
+    ProfileError
+        If the file is damaged, has a column twice, or has more than 50 million cells or 1 GiB of them.
+    """
+    library = _library()
+    try:
+        with _seekable(source) as stream:
+            file = library(stream)
+            _check_columns(source, file)
+            _check_size(source, file)
+            return file.columns()
+    except ProfileError:
+        raise
+    except MemoryError:
+        raise ProfileError(source.name, "the Parquet file is damaged, or needs more memory than there is") from None
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        first = (str(error).splitlines() or [""])[0]
+        raise ProfileError(source.name, f"the Parquet file is damaged: {first:.200}") from None
+    except Exception as error:
+        # The errors of polars derive directly from Exception.
+        if type(error).__module__.split(".")[0] != "polars":
+            raise
+        raise ProfileError(source.name, f"the Parquet file is damaged: {error!s:.200}") from None
+
+
+@contextmanager
+def _seekable(source: Source) -> Iterator[BinaryIO]:
+    """Give the decompressed stream; a stream that is not seekable is read into memory."""
+    with source.open() as stream:
+        if stream.seekable():
+            yield stream
+            return
+        data = stream.read(_MAX_UNPACKED_BYTES + 1)
+    if len(data) > _MAX_UNPACKED_BYTES:
+        limit = f"{_MAX_UNPACKED_BYTES / 2**20:.0f} MiB"
+        raise ProfileError(source.name, f"a compressed Parquet file of more than {limit}; decompress it first")
+    yield io.BytesIO(data)
+
+
+def _check_columns(source: Source, file: _File) -> None:
+    names = file.names
+    if len(names) > MAX_COLUMNS:
+        raise ProfileError(source.name, f"a table of {len(names):,} columns; the limit is {MAX_COLUMNS:,}")
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if twice is not None:
+        raise ProfileError(source.name, f"the table has column '{twice}' twice")
+    if not file.read:
+        raise ProfileError(source.name, "a Parquet file without a column of numbers or texts")
+
+
+def _check_size(source: Source, file: _File) -> None:
+    """Decode the file once, and raise an error as soon as it has more than the limits."""
+    width = len(file.names)
+    cells = size = 0
+    for batch in file.batches(max(_BATCH_CELLS // width, 1)):
+        cells += batch.rows * width
+        size += batch.size
+        if cells > _MAX_CELLS or size > _MAX_BYTES:
+            what = f"{_MAX_CELLS:,} cells" if cells > _MAX_CELLS else f"{_MAX_BYTES / 2**30:.0f} GiB of cells"
+            raise ProfileError(
+                source.name, f"a Parquet file of more than {what}; keep the columns and rows that are needed"
+            )
+
+
+class _Unread:
+    """A cell that is neither a number nor a text, and is not decoded."""
+
+    def __init__(self, kind: object) -> None:
+        self._kind = kind
+
+    def __repr__(self) -> str:
+        return f"a cell of type {self._kind}"
+
+
+# -- pyarrow and polars --------------------------------------------------------------------------------------------
+
+
+def _library() -> type[_Arrow | _Polars]:
+    try:
+        import pyarrow.parquet  # noqa: F401, PLC0415 - optional
+    except ImportError:
+        try:
+            import polars  # noqa: F401, PLC0415, ICN001 - optional; named as it is
+        except ImportError:
+            msg = "reading Parquet needs pyarrow or polars: pip install 'roofwidget[parquet]'"
+            raise ImportError(msg) from None
+        return _Polars
+    return _Arrow
+
+
+class _Arrow:
+    """A Parquet file read by pyarrow. Texts are read as dictionaries: each text of a batch once, and its codes."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        from pyarrow import parquet, types  # noqa: PLC0415 - optional
+
+        file = parquet.ParquetFile(stream)
+        leaves = [file.schema.column(at) for at in range(len(file.schema))]
+        texts = [leaf.path for leaf in leaves if leaf.path == leaf.name and leaf.logical_type.type == "STRING"]
+        self._file = parquet.ParquetFile(stream, metadata=file.metadata, read_dictionary=texts)
+        self._types = {field.name: field.type for field in self._file.schema_arrow}
+        self.names = self._file.schema_arrow.names
+        plain = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+        self.read = [
+            name
+            for name, kind in self._types.items()
+            if any(is_plain(kind) for is_plain in plain) or (types.is_dictionary(kind) and name in texts)
+        ]
+        # A name selects all columns whose names begin with it and a dot.
+        paths = {leaf.path for leaf in leaves} - set(self.read)
+        mixed = next((path for path in paths if any(path.startswith(f"{name}.") for name in self.read)), None)
+        if mixed is not None:
+            raise ValueError(f"column '{mixed}' is neither numbers nor texts, and begins like another column")
+
+    def batches(self, rows: int) -> Iterator[_Batch]:
+        for batch in self._file.iter_batches(rows, columns=self.read, use_threads=False):
+            counted = _Batch(batch.num_rows, batch.nbytes)
+            # The next batch is decoded before the variable changes.
+            del batch
+            yield counted
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        table = self._file.read(self.read, use_threads=False)
+        found = {name: _values_of_arrow(table.column(name)) for name in self.read}
+        return {name: found.get(name, [_Unread(kind)] * len(table)) for name, kind in self._types.items()}
+
+
+def _values_of_arrow(column: Any) -> Sequence[Any]:
+    from pyarrow import types  # noqa: PLC0415 - optional
+
+    if (types.is_integer(column.type) or types.is_floating(column.type)) and not column.null_count:
+        return column.to_numpy()  # type: ignore[no-any-return]  # an array
+    if not types.is_dictionary(column.type):
+        return column.to_pylist()  # type: ignore[no-any-return]  # a list
+    found: list[Any] = []
+    for chunk in column.chunks:
+        # All rows with one text share it.
+        texts = chunk.dictionary.to_pylist()
+        found += [None if code is None else texts[code] for code in chunk.indices.to_pylist()]
+    return found
+
+
+class _Polars:
+    """A Parquet file read by polars."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        import polars  # noqa: PLC0415, ICN001 - optional; named as it is
+
+        lazy = polars.scan_parquet(io.BytesIO(stream.read()))
+        self._types = dict(lazy.collect_schema())
+        self.names = list(self._types)
+        plain = (polars.Boolean, polars.String, polars.Categorical, polars.Enum, polars.Null)
+        self.read = [
+            name for name, kind in self._types.items() if kind.is_numeric() or any(kind == other for other in plain)
+        ]
+        self._lazy = lazy.select(self.read)
+
+    def batches(self, rows: int) -> Iterator[_Batch]:
+        at = 0
+        while height := (part := self._lazy.slice(at, rows).collect()).height:
+            yield _Batch(height, int(part.estimated_size()))
+            at += height
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        table = self._lazy.collect()
+        found = {name: table[name].to_list() for name in self.read}
+        return {name: found.get(name, [_Unread(kind)] * table.height) for name, kind in self._types.items()}
