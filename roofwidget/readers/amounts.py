@@ -1,4 +1,4 @@
-"""Products of numbers of a file, which may be too large for a double."""
+"""Products and quotients of numbers of a file, which may be too large for a double."""
 
 from __future__ import annotations
 
@@ -37,4 +37,31 @@ def product(error: Callable[[int], ProfileError], numbers: Floats, *factors: Flo
     is_too_large = known & ~np.isfinite(found)
     if is_too_large.any():
         raise error(int(np.argmax(is_too_large)))
+    return found
+
+
+def quotient(error: Callable[[int], ProfileError], amounts: Floats, divisors: Floats) -> Floats:
+    """Return the quotient of numbers; NaN where a number is unknown or a divisor is 0.
+
+    Parameters
+    ----------
+    error
+        Returns the error for a row, which counts from 0.
+    amounts, divisors
+        The numbers, shape (n,).
+
+    Raises
+    ------
+    ProfileError
+        If a quotient is too large; the error for the first row that has one.
+
+    Examples
+    --------
+    >>> quotient(lambda row: ProfileError("a.csv", "too large"), np.array([8.0, 1.0]), np.array([2.0, 0.0]))
+    array([ 4., nan])
+    """
+    with np.errstate(over="ignore"):
+        found: Floats = np.divide(amounts, divisors, out=np.full(len(amounts), np.nan), where=divisors != 0)
+    if np.isinf(found).any():
+        raise error(int(np.argmax(np.isinf(found))))
     return found

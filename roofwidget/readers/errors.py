@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from roofwidget.support.arguments import short_message
 
 
@@ -50,3 +53,17 @@ class ProfileError(ValueError):
         places = [f"row {self.row}"] * (self.row is not None) + [f"column '{self.column}'"] * (self.column is not None)
         where = short_message(self.place or ", ".join(places))
         return ": ".join([self.file, where, self.reason] if where else [self.file, self.reason])
+
+
+@contextmanager
+def figures_of_chip(file: str, place: str) -> Iterator[None]:
+    """Raise a ProfileError for figures of a file that `Chip` refuses, with the place of the figures.
+
+    A ProfileError already names its place and is unchanged.
+    """
+    try:
+        yield
+    except ProfileError:
+        raise
+    except ValueError as error:
+        raise ProfileError(file, str(error), place=place) from None

@@ -194,6 +194,14 @@ def test_carm_applications_count_what_the_core_asks_for_and_find_their_machine()
     assert judged.attainable[0] == pytest.approx(400e9, rel=1e-12)
 
 
+def test_carm_bytes_that_are_too_many_name_the_row_and_the_column_of_the_file() -> None:
+    header = "Date,Method,Name,ISA,Precision,Threads,AI,Gflops,Bandwidth,Time"
+    data = f"{header}\n,PMU,a,avx2,sp,1,1,1,1,1\n,PMU,b,avx2,sp,1,1e-300,1e50,1,1\n".encode()
+    with pytest.raises(ProfileError) as caught:
+        rw.read(data, "carm")
+    assert str(caught.value) == "buffer: row 3, column 'AI': the FLOPs are too many for this intensity"
+
+
 def test_the_machine_of_applications_can_be_given(tmp_path: Path) -> None:
     path = tmp_path / "oak_applications.csv"
     path.write_bytes((FIXTURES / "oak_applications.csv").read_bytes())

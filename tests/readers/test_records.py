@@ -283,7 +283,7 @@ def zipped(data: bytes, *more: str) -> bytes:
 
 @pytest.fixture(params=["pyarrow", "polars"])
 def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The library that reads Parquet."""
+    """Return the library that reads Parquet."""
     if request.param == "polars":
         monkeypatch.setitem(sys.modules, "pyarrow", None)
     return str(request.param)
@@ -325,7 +325,7 @@ def test_columns_of_parquet_of_every_type_are_numbers_texts_or_named_as_unused()
     np.testing.assert_array_equal(kernels.extra["on"], [1, 0, NAN])
     assert kernels.extra["note"].tolist() == ["x", None, "x"]
     assert "columns not used: dram, start, blob" in kernels.warnings
-    with pytest.raises(ProfileError, match="column 'dram': a cell of type [Ll]ist.* is not a number"):
+    with pytest.raises(ProfileError, match=r"column 'dram': a cell of type [Ll]ist.* is not a number"):
         read(given, columns={"bytes": "dram"})
 
 
@@ -347,7 +347,7 @@ def test_the_cells_of_a_parquet_file_are_counted_over_all_batches(monkeypatch: p
 @pytest.mark.usefixtures("library")
 def test_the_bytes_of_a_parquet_file_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roofwidget.readers.tables.parquet._MAX_BYTES", 2**12)
-    with pytest.raises(ProfileError, match="a Parquet file of more than .* of cells"):
+    with pytest.raises(ProfileError, match=r"a Parquet file of more than .* of cells"):
         read(parquet({"name": [f"{row}" + "x" * 100 for row in range(100)], "time": [1.0] * 100}))
 
 

@@ -31,7 +31,7 @@ import numpy as np
 from roofwidget.chips import Ceiling, Chip, Source
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.amounts import product
+from roofwidget.readers.amounts import product, quotient
 from roofwidget.readers.ceilings.measured import Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
@@ -93,8 +93,10 @@ def read(
     rows.decimal = "."
     time = rows.numbers("Time") * np.where(np.array(rows.texts("Method"), dtype=object) == "MIX", 1e-3, 1.0)
     flops, intensity = _amounts(rows, "Gflops", time), rows.numbers("AI")
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        moved = np.where(intensity > 0, flops / intensity, _amounts(rows, "Bandwidth", time))
+    by_intensity = quotient(
+        lambda row: rows.error(row, "AI", "the FLOPs are too many for this intensity"), flops, intensity
+    )
+    moved = np.where(intensity > 0, by_intensity, _amounts(rows, "Bandwidth", time))
     return Kernels(
         [name.strip() or "application" for name in rows.texts("Name")],
         flops,

@@ -23,7 +23,7 @@ from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.counters import Part
-from roofwidget.readers.rocprof.passes import MAX_COUNTED, kernel_name
+from roofwidget.readers.rocprof.passes import kernel_name
 
 _GIGA: Final = 1e9
 _KERNELS, _DISPATCHES, _WORKLOADS = "compute_kernel", "compute_dispatch", "compute_workload"
@@ -57,6 +57,8 @@ _INTEGERS: Final = {"INT32": "int32", "INT64": "int64"}
 _IOPS: Final = "VALU IOPs"
 _LANES: Final = 64
 _POINT_RULE: Final = "rate of rocprof-compute's roofline x time"
+_RATE_LIMIT: Final = 2.0**63
+"""No GPU reaches this many operations or bytes per second."""
 _RATE_RULE: Final = "mean rate of rocprof-compute's table 4.1 x time"
 
 
@@ -186,7 +188,7 @@ def _values(
         row, name = place.get(kernel), names.get(metric)
         if row is None or name is None or word != wanted:
             continue
-        is_known = isinstance(value, (int, float)) and 0 <= value < MAX_COUNTED
+        is_known = isinstance(value, (int, float)) and 0 <= value < _RATE_LIMIT
         found[name][row] = value if is_known else np.nan
     return found
 
@@ -311,4 +313,4 @@ def _object(cell: object) -> object:
 
 def _above_zero(cell: object) -> float:
     """Return a number; NaN where rocprof-compute could not compute it, and for a number that no GPU reaches."""
-    return float(cell) if isinstance(cell, (int, float)) and 1 / MAX_COUNTED < cell < MAX_COUNTED else np.nan
+    return float(cell) if isinstance(cell, (int, float)) and 1 / _RATE_LIMIT < cell < _RATE_LIMIT else np.nan

@@ -28,12 +28,11 @@ _DURATION: Final = ("DurationNs", "Duration_ns")
 _LONG: Final = ("Counter_Name", "Counter_Value")
 _NANOSECONDS: Final = 1e9
 _MAX_EXACT_FLOAT: Final = 2.0**53
-MAX_COUNTED: Final = 2.0**63
-"""Counters have 64 bits; a larger count is damage."""
+COUNTER_LIMIT: Final = 2**63
+"""Counters are below this."""
 _EXPONENT: Final = re.compile(r"\d+(?:\.(?P<decimals>\d*))?[eE]\+?(?P<exponent>\d{1,2})")
 # If a duration is at least this many steps of its timestamps' last written digit, it is known within one percent.
 _MIN_STEPS: Final = 100
-_MAX_INT64: Final = 2**63
 _MAX_DIGITS: Final = 20
 
 _MERGED: Final = re.compile(r"pmc_perf\.csv(\.gz)?", re.IGNORECASE)
@@ -266,7 +265,7 @@ def _whole(rows: DelimitedTable, name: str) -> npt.NDArray[np.int64]:
 
 def _exactly(rows: DelimitedTable, name: str, row: int, number: float) -> int:
     cell = rows.texts(name)[row].strip()
-    if len(cell) <= _MAX_DIGITS and cell.isdecimal() and int(cell) < _MAX_INT64:
+    if len(cell) <= _MAX_DIGITS and cell.isdecimal() and int(cell) < COUNTER_LIMIT:
         return int(cell)
     # A spreadsheet rounds nanoseconds since 1970, which makes all durations wrong.
     if not (number <= _MAX_EXACT_FLOAT and number.is_integer()):
@@ -277,8 +276,8 @@ def _exactly(rows: DelimitedTable, name: str, row: int, number: float) -> int:
 def _counted(rows: DelimitedTable, name: str) -> Floats:
     """Return a counter. A larger number than any counter counts, times its weight, may be too large for a double."""
     counts = rows.numbers(name)
-    if (counts >= MAX_COUNTED).any():
-        row = int(np.argmax(counts >= MAX_COUNTED))
+    if (counts >= COUNTER_LIMIT).any():
+        row = int(np.argmax(counts >= COUNTER_LIMIT))
         raise rows.error(row, name, f"expected a count below 2^63, got {rows.texts(name)[row]!r:.60}")
     return counts
 

@@ -22,7 +22,7 @@ from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.rocprof.passes import MAX_COUNTED, Pass, kernel_name
+from roofwidget.readers.rocprof.passes import COUNTER_LIMIT, Pass, kernel_name
 
 _NANOSECONDS: Final = 1e9
 _RUN: Final = re.compile(r"rocpd_kernel_dispatch(?P<run>(?:_\w+)?)")
@@ -162,7 +162,7 @@ def _counters(database: Database, run: str, events: npt.NDArray[np.int64]) -> di
         row, name = place.get(event), names.get(number)
         if row is None or name is None or not isinstance(value, (int, float)):
             continue
-        if not 0 <= value < MAX_COUNTED:
+        if not 0 <= value < COUNTER_LIMIT:
             raise ProfileError(database.name, f"table '{table}', event {event}: counter '{name}' is {value!r:.30}")
         column = found.get(name)
         if column is None:
@@ -197,7 +197,7 @@ def _units(extdata: object) -> float | None:
         units = json.loads(_text(extdata) or "{}").get("cu_count")
     except (AttributeError, RecursionError, ValueError):
         return None
-    return float(units) if isinstance(units, int) and 0 < units < MAX_COUNTED else None
+    return float(units) if isinstance(units, int) and 0 < units < COUNTER_LIMIT else None
 
 
 def _symbols(database: Database, run: str) -> dict[int, str]:

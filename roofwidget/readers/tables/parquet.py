@@ -19,11 +19,11 @@ from roofwidget.readers.tables.delimited import MAX_COLUMNS
 _MAX_CELLS: Final = 50_000_000
 """A million launches with fifty columns. As numbers, these take 0.4 GB."""
 _MAX_BYTES: Final = 2**30
-"""Numbers, and each batch's different texts, in all batches."""
+"""Numbers, and different texts."""
 _MAX_UNPACKED_BYTES: Final = 512 * 2**20
 """A Parquet file within a compressed file or an archive is unpacked into memory."""
-_BATCH_CELLS: Final = 2**19
-"""Numbers of a batch take 4 MiB."""
+_BATCH_CELLS: Final = 2**18
+"""Numbers of a batch take 2 MiB."""
 
 
 class _Batch(NamedTuple):
@@ -35,8 +35,8 @@ class _Batch(NamedTuple):
 class _File(Protocol):
     """A Parquet file, as a library reads it."""
 
-    names: Sequence[str]
-    read: Sequence[str]
+    names: list[str]
+    read: list[str]
     """The columns of numbers and of texts."""
 
     def batches(self, rows: int) -> Iterator[_Batch]: ...
@@ -151,7 +151,7 @@ class _Arrow:
         texts = [leaf.path for leaf in leaves if leaf.path == leaf.name and leaf.logical_type.type == "STRING"]
         self._file = parquet.ParquetFile(stream, metadata=file.metadata, read_dictionary=texts)
         self._types = {field.name: field.type for field in self._file.schema_arrow}
-        self.names = self._file.schema_arrow.names
+        self.names: list[str] = self._file.schema_arrow.names
         plain = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
         self.read = [
             name
@@ -165,11 +165,19 @@ class _Arrow:
             raise ValueError(f"column '{mixed}' is neither numbers nor texts, and begins like another column")
 
     def batches(self, rows: int) -> Iterator[_Batch]:
+        known: dict[str, Any] = {}
         for batch in self._file.iter_batches(rows, columns=self.read, use_threads=False):
-            counted = _Batch(batch.num_rows, batch.nbytes)
-            # The next batch is decoded before the variable changes.
-            del batch
-            yield counted
+            size = batch.nbytes
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                texts = getattr(column, "dictionary", None)
+                if texts is None:
+                    continue
+                # Each batch of a row group repeats the texts of the batches before.
+                before = known.get(name)
+                if before is not None and texts[: len(before)].equals(before):
+                    size -= before.nbytes
+                known[name] = texts
+            yield _Batch(batch.num_rows, size)
 
     def columns(self) -> dict[str, Sequence[Any]]:
         table = self._file.read(self.read, use_threads=False)

@@ -27,7 +27,7 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.amounts import product
+from roofwidget.readers.amounts import product, quotient
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import hlo_stats
@@ -173,12 +173,12 @@ def _amounts(rows: _Objects, properties: Properties, time: Any) -> tuple[Any, An
     flops = product(too_large(of_compute), compute, properties.number("peak_flop_rate"), GIGA, time)
     moved = product(too_large(of_memory), memory, properties.number("peak_hbm_bw"), GIBI, time)
     by_compute = compute > memory
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        moved = np.where(by_compute, flops / intensity, moved)
-    by_memory = product(too_large("operational_intensity_flop_per_byte"), np.where(by_compute, 0.0, moved), intensity)
+    of_intensity = too_large("operational_intensity_flop_per_byte")
+    moved = np.where(by_compute, quotient(of_intensity, np.where(by_compute, flops, 0.0), intensity), moved)
+    by_memory = product(of_intensity, np.where(by_compute, 0.0, moved), intensity)
     flops = np.where(by_compute, flops, by_memory)
     rounded_away = (compute == 0) & (memory == 0)
-    moved = np.where(rounded_away | ~np.isfinite(moved), np.nan, moved)
+    moved = np.where(rounded_away, np.nan, moved)
     return np.where(rounded_away & (intensity > 0), np.nan, np.where(rounded_away, 0.0, flops)), moved
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from roofwidget.chips import Chip, Memory, Source
 from roofwidget.chips import chip as look_up
-from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.errors import ProfileError, figures_of_chip
 from roofwidget.readers.xprof.table import GIBI, GIGA, shown
 
 _VENDORS: Final = {"tpu": "Google", "amd": "AMD", "nvidia": "NVIDIA"}
@@ -103,12 +103,8 @@ def chip_of(properties: Properties) -> Chip | None:
     ProfileError
         If a property is not a number, or is a figure that no hardware has.
     """
-    try:
+    with figures_of_chip(properties.source, "properties of the device"):
         return _chip(properties)
-    except ProfileError:
-        raise
-    except ValueError as error:
-        raise ProfileError(properties.source, str(error), place="properties of the device") from None
 
 
 def _chip(properties: Properties) -> Chip | None:
