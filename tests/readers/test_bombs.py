@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,14 +157,16 @@ def test_a_profile_of_repeated_rows_that_is_packed_well_is_read(make: Callable[[
     assert rw.read(packed_data) == rw.read(data)
 
 
-def written_parquet(path: Path, columns: dict[str, list[object]], times: int = 1, **options: object) -> Path:
+def written_parquet(
+    path: Path, columns: dict[str, list[object]], times: int = 1, row_group_size: int | None = None, **options: Any
+) -> Path:
     """Write a table several times into one Parquet file."""
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     part = arrow.table(columns)
     with parquet.ParquetWriter(path, part.schema, **options) as writer:
         for _ in range(times):
-            writer.write_table(part)
+            writer.write_table(part, row_group_size)
     return path
 
 
@@ -201,9 +204,9 @@ def test_a_parquet_file_of_too_many_cells_is_refused_whatever_its_footer_states(
 
 
 @pytest.mark.parametrize("options", [{}, {"use_dictionary": False, "compression": "zstd"}], ids=["once", "each time"])
-def test_a_long_text_that_a_parquet_file_repeats_is_stored_once(options: dict[str, object], tmp_path: Path) -> None:
+def test_a_long_text_that_a_parquet_file_repeats_is_stored_once(options: dict[str, Any], tmp_path: Path) -> None:
     part: dict[str, list[object]] = {"name": ["k"] * 1000, "note": ["x" * 20_000] * 1000, "time": [1.0] * 1000}
-    path = written_parquet(tmp_path / "texts.parquet", part, 130, **options)
+    path = written_parquet(tmp_path / "texts.parquet", part, 130, None, **options)
     assert path.stat().st_size < 2**20
     said, size = grown(path, ["table"])["table"]
     assert (said, size <= 2 * MAX_BYTES) == ("read", True)
@@ -211,7 +214,7 @@ def test_a_long_text_that_a_parquet_file_repeats_is_stored_once(options: dict[st
 
 def test_different_texts_of_a_parquet_file_that_take_too_much_memory_are_refused(tmp_path: Path) -> None:
     part: dict[str, list[object]] = {"name": [f"{row:07}" + "x" * 2**20 for row in range(16)], "time": [1.0] * 16}
-    path = written_parquet(tmp_path / "texts.parquet", part, 65, compression="zstd")
+    path = written_parquet(tmp_path / "texts.parquet", part, 65, 8, compression="zstd")
     assert path.stat().st_size < 2**20
     with pytest.raises(ProfileError, match="a Parquet file of more than 1 GiB of cells; keep the columns and rows"):
         rw.read(path)

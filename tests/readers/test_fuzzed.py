@@ -143,10 +143,21 @@ _CLI = "xprof_calls.cli_roofline.json"
         (cells(f"{_ROCPROF},Counter_Name,Counter_Value", "1,k,1,2,SQ_WAVES,1e308"), 2, "Counter_Value"),
         (cells(_CARM, "2025,PMU,a,,dp,8,0.25,1e308,80.0,1.5"), 2, "Gflops"),
         (cells(_CARM, "2025,PMU,a,,dp,8,0,0,1e300,1.5"), 2, "Bandwidth"),
+        (cells(_CARM, "2025,PMU,a,,dp,8,1e-300,1e50,80.0,1.5"), 2, "AI"),
         (of_json("xprof_tpu.roofline_model.json", with_cell(2, "optimal_flop_rate", 1e308)), 2, "optimal_flop_rate"),
         (of_json("xprof_tpu.roofline_model.json", with_cell(2, "measured_flop_rate", 1e306)), 2, "measured_flop_rate"),
         (of_json(_CLI, with_value("optimal_flop_rate_gflops", 1e308, 2)), 2, "optimal_flop_rate_gflops"),
         (of_json(_CLI, with_value("compute_efficiency_percent", "1e305%", 2)), 2, "compute_efficiency_percent"),
+        (
+            of_json(
+                _CLI,
+                lambda d: d["top_operations"][0].update(
+                    compute_efficiency_percent="90%", operational_intensity_flop_per_byte=1e-305
+                ),
+            ),
+            1,
+            "operational_intensity_flop_per_byte",
+        ),
         (of_json(_CLI, with_value("max_mem_bw_utilization_percent", "1e305%", 2)), 2, "max_mem_bw_utilization_percent"),
     ],
     ids=lambda part: part if isinstance(part, str) else "",
@@ -179,6 +190,17 @@ def test_a_peak_that_no_hardware_has_is_a_damaged_profile() -> None:
     data = of_json(_CLI, lambda document: document["device_info"].update(peak_flop_rate="1e308"))
     with pytest.raises(rw.ProfileError, match="properties of the device"):
         rw.read(data)
+
+
+def test_a_peak_that_is_too_large_is_named_by_row_and_metric() -> None:
+    metric = "sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained"
+    header = ["ID", "Kernel Name", metric, "sm__cycles_elapsed.avg.per_second", "gpu__time_duration.sum"]
+    rows = [header, ["", "", "inst/cycle", "hz", "ns"], ["0", "k", "1", "1e9", "10"], ["1", "k", "1e300", "1e9", "10"]]
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL).writerows(rows)
+    with pytest.raises(rw.ProfileError) as caught:
+        rw.read(text.getvalue().encode(), "ncu")
+    assert (caught.value.row, caught.value.column) == (2, metric)
 
 
 def test_a_clock_that_no_hardware_has_is_a_damaged_report() -> None:

@@ -158,6 +158,7 @@ class _Arrow:
             for name, kind in self._types.items()
             if any(is_plain(kind) for is_plain in plain) or (types.is_dictionary(kind) and name in texts)
         ]
+        self._texts = [name for name in self.read if types.is_dictionary(self._types[name])]
         # A name selects all columns whose names begin with it and a dot.
         paths = {leaf.path for leaf in leaves} - set(self.read)
         mixed = next((path for path in paths if any(path.startswith(f"{name}.") for name in self.read)), None)
@@ -167,37 +168,49 @@ class _Arrow:
     def batches(self, rows: int) -> Iterator[_Batch]:
         known: dict[str, Any] = {}
         for batch in self._file.iter_batches(rows, columns=self.read, use_threads=False):
-            size = batch.nbytes
-            for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                texts = getattr(column, "dictionary", None)
-                if texts is None:
-                    continue
-                # Each batch of a row group repeats the texts of the batches before.
-                before = known.get(name)
-                if before is not None and texts[: len(before)].equals(before):
-                    size -= before.nbytes
+            repeated = 0
+            for name in self._texts:
+                texts = batch.column(name).dictionary
+                if _continues(texts, known.get(name)):
+                    repeated += known[name].nbytes
                 known[name] = texts
-            yield _Batch(batch.num_rows, size)
+            yield _Batch(batch.num_rows, batch.nbytes - repeated)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        table = self._file.read(self.read, use_threads=False)
-        found = {name: _values_of_arrow(table.column(name)) for name in self.read}
-        return {name: found.get(name, [_Unread(kind)] * len(table)) for name, kind in self._types.items()}
+        numbers = self._file.read([name for name in self.read if name not in self._texts], use_threads=False)
+        found = {name: _numbers_of_arrow(numbers.column(name)) for name in numbers.column_names}
+        for name in self._texts:
+            found[name] = self._text_column(name)
+        count = len(found[self.read[0]])
+        return {name: found.get(name, [_Unread(kind)] * count) for name, kind in self._types.items()}
+
+    def _text_column(self, name: str) -> list[str | None]:
+        """Return a column of texts. Rows with the same text share it."""
+        found: list[str | None] = []
+        known: Any = None
+        texts: list[str | None] = []
+        for batch in self._file.iter_batches(_BATCH_CELLS, columns=[name], use_threads=False):
+            column = batch.column(name)
+            if _continues(column.dictionary, known):
+                texts += column.dictionary[len(known) :].to_pylist()
+            else:
+                texts = column.dictionary.to_pylist()
+            known = column.dictionary
+            found += [None if code is None else texts[code] for code in column.indices.to_pylist()]
+        return found
 
 
-def _values_of_arrow(column: Any) -> Sequence[Any]:
+def _continues(texts: Any, before: Any) -> bool:
+    """Return whether a dictionary begins with that of the batch before, as in a row group of several batches."""
+    return before is not None and bool(texts[: len(before)].equals(before))
+
+
+def _numbers_of_arrow(column: Any) -> Sequence[Any]:
     from pyarrow import types  # noqa: PLC0415 - optional
 
     if (types.is_integer(column.type) or types.is_floating(column.type)) and not column.null_count:
         return column.to_numpy()  # type: ignore[no-any-return]  # an array
-    if not types.is_dictionary(column.type):
-        return column.to_pylist()  # type: ignore[no-any-return]  # a list
-    found: list[Any] = []
-    for chunk in column.chunks:
-        # All rows with one text share it.
-        texts = chunk.dictionary.to_pylist()
-        found += [None if code is None else texts[code] for code in chunk.indices.to_pylist()]
-    return found
+    return column.to_pylist()  # type: ignore[no-any-return]  # a list
 
 
 class _Polars:
