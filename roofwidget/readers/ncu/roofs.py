@@ -16,9 +16,8 @@ import numpy as np
 from roofwidget.chips import Ceiling, Chip, Memory, Source
 from roofwidget.chips import chip as chip_called
 from roofwidget.kernels.columns import Floats
-from roofwidget.readers.amounts import product
 from roofwidget.readers.devices import chip_of_capability, chip_of_device
-from roofwidget.readers.errors import ProfileError, figures_of_chip
+from roofwidget.readers.errors import figures_of_chip
 from roofwidget.readers.ncu.flops import FP16_VECTOR, INTEGER, PATH_METRIC
 from roofwidget.readers.ncu.metrics import (
     SECTOR_BYTES,
@@ -87,7 +86,7 @@ def peak_rates(launches: Launches, *, fp16_packed: bool) -> dict[str, Peak]:
     found: dict[str, Peak] = {}
     for precision, metric, factor in (*_vector_peaks(packed), *_tensor_peaks(launches)):
         per_cycle = launches.metric(metric) * factor
-        rate = time_weighted_mean(launches, _peaks(launches, metric, per_cycle, clock))
+        rate = time_weighted_mean(launches, per_cycle * clock)
         if precision not in found and rate > 0:
             times = f" x {factor:g}" if factor != 1 else ""
             rule = f"{metric}{times} x sm__cycles_elapsed.avg.per_second"
@@ -103,22 +102,13 @@ def peak_bandwidths(launches: Launches, traffic: Traffic) -> dict[str, Peak]:
         metric, factor, unit = _definition(level, rule)
         metric = f"{metric}.sum.peak_sustained"
         per_cycle = launches.metric(metric) * factor
-        rate = time_weighted_mean(launches, _peaks(launches, metric, per_cycle, clock_of(launches, unit)))
+        rate = time_weighted_mean(launches, per_cycle * clock_of(launches, unit))
         if rate > 0:
             most = _highest_clock(launches, _MAX_DRAM if level == "DRAM" else _MAX_SM)
             boost = time_weighted_mean(launches, per_cycle) * most if level != "L2" else float("nan")
             times = f" x {factor:g}" if factor != 1 else ""
             found[level] = Peak(rate, boost, f"{metric}{times} x {unit}__cycles_elapsed.avg.per_second")
     return found
-
-
-def _peaks(launches: Launches, metric: str, per_cycle: Floats, clock: Floats) -> Floats:
-    """Return the peaks of the launches; raise an error for a peak that is too large for a double."""
-
-    def too_large(row: int) -> ProfileError:
-        return ProfileError(launches.source, "the peak is too large for its clock", row=row + 1, column=metric)
-
-    return product(too_large, per_cycle, clock)
 
 
 def _definition(level: str, rule: str) -> tuple[str, int, str]:
