@@ -103,8 +103,8 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
     """
     if source.head.startswith(_PARQUET):
         return _kernels(_Given(columns_of_parquet(source), source.name), columns)
-    # The first record may lack amounts, and the user may name columns that have no known name.
-    document = source.document(_FIRST_RECORD.match)
+    # The user may name columns that have no known name.
+    document = source.document(_FIRST_RECORD.match if columns else _may_be_records)
     if document is not None:
         if not _are_records(document):
             raise ProfileError(source.name, _NO_RECORDS)
@@ -238,6 +238,20 @@ def _begins_with_record(text: str) -> bool:
     except (RecursionError, ValueError):
         return False
     return isinstance(record, Mapping) and _is_header(list(record))
+
+
+def _may_be_records(text: str) -> bool:
+    """Return whether the first object of a list has a known column of names, or is longer than the text."""
+    begin = _FIRST_RECORD.match(text)
+    if begin is None:
+        return False
+    try:
+        record, _ = json.JSONDecoder().raw_decode(text, begin.end())
+    except json.JSONDecodeError as error:
+        return error.msg.startswith("Unterminated string") or error.pos >= len(text) - 1
+    except (RecursionError, ValueError):
+        return False
+    return "name" in found_in(list(record)).fields
 
 
 def _is_header(cells: Sequence[str]) -> bool:
