@@ -12,7 +12,7 @@ from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 
 EVENTS: Final = "traceEvents"
-_CHUNK_BYTES: Final = 2**22
+_CHUNK_BYTES: Final = 2**20
 _MAX_VALUE_CHARS: Final = 2**26
 _TAIL_CHARS: Final = 2**16
 _MAX_TOKEN_CHARS: Final = 16
