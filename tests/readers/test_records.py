@@ -313,7 +313,7 @@ def test_columns_of_parquet_of_every_type_are_numbers_texts_or_named_as_unused()
             "dram": pa.array([[1], [2, 3], []]),
             "dram.bytes": [1.5, 2.5, 3.5],
             "on": [True, False, None],
-            "start": pa.array([1, 2, 3], pa.timestamp("ns")),
+            "start": pa.array([1, 2, 3], pa.timestamp("us")),
             "blob": [b"a", b"b", b"c"],
             "note": pa.array(["x", None, "x"], pa.large_string()),
         }

@@ -50,7 +50,7 @@ def columns_of_parquet(source: Source) -> dict[str, Sequence[Any]]:
     Raises
     ------
     ImportError
-        If neither pyarrow nor polars is installed.
+        If neither pyarrow nor polars 1.8 is installed.
     ProfileError
         If the file is damaged, has a column twice, or has more than 50 million cells or 1 GiB of them.
     """
@@ -219,8 +219,11 @@ class _Polars:
     def __init__(self, stream: BinaryIO) -> None:
         import polars  # noqa: PLC0415, ICN001 - optional; named as it is
 
-        lazy = polars.scan_parquet(io.BytesIO(stream.read()))
-        self._types = dict(lazy.collect_schema())
+        try:
+            lazy = polars.scan_parquet(io.BytesIO(stream.read()))
+            self._types = dict(lazy.collect_schema())
+        except TypeError:
+            raise ImportError("reading Parquet by polars needs polars 1.8 or newer: pip install -U polars") from None
         self.names = list(self._types)
         plain = (polars.Boolean, polars.String, polars.Categorical, polars.Enum, polars.Null)
         self.read = [
