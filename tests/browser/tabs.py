@@ -34,7 +34,7 @@ CLEAR = """async () => {
     panel.dispose();
   }
   for (const style of document.querySelectorAll('style[data-roofwidget]')) style.remove();
-  delete globalThis[Symbol.for('roofwidget')];
+  for (const name of ['roofwidget', 'roofwidget loaders']) delete globalThis[Symbol.for(name)];
   delete window.cellRuns;
 }"""
 # What a test can leave on a page: global names, stored items, views and dialogs, directions and preferences. MathJax is
