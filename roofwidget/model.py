@@ -27,7 +27,6 @@ from traitlets import (
     CaselessStrEnum,
     Enum,
     HasTraits,
-    Int,
     TraitError,
     Unicode,
     default,
@@ -132,6 +131,7 @@ from roofwidget.state.trait_types import (
     shares,
     sizes_by_name,
     snapshots_of,
+    step_number,
     zoom_limits,
 )
 from roofwidget.state.typed_work import TypedWork, check_is_unknown, read_only_work
@@ -583,7 +583,10 @@ class RooflineModel(HasTraits):
         Checked(optional(script_of), help="The steps of a story, which `Story` makes; None without one."),
         to_wire=lambda script, _model: wire.story_to_wire(None if script is None else script.to_record()),
     )
-    step = owned("shared", Int(0, min=0, help="The step of `story` that is shown, from 0. A step sets other traits."))
+    step = owned(
+        "shared",
+        Checked(step_number, 0, help="The step of `story` that is shown, from 0. A step sets other traits."),
+    )
     answers = owned(
         "shared",
         Checked(

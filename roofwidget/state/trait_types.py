@@ -312,6 +312,13 @@ def row_numbers(value: Any) -> tuple[int, ...]:
     return tuple(dict.fromkeys(map(row_number, _sequence(value, "a list of row numbers"))))
 
 
+def step_number(value: Any) -> int:
+    """Return the number of a step as an int. Numbers begin at 0."""
+    if not is_whole(value) or value < 0:
+        raise _unexpected("the number of a step, from 0", value)
+    return int(value)
+
+
 def snapshots_of(value: Any) -> tuple[Snapshot, ...]:
     """Return a list of snapshots as a tuple. A single snapshot becomes a tuple of one snapshot."""
     what = "a list of Snapshot objects"

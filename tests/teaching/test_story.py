@@ -340,6 +340,15 @@ def test_a_page_changes_a_step_and_python_has_the_values_of_the_page() -> None:
     assert widget.locks == ()
 
 
+@pytest.mark.parametrize("given", [False, True, -1, 0.5, "1", None])
+def test_a_step_is_a_whole_number_from_0(given: Any) -> None:
+    widget = rw.RooflineWidget(["v5p", "h100-sxm"], KERNELS)
+    told(widget)
+    with pytest.raises(TraitError, match="step: expected the number of a step, from 0"):
+        widget.step = given
+    assert (widget.step, type(widget.step)) == (0, int)
+
+
 def test_a_refused_message_takes_back_its_step_and_what_the_step_has_set() -> None:
     widget = rw.RooflineWidget(["v5p", "h100-sxm"], KERNELS)
     told(widget)
