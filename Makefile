@@ -14,7 +14,7 @@
 #   make faults   the widget while kernels, servers, connections and pages fail, with a table of the faults (minutes)
 #   make graders  notebooks with questions under nbgrader and otter-grader, each in an environment of its own (minutes)
 #   make mutants  the arithmetic with one wrong operator, number or text at a time: what the tests notice (an hour or more)
-#   make fuzz     40,000 damaged profiles, chip files, saved states and messages, and a table of what came of them (an hour)
+#   make fuzz     40,000 damaged profiles, chip files, saved states and messages, and a table of what came of them (minutes)
 #   make course   every notebook as a page that needs no Python and no network, with a table of contents, in course/
 #   make docs     the documentation as a site in build/docs, opened page by page in Chromium (minutes)
 #   make clean    remove what was built; distclean also removes .venv and node_modules
