@@ -25,7 +25,7 @@ for widget in (hostile_labels.described(), hostile_labels.merged(), hostile_labe
     display(widget)"""
 """A cell that shows all three widgets."""
 TALLY: Final = "hostile labels"
-"""The property of a test with the place that it tried, the scripts that ran there and the invalid files."""
+"""Under this name a test records the place that it tried, how many scripts ran, and how many files were invalid."""
 HAS_RUN: Final = "() => window.PWNED !== undefined"
 FORMULA: Final = re.compile("[=+\\-@\t\r\n\0\uff1d\uff0b\uff0d\uff20]")
 NUMBER: Final = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")

@@ -3,7 +3,7 @@
 // from this model, and compares them with their digests before they run. A page imports the same code and texts only once,
 // for all widgets of the page.
 
-import { importText } from "./import_text.ts";
+import { importText } from "./wire/import_text.ts";
 import { inflated } from "./wire/packed.ts";
 import type { loadWords } from "./words/en.ts";
 import type { Like } from "./words/words.ts";

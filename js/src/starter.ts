@@ -2,7 +2,7 @@
 // has imported, so each closed widget leaves its script behind. Therefore this script holds the loader (loader.ts) only as
 // text. A page imports the same text once, for all widgets of the page.
 
-import { importText } from "./import_text.ts";
+import { importText } from "./wire/import_text.ts";
 
 const LOADERS = Symbol.for("roofwidget loaders");
 

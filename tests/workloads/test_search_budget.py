@@ -181,7 +181,7 @@ def test_of_two_pairs_the_pair_that_saves_more_is_merged_however_short_the_times
     tensors = [graph.input("x", (8,), "bf16"), *(Tensor(f"t{size}", (size,), "bf16") for size in (*sizes, 8))]
     for at, (read, written) in enumerate(itertools.pairwise(tensors)):
         graph.op("elementwise", f"o{at}", [read], [written], 10)
-    # The tiles of both tensors in between have 200 B and 256 B, so not all three ops fit.
+    # The two tensors between the ops have tiles of 200 B and 256 B, so the three ops do not fit together.
     chip = Chip("fast", {"bf16": 1e24}, {"HBM": 1e24, "SMEM": Memory("SMEM", None, 300)})
     structure = Structure(graph)
     counts = structure.counts_at(None)

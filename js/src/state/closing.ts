@@ -4,7 +4,7 @@ import { type HostModel, layoutOf, type Model } from "./model.ts";
 import { TRAIT_NAMES, wireName } from "./sync.ts";
 
 /**
- * Lets the browser free the values of a closed model, such as kernels. JupyterLab keeps the comms of closed models until
+ * Removes the values of the model, such as kernels, when it is closed. JupyterLab keeps the comms of closed models until
  * the kernel ends, and each comm has callbacks that belong to its model. A layout keeps the views that it was made for, and
  * they keep their model: Python closes a layout only when it is told to.
  */

@@ -452,7 +452,7 @@ export function createSync(model: Model, history: History) {
     messages.follow(abort);
     abort.addEventListener("abort", () => {
       endSteps();
-      // A view that the host removes later ends its gesture. By then, the closed model has no values.
+      // End the gesture now: if the host removes the view later, the closed model has no values left.
       stop();
     });
   }

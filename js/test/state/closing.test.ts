@@ -1,4 +1,4 @@
-// The end of a model: the host may keep the model and its comm, but not its values.
+// A closed model: the host may keep the model and its comm, but the values are released.
 
 import { describe, expect, it, vi } from "vitest";
 import traits from "../../../tests/golden/traits.json";
