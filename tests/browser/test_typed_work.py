@@ -81,3 +81,20 @@ def test_work_is_typed_on_a_page_without_python(exported: Callable[..., Exported
     expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("rechengebunden")
     drawn.root.get_by_role("button", name="Eingegebene Bytes entfernen").click()
     expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("nicht gezeichnet")
+
+
+def test_the_work_of_an_int8_kernel_is_typed_in_operations(exported: Callable[..., Exported]) -> None:
+    chip = rw.Chip("Example", {"bf16": "100 TFLOP/s", "int8": "200 TOP/s"}, {"HBM": "1 TB/s"})
+    kernels = [rw.Kernel("gemm", 1e14, 1e11, time=2), rw.Kernel("qgemm", None, 1e11, time=6, precision="int8", count=3)]
+    drawn = exported(rw.roofline([chip], kernels).to_html()).drawn
+    drawn.root.get_by_role("button", name="Type the work of qgemm…").click()
+    typed = drawn.root.get_by_role("textbox", name="Operations of one launch", exact=True)
+    expect(typed).to_have_attribute("placeholder", "e.g. 4 TOP")
+    typed.fill("600")
+    drawn.page.keyboard.press("Enter")
+    expect(typed).to_have_value("600 OP")
+    typed.fill("600 TOP")
+    drawn.page.keyboard.press("Enter")
+    expect(drawn.root.locator(".roofwidget-work")).to_contain_text("3 launches: 1.8 POP")
+    drawn.root.get_by_role("button", name="Remove the typed operations").click()
+    expect(typed).to_have_value("")

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { type Operation, operationOf } from "../roofline/operations.ts";
 import { firstWithoutWork, MAX_AMOUNT, unknownWork } from "../roofline/typed_work.ts";
 import type { Store } from "../state/store.ts";
 import { shortNameOf } from "../text/describe.ts";
@@ -10,8 +11,8 @@ import { Button } from "../ui/button.tsx";
 import { Fault, TypedBox, useTypedValue } from "../ui/number_box.tsx";
 import { workWords as words } from "../words/words.ts";
 
-const UNITS = { flops: "FLOP", bytes: "B" } as const;
-type Amount = keyof typeof UNITS;
+const AMOUNTS = ["flops", "bytes"] as const;
+type Amount = (typeof AMOUNTS)[number];
 
 /** Significant digits of a typed amount: all that a person would type. */
 const DIGITS = 9;
@@ -67,16 +68,18 @@ function Boxes({ store, row, open, isAsked }: BoxesProps) {
     const { [amount]: _, ...rest } = store.typedWork.value[row] ?? {};
     store.setTypedWork(row, value === undefined ? rest : { ...rest, [amount]: value });
   }
-  const amounts = (Object.keys(UNITS) as Amount[]).filter((amount) => open[amount]);
+  const amounts = AMOUNTS.filter((amount) => open[amount]);
+  const operation = operationOf(kernels, row, (store.focusRoof.value ?? store.shownRoofs.value[0])?.precision ?? "");
+  const unitOf = (amount: Amount) => (amount === "flops" ? operation : "B");
   const totals = amounts.flatMap((amount) => {
     const value = typed[amount];
-    return value === undefined ? [] : [formatQuantity(value * count, UNITS[amount])];
+    return value === undefined ? [] : [formatQuantity(value * count, unitOf(amount))];
   });
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be a flex container in all browsers.
     <div ref={boxes} class="roofwidget-work" role="group" aria-label={words.panel(shortNameOf(kernels, row))}>
       {amounts.map((amount) => (
-        <Box key={amount} amount={amount} count={count} typed={typed[amount]} set={set} />
+        <Box key={amount} amount={amount} unit={unitOf(amount)} count={count} typed={typed[amount]} set={set} />
       ))}
       {count > 1 && <small class="roofwidget-muted">{words.total(count, totals)}</small>}
     </div>
@@ -85,13 +88,13 @@ function Boxes({ store, row, open, isAsked }: BoxesProps) {
 
 interface BoxProps {
   readonly amount: Amount;
+  readonly unit: Operation | "B";
   readonly count: number;
   readonly typed: number | undefined;
   set(amount: Amount, value: number | undefined): void;
 }
 
-function Box({ amount, count, typed, set }: BoxProps) {
-  const unit = UNITS[amount];
+function Box({ amount, unit, count, typed, set }: BoxProps) {
   const accept = (value: number | undefined) => {
     entry.clear();
     set(amount, value);
@@ -101,7 +104,7 @@ function Box({ amount, count, typed, set }: BoxProps) {
     accept,
     () => accept(undefined),
   );
-  const label = words.box(words.amounts[amount], count);
+  const label = words.box(words.amounts[unit], count);
   return (
     <>
       <span class="roofwidget-row">
@@ -110,8 +113,8 @@ function Box({ amount, count, typed, set }: BoxProps) {
           entry={entry}
           label={label}
           shown={typed === undefined ? "" : formatQuantity(typed, unit, DIGITS)}
-          hint={words.example(formatQuantity(unit === "FLOP" ? 4e12 : 1e10, unit))}
-          reset={{ label: words.reset(words.amounts[amount]), done: typed === undefined, act: () => accept(undefined) }}
+          hint={words.example(formatQuantity(unit === "B" ? 1e10 : 4e12, unit))}
+          reset={{ label: words.reset(words.amounts[unit]), done: typed === undefined, act: () => accept(undefined) }}
         />
       </span>
       <Fault entry={entry} />

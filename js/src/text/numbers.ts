@@ -15,10 +15,12 @@ const SPELLINGS: Record<RateUnit, string> = {
   "OP/s": OPERATIONS,
   "B/s": "(?:B/s(?:ec)?|bytes?/s(?:ec)?|Bytes?/s|Bps)",
 };
-/** The units in which questions are answered, beside rates. */
+const WORK = "(?:FLOPs?|flops?|Flops?|OPs?)";
+/** The units of typed work and of answers to questions. */
 const ANSWER_SPELLINGS: Readonly<Record<string, string>> = {
   ...SPELLINGS,
-  FLOP: "(?:FLOPs?|flops?|Flops?|OPs?)",
+  FLOP: WORK,
+  OP: WORK,
   B: "(?:B|[Bb]ytes?)",
   s: "(?:s|sec|seconds?)",
   "FLOP/B": "(?:FLOPs?/B(?:yte)?|flops?/b(?:yte)?|FLOPs?/byte)",
@@ -173,11 +175,11 @@ export function parseRate(text: string, unit: RateUnit, current: number): number
 }
 
 /**
- * Reads an amount of FLOPs or bytes that the user typed: a number in base units, or a number with a unit or a prefix. If
+ * Reads an amount of operations or bytes that the user typed: a number in base units, or a number with a unit or a prefix. If
  * the text is not valid, returns a sentence that says so, with an example.
  */
-export function parseAmount(text: string, unit: "FLOP" | "B", most: number): number | string {
-  const example = unit === "FLOP" ? formatQuantity(4e12, unit) : formatQuantity(1e10, unit);
+export function parseAmount(text: string, unit: "FLOP" | "OP" | "B", most: number): number | string {
+  const example = formatQuantity(unit === "B" ? 1e10 : 4e12, unit);
   const typed = numerals.read(text.trim());
   const digits = NUMBER.exec(typed)?.[0];
   if (digits === undefined) return strings.noNumber(text.trim(), example);

@@ -420,11 +420,10 @@ export const catalogue: Like<typeof en.catalogue> = {
       count === 1 ? "Den verschobenen Kernel zurücknehmen" : "Alle verschobenen Kernel zurücknehmen",
   },
 
-  // Rulers and snapshots.
   workWords: {
     offer: (kernel) => `Arbeit von ${kernel} eingeben …`,
     panel: (kernel) => `Arbeit von ${kernel}`,
-    amounts: { flops: "FLOPs", bytes: "Bytes" },
+    amounts: { FLOP: "FLOPs", OP: "Operationen", B: "Bytes" },
     box: (amount, count) => (count === 1 ? amount : `${amount} eines Starts`),
     example: (amount) => `z. B. ${amount}`,
     reset: (amount) => `Eingegebene ${amount} entfernen`,
@@ -433,6 +432,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     tooMuch: (most, example) => `ein Start hat höchstens ${most}; zum Beispiel „${example}“ schreiben`,
   },
 
+  // Rulers and snapshots.
   rulerWords: {
     roofsAbove: (limits) => `Rooflines darüber: ${limits.join("; ")}.`,
     rulers: "Lineale (R)",

@@ -427,11 +427,11 @@ export const catalogue = {
   workWords: {
     offer: (kernel: string) => `Type the work of ${kernel}…`,
     panel: (kernel: string) => `Work of ${kernel}`,
-    amounts: { flops: "FLOPs", bytes: "Bytes" },
+    amounts: { FLOP: "FLOPs", OP: "Operations", B: "Bytes" },
     /** The label of a box, such as "FLOPs of one launch". */
     box: (amount: string, count: number) => (count === 1 ? amount : `${amount} of one launch`),
     example: (amount: string) => `e.g. ${amount}`,
-    reset: (amount: string) => `Remove the typed ${amount === "Bytes" ? "bytes" : amount}`,
+    reset: (amount: string) => `Remove the typed ${amount === "FLOPs" ? amount : amount.toLowerCase()}`,
     total: (count: number, amounts: readonly string[]) =>
       `${whole(count)} launches${amounts.length > 0 ? `: ${amounts.join(", ")}` : ""}`,
     negative: (example: string) => `a kernel has no less than nothing; write for example “${example}”`,

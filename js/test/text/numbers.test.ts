@@ -114,6 +114,10 @@ describe("an amount that a person types", () => {
     expect(parseAmount("5.001 kB", "B", 5000)).toMatch(/5 kB/);
     expect(parseAmount("  much ", "FLOP", 1)).toBe(parseAmount("much", "FLOP", 1));
   });
+  it("of integer operations is read in either unit, and refused with an example in operations", () => {
+    for (const text of ["2 TOP", "2 TOPs", "2 TFLOP", "2T"]) expect(parseAmount(text, "OP", 1e30), text).toBe(2e12);
+    for (const text of ["2 TB", "-1", "1e31", "much"]) expect(parseAmount(text, "OP", 1e30), text).toMatch(/“4 TOP”/);
+  });
   it("has a prefix at its start only", () => {
     expect(parseAmount("2 tflop", "FLOP", 1e30)).toBe(2e12);
     expect(parseAmount("2 flotp", "FLOP", 1e30)).toMatch(/is not a unit of FLOP/);

@@ -40,7 +40,7 @@ const SAME = new Set([
   ...["openWords.pathHint", "snapshotWords.intensity", "tableWords.aiAt", "tableWords.csv"],
   ...["tableWords.heads.name", "tableWords.heads.flops", "tableWords.flopsOf", "tableWords.saved"],
   ...["workloadWords.phase", "workloadWords.bytes", "workloadWords.flops"],
-  ...["workWords.amounts.flops", "workWords.amounts.bytes"],
+  ...["workWords.amounts.FLOP", "workWords.amounts.B"],
 ]);
 
 describe("the German catalogue", () => {
