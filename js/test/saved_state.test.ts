@@ -1,13 +1,8 @@
 // Notebooks that an earlier version saved: the states of their widgets are decoded, and a store starts from each.
 
+// @ts-expect-error the project has no types of Node
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import german from "../../tests/saved_state/0.1.0/german.json";
-import graph from "../../tests/saved_state/0.1.0/graph.json";
-import inline from "../../tests/saved_state/0.1.0/inline.json";
-import kernels from "../../tests/saved_state/0.1.0/kernels.json";
-import sharedCode from "../../tests/saved_state/0.1.0/shared_code.json";
-import timeView from "../../tests/saved_state/0.1.0/time_view.json";
-import whatIfs from "../../tests/saved_state/0.1.0/what_ifs.json";
 import { createStore } from "../src/state/store.ts";
 import { type Kernels, textAt } from "../src/wire/columns.ts";
 import { eachWithClock, FakeModel } from "./helpers.ts";
@@ -17,7 +12,16 @@ interface Saved {
   readonly buffers?: readonly { readonly data: string; readonly path: readonly (string | number)[] }[];
 }
 
-const SAVED: Record<string, unknown> = { german, graph, inline, kernels, sharedCode, timeView, whatIfs };
+const namesIn = (folder: URL): string[] => readdirSync(folder);
+const VERSIONS = new URL("../../tests/saved_state/", import.meta.url);
+/** The notebooks by their case, for each version that saved some. */
+const SAVED = namesIn(VERSIONS)
+  .filter((name) => /^\d/.test(name))
+  .map((version): [version: string, notebooks: Record<string, unknown>] => {
+    const folder = new URL(`${version}/`, VERSIONS);
+    const read = (file: string): unknown => JSON.parse(readFileSync(new URL(file, folder), "utf-8"));
+    return [version, Object.fromEntries(namesIn(folder).map((file) => [file.replace(".json", ""), read(file)]))];
+  });
 /** What a state holds of any widget beside what is the model's. */
 const OF_ANY = ["layout", "tabbable"];
 
@@ -55,7 +59,10 @@ function open(notebook: unknown) {
 
 const names = (table: Kernels) => Array.from({ length: table.own }, (_, row) => textAt(table.name, row));
 
-describe.each(Object.entries(SAVED))("the notebook %s", (_name, notebook) => {
+const notebooks = SAVED.flatMap(([version, cases]) =>
+  Object.entries(cases).map(([name, notebook]) => [`${version} ${name}`, notebook] as const),
+);
+describe.each(notebooks)("the notebook %s", (_name, notebook) => {
   it("is opened without a word to Python, and every trait that it holds is listened to", () => {
     for (const state of statesOf(notebook)) {
       const model = new Heard(state);
@@ -69,9 +76,9 @@ describe.each(Object.entries(SAVED))("the notebook %s", (_name, notebook) => {
   });
 });
 
-describe("what was saved", () => {
+describe.each(SAVED)("what %s saved", (_version, cases) => {
   it("of kernels is every column", () => {
-    const store = open(kernels);
+    const store = open(cases["kernels"]);
     const table = store.kernels.value;
     expect(names(table)).toEqual([
       ...["jit(step)/matmul.1", "jit(step)/matmul.2", "gelu", "copy", "all-reduce", "infeed", "opaque"],
@@ -93,14 +100,14 @@ describe("what was saved", () => {
     expect([store.sortBy.value, store.columns.value]).toEqual(["-flops", ["name", "time", "flops:bf16", "module"]]);
   });
   it("of a graph is its phase, its groups, and how it is counted", () => {
-    const store = open(graph);
+    const store = open(cases["graph"]);
     expect([store.phase.value, store.phases.value]).toEqual(["decode", ["prefill", "decode"]]);
     expect(store.workload.value).toMatchObject({ dims: { batch: 64 }, convention: "torch", dtype: "fp8" });
     expect(names(store.kernels.value)).toEqual(["expand + act", "shrink", "residual"]);
     expect(store.selected.value).toEqual([0]);
   });
   it("of what-ifs, snapshots and filters is in force", () => {
-    const store = open(whatIfs);
+    const store = open(cases["what_ifs"]);
     expect(store.focusRoof.value).toMatchObject({ peak: 6e14, bandwidth: 3e12 });
     expect(store.whatIf.value["small"]).toEqual({ bandwidth: { HBM: 5e11 } });
     expect(store.moves.value).toEqual({ 0: { bytes: 0.5, time: 0.8 } });
@@ -111,8 +118,23 @@ describe("what was saved", () => {
     expect(store.focusRoof.value?.conditions.exposedComm).toBe(0);
   });
   it("of the view is what is looked at", () => {
-    const store = open(timeView);
+    const store = open(cases["time_view"]);
     expect([store.view.value, store.axes.timeScale.value, store.scope.value]).toEqual(["time", "linear", "program"]);
     expect([store.presentation.value, store.zoom.value]).toEqual([true, [0, 0.04, 0, 0.06]]);
+  });
+  it.runIf("typed_work" in cases)("of typed work, colours, axes and added chips is in force", () => {
+    const store = open(cases["typed_work"]);
+    expect(store.typedWork.value).toEqual({ 6: { flops: 1e12, bytes: 2e9 } });
+    expect(store.kernels.value.flops.get("")?.[6]).toBe(1e12);
+    expect([store.colourBy.value, store.axes.frame.value, store.addedChips.value]).toEqual([
+      ...["time", "chip", ["h100-sxm"]],
+    ]);
+  });
+  it.runIf("lesson" in cases)("of a lesson is its step, its answers and its settings", () => {
+    const store = open(cases["lesson"]);
+    expect(store.lesson.question.value?.key).toBe("ridge");
+    expect(store.lesson.attempts.value).toEqual([250]);
+    expect(store.focusRoof.value?.bandwidth).toBe(2e12);
+    expect(store.lockNote("filters")).not.toBe("");
   });
 });

@@ -116,3 +116,26 @@ def test_widgets_draw_and_change_wherever_their_code_is_from(notebook: OpenNoteb
         expect(drawn.root.locator(".roofwidget-roof").first).not_to_have_attribute("d", before)
     styles = first.page.evaluate("() => document.querySelectorAll('style[data-roofwidget]').length")
     assert styles == (case == "shared_code")
+
+
+@pytest.mark.parametrize("path", saved.of_case("typed_work"), ids=saved.title)
+def test_typed_work_and_added_chips_are_drawn(notebook: OpenNotebook, path: Path) -> None:
+    drawn = opened(notebook, path)
+    shows(drawn, {"kernel 6": "opaque"})
+    assert "not drawn" not in drawn.sentence()
+    assert {"Small": "true", "Large": "true", "NVIDIA H100 SXM5 80GB": "true"}.items() <= chips(drawn).items()
+    settings = [drawn.root.get_by_role("combobox", name=name) for name in ("Colour by", "View")]
+    assert [setting.input_value() for setting in settings] == ["time", "roofline"]
+
+
+@pytest.mark.parametrize("path", saved.of_case("lesson"), ids=saved.title)
+def test_a_lesson_is_at_its_step_with_its_answers(notebook: OpenNotebook, path: Path) -> None:
+    drawn = opened(notebook, path)
+    story = drawn.root.locator(".roofwidget-story")
+    for said in ("Where is the knee of Small?", "Step 3 of 3", "Not yet: 2.5 times too large.", "1 answer"):
+        expect(story).to_contain_text(said)
+    expect(drawn.box("bandwidth")).to_have_value("2 TB/s")
+    shows(drawn, {"ridge small": "knee 50 FLOP/B", "kernel 4": "all-reduce"})
+    expect(drawn.root.locator("text[data-label='kernel 2']")).to_have_count(0)
+    expect(drawn.root.get_by_role("combobox", name="Precision").first).to_be_disabled()
+    expect(drawn.root.get_by_role("button", name="Open…")).to_have_count(0)

@@ -160,14 +160,54 @@ def _inline() -> list[rw.RooflineWidget]:
     return [rw.RooflineWidget([SMALL], [("product", 1e12, 1e9)])]
 
 
+def _typed_work() -> list[rw.RooflineWidget]:
+    widget = rw.RooflineWidget([SMALL, LARGE], _profile(network=False), colour_by="time", frame="chip")
+    widget.typed_work = {6: {"flops": "1 TFLOP", "bytes": "2 GB"}}
+    widget.added_chips = ["h100-sxm"]
+    return [widget]
+
+
+def _lesson() -> list[rw.RooflineWidget]:
+    widget = rw.RooflineWidget(
+        [SMALL, LARGE],
+        _profile(network=False),
+        locks=["precision", "filters"],
+        hidden_panels=["projection"],
+        ranges={"peak_flops": ("50 TFLOP/s", "200 TFLOP/s")},
+        snap={"bandwidth": ["1 TB/s", "2 TB/s", "4 TB/s"]},
+        terms={"ridge": "knee"},
+        open_files="nothing",
+    )
+    limit = rw.Question(
+        key="limit",
+        prompt="What limits **gelu**?",
+        answer="memory",
+        options={"memory": "It moves more than it computes.", "compute": "Its intensity is left of the knee."},
+    )
+    ridge = rw.Question(key="ridge", prompt="Where is the knee of Small?", answer=100, unit="FLOP/B")
+    rw.Story(
+        widget,
+        [
+            rw.Step("Two chips."),
+            rw.Step("A faster memory.", {"bandwidth": "2 TB/s"}, question=limit),
+            rw.Step(question=ridge, hides=["gelu"]),
+        ],
+    )
+    widget.answers = {"limit": ["compute", "memory"], "ridge": [250]}
+    widget.step = 2
+    return [widget]
+
+
 CASES: Final[Mapping[str, Callable[[], list[rw.RooflineWidget]]]] = MappingProxyType(
     {
         "german": _german,
         "graph": _graph,
         "inline": _inline,
         "kernels": _kernels,
+        "lesson": _lesson,
         "shared_code": _shared_code,
         "time_view": _time_view,
+        "typed_work": _typed_work,
         "what_ifs": _what_ifs,
     }
 )

@@ -12,10 +12,15 @@ import pytest
 import roofwidget as rw
 from tests.saved_state.cases import INLINE, LOCALES
 
-__all__ = ["PATHS", "is_widget", "read", "texts", "title", "whole", "widgets"]
+__all__ = ["PATHS", "is_widget", "of_case", "read", "texts", "title", "whole", "widgets"]
 
 PATHS: Final = sorted(Path(__file__).parent.glob("*/*.json"))
 """One file a notebook, in a folder of the version that wrote it."""
+
+
+def of_case(case: str) -> list[Path]:
+    """Return the files of a case, which versions before it lack."""
+    return [path for path in PATHS if path.stem == case]
 
 
 def is_widget(model: dict[str, Any]) -> bool:
