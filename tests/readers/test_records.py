@@ -289,6 +289,32 @@ def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return str(request.param)
 
 
+def test_a_panic_of_polars_is_a_damaged_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def panics(*_: object) -> None:
+        raise pl.exceptions.PanicException("called `unwrap` on nothing\nin a thread")
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setattr(pl, "scan_parquet", panics)
+    with pytest.raises(ProfileError, match=r"^buffer: the Parquet file is damaged: called `unwrap` on nothing$"):
+        read(FORMS["Parquet"])
+
+
+def test_a_parquet_file_with_any_byte_changed_is_read_or_refused() -> None:
+    buffer = io.BytesIO()
+    table = pa.table({"name": ["gemm", "copy", "gelu", "gemm"], "time": [1.0, 2.0, 3.0, 4.0]})
+    pq.write_table(table, buffer, compression="none", write_statistics=False, store_schema=False)
+    data = buffer.getvalue()
+
+    def refused(at: int, byte: int) -> bool:
+        try:
+            read(data[:at] + bytes([byte]) + data[at + 1 :])
+        except ProfileError:
+            return True
+        return False
+
+    assert {refused(at, byte) for at in range(len(data)) for byte in (3, 0xFF)} == {True, False}
+
+
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("pack", [gzip.compress, zipped])
 def test_a_parquet_file_is_read_from_a_compressed_file(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:

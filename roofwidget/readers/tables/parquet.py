@@ -65,14 +65,13 @@ def columns_of_parquet(source: Source) -> dict[str, Sequence[Any]]:
         raise
     except MemoryError:
         raise ProfileError(source.name, "the Parquet file is damaged, or needs more memory than there is") from None
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
+    except BaseException as error:
+        # The errors of polars derive directly from Exception, its panics from BaseException.
+        is_of_polars = type(error).__module__.split(".")[0] in {"polars", "pyo3_runtime"}
+        if not isinstance(error, (OSError, ValueError, RuntimeError, KeyError)) and not is_of_polars:
+            raise
         first = (str(error).splitlines() or [""])[0]
         raise ProfileError(source.name, f"the Parquet file is damaged: {first:.200}") from None
-    except Exception as error:
-        # The errors of polars derive directly from Exception.
-        if type(error).__module__.split(".")[0] != "polars":
-            raise
-        raise ProfileError(source.name, f"the Parquet file is damaged: {error!s:.200}") from None
 
 
 @contextmanager
@@ -181,11 +180,21 @@ class _Arrow:
         found = {name: _numbers_of_arrow(numbers.column(name)) for name in numbers.column_names}
         for name in self._texts:
             found[name] = self._text_column(name)
-        count = len(found[self.read[0]])
-        return {name: found.get(name, [_Unread(kind)] * count) for name, kind in self._types.items()}
+        counts = {len(column) for column in found.values()}
+        if len(counts) > 1:
+            raise ValueError("its columns have different numbers of rows")
+        return {name: found.get(name, [_Unread(kind)] * min(counts)) for name, kind in self._types.items()}
 
     def _text_column(self, name: str) -> list[str | None]:
-        """Return a column of texts. Rows with the same text share it."""
+        """Return a column of texts. Rows with the same text share it.
+
+        Raises
+        ------
+        ValueError
+            If a row has the number of a text that the file lacks: a damaged file.
+        """
+        from pyarrow import compute  # noqa: PLC0415 - optional
+
         found: list[str | None] = []
         known: Any = None
         texts: list[str | None] = []
@@ -196,6 +205,9 @@ class _Arrow:
             else:
                 texts = column.dictionary.to_pylist()
             known = column.dictionary
+            used = compute.min_max(column.indices).as_py()
+            if used["min"] is not None and not 0 <= used["min"] <= used["max"] < len(texts):
+                raise ValueError(f"a row of column '{name}' has none of its texts")
             found += [None if code is None else texts[code] for code in column.indices.to_pylist()]
         return found
 
