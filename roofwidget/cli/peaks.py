@@ -67,13 +67,15 @@ def _toml(chip: Chip) -> str:
     """Return the text of a file for `load_chips`. JSON's texts are texts of TOML too."""
     lines = ["[[chips]]", f"name = {json.dumps(chip.name, ensure_ascii=False)}"]
     lines += [f"default_precision = {json.dumps(chip.default_precision)}"]
-    lines += [f"peak_flops.{precision} = {_figure(rate)}" for precision, rate in chip.peak_flops.items()]
+    lines += [f"peak_flops.{precision} = {_figure(rate, 'FLOP/s')}" for precision, rate in chip.peak_flops.items()]
     for level, memory in chip.memories.items():
         capacity = "" if memory.capacity is None else f', capacity = "{memory.capacity:.0f} B"'
-        lines.append(f"memories.{json.dumps(level)} = {{ bandwidth = {_figure(memory.bandwidth or 0.0)}{capacity} }}")
+        bandwidth = _figure(memory.bandwidth or 0.0, "B/s")
+        lines.append(f"memories.{json.dumps(level)} = {{ bandwidth = {bandwidth}{capacity} }}")
     lines += ["", "[sources.measured]", 'title = "roofwidget peaks"', 'confidence = "measured"', ""]
     return "\n".join(lines)
 
 
-def _figure(rate: float) -> str:
-    return f'{{ value = {rate!r}, source = "measured" }}'
+def _figure(rate: float, unit: str) -> str:
+    # With its unit: `load_chips` refuses small numbers without one.
+    return f'{{ value = "{rate!r} {unit}", source = "measured" }}'

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -131,6 +132,18 @@ def test_peaks_measures_prints_json_and_writes_a_chip_that_check_takes(tmp_path:
     path = profile_file(tmp_path, "matmul,1e6,1e3,20")
     assert main(["check", path, "--chip", str(node)]) == 0
     assert chip.name in capsys.readouterr().out
+
+
+def test_the_chip_of_a_very_slow_machine_is_read_as_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = tmp_path / "node.toml"
+    slow = rw.Chip("Slow", {"fp32": 3.1e8 / 3}, {"DRAM": rw.Memory("DRAM", 2.31e8 / 7, 4e9), "L1": 1e20})
+    measured = SimpleNamespace(chip=slow, as_dict=dict)
+    monkeypatch.setattr("roofwidget.cli.peaks.measure_peaks", lambda *_, **__: measured)
+    assert main(["peaks", "--json", "--out", str(node)]) == 0
+    (read,) = rw.load_chips(node)
+    assert (read.peak_flops, read.memories) == (slow.peak_flops, slow.memories)
 
 
 def test_peaks_are_a_table_for_people(capsys: Capture) -> None:
