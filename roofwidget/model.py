@@ -116,6 +116,7 @@ from roofwidget.state.trait_types import (
     PartitionTrait,
     RateTrait,
     ShownKernelsTrait,
+    WholeEnum,
     catalogue_ids,
     distinct_chips,
     graphs_by_name,
@@ -532,7 +533,7 @@ class RooflineModel(HasTraits):
     )
     word = owned(
         "shared",
-        Enum(
+        WholeEnum(
             (0, 2, 4, 8),
             default_value=0,
             help="The axes count intensity and bandwidth in words of this many bytes; 0 for bytes.",
@@ -546,7 +547,7 @@ class RooflineModel(HasTraits):
             help="The quantity on the horizontal axis: 'intensity', FLOP/B, or its inverse 'balance', B/FLOP.",
         ),
     )
-    tick_base = owned("shared", Enum((10, 2), default_value=10, help="Ticks are at powers of ten, or of two."))
+    tick_base = owned("shared", WholeEnum((10, 2), default_value=10, help="Ticks are at powers of ten, or of two."))
     time_scale = owned(
         "shared",
         Enum(

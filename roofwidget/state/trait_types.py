@@ -115,6 +115,15 @@ class Checked(traitlets.TraitType[G, Any]):
             raise traitlets.TraitError(f"{type(obj).__name__}.{self.name}: {error}") from None
 
 
+class WholeEnum(traitlets.Enum[int]):
+    """A trait whose values are some whole numbers. A bool is none of them, and an integer of numpy becomes an int."""
+
+    def validate(self, obj: Any, value: Any) -> int:
+        if not is_whole(value):
+            self.error(obj, value)
+        return int(super().validate(obj, value))
+
+
 class RateTrait(Checked[float]):
     """A trait for a rate above zero, given as a number or as text with a unit. NaN means that there is no such rate."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from traitlets import TraitError
 
@@ -57,13 +59,22 @@ def test_a_bad_zoom_is_refused_and_leaves_the_one_before(model: rw.RooflineModel
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("view", "spiral"), ("rate_unit", "GB/s"), ("word", 3), ("x_axis", "time"), ("tick_base", 3), ("time_scale", "x")],
+    [
+        *[("view", "spiral"), ("rate_unit", "GB/s"), ("x_axis", "time"), ("time_scale", "x")],
+        *[("word", 3), ("word", False), ("word", 4.0), ("word", "4"), ("tick_base", 3), ("tick_base", True)],
+    ],
 )
 def test_an_unknown_view_unit_or_scale_is_refused(model: rw.RooflineModel, name: str, value: object) -> None:
     before = getattr(model, name)
     with pytest.raises(TraitError, match=name):
         setattr(model, name, value)
-    assert getattr(model, name) == before
+    assert getattr(model, name) is before
+
+
+def test_an_integer_of_numpy_is_sent_as_a_number() -> None:
+    model = rw.RooflineModel(word=np.int64(4))
+    model.tick_base = np.int32(2)
+    assert json.dumps([model.wire_state()[name] for name in ("word", "tick_base")]) == "[4, 2]"
 
 
 def test_axes_that_start_at_zero_are_linear(model: rw.RooflineModel) -> None:
