@@ -73,7 +73,7 @@ def test_an_unknown_view_unit_or_scale_is_refused(model: rw.RooflineModel, name:
 
 def test_an_integer_of_numpy_is_sent_as_a_number() -> None:
     model = rw.RooflineModel(word=np.int64(4))
-    model.tick_base = np.int32(2)
+    model.set_trait("tick_base", np.int32(2))
     assert json.dumps([model.wire_state()[name] for name in ("word", "tick_base")]) == "[4, 2]"
 
 
