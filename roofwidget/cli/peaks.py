@@ -77,5 +77,5 @@ def _toml(chip: Chip) -> str:
 
 
 def _figure(rate: float, unit: str) -> str:
-    # With its unit: `load_chips` refuses small numbers without one.
+    # `load_chips` refuses a small number that has no unit.
     return f'{{ value = "{rate!r} {unit}", source = "measured" }}'

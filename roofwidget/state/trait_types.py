@@ -116,7 +116,7 @@ class Checked(traitlets.TraitType[G, Any]):
 
 
 class WholeEnum(traitlets.Enum[int]):
-    """A trait whose values are some whole numbers. A bool is none of them, and an integer of numpy becomes an int."""
+    """A trait that allows some whole numbers. It refuses True and False, and makes an int of an integer of numpy."""
 
     def validate(self, obj: Any, value: Any) -> int:
         if not is_whole(value):

@@ -209,7 +209,7 @@ def test_a_long_text_that_a_parquet_file_repeats_is_stored_once(options: dict[st
     path = written_parquet(tmp_path / "texts.parquet", part, 130, None, **options)
     assert path.stat().st_size < 2**20
     said, size = grown(path, ["table"])["table"]
-    # The notes of one row group, 20 MB, are decoded at once, in several buffers. All notes are 2.6 GB.
+    # pyarrow decodes the notes of a row group, 20 MB, at once, in several buffers. All notes together are 2.6 GB.
     assert (said, size <= 130 * 1000 * 20_000 // 10) == ("read", True)
 
 

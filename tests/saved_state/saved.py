@@ -19,7 +19,7 @@ PATHS: Final = sorted(Path(__file__).parent.glob("*/*.json"))
 
 
 def of_case(case: str) -> list[Path]:
-    """Return the files of a case, which versions before it lack."""
+    """Return the files of a case. A version from before the case was added has none."""
     return [path for path in PATHS if path.stem == case]
 
 

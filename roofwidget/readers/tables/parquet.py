@@ -191,7 +191,7 @@ class _Arrow:
         Raises
         ------
         ValueError
-            If a row has the number of a text that the file lacks: a damaged file.
+            If the file is damaged: a row refers to a text that the file does not have.
         """
         from pyarrow import compute  # noqa: PLC0415 - optional
 
@@ -207,7 +207,7 @@ class _Arrow:
             known = column.dictionary
             used = compute.min_max(column.indices).as_py()
             if used["min"] is not None and not 0 <= used["min"] <= used["max"] < len(texts):
-                raise ValueError(f"a row of column '{name}' has none of its texts")
+                raise ValueError(f"a row of column '{name}' refers to a text that the file does not have")
             found += [None if code is None else texts[code] for code in column.indices.to_pylist()]
         return found
 
