@@ -92,6 +92,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   const theme = signal(themeOf(el));
   const root = el.ownerDocument.createElement("div");
   root.className = "roofwidget";
+  el.classList.add("roofwidget-view");
   el.append(root);
 
   function measure(width: number, height: number) {
@@ -118,6 +119,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   abort.addEventListener("abort", () => {
     resized.disconnect();
     renderTree(null, root);
+    el.classList.remove("roofwidget-view");
     el.replaceChildren();
   });
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenNotebook
@@ -318,6 +319,37 @@ def test_in_a_narrow_cell_every_chip_is_in_sight(notebook: OpenNotebook) -> None
     pills = drawn.root.locator(".roofwidget-pill").all()
     assert len(pills) == 6
     assert all(pill.evaluate("(pill) => pill.getBoundingClientRect().right") <= right for pill in pills)
+
+
+BESIDE = """import ipywidgets
+import roofwidget as rw
+a, b = rw.roofline("v5p", [("matmul", 4.3e9, 1.2e7, 1e-3)]), rw.roofline("v6e")
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "shares"),
+    [
+        ("ipywidgets.HBox([a, b])", (0.5, 0.5)),
+        ("ipywidgets.GridBox([a, b], layout={'grid_template_columns': '1fr 3fr'})", (0.25, 0.75)),
+        ("ipywidgets.VBox([a, b])", (1.0, 1.0)),
+        ("ipywidgets.Tab([a])", (1.0,)),
+        ("ipywidgets.Accordion([a], selected_index=0)", (1.0,)),
+    ],
+)
+def test_in_a_box_each_widget_has_its_share_of_the_width(
+    notebook: OpenNotebook, cell: str, shares: tuple[float, ...]
+) -> None:
+    book = notebook([BESIDE + cell])
+    book.run(0)
+    charts = book.page.locator(".roofwidget-chart")
+    expect(charts).to_have_count(len(shares))
+    whole = book.page.locator(".jp-OutputArea-output .jupyter-widgets").first.evaluate("(box) => box.clientWidth")
+    for index, share in enumerate(shares):
+        width = book.page.locator(".roofwidget").nth(index).evaluate("(root) => root.getBoundingClientRect().width")
+        # A tab has 16 px around it.
+        assert share * whole - 40 <= width <= share * whole
+        assert charts.nth(index).evaluate("(chart) => chart.getBoundingClientRect().width") <= width
 
 
 def test_a_narrow_cell_puts_the_panel_under_the_chart(notebook: OpenNotebook) -> None:
