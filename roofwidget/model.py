@@ -146,7 +146,7 @@ from roofwidget.state.what_if_traits import (
     read_only_factors,
     row_called,
 )
-from roofwidget.support import text_tables
+from roofwidget.support import hosts, text_tables
 from roofwidget.support.arguments import short_message
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 from roofwidget.support.languages import ENGLISH
@@ -171,10 +171,12 @@ _OF_LESSON: Final = ("story", "step", "answers")
 ROW_TRAITS: Final = ("typed_work", "selected", "hovered", "at_roof", "moves")
 """The traits that refer to rows of `shown_kernels`. They are reset when the rows become other kernels."""
 
+# What a page may do is decided by the code that makes the model. Whoever edits a session could change it.
+_OF_CODE_ALONE: Final = frozenset({"open_files"})
 # A session has these in parts of their own, or they follow from others, or belong to a moment.
-_NOT_TRAITS_OF_SESSION: Final = frozenset(
-    {"chips", "kernels", "baseline", "graph", "graphs", "partition", "what_if", "snapshots", "hovered"}
-)
+_NOT_TRAITS_OF_SESSION: Final = _OF_CODE_ALONE | {
+    *("chips", "kernels", "baseline", "graph", "graphs", "partition", "what_if", "snapshots", "hovered")
+}
 
 V = TypeVar("V")
 
@@ -569,9 +571,10 @@ class RooflineModel(HasTraits):
         "python",
         Enum(
             ("folder", "uploads", "nothing"),
-            default_value="folder",
+            default_value="uploads",
             help="Which profiles a person may open in the page: files that the page sends and, with 'folder', files in "
-            "the working directory of Python by their path; 'nothing' hides the button.",
+            "the working directory of Python by their path; 'nothing' hides the button. The default is 'folder' in a "
+            "cell that a person runs (JupyterLab, Notebook, marimo edit), and else 'uploads'. Sessions leave it out.",
         ),
     )
     presentation = owned("shared", Bool(default_value=False, help="Everything 1.6 times as big, for a projector."))
@@ -850,6 +853,10 @@ class RooflineModel(HasTraits):
     @default("what_if")
     def _default_what_if(self) -> WhatIf:
         return {}
+
+    @default("open_files")
+    def _default_open_files(self) -> str:
+        return "folder" if hosts.is_notebook() else "uploads"
 
     @validate("shown")
     def _check_shown(self, proposal: Bunch) -> tuple[str, ...]:
@@ -1571,8 +1578,13 @@ class RooflineModel(HasTraits):
         """
         if self.story is None:
             return
+        values = self.story.at(self.step)
+        for name in values:
+            # Whoever edits a session can edit its story.
+            if not self.has_trait(name) or self.trait_metadata(name, "owner") != "shared":
+                raise TraitError(f"step {self.step} sets '{name}', which no step may set")
         try:
-            self.set_wire_values(self.story.at(self.step))
+            self.set_wire_values(values)
         except TraitError as error:
             raise TraitError(f"step {self.step}: {error}; the model has changed, so make the story again") from None
 
@@ -1611,10 +1623,13 @@ class RooflineModel(HasTraits):
 
     def _wire_state(self, **instead: Any) -> dict[str, Any]:
         """Return the same as `wire_state`, with the values of `instead`, whose traits are not read."""
-        synced = self.traits(sync=True, owner=lambda owner: owner is not None)
-        return {
-            name: instead[name] if name in instead else self._sent(name) for name in synced if not name.startswith("_")
-        }
+        return {name: instead[name] if name in instead else self._sent(name) for name in self._synced()}
+
+    @classmethod
+    def _synced(cls) -> list[str]:
+        """Return the names of the traits that describe a chart to a page."""
+        synced = cls.class_traits(sync=True, owner=lambda owner: owner is not None)
+        return [name for name in synced if not name.startswith("_")]
 
     def _sent(self, name: str) -> Any:
         """Return the value of a synced trait as a page receives it."""
@@ -1754,8 +1769,7 @@ class RooflineModel(HasTraits):
         partitions = {
             phase: [[names[phase][op] for op in group] for group in found] for phase, found in groups.items() if found
         }
-        state = self._wire_state(**dict.fromkeys(_NOT_TRAITS_OF_SESSION))
-        plain = {name: value for name, value in state.items() if name not in _NOT_TRAITS_OF_SESSION}
+        plain = {name: self._sent(name) for name in self._traits_of_session() if name != "story"}
         return session.text(
             session.Session(
                 chips=self.chips,
@@ -1766,9 +1780,14 @@ class RooflineModel(HasTraits):
                 partitions=partitions,
                 what_if=self.what_if,
                 snapshots=self.snapshots,
-                traits={**plain, "locale": self.locale, "story": self.story and self.story.to_record()},
+                traits={**plain, "story": self.story and self.story.to_record()},
             )
         )
+
+    @classmethod
+    def _traits_of_session(cls) -> list[str]:
+        """Return the names of the traits whose values a session has and sets."""
+        return [*(name for name in cls._synced() if name not in _NOT_TRAITS_OF_SESSION), "locale"]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -1804,7 +1823,12 @@ class RooflineModel(HasTraits):
     @classmethod
     def _from_session(cls, found: session.Session) -> Self:
         by_row = {name: wire.by_row_from_wire(found.traits.get(name, {})) for name in ("typed_work", "moves")}
-        traits = {**found.traits, **by_row}
+        # Sessions of 1.0.0 have the traits of `_OF_CODE_ALONE`.
+        traits = {name: value for name, value in found.traits.items() if name not in _OF_CODE_ALONE} | by_row
+        known = cls._traits_of_session()
+        for name in traits:
+            if name not in known:
+                raise ValueError(f"traits: a session has no '{name}'{did_you_mean(name, known)}")
         if found.graphs:
             partition = found.partitions.get(found.traits.get("phase", ""))
             traits |= {"graphs": found.graphs} | ({} if partition is None else {"partition": partition})

@@ -18,6 +18,7 @@ from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips import Chip
 from roofwidget.kernels import records as tables
 from roofwidget.kernels.table import Kernels
+from roofwidget.support import strict_json
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.workloads import Graph
@@ -144,19 +145,12 @@ def parsed(contents: str) -> Session:
 
 
 def _document(contents: str) -> Mapping[str, Any]:
+    if contents.lstrip()[:1] == "<":
+        raise ValueError("a page holds no session: rw.read reads its kernels, and save('….json') writes a session")
     try:
-        document = json.loads(contents)
-    except json.JSONDecodeError as error:
-        if contents.lstrip()[:1] == "<":
-            raise ValueError(
-                "a page holds no session: rw.read reads its kernels, and save('….json') writes a session"
-            ) from None
-        raise ValueError(
-            f"line {error.lineno}, column {error.colno}: not JSON ({error.msg}); save('….json') writes a session, and "
-            "rw.read reads profiles"
-        ) from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+        document = strict_json.parse(contents).value
+    except strict_json.JsonError as error:
+        raise ValueError(f"{error}; save('….json') writes a session, and rw.read reads profiles") from None
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise ValueError("the file is not a session that save('….json') wrote; rw.read reads profiles")
     version = document.get("version")

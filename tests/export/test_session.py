@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from traitlets import TraitError
 
 import roofwidget as rw
 from roofwidget import RooflineModel, wire
@@ -178,10 +179,18 @@ def changed(change: Callable[[dict[str, Any]], object]) -> str:
     return json.dumps(document)
 
 
+def with_trait(name: str) -> str:
+    return changed(lambda document: document["traits"].update({name: "x"}))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{\n  nonsense", r"session.json: line 2, column 3: not JSON \(Expecting.*writes a session"),
+        ("{\n  nonsense", r"session.json: line 2, column 3: not JSON: Expecting.*writes a session"),
+        (
+            RooflineModel([CHIP], KERNELS)._to_session().replace('"search": ""', '"search": "", "search": "a"'),
+            r"session.json: line \d+, column \d+: the key 'search' is twice in the object that ends here; save",
+        ),
         (
             "\n<!doctype html><p>",
             r"session.json: a page holds no session: rw.read reads its kernels, and save\('….json'\)",
@@ -225,6 +234,10 @@ def changed(change: Callable[[dict[str, Any]], object]) -> str:
         ),
         (changed(lambda document: document["traits"].update(selected=[7])), r"session.json: .*7"),
         (changed(lambda document: document["traits"].update(serach="x")), r"session.json: .*did you mean 'search'"),
+        *(
+            (with_trait(name), f"session.json: traits: a session has no '{name}'")
+            for name in ("_esm", "_css", "_code", "_view_module", "layout", "comm", "baseline")
+        ),
         (
             changed(lambda document: document.update(snapshots=[{"name": "a"}])),
             r"session.json: snapshots: there is no 'chip'",
@@ -284,3 +297,25 @@ def test_a_session_whose_story_has_a_damaged_question_is_refused(question: objec
     path.write_text(json.dumps(document), "utf-8")
     with pytest.raises(ValueError, match=r"expected what rw\.Story makes"):
         RooflineModel.load(path)
+
+
+def test_what_a_page_may_open_is_not_part_of_a_session(tmp_path: Path) -> None:
+    path = RooflineModel([CHIP], KERNELS, open_files="nothing").save(tmp_path / "session.json")
+    assert "open_files" not in path.read_text(encoding="utf-8")
+    path.write_text(changed(lambda document: document["traits"].update(open_files="folder")), encoding="utf-8")
+    assert rw.load(path).open_files == "uploads"
+
+
+@pytest.mark.parametrize("name", ["open_files", "_esm", "_view_module", "chips", "comm", "title", "nonsense"])
+def test_a_step_of_an_edited_session_sets_only_what_a_story_may_set(tmp_path: Path, name: str) -> None:
+    widget = rw.roofline([CHIP], KERNELS)
+    rw.Story(widget, ["one", ("two", {"search": "mat"})])
+    path = widget.save(tmp_path / "session.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["traits"]["story"]["steps"][1]["changes"][name] = "folder"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    edited = rw.load(path)
+    before = getattr(edited, name, None)
+    with pytest.raises(TraitError, match=f"step 1 sets '{name}', which no step may set"):
+        edited.step = 1
+    assert getattr(edited, name, None) is before

@@ -1,26 +1,15 @@
-"""Parse JSON strictly. Every error names line and column."""
+"""JSON documents of profiles. Every error names the file, the line and the column."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections import Counter
-from dataclasses import dataclass
 from typing import NoReturn
 
 from roofwidget.readers.errors import ProfileError
+from roofwidget.support import strict_json
 from roofwidget.support.did_you_mean import listed
 
 
-@dataclass(frozen=True)
-class Parsed:
-    """A parsed document, and whether it contains ``NaN``, ``Infinity`` or ``-Infinity``."""
-
-    value: object
-    constant: bool
-
-
-def parse(text: str, name: str) -> Parsed:
+def parse(text: str, name: str) -> strict_json.Parsed:
     """Return the parsed text.
 
     Raises
@@ -35,44 +24,16 @@ def parse(text: str, name: str) -> Parsed:
     """
     if not text.strip():
         raise ProfileError(name, "the file is empty")
-    objects_read = 0
-    constants: list[str] = []
-
-    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        nonlocal objects_read
-        objects_read += 1
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-            reason = f"the key {twice!r} is twice in the object that ends here"
-            raise ProfileError(name, reason, place=_end_of_object(text, objects_read))
-        return found
-
-    def constant(word: str) -> float:
-        constants.append(word)
-        return float(word)
-
     try:
-        value = json.loads(text, object_pairs_hook=unique, parse_constant=constant)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        end = " (the file ends too early)" if error.pos >= len(text.rstrip()) else ""
-        raise ProfileError(name, f"not JSON: {error.msg}{end}", place=place) from None
-    except RecursionError:
-        raise ProfileError(name, "nested too deeply") from None
-    except ProfileError:
-        raise
-    except ValueError as error:
-        # Python does not convert integers of thousands of digits.
-        raise ProfileError(name, f"a number that cannot be read: {error}") from None
-    return Parsed(value, bool(constants))
+        return strict_json.parse(text)
+    except strict_json.JsonError as error:
+        raise ProfileError(name, error.reason, place=error.place) from None
 
 
 def refuse_constant(text: str, name: str) -> NoReturn:
     """Raise the error for the first ``NaN``, ``Infinity`` or ``-Infinity`` outside strings."""
-    tokens = re.finditer(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', text)
-    found = next(token for token in tokens if not token.group().startswith('"'))
-    raise ProfileError(name, f"{found.group()} is not JSON", place=_place(text, found.start()))
+    error = strict_json.first_constant(text)
+    raise ProfileError(name, error.reason, place=error.place)
 
 
 def described(document: object) -> str:
@@ -89,14 +50,3 @@ def described(document: object) -> str:
     if isinstance(document, list):
         return f"a list of {len(document)} values, the first {described(document[0])}" if document else "an empty list"
     return {str: "a text", bool: "a truth value", type(None): "null"}.get(type(document), "a number")
-
-
-def _end_of_object(text: str, nth: int) -> str:
-    """Return the place of the nth closing brace outside strings; the nth object that the parser finishes ends there."""
-    braces = (m for m in re.finditer(r'"(?:[^"\\]|\\.)*"|\}', text) if m.group() == "}")
-    end = next(m.start() for count, m in enumerate(braces, 1) if count == nth)
-    return _place(text, end)
-
-
-def _place(text: str, at: int) -> str:
-    return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"

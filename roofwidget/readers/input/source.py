@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final, NoReturn, cast
 
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import archives, documents
-from roofwidget.support import paths
+from roofwidget.support import paths, strict_json
 
 HEAD_BYTES: Final = 64 * 2**10
 _MAX_TEXT_BYTES: Final = 512 * 2**20
@@ -73,7 +73,7 @@ class Source:
         self.size = size
         self._raw = raw
         self._nested = nested
-        self._parsed: documents.Parsed | None = None
+        self._parsed: strict_json.Parsed | None = None
         self.damage: ProfileError | None = None
         """Why the JSON could not be read, if `document` tried to read it."""
 
