@@ -28,7 +28,16 @@ from roofwidget.state.filter_traits import has_column
 from roofwidget.state.graph import has_same_groups
 from roofwidget.state.messages import STAMP, Messages, applied, check_sizes, page_message
 from roofwidget.state.rates import QUANTITIES
-from roofwidget.state.requests import REPLY, Request, Requests, catalogue, page_request, within
+from roofwidget.state.requests import (
+    REPLY,
+    RefusedError,
+    Request,
+    Requests,
+    catalogue,
+    page_request,
+    refusal,
+    within,
+)
 from roofwidget.state.trait_types import language_of, owned
 from roofwidget.support.languages import ENGLISH
 
@@ -104,6 +113,11 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         """
         if self._is_made:
             super().open()
+
+    def close(self) -> None:
+        """Close the widget in all pages, and forget the files that they were sending."""
+        self._requests.forget()
+        super().close()
 
     @default("_esm")
     def _default_esm(self) -> str:
@@ -283,7 +297,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
                 # Whatever is wrong with a file, the page that sent it says so. Without a reply to a request that was
                 # interrupted, the page would send the request again, and Python would read the file again.
                 logging.getLogger("roofwidget").info("a request of a page was refused", exc_info=True)
-                reply = {"refused": str(error) or type(error).__name__}
+                reply = {"refused": refusal(error, request)}
             self._requests.remember(request, reply)
         self.send({"kind": REPLY, "page": request.page, "number": request.number, **reply})
 
@@ -294,7 +308,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             self._requests.cancel(request)
             return {}
         if self.open_files == "nothing" or (request.path is not None and self.open_files != "folder"):
-            raise ValueError("this widget does not open files: read them in a cell with rw.read")
+            raise RefusedError("this widget does not open files: read them in a cell with rw.read")
         if request.ask == "part":
             return {"received": self._requests.keep(request)}
         given = self._requests.file(request) if request.path is None else within(Path.cwd(), request.path)

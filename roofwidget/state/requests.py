@@ -15,8 +15,8 @@ A request and its reply are custom messages::
   shown. The reply has the number of kernels that are `shown`.
 - ``cancel``: forget the file.
 
-If a request fails, the reply has the reason as `refused`. A page repeats a request without a reply, and gets the reply
-of the first time. `js/src/state/requests.ts` is the page's side.
+If a request fails, the reply has the reason as `refused`; see `refusal`. A page repeats a request without a reply, and
+gets the reply of the first time. `js/src/state/requests.ts` is the page's side.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ import functools
 import gzip
 import io
 import json
+import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,6 +44,10 @@ KIND: Final = "roofwidget-request"
 REPLY: Final = "roofwidget-reply"
 MAX_FILE_BYTES: Final = 200 * 10**6
 """The largest file that a page may send."""
+_MAX_KEPT_BYTES: Final = 2 * MAX_FILE_BYTES
+"""The largest size of all unfinished files together. Beyond it the oldest are forgotten."""
+EXPIRY_SECONDS: Final = 600.0
+"""A file of which no part has come for this time is forgotten. A busy kernel may keep a page waiting for minutes."""
 _MAX_PAGES: Final = 8
 _MAX_PAGE_NAME: Final = 64
 _MAX_FILE_NAME: Final = 255
@@ -96,12 +103,51 @@ def page_request(content: object, buffers: Sequence[Any] | None) -> Request | No
     return Request(**given, data=data)
 
 
+class RefusedError(ValueError):
+    """A request that is refused. The message is written for the page."""
+
+
+def refusal(error: BaseException, request: Request) -> str:
+    """Return what a page is told of an error.
+
+    A page has the contents of a file that it sent, so the reader's words may quote them. Whoever asks for a path may
+    see the page only, so the reply has no word of what the file or the folder holds. No reply has an absolute path.
+    """
+    if isinstance(error, RefusedError):
+        return str(error)
+    if request.path is not None:
+        is_missing = isinstance(error, FileNotFoundError)
+        reason = "there is no such file" if is_missing else "not opened as a profile; rw.read in a cell says why"
+        return f"{one_line(request.path)}: {reason}"
+    # The messages of these have paths of the machine on which Python runs.
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    has_path = isinstance(error, ImportError) and error.path is not None
+    return type(error).__name__ if has_path else str(error) or type(error).__name__
+
+
+@dataclass
+class _File:
+    """The part of a file that a page has sent so far."""
+
+    name: str
+    size: int
+    data: io.BytesIO = field(default_factory=io.BytesIO)
+    # When the latest part came, in seconds.
+    time: float = field(default_factory=time.monotonic)
+
+    @property
+    def received(self) -> int:
+        return self.data.tell()
+
+
 class Requests:
-    """The files that pages are sending, and the latest reply to each page."""
+    """The files that pages are sending, one for each page, and the latest reply to each page."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, _File] = OrderedDict()
         self._replies: OrderedDict[str, tuple[int, Mapping[str, Any]]] = OrderedDict()
+        self._timer: threading.Timer | None = None
 
     def reply(self, request: Request) -> Mapping[str, Any] | None:
         """Return the reply to a request that a page repeats, or None for a new request."""
@@ -110,77 +156,98 @@ class Requests:
 
     def remember(self, request: Request, reply: Mapping[str, Any]) -> None:
         """Keep the reply, in case the page repeats the request."""
-        _kept(self._replies, request.page, (request.number, reply))
+        self._replies[request.page] = (request.number, reply)
+        self._replies.move_to_end(request.page)
+        while len(self._replies) > _MAX_PAGES:
+            self._replies.popitem(last=False)
 
     def keep(self, request: Request) -> int:
         """Keep a part of a file, and return the number of bytes of the file that are kept now.
 
         Raises
         ------
-        ValueError
+        RefusedError
             If the file is too large, or if the part does not follow the part before.
         """
         if not 0 <= request.size <= MAX_FILE_BYTES:
-            raise ValueError(
+            raise RefusedError(
                 f"{one_line(request.name)} has {request.size / 1e6:,.0f} MB, and a page sends at most "
                 f"{MAX_FILE_BYTES / 1e6:,.0f} MB: open it by its path, or read it in a cell with rw.read"
             )
         if request.offset == 0:
-            _kept(self._files, request.page, _File(request.name[:_MAX_FILE_NAME], request.size, bytearray()))
+            self._files[request.page] = _File(request.name[:_MAX_FILE_NAME], request.size)
         file = self._files.get(request.page)
-        at = None if file is None else len(file.data)
+        at = None if file is None else file.received
         if file is None or request.offset != at or request.offset + len(request.data) > file.size:
-            raise ValueError(f"a part of {one_line(request.name)} is missing: open the file again")
-        file.data.extend(request.data)
-        return len(file.data)
+            raise RefusedError(f"a part of {one_line(request.name)} is missing: open the file again")
+        file.data.write(request.data)
+        file.time = time.monotonic()
+        self._files.move_to_end(request.page)
+        while sum(one.received for one in list(self._files.values())) > _MAX_KEPT_BYTES:
+            self._files.popitem(last=False)
+        self._start_timer()
+        return file.received
 
     def file(self, request: Request) -> io.BytesIO:
         """Return the file of the page, to be read, and forget it.
 
         Raises
         ------
-        ValueError
+        RefusedError
             If a part of the file is missing.
         """
         file = self._files.pop(request.page, None)
-        if file is None or len(file.data) != file.size:
-            raise ValueError("a part of the file is missing: open the file again")
-        stream = io.BytesIO(bytes(file.data))
-        stream.name = file.name
-        return stream
+        if file is None or file.received != file.size:
+            raise RefusedError("a part of the file is missing: open the file again")
+        file.data.seek(0)
+        file.data.name = file.name
+        return file.data
 
     def cancel(self, request: Request) -> None:
         """Forget the file of the page."""
         self._files.pop(request.page, None)
 
+    def forget(self) -> None:
+        """Forget all files and replies."""
+        self._files.clear()
+        self._replies.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-@dataclass(frozen=True)
-class _File:
-    name: str
-    size: int
-    data: bytearray
+    def expire(self) -> None:
+        """Forget the files of which no part has come for `EXPIRY_SECONDS`."""
+        self._timer = None
+        for page, file in list(self._files.items()):
+            if time.monotonic() - file.time >= EXPIRY_SECONDS:
+                self._files.pop(page, None)
+        self._start_timer()
 
-
-def _kept(entries: OrderedDict[str, Any], page: str, entry: Any) -> None:
-    entries[page] = entry
-    entries.move_to_end(page)
-    while len(entries) > _MAX_PAGES:
-        entries.popitem(last=False)
+    def _start_timer(self) -> None:
+        if self._files and self._timer is None:
+            self._timer = threading.Timer(EXPIRY_SECONDS, self.expire)
+            self._timer.daemon = True
+            # Pyodide has no threads.
+            with suppress(RuntimeError):
+                self._timer.start()
 
 
 def within(folder: Path, path: str) -> Path:
-    """Return the path of a file in a folder or its subfolders.
+    """Return the path, relative to a folder, of a file in the folder or its subfolders.
 
     Raises
     ------
-    ValueError
-        If the path leads elsewhere.
+    RefusedError
+        If the path leads elsewhere, or to a hidden file.
     """
     root = folder.resolve()
     found = (root / path).resolve()
     if not found.is_relative_to(root):
-        raise ValueError(f"{one_line(path)} is not in the folder of the notebook: read it in a cell with rw.read")
-    return found
+        raise RefusedError(f"{one_line(path)} is not in the folder of the notebook: read it in a cell with rw.read")
+    inside = found.relative_to(root)
+    if any(part.startswith(".") for part in inside.parts):
+        raise RefusedError(f"{one_line(path)} is a hidden file: read it in a cell with rw.read")
+    return inside
 
 
 @functools.cache

@@ -64,6 +64,13 @@ def changes_what_python_hears(page: Page) -> None:
     expect(page.get_by_text(f"Python heard {box.input_value()}").first).to_be_visible()
 
 
+def opens_paths(page: Page) -> bool:
+    """Return whether the panel that opens files has a box for a path."""
+    page.get_by_role("button", name="Open…").first.click()
+    expect(page.get_by_role("button", name="Choose a file…").first).to_be_visible()
+    return page.get_by_role("textbox", name="Path, in the notebook's folder").count() > 0
+
+
 def keeps_its_value_when_reloaded(page: Page) -> None:
     """Reload a page whose notebook is saved, and wait for the value that Python has."""
     box = page.get_by_role("textbox", name=re.compile("^Peak.*typed"))
@@ -82,6 +89,8 @@ def test_a_widget_is_drawn_and_heard(host: Host, open_page: OpenPage, tmp_path: 
         guarded = open_page(address, {begin: folder / file for begin, file in host.brought.items()})
         run_cells(guarded.page, host)
         changes_what_python_hears(guarded.page)
+        # Where a person runs the cells, that person can read every file anyway.
+        assert opens_paths(guarded.page) == bool(host.cells)
         if host.name == "Notebook 7":
             keeps_its_value_when_reloaded(guarded.page)
         asked = [url for url in guarded.external if not url.startswith((*host.own, *host.brought))]

@@ -5,15 +5,18 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ipywidgets
 import pytest
 
 import roofwidget as rw
-from roofwidget.state.requests import MAX_FILE_BYTES, page_request
+from roofwidget.state.requests import _MAX_KEPT_BYTES, EXPIRY_SECONDS, MAX_FILE_BYTES, page_request
 
 PROFILE = b"name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\ncopy,0,8e6,9\n"
 
@@ -51,7 +54,7 @@ class Page:
 
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
-    yield Page(rw.roofline("v5p", [("old", 1e9, 1e6, 1e-3)]), monkeypatch)
+    yield Page(rw.roofline("v5p", [("old", 1e9, 1e6, 1e-3)], open_files="folder"), monkeypatch)
     ipywidgets.Widget.close_all()
 
 
@@ -131,7 +134,7 @@ def test_a_refusal_has_the_readers_own_words_and_changes_nothing(page: Page) -> 
         ({"ask": "part", "name": "x", "size": MAX_FILE_BYTES + 1, "offset": 0}, "most 200 MB: open it by its path, "),
         ({"ask": "show", "path": "../x.csv"}, "../x.csv is not in the folder of the notebook: read it in a cell "),
         ({"ask": "show", "path": "/etc/passwd"}, "/etc/passwd is not in the folder of the notebook: read it in a "),
-        ({"ask": "show", "path": "missing.csv"}, "missing.csv"),
+        ({"ask": "show", "path": "missing.csv"}, "missing.csv: there is no such file"),
     ],
 )
 def test_what_cannot_be_opened_is_refused_with_the_reason(
@@ -163,6 +166,100 @@ def test_a_link_does_not_lead_out_of_the_working_directory(
     assert "not in the folder" in page.asks(ask="show", path="link.csv")["refused"]
 
 
+WORDS = "SECRET_KEY=abc"
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        (".env", ".env is a hidden file: read it in a cell with rw.read"),
+        ("link.txt", "link.txt is a hidden file: read it in a cell with rw.read"),
+        (".git/config", ".git/config is a hidden file: read it in a cell with rw.read"),
+        (".", ".: not opened as a profile; rw.read in a cell says why"),
+        ("notes.txt", "notes.txt: not opened as a profile; rw.read in a cell says why"),
+        ("people.csv", "people.csv: not opened as a profile; rw.read in a cell says why"),
+        ("half.json", "half.json: not opened as a profile; rw.read in a cell says why"),
+        ("broken.csv", "broken.csv: not opened as a profile; rw.read in a cell says why"),
+        ("store.db", "store.db: not opened as a profile; rw.read in a cell says why"),
+    ],
+)
+def test_a_refused_path_tells_a_page_nothing_of_what_is_there(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, reason: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "link.txt").symlink_to(".env")
+    contents = {
+        **dict.fromkeys([".env", ".git/config", "notes.txt"], WORDS),
+        "people.csv": f"{WORDS},salary\nx,5\n",
+        "half.json": f'{{"{WORDS}": 1, "{WORDS}": 2}}',
+        "broken.csv": f"name,flops,bytes\nmatmul,{WORDS},5\n",
+        "store.db": f"SQLite format 3\0{WORDS}",
+    }
+    for name, text in contents.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert page.asks(ask="show", path=path) == {"refused": reason}
+
+
+def test_python_is_told_in_full_what_a_page_is_not(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text(WORDS, encoding="utf-8")
+    with pytest.raises(rw.ProfileError, match=f"{tmp_path}.*begins with '{WORDS}'"):
+        rw.read(tmp_path / "notes.txt")
+
+
+def test_a_page_learns_no_absolute_path_of_the_file_that_it_opened(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.csv").write_bytes(PROFILE)
+    for path in ("run.csv", str(tmp_path / "run.csv")):
+        page.asks(ask="show", path=path)
+        assert page.widget.kernels.source == "run.csv"
+    assert str(tmp_path) not in json.dumps(page.widget.wire_state(), default=repr)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(28, "No space left on device", "/srv/tmp/x"), "No space left on device"),
+        (ImportError("cannot import name 'x' from 'y' (/srv/y.py)", path="/srv/y.py"), "ImportError"),
+        (ImportError("reading this needs pyarrow"), "reading this needs pyarrow"),
+    ],
+)
+def test_an_error_of_the_machine_names_no_path_of_it(
+    page: Page, monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
+) -> None:
+    def fails(_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("roofwidget.widget.read", fails)
+    page.sends("run.csv", PROFILE)
+    assert page.asks(ask="show") == {"refused": told}
+
+
+@pytest.mark.parametrize(("metadata", "default"), [({"cellId": "5c1a"}, "folder"), ({}, "uploads"), (None, "uploads")])
+def test_only_a_cell_that_a_person_runs_makes_a_widget_that_opens_paths(
+    monkeypatch: pytest.MonkeyPatch, metadata: dict[str, Any] | None, default: str
+) -> None:
+    kernel = SimpleNamespace(get_parent=lambda: {} if metadata is None else {"metadata": metadata})
+    monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(kernel=kernel))
+    assert rw.RooflineModel().open_files == default
+    assert rw.RooflineModel(open_files="nothing").open_files == "nothing"
+
+
+@pytest.mark.parametrize("shell", [None, SimpleNamespace(), SimpleNamespace(kernel=object())])
+def test_where_there_is_no_jupyter_kernel_no_paths_are_opened(monkeypatch: pytest.MonkeyPatch, shell: object) -> None:
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    assert rw.RooflineModel().open_files == "uploads"
+
+
+@pytest.mark.parametrize(("mode", "default"), [("edit", "folder"), ("run", "uploads"), ("script", "uploads")])
+def test_marimo_opens_paths_only_where_it_edits(monkeypatch: pytest.MonkeyPatch, mode: str, default: str) -> None:
+    marimo = SimpleNamespace(running_in_notebook=lambda: True, app_meta=lambda: SimpleNamespace(mode=mode))
+    monkeypatch.setitem(sys.modules, "marimo", marimo)
+    assert rw.RooflineModel().open_files == default
+
+
 @pytest.mark.parametrize(("open_files", "refused"), [("uploads", {"path"}), ("nothing", {"path", "part"})])
 def test_an_author_decides_what_a_page_may_open(page: Page, open_files: str, refused: set[str]) -> None:
     page.widget.open_files = open_files
@@ -172,6 +269,62 @@ def test_an_author_decides_what_a_page_may_open(page: Page, open_files: str, ref
     }
     does_not = {name for name, reply in replies.items() if "does not open files" in reply.get("refused", "")}
     assert does_not == refused
+
+
+def unfinished(page: Page, name: str, size: int = 100) -> None:
+    """Send the first part of a file."""
+    asked: dict[str, Any] = {"ask": "part", "name": f"{name}.csv", "size": size, "offset": 0}
+    assert page.asks(b"name,flops", page=name, **asked) == {"received": 10}
+
+
+def test_a_closed_widget_keeps_no_unfinished_file(page: Page) -> None:
+    unfinished(page, "one")
+    timer = page.widget._requests._timer
+    assert timer is not None
+    page.widget.close()
+    assert page.widget._requests._files == {}
+    timer.join()
+
+
+def test_a_file_that_no_part_comes_of_is_forgotten_and_others_are_not(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    unfinished(page, "one")
+    clock[0] += EXPIRY_SECONDS - 1
+    unfinished(page, "two")
+    clock[0] += 1
+    page.widget._requests.expire()
+    assert list(page.widget._requests._files) == ["two"]
+    clock[0] += EXPIRY_SECONDS
+    page.widget._requests.expire()
+    assert page.widget._requests._files == {}
+    assert page.widget._requests._timer is None
+
+
+def test_a_timer_forgets_unfinished_files_without_another_request(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roofwidget.state.requests.EXPIRY_SECONDS", 0.01)
+    unfinished(page, "one")
+    while (timer := page.widget._requests._timer) is not None:
+        timer.join()
+    assert page.widget._requests._files == {}
+
+
+def test_a_page_sends_one_file_at_a_time(page: Page) -> None:
+    unfinished(page, "one")
+    unfinished(page, "one", size=50)
+    assert [file.size for file in page.widget._requests._files.values()] == [50]
+
+
+def test_of_unfinished_files_of_more_than_400_mb_the_oldest_are_forgotten(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _MAX_KEPT_BYTES == 400 * 10**6
+    monkeypatch.setattr("roofwidget.state.requests._MAX_KEPT_BYTES", 25)
+    for name in ("one", "two", "three"):
+        unfinished(page, name)
+    assert list(page.widget._requests._files) == ["two", "three"]
 
 
 def test_a_cancelled_file_is_forgotten(page: Page) -> None:
