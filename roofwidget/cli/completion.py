@@ -6,16 +6,16 @@ import argparse
 from typing import Final
 
 from roofwidget.cli import make_parser
+from roofwidget.support.extras import install_command
 
 DESCRIPTION: Final = """\
 Print a script that completes commands and options of roofwidget in your shell.
-The script runs no Python. It needs pip install 'roofwidget[completion]'.
+The script runs no Python. Making it needs the package shtab.
 
   eval "$(roofwidget completion bash)"             in this shell
   roofwidget completion bash >> ~/.bash_completion  in each shell
   roofwidget completion zsh > "${fpath[1]}/_roofwidget"
 """
-_MISSING: Final = "the script of a shell needs shtab: pip install 'roofwidget[completion]'"
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -28,6 +28,6 @@ def _print(options: argparse.Namespace) -> int:
     try:
         import shtab  # noqa: PLC0415 - optional
     except ImportError:
-        raise ImportError(_MISSING) from None
+        raise ImportError(f"the script of a shell needs shtab: {install_command('completion')}") from None
     print(shtab.complete(make_parser(), shell=options.shell))
     return 0

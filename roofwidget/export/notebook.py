@@ -16,13 +16,13 @@ from urllib.parse import unquote, urlsplit
 from roofwidget.export import page
 from roofwidget.export.saved_state import saved_parts
 from roofwidget.support import built_files, languages
+from roofwidget.support.extras import install_command
 from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped, one_line
 
 VIEW: Final = "application/vnd.jupyter.widget-view+json"
 STATE: Final = "application/vnd.jupyter.widget-state+json"
 _OURS: Final = "roofwidget.RooflineWidget"
-_MISSING: Final = "pages of notebooks need nbconvert: pip install 'roofwidget[notebooks]'"
 _MAX_LETTERS: Final = 200
 # The code of a folded cell, until the page is made.
 _FOLDED: Final = "roofwidget_folded_"
@@ -169,7 +169,7 @@ def _read(path: Path) -> Any:
         import nbconvert  # noqa: F401, PLC0415  # optional
         import nbformat  # noqa: PLC0415  # comes with nbconvert
     except ImportError:
-        raise ImportError(_MISSING) from None
+        raise ImportError(f"pages of notebooks need nbconvert: {install_command('notebooks')}") from None
     try:
         read: Any = nbformat.reads
         return read(path.read_text(encoding="utf-8"), as_version=4)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from roofwidget.export.engine import Picture
 from roofwidget.support.arguments import number_argument
+from roofwidget.support.extras import install_command
 
 CSS_DPI: Final = 96.0
 """How many px of a picture are an inch, as in CSS."""
@@ -22,7 +23,6 @@ _INCH: Final = 0.0254
 # The package of a font whose letters are about as wide as those of Helvetica, by which texts are placed. Machines
 # without any font, such as most containers, need it: text without a font would be missing.
 _FONT_PACKAGE: Final = "font_hanken_grotesk"
-_MISSING_TYPST: Final = "a PDF needs the package typst: pip install 'roofwidget[pdf]'"
 # Without a date, the same picture always makes the same bytes.
 _PAGE: Final = """\
 #set document(title: sys.inputs.title, date: none)
@@ -76,7 +76,7 @@ def pdf(picture: Picture) -> bytes:
     try:
         import typst  # noqa: PLC0415  # optional
     except ImportError:
-        raise ImportError(_MISSING_TYPST) from None
+        raise ImportError(f"a PDF needs the package typst: {install_command('pdf')}") from None
     page = _PAGE.format(width=picture.width * _POINTS_PER_PX, height=picture.height * _POINTS_PER_PX)
     compiled: Any = typst.compile
     texts = {"svg": picture.svg, "title": picture.title}

@@ -157,7 +157,7 @@ def _document(contents: str) -> Mapping[str, Any]:
     if type(version) is not int or not 1 <= version <= VERSION:
         raise ValueError(
             f"the session has version {shown_value(version)}, and this roofwidget reads versions up to {VERSION}: "
-            "a newer roofwidget reads it (pip install --upgrade roofwidget)"
+            "a newer roofwidget reads it"
         )
     return document
 

@@ -24,6 +24,7 @@ from typing import Any, Final
 from roofwidget.measure.counts import Grouping, Report
 from roofwidget.measure.watch import Watch
 from roofwidget.support.did_you_mean import choose_from
+from roofwidget.support.extras import install_command
 
 COUNTERS: Final = {
     "jax": "roofwidget.measure.jax.counter",
@@ -164,16 +165,14 @@ def required(framework: str) -> ModuleType:
     Raises
     ------
     ImportError
-        If it is not installed. The message names the extra that installs it.
+        If it is not installed. The message has the command that installs it.
     """
     try:
         return import_module(framework)
     except ImportError as error:
         if error.name != framework:
             raise
-        raise ImportError(
-            f"this needs {TITLES[framework]}: pip install 'roofwidget[{framework}]'", name=framework
-        ) from None
+        raise ImportError(f"this needs {TITLES[framework]}: {install_command(framework)}", name=framework) from None
 
 
 def _leaves(value: Any) -> Iterable[Any]:

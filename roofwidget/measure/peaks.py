@@ -16,6 +16,7 @@ from roofwidget.measure.hardware_peaks import HardwarePeaks
 from roofwidget.measure.peak_figures import LEVELS, PeakRequest, measure
 from roofwidget.support.arguments import list_argument, shown_value
 from roofwidget.support.did_you_mean import choose_from, keywords
+from roofwidget.support.extras import install_command
 from roofwidget.support.precisions import precision_key
 from roofwidget.support.progress import Progress
 
@@ -247,7 +248,7 @@ def _find(device: str, backend: str) -> tuple[str, str, str, str]:
     elif backend != "auto":
         required(framework)
     else:
-        reason = f"{TITLES[framework]} is not installed: pip install 'roofwidget[{framework}]'"
+        reason = f"{TITLES[framework]} is not installed: {install_command(framework)}"
     return "cpu", "auto", "", f"device={device!r} is missing ({reason}), so the CPU was measured"
 
 

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeAlias
 
+from roofwidget.support.extras import install_command
+
 Progress: TypeAlias = bool | Callable[[int, int | None], object] | None
 """None: a bar in a notebook where tqdm is installed. True: a bar. False: none. Or a function of (done, total)."""
 
@@ -68,7 +70,7 @@ def _bar(progress: bool | None, total: int | None, unit: str, description: str) 
     except ImportError:
         if progress is None:
             return None
-        msg = "a progress bar needs tqdm: pip install 'roofwidget[progress]', or pass progress=False"
+        msg = f"a progress bar needs tqdm: {install_command('progress')}, or pass progress=False"
         raise ImportError(msg) from None
     return tqdm(total=total, unit=unit, unit_scale=unit == "B", desc=description, leave=False)
 

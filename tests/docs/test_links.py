@@ -15,6 +15,19 @@ MAKER: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "make_site.py"))
 TEXTS = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))
 
 
+@pytest.mark.parametrize("suffix", ["*.md", "*.py", "*.ipynb", "*.yml", "*.tsx", "*.ts"])
+def test_no_command_installs_a_package_of_this_name_from_an_index(suffix: str) -> None:
+    files = [
+        path
+        for folder in ("docs", "roofwidget", "notebooks", "js/src", ".github")
+        for path in (ROOT / folder).rglob(suffix)
+    ]
+    commands = re.compile(r"pip install [^\n]*roofwidget[^\n]*")
+    found = [command for path in (*files, *ROOT.glob("*.md")) for command in commands.findall(path.read_text("utf-8"))]
+    # With " @ " an address follows the name.
+    assert [command for command in found if "] @ git+" not in command and "roofwidget @ git+" not in command] == []
+
+
 def targets(text: str) -> list[str]:
     found: list[str] = []
 

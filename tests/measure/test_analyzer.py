@@ -438,7 +438,7 @@ def test_without_pytorch_the_error_names_the_extra(monkeypatch: pytest.MonkeyPat
         raise ImportError(f"No module named '{name}'", name=name)
 
     monkeypatch.setattr(frameworks, "import_module", missing)
-    with pytest.raises(ImportError, match=re.escape("pip install 'roofwidget[torch]'")):
+    with pytest.raises(ImportError, match=re.escape("pip install 'torch>=2.6'")):
         rw.RooflineAnalyzer(None, None)
 
 

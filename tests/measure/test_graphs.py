@@ -12,8 +12,8 @@ import roofwidget as rw
 @pytest.mark.parametrize(
     ("framework", "sentence"),
     [
-        ("torch", r"this needs PyTorch: pip install 'roofwidget\[torch\]'"),
-        ("jax", r"this needs JAX: pip install 'roofwidget\[jax\]'"),
+        ("torch", r"this needs PyTorch: pip install 'torch>=2.6'"),
+        ("jax", r"this needs JAX: pip install 'jax>=0.4.30'"),
     ],
 )
 def test_a_missing_framework_is_named_with_its_extra(

@@ -190,7 +190,7 @@ def test_without_tqdm_a_notebook_reads_without_a_bar_and_one_that_is_asked_for_n
     with advancing(None, 3, unit="file", description="reading") as advance:
         advance(1)
     with (
-        pytest.raises(ImportError, match=r"pip install 'roofwidget\[progress\]'"),
+        pytest.raises(ImportError, match=r"pip install 'tqdm>=4.60'"),
         advancing(True, 3, unit="file", description="reading"),  # noqa: FBT003 - True, False or None
     ):
         pass

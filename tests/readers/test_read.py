@@ -153,9 +153,7 @@ def test_where_a_trace_needs_a_package_the_profile_beside_it_is_read(
 ) -> None:
     monkeypatch.setitem(sys.modules, "xprof.convert.raw_to_tool_data", None)
     (tmp_path / "run.xplane.pb").write_bytes(b"\n\x10\x12\x0e/host:metadata")
-    with pytest.raises(
-        ImportError, match=r"pip install 'roofwidget\[xprof\]'; rw.read_many\('.*/\*'\) reads each file"
-    ):
+    with pytest.raises(ImportError, match=r"pip install 'xprof>=2.20'; rw.read_many\('.*/\*'\) reads each file"):
         read(tmp_path)
     (tmp_path / "run.roofline_model.json").write_bytes(XPROF.read_bytes())
     kernels = read(tmp_path)

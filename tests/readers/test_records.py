@@ -262,7 +262,7 @@ def test_without_pyarrow_and_polars_the_error_names_what_to_install(monkeypatch:
     kernels = read(FORMS["Parquet"])
     assert counts(kernels) == counts(SAME)
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(ImportError, match=r"pip install 'roofwidget\[parquet\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'pyarrow>=12'"):
         read(FORMS["Parquet"])
 
 

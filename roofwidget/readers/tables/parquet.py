@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, Protocol
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.delimited import MAX_COLUMNS
+from roofwidget.support.extras import install_command
 
 _MAX_CELLS: Final = 50_000_000
 """A million launches with fifty columns. As numbers, these take 0.4 GB."""
@@ -133,7 +134,7 @@ def _library() -> type[_Arrow | _Polars]:
         try:
             import polars  # noqa: F401, PLC0415, ICN001 - optional; named as it is
         except ImportError:
-            msg = "reading Parquet needs pyarrow or polars: pip install 'roofwidget[parquet]'"
+            msg = f"reading Parquet needs pyarrow or polars: {install_command('parquet')}"
             raise ImportError(msg) from None
         return _Polars
     return _Arrow

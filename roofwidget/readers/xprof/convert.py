@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Final
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import listed
+from roofwidget.support.extras import install_command
 
 _END: Final = ".xplane.pb"
 # Tags of the outermost fields of a trace: planes, errors, warnings and hosts. A length follows each tag.
@@ -55,7 +56,7 @@ def converted(source: Source, *tools: str) -> list[Source]:
     try:
         convert = import_module("xprof.convert.raw_to_tool_data")
     except ImportError:
-        msg = f"{source.name}: reading .xplane.pb needs the package xprof: pip install 'roofwidget[xprof]'"
+        msg = f"{source.name}: reading .xplane.pb needs the package xprof: {install_command('xprof')}"
         raise ImportError(msg) from None
     with tempfile.TemporaryDirectory() as folder:
         traces = []

@@ -1,4 +1,4 @@
-"""XProf's raw traces, ``.xplane.pb``: converted by XProf itself, which the extra ``roofwidget[xprof]`` installs.
+"""XProf's raw traces, ``.xplane.pb``: converted by XProf itself, which the optional part ``xprof`` installs.
 
 To get the file: ``jax.profiler.trace("logs")`` or TensorFlow's and PyTorch/XLA's profilers write it to
 ``logs/plugins/profile/<run>/<host>.xplane.pb``. From the folder of a run, all hosts are read together.

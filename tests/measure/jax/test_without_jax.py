@@ -24,5 +24,5 @@ for function in (rw.from_jax, rw.count_flops):
 
 def test_texts_are_read_without_jax_and_functions_need_the_extra() -> None:
     done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
-    message = "this needs JAX: pip install 'roofwidget[jax]'"
+    message = "this needs JAX: pip install 'jax>=0.4.30'"
     assert done.stdout.splitlines() == ["335544320", message, message]
