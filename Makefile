@@ -12,6 +12,7 @@
 #   make hosts    the widget in every host of docs/hosts.md, each in an environment of its own (minutes)
 #   make labels   48 hostile texts as labels in JupyterLab, Voila, marimo, pages, pictures, tables and the clipboard (minutes)
 #   make faults   the widget while kernels, servers, connections and pages fail, with a table of the faults (minutes)
+#   make real-files  files of real profilers that tests read, from their public repositories (ROOFWIDGET_REAL_FILES=FOLDER: from there)
 #   make graders  notebooks with questions under nbgrader and otter-grader, each in an environment of its own (minutes)
 #   make mutants  the arithmetic with one wrong operator, number or text at a time: what the tests notice (an hour or more)
 #   make fuzz     40,000 damaged profiles, chip files, saved states and messages, and a table of what came of them (minutes)
@@ -24,7 +25,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help demo test lint types js unit notebooks browser mutants hosts labels faults graders fuzz course docs build \
-  bench bundle clean distclean api consumer release-check lowest newest
+  bench bundle clean distclean api consumer release-check lowest newest real-files
 
 PYTHON ?= python3
 # Names or paths of interpreters.
@@ -45,7 +46,8 @@ demo: .venv/.demo bundle
 	  $(if $(filter 0,$(shell id -u)),--allow-root) \
 	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/doc/tree/$(FIRST)
 
-test: lint types js unit notebooks browser
+# The unit tests are last: their last line says what they left out.
+test: lint types js notebooks browser unit
 
 lint: .venv/.dev js/node_modules/.package-lock.json
 	ruff check .
@@ -70,6 +72,9 @@ browser: .venv/.dev bundle
 	python tests/browser/chromium.py --install
 	# A JupyterLab and a Chromium each: most of the time is waiting.
 	pytest -n 3 tests/browser tests/hosts
+
+real-files: .venv/.dev
+	python -m tests.real_files
 
 # One wrong operator, number or text at a time; docs/trust.md has the scores.
 mutants: .venv/.dev js/node_modules/.package-lock.json

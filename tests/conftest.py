@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.real_files import left_out
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -71,3 +73,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
         if line := summary(reports):
             terminalreporter.write_line(line)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """Say in the very last line how many tests of real files were left out."""
+    yield
+    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+    # A process of pytest-xdist has no terminal.
+    line = left_out(str(report.longrepr) for report in reporter.getreports("skipped")) if reporter else ""
+    if line:
+        reporter.write_line(line)

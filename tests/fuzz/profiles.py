@@ -22,10 +22,9 @@ from roofwidget import wire
 from roofwidget.readers import FORMATS, ProfileError
 from tests.fuzz import mutate
 from tests.fuzz.subject import Case, Subject
+from tests.real_files import present
 
 FIXTURES: Final = Path(__file__).parents[1] / "fixtures"
-REAL: Final = Path(__file__).parents[2].parent / "shared/data/profiles"
-"""Profiles of real programs. They may be absent."""
 _COLUMNS: Final = (
     *("name", "kernel", "op", "flops", "gflops", "bytes", "bytes (MB)", "time", "time (us)", "duration_ns", "count"),
     *("precision", "category", "self_time", "bytes:L2", "flops:fp16", "flops:fp8", "measured on", "DRAM bytes", "x"),
@@ -58,12 +57,8 @@ def fixtures() -> Mapping[str, bytes]:
 
 @functools.cache
 def real() -> Mapping[str, bytes]:
-    """Return the profiles of real programs."""
-    return {
-        path.relative_to(REAL).as_posix(): path.read_bytes()
-        for path in sorted(REAL.rglob("*"))
-        if path.is_file() and path.name != "README.md"
-    }
+    """Return the profiles of real programs that are here."""
+    return {name: path.read_bytes() for name, path in present().items()}
 
 
 def _parquet() -> bytes:

@@ -205,9 +205,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _has_real() -> bool:
-    from tests.fuzz.profiles import REAL  # noqa: PLC0415
+    from tests.real_files import present  # noqa: PLC0415
 
-    return REAL.exists()
+    return bool(present())
 
 
 def _tell(subject: str, seed: int, line: dict[str, Any]) -> None:

@@ -483,7 +483,8 @@ def test_a_missing_accelerator_warns_and_measures_the_cpu(
 ) -> None:
     monkeypatch.setattr(peaks, "is_installed", lambda _framework: False)
     for device, framework in (("cuda", "torch"), ("mps", "torch"), ("tpu", "jax")):
-        with pytest.warns(UserWarning, match=f"device='{device}' is missing .*pip install '{framework}>=.*CPU was") as seen:
+        missing = f"device='{device}' is missing .*pip install '{framework}>=.*CPU was"
+        with pytest.warns(UserWarning, match=missing) as seen:
             found = rw.measure_peaks(device)
         assert seen[0].filename == __file__
         assert found.device == "cpu"

@@ -13,17 +13,10 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError
+from tests.real_files import real_file
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "ceilings"
 MAKER = Path(__file__).parents[1] / "make_fixtures" / "ceilings.py"
-REAL = Path(__file__).parents[2].parent / "shared/data/profiles/ert"
-
-
-def real(name: str) -> Path:
-    path = REAL / name
-    if not path.exists():
-        pytest.skip(f"the real profile {name} is not beside this repository")
-    return path
 
 
 def changed(name: str, change: Callable[[Any], object], folder: Path) -> Path:
@@ -61,7 +54,7 @@ def test_ert_ridges_are_those_known_of_mira_and_cascade_lake(name: str, ridge: f
     ],
 )
 def test_ert_ridges_of_real_files_come_out_as_known(name: str, ridge: float, levels: list[str]) -> None:
-    chip = rw.read_ceilings(real(name))
+    chip = rw.read_ceilings(real_file(f"ert/{name}"))
     assert round(chip.ridge_point(), 3) == round(ridge, 3)
     assert list(chip.memories) == levels
 

@@ -13,16 +13,9 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError, Source
 from roofwidget.readers.likwid.perfctr import counter_groups
+from tests.real_files import real_file
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "ceilings"
-REAL = Path(__file__).parents[2].parent / "shared/data/profiles/likwid"
-
-
-def real(name: str) -> Path:
-    path = REAL / name
-    if not path.exists():
-        pytest.skip(f"the real profile {name} is not beside this repository")
-    return path
 
 
 @pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv"])
@@ -282,11 +275,11 @@ def test_json_without_tables_of_a_group_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_real_solver_counts_its_flops_exactly() -> None:
-    kernels = rw.read(real("hpcte_cg_likwid_native_FLOPS_DP.txt"))
+    kernels = rw.read(real_file("likwid/hpcte_cg_likwid_native_FLOPS_DP.txt"))
     assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])
     assert kernels.extra["clock (Hz)"].tolist() == [3537.1431e6]
 
 
 def test_the_real_run_without_permission_says_so() -> None:
     with pytest.raises(ProfileError, match="measured nothing: Access to performance group MEM_DP not allowed"):
-        rw.read(real("hpcte_cg_likwid_native_MEM_DP.txt"))
+        rw.read(real_file("likwid/hpcte_cg_likwid_native_MEM_DP.txt"))

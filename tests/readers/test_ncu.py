@@ -13,12 +13,12 @@ import roofwidget as rw
 from roofwidget.analysis.bound import bound
 from roofwidget.readers import read
 from roofwidget.workloads import Op, Tensor
+from tests.real_files import real_file
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "ncu"
-REAL = Path(__file__).parents[2].parent / "shared/data/profiles/ncu"
 A_REPORT = "two_kernels.ncu-rep"
 TWO_KERNELS = [A_REPORT, "wide_base.csv", "wide_automatic.csv"]
 
@@ -28,10 +28,7 @@ def twin(name: str, **options: Any) -> Kernels:
 
 
 def real(name: str, **options: Any) -> Kernels:
-    path = REAL / name
-    if not path.exists():
-        pytest.skip(f"the real profile {path.name} is not beside this repository")
-    return read(path, **options)
+    return read(real_file(f"ncu/{name}"), **options)
 
 
 def said(kernels: Kernels, words: str) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
+from tests.real_files import real_file
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "ncu"
 REPORT = (FIXTURES / "two_kernels.ncu-rep").read_bytes()
@@ -79,11 +80,13 @@ def test_an_empty_report_and_an_empty_file_are_told_apart_from_others() -> None:
     refused(b"", "no kernel was profiled; profile again, for example with 'ncu --set roofline -o profile ./program'")
 
 
+def test_a_real_table_of_errors_alone_says_how_to_profile_again() -> None:
+    data = real_file("ncu/error_only_b200.csv").read_bytes()
+    refused(data, "no kernel was profiled.*; profile again, for example with 'ncu --set roofline")
+
+
 def test_a_table_of_errors_alone_repeats_what_ncu_said() -> None:
     data = (FIXTURES / "error_only.csv").read_bytes()
-    real = FIXTURES.parents[2].parent / "shared/data/profiles/ncu/error_only_b200.csv"
-    if real.exists():
-        refused(real.read_bytes(), "no kernel was profiled.*; profile again, for example with 'ncu --set roofline")
     refused(data, r"no kernel was profiled; ncu said: twin3.7 was denied the counters \(code 7\); profile again")
     assert read(HEADER.encode() + TIME.encode(), format="ncu").time.tolist() == [1e-6]
     refused(HEADER.encode(), "no kernel was profiled")
@@ -189,10 +192,7 @@ def test_a_table_that_ends_anywhere_within_a_row_is_refused_with_its_line() -> N
 
 
 def test_a_real_table_that_ends_within_a_kernel_s_name_is_refused() -> None:
-    real = FIXTURES.parents[2].parent / "shared/data/profiles/ncu/nersc_a100_cutlass_gemm_20480.csv"
-    if not real.exists():
-        pytest.skip("the real profile is not beside this repository")
-    data = real.read_bytes()
+    data = real_file("ncu/nersc_a100_cutlass_gemm_20480.csv").read_bytes()
     cut = data[: len(data) * 6 // 10]
     error = refused(cut, "the file ends within a row")
     assert error.row == cut.count(b"\n") + 1

@@ -22,8 +22,8 @@ from pyarrow import parquet as pq
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.input.source import Source
+from tests.real_files import real_file
 
-REAL = Path(__file__).parents[2].parent / "shared/data/profiles"
 GOLDEN = Path(__file__).parents[1] / "golden"
 NAN = math.nan
 COLUMNS = {"kernel": ["matmul", "copy"], "flops": [4.3e9, 0.0], "bytes": [1.2e7, 8e6], "time (us)": [31.0, 4.0]}
@@ -520,9 +520,7 @@ def test_tracelens_tables_with_means_alone_are_added_up() -> None:
 
 
 def test_a_real_table_of_tracelens_comes_out_as_its_own_columns_say() -> None:
-    path = REAL / "torch/tracelens_h100_bert-small__ref_GEMM.csv"
-    if not path.exists():
-        pytest.skip(f"the real table {path.name} is not beside this repository")
+    path = real_file("torch/tracelens_h100_bert-small__ref_GEMM.csv")
     kernels, frame = read(path), pd.read_csv(path)
     np.testing.assert_allclose(kernels.arithmetic_intensity, frame["FLOPS/Byte_first"], rtol=1e-12)
     assert kernels.count.tolist()[0] == 17

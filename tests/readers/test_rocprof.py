@@ -13,18 +13,11 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError
+from tests.real_files import real_file
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "rocprof"
 MAKER = Path(__file__).parents[1] / "make_fixtures" / "rocprof.py"
-REAL = Path(__file__).parents[2].parent / "shared/data/profiles/rocprof"
 TRIAD, WIPE, TILES = range(3)
-
-
-def real(name: str) -> Path:
-    path = REAL / name
-    if not path.exists():
-        pytest.skip(f"the real profile {name} is not beside this repository")
-    return path
 
 
 def changed(folder: Path, name: str, old: str, new: str) -> Path:
@@ -331,7 +324,7 @@ def test_a_million_columns_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_real_mi200_copy_comes_out_as_known() -> None:
-    kernels = rw.read(real("MI200_device_filter__pmc_perf.csv"))
+    kernels = rw.read(real_file("rocprof/MI200_device_filter__pmc_perf.csv"))
     assert len(kernels) == 3
     assert (kernels.bytes_by_level["HBM"][0], kernels.flops[0], kernels.time[0]) == (16_777_728, 0, 20.64e-6)
     assert (kernels.bytes_by_level["L2"][0], kernels.bytes_by_level["L1"][0]) == (16_777_216, 33_554_432)
@@ -346,7 +339,7 @@ def test_the_real_mi200_copy_comes_out_as_known() -> None:
 
 
 def test_the_real_mi300a_copy_reads_lines_of_128_bytes() -> None:
-    kernels = rw.read(real("MI300A_A1_device_filter__pmc_perf.csv"))
+    kernels = rw.read(real_file("rocprof/MI300A_A1_device_filter__pmc_perf.csv"))
     # 65,536 reads of 128 bytes and 78 of 64, 131,072 writes of 64: the two arrays of 8 MiB, and 4,992 bytes.
     assert kernels.bytes_by_level["HBM"][0] == 2 * 2**23 + 4_992
     assert kernels.bytes_by_level["L2"].tolist() == [16_777_216] * 3
@@ -440,5 +433,5 @@ def test_a_word_for_integers_is_refused() -> None:
 
 
 def test_vector_instructions_of_integers_of_a_real_profile_are_64_lanes_each() -> None:
-    kernels = rw.read(real("MI200_device_filter__pmc_perf.csv"), integers=True, gfx="gfx90a")
+    kernels = rw.read(real_file("rocprof/MI200_device_filter__pmc_perf.csv"), integers=True, gfx="gfx90a")
     assert kernels.flops_by_precision["int32"].tolist()[:3] == [64 * 114_688] * 3

@@ -12,9 +12,9 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
+from tests.real_files import real_file
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch"
-REAL = Path(__file__).parents[2].parent / "shared/data/profiles/torch"
 PRINTED = FIXTURES / "averages.txt"
 NO_DTYPE = "averages have no dtypes"
 CONV = [[2, 3, 8, 8], [4, 3, 3, 3], [4], [], [], [], []]
@@ -188,9 +188,7 @@ def test_a_printed_table_that_is_cut_off_is_refused() -> None:
 
 
 def test_averages_of_a_cpu_have_the_flops_that_the_profiler_counted() -> None:
-    path = REAL / "generated_cpu_withflops_key_averages_torch2.13.json"
-    if not path.exists():
-        pytest.skip(f"the real profile {path.name} is not beside this repository")
+    path = real_file("torch/generated_cpu_withflops_key_averages_torch2.13.json")
     rows = json.loads(path.read_text(encoding="utf-8"))
     renamed = [{word.removesuffix("_us"): value for word, value in row.items()} for row in rows]
     kernels = read([SimpleNamespace(**row) for row in renamed if row["key"] != "step"])

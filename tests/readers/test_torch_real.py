@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import roofwidget as rw
 from roofwidget.readers import read
+from tests.real_files import real_file
 
-REAL = Path(__file__).parents[2].parent / "shared/data/profiles/torch"
 FLASH = "aten::_scaled_dot_product_flash_attention"
-
-
-def real(name: str) -> Path:
-    path = REAL / name
-    if not path.exists():
-        pytest.skip(f"the real profile {name} is not beside this repository")
-    return path
 
 
 def row(kernels: rw.Kernels, name: str, shape: str | None = None) -> int:
@@ -36,7 +28,7 @@ def row_of(kernels: rw.Kernels, name: str) -> int:
 
 
 def test_an_h100_trace_has_the_numbers_of_its_kernels() -> None:
-    kernels = read(real("tracelens_h100_bert-small.json.gz"))
+    kernels = read(real_file("torch/tracelens_h100_bert-small.json.gz"))
     at = row(kernels, "aten::addmm", "[512], [141, 512], [512, 512]")
     assert (kernels.count[at], kernels.precision[at]) == (17, "bf16")
     assert (kernels.flops[at] / 17, kernels.bytes[at] / 17) == (73_924_608, 814_080)
@@ -52,8 +44,8 @@ def test_an_h100_trace_has_the_numbers_of_its_kernels() -> None:
 
 
 def test_an_h100_trace_is_idle_as_long_as_the_time_line_beside_it_says() -> None:
-    kernels = read(real("tracelens_h100_bert-small.json.gz"))
-    with real("tracelens_h100_bert-small__ref_gpu_timeline.csv").open(encoding="utf-8") as file:
+    kernels = read(real_file("torch/tracelens_h100_bert-small.json.gz"))
+    with real_file("torch/tracelens_h100_bert-small__ref_gpu_timeline.csv").open(encoding="utf-8") as file:
         told = {row["type"]: float(row["time ms"]) for row in csv.DictReader(file)}
     at = row(kernels, "idle or not profiled")
     assert kernels.time[at] * 1e3 == pytest.approx(told["idle_time"], rel=1e-6)
@@ -63,8 +55,8 @@ def test_an_h100_trace_is_idle_as_long_as_the_time_line_beside_it_says() -> None
 
 @pytest.mark.parametrize("table", ["GEMM", "SDPA_fwd", "BinaryElementwise"])
 def test_an_h100_trace_agrees_with_the_tables_beside_it(table: str) -> None:
-    kernels = read(real("tracelens_h100_bert-small.json.gz"))
-    with real(f"tracelens_h100_bert-small__ref_{table}.csv").open(encoding="utf-8") as file:
+    kernels = read(real_file("torch/tracelens_h100_bert-small.json.gz"))
+    with real_file(f"torch/tracelens_h100_bert-small__ref_{table}.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert rows
     for told in rows:
@@ -81,7 +73,7 @@ def test_an_h100_trace_agrees_with_the_tables_beside_it(table: str) -> None:
 
 
 def test_an_a100_trace_without_shapes_has_times_only() -> None:
-    kernels = read(real("hta_a100_alexnet_noshapes.json.gz"))
+    kernels = read(real_file("torch/hta_a100_alexnet_noshapes.json.gz"))
     assert kernels.count[kernels.category != "idle"].sum() == 79 + 16 + 3
     copies = row(kernels, "Memcpy HtoD (Pageable -> Device)")
     assert kernels.bytes_by_level["host"][copies] == 244_403_360
@@ -92,14 +84,14 @@ def test_an_a100_trace_without_shapes_has_times_only() -> None:
 
 
 def test_an_a100_trace_with_counters_has_flops_and_no_times() -> None:
-    kernels = read(real("hta_a100_alexnet_cupti_counters.json.gz"))
+    kernels = read(real_file("torch/hta_a100_alexnet_cupti_counters.json.gz"))
     assert np.isnan(kernels.time).all()
     assert kernels.count.sum() == 77
     assert kernels.flops[row_of(kernels, "__missing__")] == 2 * 9_119_334_400 + 24_780_800
 
 
 def test_a_trace_of_a_cpu_has_the_flops_of_its_calls() -> None:
-    kernels = read(real("generated_cpu_withflops_torch2.13.json"))
+    kernels = read(real_file("torch/generated_cpu_withflops_torch2.13.json"))
     products = kernels.names == "aten::mm"
     assert kernels.precision[products].tolist() == ["fp32", "bf16"]
     assert (kernels.flops[products] / kernels.count[products]).tolist() == [100_663_296] * 2

@@ -12,19 +12,12 @@ from typing import Any
 import pytest
 
 from roofwidget.readers import read
+from tests.real_files import real_files
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-REAL = Path(__file__).parents[2].parent / "shared/data/profiles"
 LONG = ["european_long.csv", "hopper_long.csv", "passes/bytes.csv", "passes/flops.csv", "volta_long.csv"]
 WIDE = ["wide_automatic.csv", "wide_base.csv"]
 TRACES = ["cupti", "device", "host", "old"]
-
-
-def real(pattern: str) -> list[Path]:
-    found = sorted(REAL.glob(pattern))
-    if not found:
-        pytest.skip("the real profiles are not beside this repository")
-    return found
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -45,7 +38,7 @@ def events(path: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", [*LONG, *WIDE, "details.csv", "summary.csv"])
 def test_no_column_that_is_read_stands_where_real_tables_have_it(name: str) -> None:
     own = list(rows(FIXTURES / "ncu" / name)[0])
-    for path in real("ncu/*.csv"):
+    for path in real_files("ncu/*.csv"):
         if path.name.startswith("error"):
             continue
         theirs = list(rows(path)[0])
@@ -57,7 +50,7 @@ def test_no_column_that_is_read_stands_where_real_tables_have_it(name: str) -> N
 @pytest.mark.parametrize("name", [*LONG, *WIDE, "details.csv", "summary.csv"])
 def test_no_kernel_of_a_real_table_is_in_a_twin(name: str) -> None:
     own = {row["Kernel Name"] for row in rows(FIXTURES / "ncu" / name)}
-    for path in real("ncu/*.csv"):
+    for path in real_files("ncu/*.csv"):
         if not path.name.startswith("error"):
             assert own.isdisjoint(row["Kernel Name"] for row in rows(path))
 
@@ -65,7 +58,7 @@ def test_no_kernel_of_a_real_table_is_in_a_twin(name: str) -> None:
 @pytest.mark.parametrize("name", [*WIDE, "two_kernels.ncu-rep"])
 def test_a_twin_of_a_report_holds_flops_and_bytes_under_other_metrics_than_the_real_one(name: str) -> None:
     own = read(FIXTURES / "ncu" / name).origin
-    for path in (*real("ncu/raw_wide*.csv"), *real("ncu/*.ncu-rep.gz")):
+    for path in (*real_files("ncu/raw_wide*.csv"), *real_files("ncu/*.ncu-rep.gz")):
         theirs = read(path).origin
         for key in ("flops:fp32", "bytes:L1"):
             assert own[key][0] is not None
@@ -80,7 +73,7 @@ def test_no_kernel_and_no_shape_of_a_real_trace_is_in_a_twin() -> None:
         return names, {str(dims) for dims in shapes if dims and any(dims)}
 
     twins = [told(FIXTURES / "torch" / f"{name}.trace.json") for name in TRACES]
-    for path in real("torch/*.json*"):
+    for path in real_files("torch/*.json*"):
         if "key_averages" in path.name:
             continue
         names, shapes = told(path)
@@ -93,7 +86,7 @@ def test_no_kernel_and_no_shape_of_a_real_trace_is_in_a_twin() -> None:
 def test_events_of_a_twin_have_their_keys_in_another_order(name: str) -> None:
     # A reader that finds fields by position would get wrong fields.
     own = {tuple(event) for event in events(FIXTURES / "torch" / f"{name}.trace.json")}
-    for path in real("torch/*.json*"):
+    for path in real_files("torch/*.json*"):
         if "key_averages" not in path.name:
             assert own.isdisjoint(tuple(event) for event in events(path))
 

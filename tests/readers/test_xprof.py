@@ -15,6 +15,7 @@ from roofwidget.analysis.bound import bound
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import roofline_model
+from tests.real_files import real_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,16 +23,8 @@ if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-REAL = Path(__file__).parents[2].parent / "shared/data/profiles/xprof"
 TPU, GPU, EMPTY = (f"xprof_{name}.roofline_model.json" for name in ("tpu", "gpu", "empty"))
 NOT_A_NUMBER = "expected a number that is finite and not negative, got "
-
-
-def real(name: str) -> Path:
-    path = REAL / f"{name}.roofline_model.json"
-    if not path.exists():
-        pytest.skip(f"the real profile {path.name} is not beside this repository")
-    return path
 
 
 def records(path: Path, *, infeed: bool = True) -> list[dict[str, Any]]:
@@ -83,7 +76,7 @@ def test_a_twin_comes_out_as_its_own_columns_say(name: str, infeed: bool) -> Non
 
 @pytest.mark.parametrize("infeed", [True, False])
 def test_a_real_tpu_profile_comes_out_as_its_own_columns_say(infeed: bool) -> None:  # noqa: FBT001 - parametrised
-    path = real("tpu_inference_2")
+    path = real_file("xprof/tpu_inference_2.roofline_model.json")
     kernels = agrees_with_its_file(path, infeed=infeed)
     assert kernels.chip is not None
     assert len(kernels) == 17
@@ -101,7 +94,7 @@ def test_a_real_tpu_profile_comes_out_as_its_own_columns_say(infeed: bool) -> No
 
 @pytest.mark.parametrize("infeed", [True, False])
 def test_a_real_gpu_profile_comes_out_as_its_own_columns_say(infeed: bool) -> None:  # noqa: FBT001 - parametrised
-    path = real("mi300x_jax08_gemm")
+    path = real_file("xprof/mi300x_jax08_gemm.roofline_model.json")
     kernels = agrees_with_its_file(path, infeed=infeed)
     assert kernels.chip is not None
     assert (len(kernels), int(np.isnan(kernels.flops).sum())) == (16, 5)
@@ -114,7 +107,7 @@ def test_a_real_gpu_profile_comes_out_as_its_own_columns_say(infeed: bool) -> No
 
 
 def test_a_real_profile_of_an_unknown_device_is_empty_and_says_why() -> None:
-    kernels = read(real("jax_cpu"))
+    kernels = read(real_file("xprof/jax_cpu.roofline_model.json"))
     assert len(kernels) == 0
     assert kernels.chip is None
     assert "XProf lists no operation" in kernels.warnings[0]

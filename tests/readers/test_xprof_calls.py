@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
+from tests.real_files import real_file
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CALLS = FIXTURES / "xprof_calls.roofline_model.json"
 STATS = FIXTURES / "xprof_calls.hlo_stats.json"
-REAL = Path(__file__).parents[2].parent / "shared/data/profiles/xprof"
-MI300X = REAL / "mi300x_jax08_gemm.roofline_model.json"
 
 
 def row(kernels: Any, name: str, program: str) -> int:
@@ -295,9 +294,7 @@ def test_every_column_of_the_table_is_kept_with_its_unit() -> None:
 
 
 def test_the_matrix_products_of_a_real_mi300x_profile_come_out_at_their_true_rates() -> None:
-    if not MI300X.exists():
-        pytest.skip(f"the real profile {MI300X.name} is not beside this repository")
-    kernels = read(MI300X)
+    kernels = read(real_file("xprof/mi300x_jax08_gemm.roofline_model.json"))
     shape = {"49": 899.8, "34": 917.7, "79": 745.7, "64": 585.2, "21": 205.4}
     rates = {kernels.extra["program"][n]: round(kernels.achieved[n] / 1e12, 1) for n in range(5)}
     assert rates == shape

@@ -20,20 +20,13 @@ import pytest
 from roofwidget.analysis.bound import bound
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import ProfileError, read
+from tests.real_files import real_file
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CALLS, STATS, PRINTED = (
     FIXTURES / f"xprof_calls.{tool}.json" for tool in ("roofline_model", "hlo_stats", "cli_roofline")
 )
 TPU, GPU = (FIXTURES / f"xprof_{name}.roofline_model.csv" for name in ("tpu", "gpu"))
-REAL = Path(__file__).parents[2].parent / "shared/data/profiles/xprof"
-
-
-def real(name: str) -> Path:
-    path = REAL / name
-    if not path.exists():
-        pytest.skip(f"the real profile {name} is not beside this repository")
-    return path
 
 
 def refusal(given: Any, **options: Any) -> str:
@@ -76,7 +69,10 @@ def test_a_csv_gives_what_its_json_gives_and_its_peaks_come_out_of_rates_and_eff
 
 @pytest.mark.parametrize("name", ["tpu_inference_2", "mi300x_jax08_gemm"])
 def test_a_real_csv_gives_what_its_json_gives(name: str) -> None:
-    lost, whole = read(real(f"{name}.roofline_model.csv")), read(real(f"{name}.roofline_model.json"))
+    lost, whole = (
+        read(real_file(f"xprof/{name}.roofline_model.csv")),
+        read(real_file(f"xprof/{name}.roofline_model.json")),
+    )
     assert lost == whole
     assert lost.chip is not None
     assert whole.chip is not None
@@ -158,9 +154,9 @@ def test_hlo_stats_alone_gives_the_same_operations_without_a_chip() -> None:
 
 
 def test_the_matrix_products_of_a_real_hlo_stats_come_out_at_their_true_rates() -> None:
-    kernels = read(real("mi300x_jax08_gemm.hlo_stats.json"))
+    kernels = read(real_file("xprof/mi300x_jax08_gemm.hlo_stats.json"))
     assert [round(rate / 1e12, 1) for rate in kernels.achieved[:5]] == [899.8, 745.7, 917.7, 585.2, 205.4]
-    whole = read(real("mi300x_jax08_gemm.roofline_model.json"))
+    whole = read(real_file("xprof/mi300x_jax08_gemm.roofline_model.json"))
     same_numbers(kernels, whole, rtol=1e-9)
     assert kernels.program.flops[0] == pytest.approx(whole.program.flops[0], rel=1e-9)
 
@@ -221,13 +217,16 @@ def test_with_hlo_stats_beside_it_the_command_line_is_exact() -> None:
     assert kernels.chip is not None
     assert kernels.chip.bandwidth() == pytest.approx(4e12, rel=1e-5)
     assert kernels.count.tolist() == whole.count.tolist()
-    assert "of another run" in refusal(PRINTED, shapes=real("mi300x_jax08_gemm.hlo_stats.json"))
+    assert "of another run" in refusal(PRINTED, shapes=real_file("xprof/mi300x_jax08_gemm.hlo_stats.json"))
 
 
 def test_a_real_command_line_gives_the_true_rates_with_hlo_stats_and_none_without() -> None:
-    path = real("mi300x_jax08_gemm.cli_roofline.json")
+    path = real_file("xprof/mi300x_jax08_gemm.cli_roofline.json")
     assert [round(rate / 1e12, 1) for rate in read(path).achieved[:5]] == [899.8, 745.7, 917.7, 585.2, 205.4]
-    rounded, whole = read(path, shapes=False), read(real("mi300x_jax08_gemm.roofline_model.json"), shapes=False)
+    rounded, whole = (
+        read(path, shapes=False),
+        read(real_file("xprof/mi300x_jax08_gemm.roofline_model.json"), shapes=False),
+    )
     assert np.isnan(rounded.flops[:5]).all()
     large = whole.extra["XProf memory utilization"] > 0.1
     np.testing.assert_allclose(rounded.achieved[large], whole.achieved[large], rtol=0)
@@ -335,8 +334,8 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
 def test_a_real_trace_gives_what_its_exported_tables_give() -> None:
     if importlib.util.find_spec("xprof") is None:
         pytest.skip("the package xprof is not installed")
-    whole = read(real("mi300x_jax08_gemm.roofline_model.json"))
-    assert read(real("mi300x_jax08_gemm.xplane.pb")) == whole
+    whole = read(real_file("xprof/mi300x_jax08_gemm.roofline_model.json"))
+    assert read(real_file("xprof/mi300x_jax08_gemm.xplane.pb")) == whole
 
 
 # -- any of them --------------------------------------------------------------------------------------------------
