@@ -66,8 +66,8 @@ def left_out(reasons: Iterable[str]) -> str:
     if not names:
         return ""
     fetched = sum(any(fnmatch(listed, name) for listed in LISTED) for name in names)
-    how = f"`make real-files` fetches the files of {fetched} of them, which tests/real_files.toml lists"
-    return f"Left out: {len(names)} tests of real files that are not in this repository; {how}."
+    how = f"; `make real-files` fetches the files of {fetched} of them, which tests/real_files.toml lists"
+    return f"Left out: {len(names)} tests of real files that are not in this repository{how if fetched else ''}."
 
 
 def fetch(take: Callable[[str], bytes], folder: Path) -> list[str]:
