@@ -24,6 +24,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.work import with_typed_work
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
+from roofwidget.support import strict_json
 from roofwidget.support.text_tables import counted
 
 FORMAT: Final = "page"
@@ -110,7 +111,7 @@ def _state(packed: str) -> Mapping[str, Any]:
         text = stream.read(_MAX_STATE_BYTES + 1)
     if len(text) > _MAX_STATE_BYTES:
         raise ValueError(f"more than {_MAX_STATE_BYTES // 2**20} MiB")
-    document = json.loads(text)
+    document: Any = strict_json.parse(text.decode()).value
     state: dict[str, Any] = document["state"]
     for path, data in document["buffers"]:
         place: Any = state

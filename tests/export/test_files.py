@@ -114,14 +114,23 @@ def test_a_damaged_page_is_refused(tmp_path: Path) -> None:
         rw.read(path)
 
 
-@pytest.mark.parametrize("nested", ["[", '{"a":'])
-def test_a_page_whose_state_is_nested_too_deeply_is_refused(nested: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("contents", "reason"),
+    [
+        ('{"state":' + "[" * 100_000, "nested too deeply"),
+        ('{"state":' + '{"a":' * 100_000, "nested too deeply"),
+        ('{"state": {}, "state": {}, "buffers": []}', "line 1, column 41: the key 'state' is twice in the object that"),
+    ],
+)
+def test_a_page_whose_state_is_nested_too_deeply_or_has_a_key_twice_is_refused(
+    contents: str, reason: str, tmp_path: Path
+) -> None:
     path = RooflineModel([CHIP], KERNELS).save(tmp_path / "page.html")
     html = path.read_text(encoding="utf-8")
-    state = base64.b64encode(gzip.compress(b'{"state":' + nested.encode() * 100_000)).decode()
+    state = base64.b64encode(gzip.compress(contents.encode())).decode()
     start = html.index('<script type="text/plain">') + len('<script type="text/plain">')
     path.write_text(html[:start] + state + html[html.index("</script>", start) :], encoding="utf-8")
-    with pytest.raises(rw.ProfileError, match=r"the state of widget 1 is damaged \(nested too deeply\)"):
+    with pytest.raises(rw.ProfileError, match=rf"the state of widget 1 is damaged \({reason}"):
         rw.read(path)
 
 
