@@ -347,7 +347,7 @@ def test_in_a_box_each_widget_has_its_share_of_the_width(
     whole = book.page.locator(".jp-OutputArea-output .jupyter-widgets").first.evaluate("(box) => box.clientWidth")
     for index, share in enumerate(shares):
         width = book.page.locator(".roofwidget").nth(index).evaluate("(root) => root.getBoundingClientRect().width")
-        # A tab has 16 px around it.
+        # A tab has 16 px around it, and widgets of a row have as much between them.
         assert share * whole - 40 <= width <= share * whole
         assert charts.nth(index).evaluate("(chart) => chart.getBoundingClientRect().width") <= width
 
