@@ -12,7 +12,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.workloads import ARCHITECTURES, DecoderConfig, decoder, decoder_config
 from roofwidget.workloads.expressions import evaluate
-from tests.workloads.hf_configs import CONFIGS
+from tests.workloads.hf_configs import CONFIGS, COUNTS, OTHERS
 
 # The number of parameters in the safetensors index of each model, as its page on Hugging Face states it. DeepSeek-V3:
 # its main model, without the layer that predicts a second token.
@@ -29,6 +29,56 @@ PUBLISHED = {
     "DeepSeek-V3": 671_026_419_200,
     "gpt-oss-20b": 20_914_757_184,
     "gpt-oss-120b": 116_829_156_672,
+    **{name: COUNTS[name][0] for name in ("Kimi-K2", "GLM-4.5", "GLM-4.5-Air", "Phi-4")},
+}
+# Keys of the published configurations that change no weight.
+HARMLESS: dict[str, dict[str, Any]] = {
+    "Meta-Llama-3-8B": {
+        "attention_dropout": 0.0,
+        "bos_token_id": 128000,
+        "eos_token_id": [128001, 128009],
+        "hidden_act": "silu",
+        "initializer_range": 0.02,
+        "max_position_embeddings": 8192,
+        "pretraining_tp": 1,
+        "rms_norm_eps": 1e-05,
+        "rope_scaling": {"factor": 8.0, "rope_type": "llama3"},
+        "rope_theta": 500000.0,
+        "transformers_version": "4.43.0.dev0",
+        "use_cache": True,
+        "_name_or_path": "meta-llama/Meta-Llama-3-8B",
+    },
+    "Mixtral-8x7B-v0.1": {"output_router_logits": False, "router_aux_loss_coef": 0.02, "router_jitter_noise": 0.0},
+    "Qwen2.5-7B": {"layer_types": ["full_attention"] * 28, "use_mrope": False},
+    "Qwen3-30B-A3B": {
+        "max_window_layers": 48,
+        "norm_topk_prob": True,
+        "rope_scaling": None,
+        "use_qk_norm": True,
+        "use_sliding_window": False,
+    },
+    "gemma-2-9b": {
+        "attn_logit_softcapping": 50.0,
+        "cache_implementation": "hybrid",
+        "final_logit_softcapping": 30.0,
+        "hidden_activation": "gelu_pytorch_tanh",
+        "query_pre_attn_scalar": 256,
+    },
+    "Phi-3-mini-4k-instruct": {
+        "auto_map": {"AutoConfig": "configuration_phi3.Phi3Config"},
+        "embd_pdrop": 0.0,
+        "original_max_position_embeddings": 4096,
+        "resid_pdrop": 0.0,
+    },
+    "DeepSeek-V3": {
+        "ep_size": 1,
+        "n_group": 8,
+        "qk_head_dim": 192,
+        "routed_scaling_factor": 2.5,
+        "scoring_func": "sigmoid",
+        "topk_group": 4,
+    },
+    "gpt-oss-20b": {"experts_per_token": 4, "initial_context_length": 4096, "swiglu_limit": 7.0},
 }
 
 
@@ -54,6 +104,72 @@ def test_every_configuration_is_held_to_a_published_size() -> None:
 @pytest.mark.parametrize(("name", "parameters"), PUBLISHED.items())
 def test_the_number_of_parameters_is_the_published_one_to_the_last_digit(name: str, parameters: int) -> None:
     assert config_of(name).parameters == parameters
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_published_model_has_its_counts_or_is_refused_by_its_architecture(name: str) -> None:
+    if name in OTHERS:
+        with pytest.raises(
+            ValueError, match=f"unknown architecture '{OTHERS[name]['model_type']}' of config; there are"
+        ):
+            decoder_config(OTHERS[name])
+        return
+    config = config_of(name)
+    counts = config.parameters, config.active_parameters, config.matrix_parameters, config.cache_bytes_per_token
+    assert counts == COUNTS[name]
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_model_of_another_architecture_is_refused_under_every_name_that_is_read(architecture: str) -> None:
+    for given in OTHERS.values():
+        with pytest.raises(ValueError, match=r"has no '|unknown layer type"):
+            decoder_config({**given, "model_type": architecture})
+
+
+@pytest.mark.parametrize(
+    ("name", "architecture", "keys"),
+    [
+        ("DeepSeek-V3.2", "deepseek_v3", "'index_head_dim', 'index_n_heads', 'index_topk'"),  # 851,524,864 too few
+        ("GLM-5.1", "deepseek_v3", "'index_head_dim', 'index_n_heads', 'index_topk'"),  # 731,008,512 too few
+        ("Qwen3-Next-80B-A3B", "qwen3_moe", "'full_attention_interval', 'linear_conv_kernel_dim', "),  # 786,125,568
+        ("MiniMax-M2.5", "mixtral", "'num_mtp_modules', 'qk_norm_type', 'use_qk_norm', 'use_routing_bias'"),  # 460,288
+    ],
+)
+def test_keys_of_another_architecture_are_refused_by_name(name: str, architecture: str, keys: str) -> None:
+    with pytest.raises(ValueError, match=f"config: '{architecture}' has no {keys}"):
+        decoder_config({**OTHERS[name], "model_type": architecture})
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        {"linear_attn_config": {"num_heads": 32}},
+        {"compress_ratios": [4, 128]},
+        {"moe_latent_size": 1024},
+        {"mamba_expand": 2},
+        {"hybrid_override_pattern": "M-M*"},
+        {"attn_output_gate": True},
+        {"ffn_dim_multiplier": 1.3},
+        {"sliding_window": 4096},
+    ],
+)
+def test_a_key_that_may_change_weights_or_flops_is_refused_unless_it_is_empty(strange: dict[str, Any]) -> None:
+    (key,) = strange
+    with pytest.raises(ValueError, match=f"'llama' has no '{key}'"):
+        decoder_config(changed("Meta-Llama-3-8B", **strange))
+    for off in (None, False, 0, "", [], {}):
+        given = changed("Meta-Llama-3-8B", **{key: off})
+        assert decoder_config(given).parameters == PUBLISHED["Meta-Llama-3-8B"]
+
+
+def test_a_refusal_names_eight_keys_at_most() -> None:
+    with pytest.raises(ValueError, match=r"'part0', .*'part7' and 92 more"):
+        decoder_config(changed("Meta-Llama-3-8B", **{f"part{index}": 1 for index in range(100)}))
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_keys_that_change_no_weight_are_accepted(name: str) -> None:
+    assert decoder_config(changed(name, **HARMLESS[name])).parameters == PUBLISHED[name]
 
 
 def test_the_active_parameters_of_mixtral_and_qwen_are_the_published_ones() -> None:
@@ -152,6 +268,8 @@ def test_qwen_has_windows_only_if_its_flag_says_so() -> None:
     assert {layer.attention.window for layer in plain.layers} == {None}
     given = changed("Qwen2.5-7B", use_sliding_window=True, max_window_layers=20)
     assert [layer.attention.window for layer in decoder_config(given).layers] == [None] * 20 + [131072] * 8
+    mixture = changed("Qwen3-30B-A3B", use_sliding_window=True, sliding_window=4096)  # every layer, as in transformers
+    assert {layer.attention.window for layer in decoder_config(mixture).layers} == {4096}
 
 
 def test_the_first_layers_of_deepseek_are_dense() -> None:
@@ -210,7 +328,10 @@ def test_the_text_names_layers_weights_and_cache() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (changed("Mistral-7B-v0.1", model_type="mistrl"), "unknown architecture 'mistrl' .*did you mean 'mistral'"),
+        (
+            changed("Mistral-7B-v0.1", model_type="mistrl"),
+            "unknown architecture 'mistrl' of config; there are 'llama', ",
+        ),
         (changed("Mistral-7B-v0.1", model_type="bert"), "unknown architecture 'bert' of config; there are 'llama', "),
         (without("Mistral-7B-v0.1", "model_type"), "config has no text under 'model_type'"),
         (without("Mistral-7B-v0.1", "hidden_size"), "config of type 'mistral' has no 'hidden_size'"),
@@ -262,14 +383,21 @@ def test_what_is_no_configuration_is_refused(tmp_path: Path) -> None:
         decoder_config("lama-3-8b")
 
 
+def test_layers_that_predict_further_tokens_are_left_out_under_both_names() -> None:
+    for key in ("num_nextn_predict_layers", "num_mtp_layers"):
+        config = decoder_config(changed("Kimi-K2", **{key: 1}))
+        assert config.parameters == PUBLISHED["Kimi-K2"]
+        assert config.left_out == (f"The layers that predict further tokens ('{key}') are not counted.",)
+
+
 def test_every_architecture_has_a_configuration_in_the_tests() -> None:
     also = {"qwen3", "gemma3_text"}  # variants of qwen3_moe and gemma2
     assert {str(given["model_type"]) for given in CONFIGS.values()} | also == set(ARCHITECTURES)
 
 
 def test_dense_qwen_3_has_norms_of_queries_and_keys_and_no_biases() -> None:
-    given = changed("Qwen3-30B-A3B", model_type="qwen3", hidden_size=1024, num_hidden_layers=28)
-    given |= {"num_attention_heads": 16, "num_key_value_heads": 8, "intermediate_size": 3072}
+    given = changed("Qwen2.5-7B", model_type="qwen3", hidden_size=1024, num_hidden_layers=28, vocab_size=151936)
+    given |= {"head_dim": 128, "num_attention_heads": 16, "num_key_value_heads": 8, "intermediate_size": 3072}
     assert decoder_config(given | {"tie_word_embeddings": True}).parameters == 596_049_920  # Qwen3-0.6B
 
 
@@ -284,7 +412,9 @@ def weights_of(config: DecoderConfig, phase: Any) -> int:
 
 
 @pytest.mark.parametrize("phase", ["prefill", "decode"])
-@pytest.mark.parametrize("name", sorted(set(CONFIGS) - {"gpt-oss-20b", "gpt-oss-120b", "DeepSeek-V3"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(CONFIGS) - {"gpt-oss-20b", "gpt-oss-120b", "DeepSeek-V3", "Kimi-K2", "GLM-4.5", "GLM-4.5-Air"})
+)
 def test_the_graph_has_all_weights_but_the_table_of_the_embedding(name: str, phase: str) -> None:
     config = replace(config_of(name), layers=config_of(name).layers[:4])
     assert weights_of(config, phase) == config.parameters - (0 if config.tied else config.embedding)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from roofwidget.kernels.columns import is_whole
 from roofwidget.support.arguments import shown_value
-from roofwidget.support.did_you_mean import did_you_mean, listed, nearest
+from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.support.paths import problem_of, reason_of, shown
 from roofwidget.support.precisions import precision_key
+from roofwidget.support.text_tables import one_line
 from roofwidget.workloads.models.config import Attention, DecoderConfig, DecoderLayer, FeedForward
 from roofwidget.workloads.tensors import DTYPES
 
@@ -22,6 +24,20 @@ _FILE_NAME: Final = "config.json"
 _MAX_FILE_BYTES: Final = 10_000_000
 _MAX_LAYERS: Final = 10_000
 _LAYER_TYPES: Final = ("full_attention", "sliding_attention")
+_MAX_NAMED_KEYS: Final = 8
+_MAX_KEY_LETTERS: Final = 40
+# Keys that change neither weights nor FLOPs of any architecture: where a file comes from, tokens, dropout, positions,
+# scales, activation functions, losses and weights of routing, defaults of text generation.
+_HARMLESS: Final = re.compile(
+    r"_.*|unsloth_.*|architectures|auto_map|.*_version|tokenizer_class|name_or_path|model_max_length"
+    r"|use_cache|use_flash_attn|attn_implementation|cache_implementation|return_dict.*|output_.*|torchscript|use_bfloat16"
+    r"|.*_token_ids?|.*_token_index|id2label|label2id|problem_type|task_specific_params|finetuning_task|prefix"
+    r"|.*dropout|.*_dropout_.*|.*_pdrop|hidden_act|hidden_activation|initializer_range|.*_eps|.*_softcapping"
+    r"|(original_)?max_position_embeddings|max_sequence_length|rope_.*|.*_rotary_factor|pretraining_tp"
+    r"|norm_topk_prob|routed_scaling_factor|router_.*|seq_aux|aux_loss_alpha"
+    r"|is_decoder|max_length|min_length|max_new_tokens|do_sample|early_stopping|num_beams|num_beam_groups|temperature"
+    r"|top_[kp]|typical_p|.*_penalty|num_return_sequences|bad_words_ids|.*suppress_tokens|remove_invalid_values"
+)
 
 
 def read_config(given: Mapping[str, Any] | str | os.PathLike[str], name: str | None = None) -> DecoderConfig:
@@ -102,29 +118,56 @@ class _Keys:
     def __init__(self, values: Mapping[str, Any], where: str) -> None:
         self.values = values
         self.where = where
+        self._asked: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a value. A key that was asked for is one that the architecture has."""
+        self._asked.add(key)
+        return self.values.get(key, default)
+
+    def check_all_known(self, also: str) -> None:
+        """Raise `ValueError` if a key belongs to another architecture.
+
+        These are keys that no one asked for, that are not in the text `also`, and that may change weights or FLOPs.
+        An empty value, zero and false switch a part off.
+        """
+        known = {*self._asked, *also.split()}
+        strange = [
+            one
+            for one, value in self.values.items()
+            if value and one not in known and not _HARMLESS.fullmatch(str(one))
+        ]
+        if strange:
+            named = listed(one_line(str(one), _MAX_KEY_LETTERS) for one in strange[:_MAX_NAMED_KEYS])
+            more = f" and {len(strange) - _MAX_NAMED_KEYS} more" if len(strange) > _MAX_NAMED_KEYS else ""
+            raise ValueError(
+                f"{self.where}: '{self.get('model_type')}' has no {named}{more}. A key of "
+                "another architecture can change weights and FLOPs, so they would be counted wrongly. Is 'model_type' "
+                "that of the model? A key that changes neither can be left out"
+            )
 
     def need(self, key: str, *, low: int = 1) -> int:
         """Return a whole number, which must be there."""
+        value = self.get(key)
         if key not in self.values:
             close = nearest(key, [str(one) for one in self.values], most=1)
             hint = f"; there is '{close[0]}'" if close else ""
             raise ValueError(f"{self.where} of type '{self.values.get('model_type')}' has no '{key}'{hint}")
-        value = self.values[key]
         if not is_whole(value) or value < low:
             raise ValueError(f"{self.where}: '{key}' must be a whole number from {low}, got {shown_value(value)}")
         return int(value)
 
     def maybe(self, key: str, default: int | None = None, *, low: int = 1) -> int | None:
         """Return a whole number, or the default if the key is missing or null."""
-        return default if self.values.get(key) is None else self.need(key, low=low)
+        return default if self.get(key) is None else self.need(key, low=low)
 
     def stated(self, key: str) -> int | None:
         """Return a whole number or None for null. The key must be there, because its absence has no clear meaning."""
-        return None if key in self.values and self.values[key] is None else self.need(key)
+        return None if key in self.values and self.get(key) is None else self.need(key)
 
     def flag(self, key: str, *, default: bool) -> bool:
         """Return a bool, or the default if the key is missing or null."""
-        value = self.values.get(key)
+        value = self.get(key)
         if value is None:
             return default
         if isinstance(value, bool):
@@ -133,7 +176,7 @@ class _Keys:
 
     def layer_types(self, layers: int, default: Callable[[int], bool]) -> list[bool]:
         """Return whether each layer has a sliding window: by `layer_types`, else by the rule of the architecture."""
-        given = self.values.get("layer_types")
+        given = self.get("layer_types")
         if given is None:
             return [default(index) for index in range(layers)]
         if not isinstance(given, list) or len(given) != layers:
@@ -147,27 +190,30 @@ class _Keys:
 
 
 def _decoder(keys: _Keys, name: str | None) -> DecoderConfig:
-    kind = keys.values.get("model_type")
+    kind = keys.get("model_type")
     if not isinstance(kind, str):
         what = "names the architecture; there are " + listed(_READERS)
         raise ValueError(f"{keys.where} has no text under 'model_type', which {what}")  # noqa: TRY004 - no argument
     if kind not in _READERS:
-        if isinstance(keys.values.get("text_config"), Mapping):
+        if isinstance(keys.get("text_config"), Mapping):
             raise ValueError(f"'{kind}' has several models; give its 'text_config', a dict of the language model")
-        otherwise = f"; there are {listed(_READERS)}"
-        raise ValueError(f"unknown architecture '{kind:.40}' of {keys.where}{did_you_mean(kind, _READERS, otherwise)}")
+        # A similar name would be a bad hint: the architecture with this name has other weights.
+        raise ValueError(f"unknown architecture '{kind:.40}' of {keys.where}; there are {listed(_READERS)}")
     count = keys.need("num_hidden_layers")
     if count > _MAX_LAYERS:
         raise ValueError(f"{keys.where}: 'num_hidden_layers' must be at most {_MAX_LAYERS:,}, got {count:,}")
-    layers = _READERS[kind](keys, count)
-    left_out = []
-    if keys.maybe("num_nextn_predict_layers", 0, low=0):
-        left_out.append("The layers that predict further tokens ('num_nextn_predict_layers') are not counted.")
-    quantised = keys.values.get("quantization_config")
+    reader = _READERS[kind]
+    layers = reader.layers(keys, count)
+    left_out = [
+        f"The layers that predict further tokens ('{key}') are not counted."
+        for key in ("num_nextn_predict_layers", "num_mtp_layers")
+        if keys.maybe(key, 0, low=0)
+    ]
+    quantised = keys.get("quantization_config", keys.get("quantization"))
     if isinstance(quantised, Mapping):
         method = shown_value(quantised.get("quant_method"))
         left_out.append(f"The published weights are quantised ({method}); they count at the dtype that is asked for.")
-    return DecoderConfig(
+    config = DecoderConfig(
         name=name or kind,
         hidden=keys.need("hidden_size"),
         vocabulary=keys.need("vocab_size"),
@@ -176,10 +222,12 @@ def _decoder(keys: _Keys, name: str | None) -> DecoderConfig:
         dtype=_dtype(keys),
         left_out=tuple(left_out),
     )
+    keys.check_all_known(reader.also)
+    return config
 
 
 def _dtype(keys: _Keys) -> str:
-    word = keys.values.get("dtype", keys.values.get("torch_dtype"))
+    word = keys.get("dtype", keys.get("torch_dtype"))
     if word is None:
         return "bf16"
     key = precision_key(str(word))
@@ -224,7 +272,7 @@ def _mixtral(keys: _Keys, layers: int) -> list[DecoderLayer]:
 
 
 def _phi3(keys: _Keys, layers: int) -> list[DecoderLayer]:
-    attention = _attention(keys, window=keys.stated("sliding_window"))
+    attention = _attention(keys, head_dim=keys.maybe("head_dim"), window=keys.stated("sliding_window"))
     return [DecoderLayer(attention, FeedForward(keys.need("intermediate_size")))] * layers
 
 
@@ -239,11 +287,13 @@ def _qwen3(keys: _Keys, layers: int) -> list[DecoderLayer]:
 
 def _qwen3_moe(keys: _Keys, layers: int) -> list[DecoderLayer]:
     step = keys.maybe("decoder_sparse_step", 1) or 1
-    plain = keys.values.get("mlp_only_layers") or []
+    plain = keys.get("mlp_only_layers") or []
     if not isinstance(plain, list):
         what = f"must be a list, got {shown_value(plain)}"
         raise ValueError(f"{keys.where}: 'mlp_only_layers' {what}")  # noqa: TRY004 - the value of a key, no argument
     attention = _qwen3_attention(keys)
+    if keys.flag("use_sliding_window", default=False):
+        attention = _windowed(attention, keys.need("sliding_window"))
     mixture = _mixture(keys, keys.need("moe_intermediate_size"), "num_experts")
     made = []
     for index in range(layers):
@@ -275,7 +325,7 @@ def _gemma2(keys: _Keys, layers: int) -> list[DecoderLayer]:
 def _gemma3(keys: _Keys, layers: int) -> list[DecoderLayer]:
     bias = keys.flag("attention_bias", default=False)
     attention = _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, out_bias=bias, qk_norm=True)
-    every = keys.need("sliding_window_pattern") if keys.values.get("layer_types") is None else 1
+    every = keys.need("sliding_window_pattern") if keys.get("layer_types") is None else 1
     return _gemma(keys, attention, keys.layer_types(layers, lambda index: (index + 1) % every != 0))
 
 
@@ -298,12 +348,23 @@ def _deepseek(keys: _Keys, layers: int) -> list[DecoderLayer]:
         qkv_bias=keys.flag("attention_bias", default=False),
         out_bias=keys.flag("attention_bias", default=False),
     )
+    return _with_shared_experts(keys, layers, attention)
+
+
+def _glm4_moe(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    bias, norm = keys.flag("attention_bias", default=False), keys.flag("use_qk_norm", default=False)
+    attention = _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, qk_norm=norm)
+    return _with_shared_experts(keys, layers, attention)
+
+
+def _with_shared_experts(keys: _Keys, layers: int, attention: Attention) -> list[DecoderLayer]:
+    """Return layers of DeepSeek: the first ones are dense, the others have routed and shared experts."""
     dense = FeedForward(keys.need("intermediate_size"))
     if keys.maybe("n_routed_experts") is None:
         return [DecoderLayer(attention, dense)] * layers
     width = keys.need("moe_intermediate_size")
     shared = width * (keys.maybe("n_shared_experts", 0, low=0) or 0)
-    correction = keys.values.get("topk_method", "noaux_tc" if keys.values["model_type"] != "deepseek_v2" else "")
+    correction = keys.get("topk_method", "noaux_tc" if keys.get("model_type") != "deepseek_v2" else "")
     mixture = _mixture(keys, width, "n_routed_experts", shared=shared, correction=correction == "noaux_tc")
     first, step = keys.need("first_k_dense_replace", low=0), keys.maybe("moe_layer_freq", 1) or 1
     return [
@@ -331,19 +392,43 @@ def _windowed(attention: Attention, window: int) -> Attention:
     return replace(attention, window=window)
 
 
-_READERS: Final[Mapping[str, Callable[[_Keys, int], list[DecoderLayer]]]] = {
-    "llama": _llama,
-    "mistral": _mistral,
-    "mixtral": _mixtral,
-    "phi3": _phi3,
-    "qwen2": _qwen2,
-    "qwen3": _qwen3,
-    "qwen3_moe": _qwen3_moe,
-    "gemma2": _gemma2,
-    "gemma3_text": _gemma3,
-    "deepseek_v2": _deepseek,
-    "deepseek_v3": _deepseek,
-    "gpt_oss": _gpt_oss,
+class _Reader(NamedTuple):
+    """How an architecture is read.
+
+    Parameters
+    ----------
+    layers
+        Returns the layers of a configuration.
+    also
+        Keys that the architecture has and that `layers` does not always ask for: they repeat another key, or mean
+        something only with another key.
+    """
+
+    layers: Callable[[_Keys, int], list[DecoderLayer]]
+    also: str = ""
+
+
+_WINDOWS: Final = "sliding_window max_window_layers layer_types"
+_ROUTING: Final = (
+    "moe_intermediate_size n_shared_experts num_experts_per_tok first_k_dense_replace moe_layer_freq "
+    "topk_method n_group topk_group scoring_func ep_size"
+)
+_MLA: Final = f"num_key_value_heads head_dim qk_head_dim {_ROUTING}"
+_READERS: Final[Mapping[str, _Reader]] = {
+    "llama": _Reader(_llama),
+    "mistral": _Reader(_mistral),
+    "mixtral": _Reader(_mixtral),
+    "phi3": _Reader(_phi3),
+    "qwen2": _Reader(_qwen2, _WINDOWS),
+    "qwen3": _Reader(_qwen3, _WINDOWS),
+    "qwen3_moe": _Reader(_qwen3_moe, f"intermediate_size use_qk_norm {_WINDOWS}"),
+    "gemma2": _Reader(_gemma2, "query_pre_attn_scalar"),
+    "gemma3_text": _Reader(_gemma3, "sliding_window_pattern query_pre_attn_scalar"),
+    "deepseek_v2": _Reader(_deepseek, _MLA),
+    "deepseek_v3": _Reader(_deepseek, _MLA),
+    "kimi_k2": _Reader(_deepseek, _MLA),
+    "glm4_moe": _Reader(_glm4_moe, _ROUTING),
+    "gpt_oss": _Reader(_gpt_oss, "experts_per_token initial_context_length swiglu_alpha swiglu_limit"),
 }
 ARCHITECTURES: Final = tuple(_READERS)
 """The values of `model_type` that `read_config` knows."""
