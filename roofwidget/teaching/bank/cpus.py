@@ -199,7 +199,7 @@ def _saxpy(elements: int, dtype: str, *, allocate: bool) -> Graph:
 
 
 @exercise("saxpy-bytes")
-def _saxpyitemsize(draw: Draw, key: str) -> Question:
+def _saxpy_bytes(draw: Draw, key: str) -> Question:
     millions = draw.pick(20, [10, 50, 100])
     return Question(
         key=key,

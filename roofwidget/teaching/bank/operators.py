@@ -43,7 +43,7 @@ def _matmul_macs(draw: Draw, key: str) -> Question:
 
 
 @exercise("matmul-bytes")
-def _matmulitemsize(draw: Draw, key: str) -> Question:
+def _matmul_bytes(draw: Draw, key: str) -> Question:
     m, k, n = draw.pick((512, 512, 512), [(512, 256, 512), (128, 256, 512), (1024, 64, 256)])
     answer = _product(m, k, n, "fp32").count("bytes")
     return Question(
