@@ -10,6 +10,7 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
 from roofwidget.teaching.bank.counts import H100, kernel
+from roofwidget.teaching.bank.exercise import in_order
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph
 
@@ -98,7 +99,7 @@ def _misconception(
         difficulty=difficulty,
         setup=setup,
     )
-    return Misconception(name, belief, truth, question, setup)
+    return Misconception(name, belief, truth, in_order(question), setup)
 
 
 def _matmul(seconds: float | None = None, name: str = "matmul") -> Kernel:
@@ -120,9 +121,9 @@ def _low_share_of_peak() -> Misconception:
         prompt="A LayerNorm reaches 0.52 % of the peak FLOP/s of a TPU v7x. What follows?",
         belief="A kernel at 0.52 % of the peak is badly written.",
         why="The peak is not the roof of this kernel. At 1.67 FLOP/B memory allows no more.",
-        right="Nothing yet: its roof at its arithmetic intensity has to be known first.",
+        right="Nothing yet: first find its roof at its intensity.",
         truth="At 1.67 FLOP/B the roof is 12 TFLOP/s. The LayerNorm reaches 0.52 % of the peak and 100 % of its roof.",
-        others={"The chip runs too slowly.": "It moves 7.2 TB/s, all that its memory can do."},
+        others={"The chip runs more slowly than it should.": "It moves 7.2 TB/s, all that its memory can do."},
         source=_GUIDE,
         setup={"chips": [chip], "kernels": [Kernel("LayerNorm", norm.flops, norm.bytes, moved / chip.bandwidth())]},
     )
@@ -153,12 +154,15 @@ def _predicts_speed() -> Misconception:
     return _misconception(
         "roofline-predicts-speed",
         prompt="A GELU moves 67.1 MB on a GPU with 3.35 TB/s. What does the roofline say about its time?",
-        belief="The roofline predicts the time: the GELU takes 20 µs.",
+        belief="It predicts the time: the GELU takes 20 µs.",
         why="The roofline leaves out launches, latency and imbalance. A real kernel can be much slower.",
-        right="The GELU takes at least 20 µs.",
+        right="The GELU takes 20 µs or more, never less.",
         truth="The roofline is a bound. The GELU of this profile takes 80.1 µs, and its bound is 20 µs: 25 % of the "
         "roof.",
-        others={"The GELU takes at most 20 µs.": "The roofline bounds the rate from above, so the time from below."},
+        others={
+            "The GELU takes 20 µs or less, never more.": "The roofline bounds the rate from above, so the time from "
+            "below."
+        },
         source=_DERIVED,
         setup={"chips": [H100], "kernels": [Kernel("GELU", gelu.flops, gelu.bytes, 16 * _SIDE**2 / 3.35e12)]},
     )
@@ -171,10 +175,14 @@ def _above_the_roof() -> Misconception:
         prompt="A dot is 3.5 times above the memory roof at 50 FLOP/B. What does it show?",
         belief="The kernel is tuned so well that it beats the roof.",
         why="No kernel gets its bytes faster than memory delivers them. Good tiling moves a dot to the right.",
-        right="Something is measured wrongly: bytes, FLOPs, time or the roof.",
-        truth="At 50 FLOP/B HBM allows 360 TFLOP/s. A dot at 1260 TFLOP/s is 3.5 times too high, "
-        "so fewer bytes came from HBM than were counted, or another figure is wrong.",
-        others={"The kernel is compute-bound.": "At 50 FLOP/B it is left of the ridge point of 320 FLOP/B."},
+        right="Not all its bytes came from this memory, or a figure is wrong.",
+        truth="At 50 FLOP/B HBM allows 360 TFLOP/s. A dot at 1260 TFLOP/s is 3.5 times too high. Either the bytes were "
+        "counted and some came from a cache, or a count, the time or the peak is wrong. No kernel is above the roof of "
+        "the bytes that it really moved.",
+        others={
+            "The kernel is compute-bound, above the memory roof.": "At 50 FLOP/B it is left of the ridge point of 320 "
+            "FLOP/B. No roof is higher there."
+        },
         source=_GUIDE,
         setup={"chips": list(shown.chips), "kernels": shown.kernels},
         difficulty=2,
@@ -182,14 +190,14 @@ def _above_the_roof() -> Misconception:
 
 
 def _more_flops() -> Misconception:
-    twice = Chip("H100 with twice the FLOP/s", {"bf16": 2 * 989e12}, {"HBM": 3.35e12})
+    twice = Chip("H100 with twice the FLOP/s", {"bf16": 2 * H100.peak()}, {"HBM": 3.35e12})
     return _misconception(
         "more-flops-help-everything",
         prompt="A new GPU has twice the FLOP/s and the same memory bandwidth. What becomes faster?",
         belief="Twice the FLOP/s make every kernel twice as fast.",
         why="A memory-bound kernel waits for its bytes, and they arrive as slowly as before.",
         right="Only compute-bound kernels become faster.",
-        truth="The 4096³ matmul takes 69.5 µs instead of 139 µs. The GELU takes 20 µs on both.",
+        truth="The 4096³ matmul takes 69.4 µs instead of 139 µs. The GELU takes 20 µs on both.",
         others={
             "Memory-bound kernels become faster.": "Their roof is intensity times bandwidth. The peak is not in it."
         },
@@ -209,11 +217,14 @@ def _intensity_of_the_algorithm() -> Misconception:
         "intensity-of-the-algorithm",
         prompt="Two programs compute the same attention with the same FLOPs. "
         "One uses three kernels, the other one kernel. Do they have the same arithmetic intensity?",
-        belief="Yes, arithmetic intensity is a property of the algorithm alone.",
+        belief="Yes, intensity is a property of the algorithm.",
         why="FLOPs come from the algorithm. Bytes depend on how it runs: on fusion, cache, dtype and write-allocate.",
-        right="No, they move different bytes.",
+        right="No, the two programs move different bytes.",
         truth="In three kernels the attention has 62.7 FLOP/B, in one kernel 2068 FLOP/B.",
-        others={"No, fusion adds FLOPs.": "Without recomputation fusion keeps the FLOPs and removes bytes."},
+        others={
+            "No, fusion adds FLOPs to the one kernel.": "Without recomputation fusion keeps the FLOPs and removes "
+            "bytes."
+        },
         source=_DERIVED,
         setup={
             "chips": [H100],
@@ -226,29 +237,36 @@ def _under_the_slope() -> Misconception:
     return _misconception(
         "slow-means-memory-bound",
         prompt="A matmul has 1365 FLOP/B and reaches 5 % of the peak of a GPU with its ridge point at 295 FLOP/B. "
-        "What bounds it?",
+        "What explains its rate?",
         belief="A dot far below the flat roof is memory-bound.",
         why="The height of a dot shows how fast the kernel is. Its place left or right of the ridge point shows the "
         "bound.",
-        right="The peak FLOP/s, because it is right of the ridge point.",
-        truth="At 1365 FLOP/B, right of 295 FLOP/B, only the flat roof is above the matmul. "
-        "It reaches 5 % of the peak, and faster memory would not raise its roof.",
-        others={"Nothing, because it does not touch its roof.": "Every kernel has a roof. This one is far from it."},
+        right="Neither roof: look for launches, small tiles or idle units.",
+        truth="At 1365 FLOP/B, right of 295 FLOP/B, memory bandwidth cannot be the reason. The roof of the matmul is "
+        "the peak, but it reaches 5 % of the peak, so the peak is not the reason either. The side of the ridge point "
+        "names the roof; the distance to it says whether that roof is the problem.",
+        others={
+            "The peak FLOP/s, because it is right of the ridge point.": "This names its roof. A kernel at 5 % of its "
+            "roof is not held back by it."
+        },
         source=_GUIDE,
-        setup={"chips": [H100], "kernels": [_matmul(2 * _SIDE**3 / (0.05 * 989e12), "slow matmul")]},
+        setup={"chips": [H100], "kernels": [_matmul(2 * _SIDE**3 / (0.05 * H100.peak()), "slow matmul")]},
     )
 
 
 def _multiply_add() -> Misconception:
-    least = 2 * _SIDE**3 / 989e12
+    least = 2 * _SIDE**3 / H100.peak()
     return _misconception(
         "multiply-add-counts-once",
         prompt="How many FLOPs does a matmul of two N × N matrices take, if it is compared with a published peak?",
         belief="N³, because a multiply-add is 1 FLOP.",
         why="Published peaks count a multiply-add as 2 FLOP. With N³ a perfect kernel seems to reach half of the peak.",
-        right="2 N³",
+        right="2 N³, because a multiply-add is 2 FLOP.",
         truth="Peaks count a multiply-add as 2 FLOP. Counted as 1, a matmul at 100 % of the peak seems to be at 50 %.",
-        others={"3 N³": "A multiply-add is one multiplication and one addition. Loads are no FLOPs."},
+        others={
+            "3 N³, because each needs a load as well.": "A multiply-add is one multiplication and one addition. Loads "
+            "are no FLOPs."
+        },
         source=_DERIVED,
         setup={
             "chips": [H100],
@@ -265,14 +283,14 @@ def _sparse_peak() -> Misconception:
     return _misconception(
         "sparse-peak",
         prompt="A data sheet says 1979 TFLOP/s in bf16 with sparsity. Which peak holds for a dense matmul?",
-        belief="The highest figure of the data sheet is the peak: 1979 TFLOP/s.",
+        belief="The highest figure is the peak: 1979 TFLOP/s.",
         why="This figure counts products with zeros that a 2:4 sparse matrix leaves out. A dense matrix has none.",
-        right="989 TFLOP/s, half of it.",
-        truth="A dense matmul that reaches 80 % of 989 TFLOP/s seems to reach 40 % of the sparse figure, "
+        right="Half of this figure is the peak: 989.5 TFLOP/s.",
+        truth="A dense matmul that reaches 80 % of 989.5 TFLOP/s seems to reach 40 % of the sparse figure, "
         "and the ridge point seems to be 591 FLOP/B instead of 295 FLOP/B.",
-        others={"495 TFLOP/s, a quarter of it.": "2:4 sparsity doubles the figure once."},
+        others={"A quarter of this figure is the peak: 495 TFLOP/s.": "2:4 sparsity doubles the figure once."},
         source=_BOOK,
-        setup={"chips": [H100, sparse], "kernels": [_matmul(2 * _SIDE**3 / (0.8 * 989e12))]},
+        setup={"chips": [H100, sparse], "kernels": [_matmul(2 * _SIDE**3 / (0.8 * H100.peak()))]},
     )
 
 
@@ -282,9 +300,9 @@ def _binary_prefix() -> Misconception:
         prompt="A tool reports weights of 80 GiB. How long does a GPU with 3.35 TB/s read them?",
         belief="GB and GiB are the same: 80 GB over 3.35 TB/s.",
         why="1 GiB is 2³⁰ B. The bandwidth of a data sheet counts 10⁹ B as 1 GB.",
-        right="85.9 GB over 3.35 TB/s.",
+        right="80 GiB are 85.9 GB, over 3.35 TB/s.",
         truth="80 GiB are 85.9 GB and take 25.6 ms. 80 GB take 23.9 ms, 7 % less.",
-        others={"74.5 GB over 3.35 TB/s.": "This converts the wrong way: 80 GB are 74.5 GiB."},
+        others={"80 GiB are 74.5 GB, over 3.35 TB/s.": "This converts the wrong way: 80 GB are 74.5 GiB."},
         source=_DERIVED,
         setup={
             "chips": [H100],
@@ -334,10 +352,14 @@ def _one_dot() -> Misconception:
         prompt="A program runs a compute-bound matmul and then a memory-bound GELU. "
         "How is its least time found, if nothing overlaps?",
         belief="A program is one dot under the roof: sum its FLOPs and its bytes.",
-        why="One dot assumes that the GELU's bytes move while the matmul computes. Kernels run one after another.",
-        right="Sum the least times of the kernels.",
-        truth="The matmul takes 139 µs and the GELU 20 µs: 159 µs together. One dot says 139.1 µs.",
-        others={"Take the longer of the two times.": "Kernels that run one after another add their times."},
+        why="One dot is the time if one limit holds for all kernels, or if they overlap fully. Otherwise it is too "
+        "short.",
+        right="Sum the least times of the kernels, each by its roof.",
+        truth="Add times. The matmul takes 139 µs and the GELU 20 µs: 159 µs together. One dot says 139.0 µs. Adding "
+        "FLOPs and bytes is only right if one limit holds for all kernels.",
+        others={
+            "Take the longer of the two times, the matmul's.": "Kernels that run one after another add their times."
+        },
         source=_DERIVED,
         setup={"chips": [H100], "kernels": [matmul, gelu, together]},
         difficulty=2,
@@ -371,13 +393,16 @@ def _int8_weights() -> Misconception:
         "int8-weights-keep-the-batch",
         prompt="A large layer in bf16 is compute-bound from a batch of 240 on a TPU v5e. "
         "Its weights are now stored in int8, and it still computes in bf16. From which batch is it compute-bound?",
-        belief="From 240 again: the arithmetic alone decides, and it is still bf16.",
+        belief="From 240 again: only the arithmetic decides.",
         why="The peak is the same, but the weights move half the bytes.",
-        right="From 120.",
+        right="From 120: the weights have half the bytes.",
         truth="With 1 B for each weight the critical batch is 120 instead of 240. At batch 160 a layer of 8192 × 8192 "
         "has 297 FLOP/B with int8 weights and is compute-bound. With bf16 weights it has 154 FLOP/B and is "
         "memory-bound.",
-        others={"From 480.": "Fewer bytes for each FLOP need a smaller batch, not a larger one."},
+        others={
+            "From 480: int8 needs twice as many tokens.": "Fewer bytes for each FLOP need a smaller batch, not a "
+            "larger one."
+        },
         source=_BOOK,
         setup={
             "chips": [chip],

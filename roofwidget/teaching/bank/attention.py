@@ -9,11 +9,12 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.teaching.bank.counts import H100, H100_TEXT, intensity, kernel, seconds
 from roofwidget.teaching.bank.exercise import Draw, exercise
-from roofwidget.teaching.bank.phrases import UCSD_LAB
+from roofwidget.teaching.bank.phrases import UCSD_LAB, exact
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph
 
-_DERIVED: Final = "Derived from the shapes; FlashAttention: Dao et al. 2022"
+_DERIVED: Final = "Derived from the shapes"
+_DAO: Final = "Derived, after Dao, FlashAttention-2, 2023"
 _PRINTED: Final = (4096, 128)
 _OTHERS: Final = [(2048, 128), (8192, 128), (8192, 64)]
 _SMALL: Final = (1024, 64)
@@ -212,7 +213,7 @@ def _fused_time(draw: Draw, key: str) -> Question:
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_FUSED}Take the peak for all FLOPs. What is the least time?",
         answer=seconds(_attention(tokens, d, "fused"), H100),
         unit="s",
-        explanation=f"The kernel is compute-bound: (4 · {d} + 5) · {tokens}² FLOP at 989 TFLOP/s.",
+        explanation=f"The kernel is compute-bound: (4 · {d} + 5) · {tokens}² FLOP at {exact(H100.peak(), 'FLOP/s')}.",
         source=_DERIVED,
         difficulty=2,
     )
@@ -230,7 +231,7 @@ def _flash_intensity(draw: Draw, key: str) -> Question:
         explanation=f"{tokens // _BLOCK_ROWS} blocks read keys and values, so {graph.count('bytes') / 2**20:g} MiB "
         f"move. A key element of 2 B serves {_BLOCK_ROWS} rows, so the intensity is near {_BLOCK_ROWS} FLOP/B at any "
         "context.",
-        source=_DERIVED,
+        source=_DAO,
         difficulty=3,
     )
 
@@ -244,8 +245,9 @@ def _flash_time(draw: Draw, key: str) -> Question:
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_FLASH}What is the least time?",
         answer=seconds(graph, H100),
         unit="s",
-        explanation=f"{graph.count('bytes') / 2**20:g} MiB at 3.35 TB/s take longer than the FLOPs at the peak.",
-        source=_DERIVED,
+        explanation=f"{graph.count('bytes') / 2**20:g} MiB at {exact(H100.bandwidth(), 'B/s')} take longer than the "
+        "FLOPs at the peak.",
+        source=_DAO,
         difficulty=3,
     )
 
@@ -263,8 +265,7 @@ def _flash_binds(draw: Draw, key: str) -> Question:
     options = {
         "memory bandwidth": f"{at} Each key moves once and serves {tokens} queries.",
         "peak FLOP/s": f"{at} Fusion keeps the scores on chip, but keys and values still move once for each block.",
-        "neither, a fused kernel reaches its roof": f"{at} Fusion does not decide what binds. The bytes that are left "
-        "do.",
+        "neither of the two": f"{at} Fusion does not decide what binds. The bytes that are left do.",
     }
     return Question(
         key=key,
@@ -272,7 +273,7 @@ def _flash_binds(draw: Draw, key: str) -> Question:
         answer=answer,
         options={**options, answer: at},
         explanation=f"{at} {helps}",
-        source=_DERIVED,
+        source=_DAO,
         difficulty=2,
     )
 
@@ -290,7 +291,7 @@ def _flash_bandwidth(draw: Draw, key: str) -> Question:
         on="bandwidth",
         explanation=f"The ridge point has to come down to the {intensity(graph):.4g} FLOP/B of the kernel: "
         "peak over intensity.",
-        source=_DERIVED,
+        source=_DAO,
         difficulty=3,
         setup={"chips": [chip], "kernels": [kernel(graph, "FlashAttention-2, no reuse")]},
     )

@@ -7,13 +7,35 @@ from typing import Final
 
 from roofwidget.analysis.bound import bound
 from roofwidget.chips import Chip
+from roofwidget.chips.catalogue import chip
 from roofwidget.kernels.kernel import Kernel
+from roofwidget.teaching.bank.phrases import exact
 from roofwidget.workloads import Graph
 from roofwidget.workloads.tensors import DTYPES
 
-H100: Final = Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12})
-"""The rounded figures that the printed answers use. The catalogue has more digits."""
-H100_TEXT: Final = "A GPU does 989 TFLOP/s in bf16 and reads 3.35 TB/s."
+USABLE: Final = 0.9
+"""The share of a memory that a model may take. The rest is for activations and for what a framework needs."""
+
+
+def record(name: str, *precisions: str) -> Chip:
+    """Return a chip of the catalogue with its dense peaks in these precisions, its main memory and its links.
+
+    All exercises of a seed have the figures of the catalogue, so that a sheet has one figure of each chip.
+    """
+    whole = chip(name)
+    level = whole.memory()
+    peaks = {precision: whole.peak(precision) for precision in precisions}
+    return Chip(whole.name, peaks, {level: whole.memories[level]}, links=whole.links)
+
+
+H100: Final = record("h100-sxm", "bf16")
+H100_TEXT: Final = f"A GPU does {exact(H100.peak(), 'FLOP/s')} in bf16 and reads {exact(H100.bandwidth(), 'B/s')}."
+
+
+def fits(held: float, on: Chip, chips: int = 1) -> bool:
+    """Return whether so many bytes fit into the usable share of the main memory of so many chips."""
+    capacity = on.memories[on.memory()].capacity
+    return capacity is not None and held <= USABLE * chips * capacity
 
 
 def intensity(graph: Graph, what: str = "bytes") -> float:

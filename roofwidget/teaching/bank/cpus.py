@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from math import log2
-from typing import Final
+from typing import Final, TypeAlias
 
 from roofwidget.analysis.bound import bound
 from roofwidget.analysis.roofline import attainable, ridge_point
 from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
-from roofwidget.teaching.bank.counts import intensity, itemsize, kernel
+from roofwidget.teaching.bank.counts import intensity, itemsize, kernel, record
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import MODAL, exact
 from roofwidget.teaching.question import Question
@@ -165,17 +165,17 @@ def _word_helps(draw: Draw, key: str) -> Question:
     peak, words = _word_machine(draw)
     ai = intensity(_word_stencil(_UPDATE[1], cached=True))
     rates = {
-        "a vector unit with twice the peak": attainable(ai, 2 * peak, words * _WORD),
+        "twice the vector peak": attainable(ai, 2 * peak, words * _WORD),
         "twice the memory bandwidth": attainable(ai, peak, 2 * words * _WORD),
-        "twice the cache": attainable(ai, peak, words * _WORD),
+        "twice the cache capacity": attainable(ai, peak, words * _WORD),
     }
     answer = max(rates, key=rates.__getitem__)
     before = attainable(ai, peak, words * _WORD)
     at = f"The stencil has {ai * _WORD:g} FLOP/word, left of the ridge point of {peak / words:g} FLOP/word."
     options = {
-        "a vector unit with twice the peak": f"{at} A higher peak moves the ridge point further away, and the stencil "
+        "twice the vector peak": f"{at} A higher peak moves the ridge point further away, and the stencil "
         f"stays at {before / 1e9:g} GFLOP/s.",
-        "twice the cache": "Each point is already read once and written once. No cache saves these bytes.",
+        "twice the cache capacity": "Each point is already read once and written once. No cache saves these bytes.",
         "twice the memory bandwidth": at,
     }
     return Question(
@@ -347,8 +347,7 @@ def _copy(draw: Draw, key: str) -> Question:
         options={
             right: "It moves bytes and does no arithmetic.",
             f"{one:g} FLOP/B": "A load and a store are no FLOPs. This counts one for each element.",
-            "it has none, because 0 FLOP cannot be divided": "Only division by zero bytes is undefined. "
-            "Zero FLOPs over some bytes are 0.",
+            "it has none": "Only division by zero bytes is undefined. Zero FLOPs over some bytes are 0.",
         },
         explanation="Its roof is a rate in bytes per second. Its time is its bytes over the bandwidth.",
         source=_STREAM,
@@ -418,15 +417,15 @@ def _gpu_peak(draw: Draw, key: str) -> Question:
 @exercise("simd-gpu-bandwidth")
 def _gpu_bandwidth(draw: Draw, key: str) -> Question:
     clock, processors, lanes = _vector_gpu(draw)
-    peak = clock * processors * lanes
+    peak, h100 = clock * processors * lanes, record("h100-sxm", "fp32")
     return Question(
         key=key,
         prompt=f"{_of_gpu(clock, processors, lanes)}Each FLOP of a program reads two operands of 4 B and writes a "
         "result of 4 B, and nothing is reused. Which memory bandwidth lets the program run at the peak rate?",
         answer=peak * 3 * itemsize("fp32"),
         unit="B/s",
-        explanation=f"12 B for each FLOP, at {exact(peak, 'FLOP/s')}. No memory is as fast, so programs have to reuse "
-        "data.",
+        explanation=f"12 B for each FLOP, at {exact(peak, 'FLOP/s')}. Memories deliver a few hundredths of a byte for "
+        f"each FLOP, an H100 {h100.bandwidth() / h100.peak():.2g} B in fp32: data must be used again.",
         source=_TEXTBOOK,
         difficulty=2,
     )
@@ -660,32 +659,44 @@ def _bodies(draw: Draw, key: str) -> Question:
 
 
 _X2: Final = (17.6e9, 15e9)
-_X4: Final = (74e9, 16.6e9)
-_STREAMS: Final = [(75e9, 5.9e9), (19e9, 26e9), (29e9, 47e9)]
-"""Peaks and STREAM bandwidths of Clovertown, UltraSPARC T2+ and Cell."""
+_OWN: Final = "a benchmark of the authors"
+_TUNED: Final = "the tuned roof of the paper's figure"
+_Machine: TypeAlias = tuple[str, float, float, str, float]
+"""Name, peak, bandwidth, where the bandwidth is from, and the ridge point that the paper prints."""
+_X2_AND_XEON: Final[tuple[_Machine, ...]] = (
+    ("Opteron X2", *_X2, _OWN, 1.0),
+    ("Xeon E5345", 75e9, 5.9e9, "STREAM", 6.7),
+    ("Xeon E5345", 75e9, 11.2e9, _TUNED, 6.7),
+)
+_X4_AND_OTHERS: Final[tuple[_Machine, ...]] = (
+    ("Opteron X4", 74e9, 16.6e9, "STREAM", 4.4),
+    ("UltraSPARC T2+", 19e9, 26e9, "STREAM", 0.33),
+    ("Cell QS20", 29e9, 47e9, "STREAM", 0.65),
+)
 
 
-def _ridge(draw: Draw, key: str, printed: tuple[float, float], remark: str) -> Question:
-    peak, bandwidth = draw.pick(printed, _STREAMS)
+def _ridge(draw: Draw, key: str, machines: tuple[_Machine, ...]) -> Question:
+    name, peak, bandwidth, measure, said = draw.pick(machines[0], machines[1:])
     return Question(
         key=key,
-        prompt=f"A machine of 2009 does {exact(peak, 'FLOP/s')} in fp64, and STREAM measures "
+        prompt=f"The {name} does {exact(peak, 'FLOP/s')} in fp64. Its bandwidth by {measure} is "
         f"{exact(bandwidth, 'B/s')}. Where is the ridge point with these figures?",
         answer=ridge_point(peak, bandwidth),
         unit="FLOP/B",
-        explanation=f"Peak over bandwidth: {ridge_point(peak, bandwidth):.2f} FLOP/B.",
-        source=f"{_WILLIAMS}; {remark}",
+        explanation=f"Peak over bandwidth: {ridge_point(peak, bandwidth):.2f} FLOP/B. A measured bandwidth depends on "
+        f"the program that measures it; the paper prints {said:g} FLOP/B.",
+        source=f"{_WILLIAMS}; peak of the {name}, and bandwidth by {measure}",
     )
 
 
 @exercise("opteron-x2-ridge")
 def _x2_ridge(draw: Draw, key: str) -> Question:
-    return _ridge(draw, key, _X2, "the paper says 1.0 for the Opteron X2, 17.6 GFLOP/s and 15 GB/s")
+    return _ridge(draw, key, _X2_AND_XEON)
 
 
 @exercise("opteron-x4-ridge")
 def _x4_ridge(draw: Draw, key: str) -> Question:
-    return _ridge(draw, key, _X4, "the paper says 4.4 for the Opteron X4, from a slightly higher bandwidth")
+    return _ridge(draw, key, _X4_AND_OTHERS)
 
 
 @exercise("opteron-attainable")
@@ -731,25 +742,44 @@ def _sparse_place(draw: Draw, key: str) -> Question:
         on="intensity",
         kernel="SpMV",
         explanation=f"2 FLOP for each nonzero of {itemsize(dtype)} + {itemsize(index)} B. "
-        "No machine of 2009 reaches its peak there.",
+        "This is left of the ridge points of all four machines in the paper.",
         source=_WILLIAMS,
         setup={"chips": list(preset("williams-2009").chips), "kernels": [product]},
     )
+
+
+_MACHINES: Final = {
+    "barcelona": "Opteron X4",
+    "clovertown": "Xeon E5345",
+    "ultrasparc-t2plus": "UltraSPARC T2+",
+    "cell-qs20": "Cell QS20",
+}
+_STORES: Final = {
+    "barcelona": ("Its stores can bypass the cache (no write-allocate), and they do here. ", False),
+    "clovertown": ("Its stores can bypass the cache (no write-allocate), and they do here. ", False),
+    "ultrasparc-t2plus": ("All its stores read the line first (write-allocate). ", True),
+    "cell-qs20": ("It moves data by DMA, without a cache and without write-allocate. ", False),
+}
+"""How each machine stores, and whether a store first reads its line: a property of the machine (CACM, page 74)."""
 
 
 @exercise("stencil-bandwidth-needed")
 def _bandwidth_needed(draw: Draw, key: str) -> Question:
     name = draw.pick("barcelona", ["clovertown", "ultrasparc-t2plus", "cell-qs20"])
     chip = next(one for one in preset("williams-2009").chips if one.id == name)
-    graph = Graph(convention="textbook")
+    how, allocate = _STORES[name]
+    graph = Graph(convention=_convention(allocate=allocate))
     graph.output(graph.stencil(graph.input("x", (100, 100, 100), "fp64"), points=7))
+    moved = 24 if allocate else 16
     return Question(
         key=key,
-        prompt=f"A machine does {exact(chip.peak(), 'FLOP/s')} in fp64. A 7-point stencil does 8 FLOP for each point "
-        "and moves 16 B. Drag the memory roof to the bandwidth at which the stencil just reaches the peak rate.",
+        prompt=f"The {_MACHINES[name]} does {exact(chip.peak(), 'FLOP/s')} in fp64. {how}A 7-point stencil does 8 FLOP "
+        f"for each point and moves {moved} B. Drag the memory roof to the bandwidth at which the stencil just reaches "
+        "the peak rate.",
         answer=chip.peak() / intensity(graph),
         on="bandwidth",
-        explanation=f"The ridge point has to be at 8 / 16 FLOP/B: {exact(chip.peak(), 'FLOP/s')} over 0.5 FLOP/B.",
+        explanation=f"The ridge point has to be at 8 / {moved} FLOP/B: {moved} B for each 8 FLOP of "
+        f"{exact(chip.peak(), 'FLOP/s')}.",
         source=_WILLIAMS,
         difficulty=2,
         setup={"chips": [chip], "kernels": [kernel(graph, "Stencil")]},
@@ -758,9 +788,11 @@ def _bandwidth_needed(draw: Draw, key: str) -> Question:
 
 @exercise("opteron-what-binds")
 def _x4_binds(draw: Draw, key: str) -> Question:
-    name = draw.pick("Opteron X4", ["UltraSPARC T2+", "Xeon E5345", "Cell QS20"])
-    chip = next(one for one in preset("williams-2009").chips if name in one.name)
-    found = bound([("LBMHD", 1300, 1848)], chip)
+    name = draw.pick("barcelona", ["clovertown", "ultrasparc-t2plus", "cell-qs20"])
+    chip = next(one for one in preset("williams-2009").chips if one.id == name)
+    how, allocate = _STORES[name]
+    moved = 1848 if allocate else 1216
+    found = bound([("LBMHD", 1300, moved)], chip)
     ai, ridge = float(found.ai["DRAM"][0]), chip.ridge_point()
     memory = found.bound_by[0] != "compute"
     at = f"LBMHD is {'left' if memory else 'right'} of the ridge point of {ridge:.2f} FLOP/B."
@@ -768,12 +800,13 @@ def _x4_binds(draw: Draw, key: str) -> Question:
     options = {
         "memory bandwidth": f"{at} The memory delivers more than the cores can use.",
         "peak FLOP/s": f"{at} The cores wait for data. A low share of the peak does not show that the cores are slow.",
-        "the number of FLOPs alone": f"{at} FLOPs decide only together with the bytes that move.",
+        "number of FLOPs": f"{at} FLOPs decide only together with the bytes that move.",
     }
     return Question(
         key=key,
-        prompt=f"LBMHD with write-allocate does 1300 FLOP for each 1848 B, {ai:.2f} FLOP/B. It runs on the {name} "
-        f"with {exact(chip.peak(), 'FLOP/s')} and {chip.bandwidth() / 1e9:.1f} GB/s. What bounds it?",
+        prompt=f"The {_MACHINES[name]} does {exact(chip.peak(), 'FLOP/s')} and transfers "
+        f"{chip.bandwidth() / 1e9:.1f} GB/s. {how}LBMHD does 1300 FLOP for each {moved} B there, {ai:.2f} FLOP/B. What "
+        "bounds it?",
         answer=answer,
         options={**options, answer: at},
         explanation=at,

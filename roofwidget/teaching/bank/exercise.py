@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, TypeVar
 
 from roofwidget.teaching.question import Question
@@ -30,6 +31,29 @@ class Draw:
         """Return the printed value, or with a seed one of `printed` and `others`."""
         return printed if self._random is None else self._random.choice([printed, *others])
 
+    def instead(self, printed: T, others: Sequence[T]) -> T:
+        """Return the printed value, or with a seed one of `others`, such as records of the catalogue."""
+        return printed if self._random is None else self._random.choice(others)
+
+
+# An option that begins so only makes sense after the others.
+_LAST: Final = ("none of these", "cannot be said")
+
+
+def in_order(question: Question, seed: int | None = None) -> Question:
+    """Return a question whose options have an order that the seed and its key give: no place has the right option.
+
+    Answers are the texts of options, so the order does not change what is right.
+    """
+    if not question.options:
+        return question
+
+    def place(option: str) -> tuple[bool, bytes]:
+        text = f"{question.key}|{option}".encode()
+        return option.casefold().startswith(_LAST), hmac.digest(str(seed).encode(), text, "sha256")
+
+    return replace(question, options={one: question.options[one] for one in sorted(question.options, key=place)})
+
 
 Maker: TypeAlias = Callable[[Draw, str], Question]
 
@@ -43,7 +67,7 @@ class Exercise:
 
     def question(self, seed: int | None) -> Question:
         """Return the question with the printed numbers, or with those of a seed."""
-        return self.make(Draw(seed, self.key), self.key)
+        return in_order(self.make(Draw(seed, self.key), self.key), seed)
 
 
 EXERCISES: Final[list[Exercise]] = []

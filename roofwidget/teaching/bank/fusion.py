@@ -8,7 +8,7 @@ from typing import Final
 from roofwidget.analysis.roofline import attainable
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
-from roofwidget.teaching.bank.counts import itemsize
+from roofwidget.teaching.bank.counts import itemsize, record
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import GUIDE, exact, rates, short
 from roofwidget.teaching.question import Question
@@ -16,7 +16,8 @@ from roofwidget.workloads import Graph, Tensor, chain
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.partition import Partition
 
-V7X_FP8, V7X, V6E, V5P = preset("tpu-roofline-guide").chips
+V7X: Final = preset("tpu-roofline-guide").chips[1]
+_TPUS: Final = tuple(record(word, "bf16") for word in ("v5p", "v6e", "v7x"))
 _DERIVED: Final = f"Derived from the {GUIDE}"
 # FLOPs per element.
 _OPS: Final = {"LayerNorm": 10, "GELU": 8, "Dropout": 1, "ReLU": 1, "SiLU": 5, "Scale": 1}
@@ -66,7 +67,7 @@ def _layernorm_intensity(draw: Draw, key: str) -> Question:
 @exercise("layernorm-roof")
 def _layernorm_roof(draw: Draw, key: str) -> Question:
     flops, passes, dtype, ai = _layernorm(draw)
-    chip = draw.pick(V7X, [V5P, V6E])
+    chip = draw.instead(V7X, _TPUS)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
     return Question(
         key=key,
@@ -84,7 +85,7 @@ def _layernorm_roof(draw: Draw, key: str) -> Question:
 @exercise("layernorm-share-of-peak")
 def _layernorm_share_of_peak(draw: Draw, key: str) -> Question:
     flops, passes, dtype, ai = _layernorm(draw)
-    chip = draw.pick(V7X, [V5P, V6E])
+    chip = draw.instead(V7X, _TPUS)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
     share = 100 * rate / chip.peak()
     return Question(
@@ -103,7 +104,7 @@ def _layernorm_share_of_peak(draw: Draw, key: str) -> Question:
 
 @exercise("layernorm-yardstick")
 def _layernorm_yardstick(draw: Draw, key: str) -> Question:
-    chip = draw.pick(V7X, [V5P, V6E])
+    chip = draw.instead(V7X, _TPUS)
     ai = _layernorm_ai(10, 3, "bf16")
     rate = attainable(ai, chip.peak(), chip.bandwidth())
     share = short(100 * rate / chip.peak())
@@ -142,7 +143,7 @@ def _layernorm_place(draw: Draw, key: str) -> Question:
         kernel=kernel.name,
         explanation=f"{flops} FLOP / ({passes} · {itemsize(dtype)} B) = {short(ai)} FLOP/B.",
         source=GUIDE,
-        setup={"chips": [V7X], "kernels": [kernel]},
+        setup={"chips": [draw.instead(V7X, _TPUS)], "kernels": [kernel]},
     )
 
 
@@ -206,7 +207,7 @@ def _chain_bytes(draw: Draw, key: str) -> Question:
 
 @exercise("chain-roof")
 def _chain_roof(draw: Draw, key: str) -> Question:
-    kernels, chip = draw.pick(1, [2, 4]), draw.pick(V7X, [V5P, V6E])
+    kernels, chip = draw.pick(1, [2, 4]), draw.instead(V7X, _TPUS)
     flops, moved = _chain_in(kernels, _PRINTED_ELEMENTS)
     rate = attainable(flops / moved, chip.peak(), chip.bandwidth())
     return Question(
@@ -242,7 +243,7 @@ def _chain_place(draw: Draw, key: str) -> Question:
         kernel=kernel.name,
         explanation=f"20 FLOP / ({kernels} · 2 · {itemsize(dtype)} B) = {short(flops / moved)} FLOP/B.",
         source=GUIDE,
-        setup={"chips": [V7X], "kernels": [kernel]},
+        setup={"chips": [draw.instead(V7X, _TPUS)], "kernels": [kernel]},
     )
 
 
@@ -263,7 +264,7 @@ def _chain_merge(draw: Draw, key: str) -> Question:
             f"{short(graph.count('compulsory'), 'B')}."
         ),
         source=GUIDE,
-        setup={"chips": [V7X], "graph": graph},
+        setup={"chips": [draw.instead(V7X, _TPUS)], "graph": graph},
     )
 
 
@@ -390,5 +391,5 @@ def _residual_merge(draw: Draw, key: str) -> Question:
         ),
         source=_DERIVED,
         difficulty=2,
-        setup={"chips": [V7X], "graph": graph},
+        setup={"chips": [draw.instead(V7X, _TPUS)], "graph": graph},
     )

@@ -8,26 +8,29 @@ from roofwidget.analysis.network import collective_time, effective_roof, network
 from roofwidget.analysis.sizing import critical_batch_per_chip
 from roofwidget.chips import Chip, Link
 from roofwidget.kernels.presets import preset
+from roofwidget.teaching.bank.counts import record
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import GUIDE, SCALING_BOOK, exact, name, short
 from roofwidget.teaching.question import Question
 
-V7X_FP8, V7X, V6E, V5P = preset("tpu-roofline-guide").chips
+V7X: Final = preset("tpu-roofline-guide").chips[1]
 
 
-def _linked(title: str, peak: float, hbm: float, one_way: float) -> Chip:
-    """Return a TPU with the bandwidth of one link, one way."""
-    return Chip(title, {"bf16": peak}, {"HBM": hbm}, family="TPU", links={"ICI": Link("ICI", one_way)})
+_TPUS: Final = tuple(record(word, "bf16") for word in ("v5p", "v6e", "v7x"))
 
 
-_LINKED_V5E: Final = _linked("TPU v5e", 1.97e14, 8.2e11, 4.5e10)
-_LINKED_V5P: Final = _linked("TPU v5p", 4.59e14, 2.765e12, 9e10)
-_LINKED_V6E: Final = _linked("TPU v6e", 9.2e14, 1.6e12, 9e10)
+def _linked(word: str) -> Chip:
+    """Return a TPU of the catalogue with the bandwidth of one link, one way."""
+    chip = record(word, "bf16")
+    return chip.replace(links={"ICI": Link("ICI", chip.link("ICI").per_link)})
+
+
+_LINKED_V5E, _LINKED_V5P, _LINKED_V6E = (_linked(word) for word in ("v5e", "v5p", "v6e"))
 
 
 @exercise("exposed-communication-roof")
 def _exposed_communication_roof(draw: Draw, key: str) -> Question:
-    chip, share = draw.pick(V7X, [V5P, V6E]), draw.pick(20, [40, 60])
+    chip, share = draw.instead(V7X, _TPUS), draw.pick(20, [40, 60])
     roof = float(effective_roof(chip.peak(), share / 100))
     return Question(
         key=key,
@@ -48,7 +51,7 @@ def _exposed_communication_roof(draw: Draw, key: str) -> Question:
 
 @exercise("hidden-communication-roof")
 def _hidden_communication_roof(draw: Draw, key: str) -> Question:
-    chip, share = draw.pick(V7X, [V5P, V6E]), draw.pick(20, [40, 60])
+    chip, share = draw.instead(V7X, _TPUS), draw.pick(20, [40, 60])
     peak, lower = exact(chip.peak(), "FLOP/s"), float(effective_roof(chip.peak(), share / 100))
     higher = chip.peak() * (1 + share / 100)
     return Question(
@@ -190,12 +193,12 @@ def _data_parallel_batch(draw: Draw, key: str) -> Question:
 def _data_parallel_limit(draw: Draw, key: str) -> Question:
     tokens = draw.pick(1024, [512, 2048, 4096, 8192])
     batch, said = _data_parallel(_LINKED_V5P, 1)
-    link, peak = "The links", "The arithmetic"
+    link, peak = "The all-reduce", "The backward pass"
     answer = peak if tokens >= batch else link
     least = f"{short(batch)} tokens"
     side = "above" if tokens >= batch else "below"
     options = {
-        "The size of the layer decides": (
+        "The size of a layer": (
             "FLOPs and gradient bytes both grow with the number of weights. Only the tokens per chip change their "
             "ratio."
         ),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Final
 
 from roofwidget.analysis.bound import bound
 from roofwidget.analysis.roofline import ridge_point
 from roofwidget.analysis.sizing import critical_batch, smallest_square_matmul
 from roofwidget.chips import Chip
-from roofwidget.teaching.bank.counts import H100, H100_TEXT, intensity, itemsize, kernel, seconds
+from roofwidget.teaching.bank.counts import H100, H100_TEXT, fits, intensity, itemsize, kernel, record, seconds
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import MODAL, UCSD_LAB, exact
 from roofwidget.teaching.question import Question
@@ -16,6 +17,7 @@ from roofwidget.workloads import Graph, Tensor
 
 _BRRRR: Final = "Horace He, Making Deep Learning Go Brrrr From First Principles"
 _SHAPES: Final = "Derived from the shapes of the tensors"
+_H200: Final = record("h200", "bf16")
 
 
 def _product(m: int, k: int, n: int, dtype: str, convention: str = "textbook") -> Graph:
@@ -106,8 +108,10 @@ def _gemv_time(draw: Draw, key: str) -> Question:
         "bf16. What is the least time?",
         answer=seconds(_gemv(rows, "bf16"), H100),
         unit="s",
-        explanation="At about 1 FLOP/B the product is far left of the ridge point of 295 FLOP/B. "
-        "The time is the bytes over the bandwidth: 2 B for each element of matrix, vector and result, at 3.35 TB/s.",
+        explanation="At about 1 FLOP/B the product is far left of the ridge point of "
+        f"{H100.ridge_point():.0f} FLOP/B. "
+        "The time is the bytes over the bandwidth: 2 B for each element of matrix, vector and result, at "
+        f"{exact(H100.bandwidth(), 'B/s')}.",
         source=_SHAPES,
         difficulty=2,
     )
@@ -123,7 +127,7 @@ def _gemv_binds(draw: Draw, key: str) -> Question:
     options = {
         "memory bandwidth": f"{at} The operands arrive faster than the tensor cores can use them.",
         "peak FLOP/s": f"{at} Each weight that arrives serves a batch of only {batch}, so the tensor cores wait.",
-        "both alike": f"{at} Only at the ridge point do both take the same time.",
+        "both equally": f"{at} Only at the ridge point do both take the same time.",
     }
     binding = "memory bandwidth" if bound(graph.kernels(), H100).bound_by[0] == "HBM" else "peak FLOP/s"
     return Question(
@@ -161,8 +165,10 @@ def _batch_intensity(draw: Draw, key: str) -> Question:
 
 
 def _server(draw: Draw) -> tuple[float, float, float]:
-    """Return parameters, FLOP/s and bytes/s of a server and its model."""
-    return draw.pick((500e9, 1e15, 10e12), [(70e9, 989e12, 3.35e12), (405e9, 8e15, 26.8e12), (8e9, 312e12, 2e12)])
+    """Return parameters, FLOP/s and bytes/s of a server and its model. The weights fit into its memory."""
+    sizes = itertools.product((8e9, 70e9, 405e9), (record("a100-sxm-80gb", "bf16"), H100, _H200), (1, 4, 8))
+    servers = [(n, k * one.peak(), k * one.bandwidth()) for n, one, k in sizes if fits(2 * n, one, k)]
+    return draw.pick((500e9, 1e15, 10e12), servers)
 
 
 def _of_model(parameters: float, peak: float, bandwidth: float) -> str:
@@ -291,6 +297,11 @@ def _depthwise_intensity(draw: Draw, key: str) -> Question:
     )
 
 
+_LAYER_4: Final = (
+    "Layer 4 of ResNet-18, as in the fasterbench tutorial; it prints 23.10 because it counts bytes otherwise"
+)
+
+
 @exercise("late-convolution-intensity")
 def _late_convolution(draw: Draw, key: str) -> Question:
     channels, side = draw.pick((512, 7), [(256, 14), (1024, 7), (512, 14)])
@@ -302,8 +313,7 @@ def _late_convolution(draw: Draw, key: str) -> Question:
         unit="FLOP/B",
         explanation=f"The weights are 9 · {channels}² elements, image and output together 2 · {channels} · {side}². "
         f"Each weight serves only {side} · {side} points, so the weights' bytes keep the intensity low.",
-        source="Layer 4 of ResNet-18, as in the fasterbench tutorial; it prints 23.10 because it counts bytes "
-        "otherwise",
+        source=_LAYER_4 if (channels, side) == (512, 7) else f"Derived, after {_LAYER_4[0].lower()}{_LAYER_4[1:]}",
         difficulty=2,
     )
 
@@ -340,18 +350,20 @@ def _optimizer_intensity(draw: Draw, key: str) -> Question:
 
 @exercise("adam-step-time")
 def _adam_time(draw: Draw, key: str) -> Question:
-    billions = draw.pick(7, [1, 3, 5])
-    graph = _optimizer("Adam", billions * 10**9)
-    chip = Chip("H100", {"fp32": 67e12}, {"HBM": 3.35e12})
+    chip = record("h100-sxm", "fp32")
+    # Parameter, gradient and both moments: 16 B for each parameter.
+    billions = draw.pick(4, [one for one in (1, 1.5, 2, 3, 4.5) if fits(16e9 * one, chip)])
+    graph = _optimizer("Adam", int(billions * 10**9))
     return Question(
         key=key,
-        prompt=f"A GPU does 67 TFLOP/s in fp32 and reads 3.35 TB/s. Adam updates {billions} billion parameters. "
+        prompt=f"A GPU does {exact(chip.peak(), 'FLOP/s')} in fp32 and reads {exact(chip.bandwidth(), 'B/s')}. "
+        f"Adam updates {billions:g} billion parameters. "
         "Parameters, gradients and both moments are in fp32 (4 B): four reads, three writes and 13 FLOP for each "
         "parameter. What is the least time of the step?",
         answer=seconds(graph, chip),
         unit="s",
         explanation=f"28 B for each parameter are {graph.count('bytes') / 1e9:g} GB. The step is memory-bound: "
-        "bytes over 3.35 TB/s.",
+        f"bytes over {exact(chip.bandwidth(), 'B/s')}.",
         source=_SHAPES,
         difficulty=2,
     )
@@ -449,9 +461,9 @@ def _launch_size(draw: Draw, key: str) -> Question:
     moved = 2 * itemsize(dtype)
     return Question(
         key=key,
-        prompt=f"A GPU reads 3.35 TB/s, and each launch takes at least {exact(launch, 's')}. An elementwise kernel "
-        f"reads and writes {dtype} ({itemsize(dtype)} B each). At how many elements do its bytes take as long as its "
-        "launch?",
+        prompt=f"A GPU reads {exact(H100.bandwidth(), 'B/s')}, and each launch takes at least {exact(launch, 's')}. "
+        f"An elementwise kernel reads and writes {dtype} ({itemsize(dtype)} B each). At how many elements do its bytes "
+        "take as long as its launch?",
         answer=H100.bandwidth() * launch / moved,
         unit="elements",
         explanation=f"In {exact(launch, 's')} {H100.bandwidth() * launch / 1e6:g} MB move, {moved} B for each element. "
@@ -469,9 +481,9 @@ def _small_kernel(draw: Draw, key: str) -> Question:
     on_chip = bound(graph.kernels(), H100, launch_overhead=5e-6)
     memory = float(on_chip.memory_time["HBM"][0])
     at = f"{graph.count('bytes') / 1e6:g} MB take {memory * 1e6:.3g} µs, and the launch takes 5 µs."
-    answer = "the launch" if on_chip.bound_by[0] == "overhead" else "memory bandwidth"
+    answer = "launch overhead" if on_chip.bound_by[0] == "overhead" else "memory bandwidth"
     options = {
-        "the launch": f"{at} The bytes take longer than the launch.",
+        "launch overhead": f"{at} The bytes take longer than the launch.",
         "memory bandwidth": f"{at} The bytes are done before the next launch can start.",
         "peak FLOP/s": "A kernel of 0.25 FLOP/B is far left of the ridge point, so the peak never binds it.",
     }

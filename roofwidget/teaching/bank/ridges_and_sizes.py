@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from roofwidget.analysis.bound import bound
 from roofwidget.analysis.roofline import attainable
 from roofwidget.analysis.sizing import critical_batch, smallest_square_matmul
 from roofwidget.chips import Chip
+from roofwidget.chips.catalogue import chip as catalogue_chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
+from roofwidget.teaching.bank.counts import H100, itemsize, record
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import GUIDE, SCALING_BOOK, exact, name, quotient, rates, short
 from roofwidget.teaching.question import Question
@@ -19,41 +23,36 @@ from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import evaluate
 
 V7X_FP8, V7X, V6E, V5P = preset("tpu-roofline-guide").chips
-H100: Final = Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12})
-_GPUS: Final = (
-    Chip("A100", {"bf16": 312e12}, {"HBM": 1.555e12}),
-    Chip("H200", {"bf16": 989e12}, {"HBM": 4.8e12}),
-    Chip("B200", {"bf16": 2.25e15}, {"HBM": 8e12}),
-)
+# With a seed, chips are those of the catalogue.
+_TPUS: Final = tuple(record(word, "bf16") for word in ("v5p", "v6e", "v7x"))
+_FP8: Final = record("v7x", "fp8")
+_INT8: Final = tuple(record(word, "bf16", "int8") for word in ("v5e", "v5p", "v6e"))
+_OTHER_GPUS: Final = tuple(record(word, "bf16") for word in ("a100-sxm-80gb", "h200", "b200"))
+_GPUS: Final = (H100, *_OTHER_GPUS)
 # The scaling book rounds the bandwidth of the v5e in two ways.
 V5E: Final = Chip("TPU v5e", {"bf16": 1.97e14, "int8": 3.94e14}, {"HBM": 8.2e11}, family="TPU")
 V5E_810: Final = Chip("TPU v5e", {"bf16": 1.97e14, "int8": 3.94e14}, {"HBM": 8.1e11}, family="TPU")
-_LARGER_TPUS: Final = (
-    Chip("TPU v5p", {"bf16": 4.59e14, "int8": 9.18e14}, {"HBM": 2.765e12}, family="TPU"),
-    Chip("TPU v6e", {"bf16": 9.2e14, "int8": 1.84e15}, {"HBM": 1.6e12}, family="TPU"),
-)
-_DATA_SHEETS: Final = (
-    Chip("H200", {"bf16": 9.895e14}, {"HBM": 4.8e12}),
-    Chip("B200", {"bf16": 2.25e15}, {"HBM": 8e12}),
-    Chip("A100", {"bf16": 3.12e14}, {"HBM": 2.039e12}),
-)
 # The rule for layers of infinite size is at least 3 % off for the sizes of the exercises. It must not count as right.
 _FINITE_LAYER_TOLERANCE: Final = math.log2(1.02)
 _ROOFS_OF_V7X: Final = Chip("TPU v7x", {"bf16": 2307e12, "fp8": 4614e12}, {"HBM": 7.2e12}, family="TPU")
 
 
 @functools.cache
-def _square(n: int) -> tuple[Kernel, float]:
-    """Return the product of two n by n matrices of 2-byte elements, and its intensity."""
+def _square(n: int, dtype: str = "bf16") -> tuple[Kernel, float]:
+    """Return the product of two n by n matrices, and its intensity."""
     graph = Graph()
-    graph.matmul(graph.input("a", (n, n), "bf16"), graph.input("b", (n, n), "bf16"))
+    graph.matmul(graph.input("a", (n, n), dtype), graph.input("b", (n, n), dtype))
     flops, moved = graph.count("flops"), graph.count("bytes")
     return Kernel(f"MatMul {n}x{n}", flops, moved), flops / moved
 
 
+def _bytes(size: int) -> str:
+    return f"{size} byte{'s' if size > 1 else ''}"
+
+
 @exercise("ridge-point")
 def _ridge_point(draw: Draw, key: str) -> Question:
-    chip = draw.pick(V5P, [V7X, V6E, V7X_FP8])
+    chip = draw.instead(V5P, [*_TPUS, _FP8])
     return Question(
         key=key,
         prompt=f"{rates(chip)} Where is its ridge point, in FLOP/B?",
@@ -66,7 +65,7 @@ def _ridge_point(draw: Draw, key: str) -> Question:
 
 @exercise("ridge-point-of-a-gpu")
 def _ridge_point_of_a_gpu(draw: Draw, key: str) -> Question:
-    chip = draw.pick(H100, _GPUS)
+    chip = draw.pick(H100, _OTHER_GPUS)
     return Question(
         key=key,
         prompt=f"{rates(chip)} From which intensity on can a kernel reach the peak? Answer in FLOP/B.",
@@ -79,8 +78,9 @@ def _ridge_point_of_a_gpu(draw: Draw, key: str) -> Question:
 
 @exercise("ridge-point-of-a-precision")
 def _ridge_point_of_a_precision(draw: Draw, key: str) -> Question:
-    ai = draw.pick(450, [150, 250, 400, 550, 600])
-    chip = _ROOFS_OF_V7X
+    # No intensity is within 10 % of a ridge point.
+    ai = draw.pick(450, [150, 220, 250, 400, 550])
+    chip = draw.instead(_ROOFS_OF_V7X, [record("v7x", "bf16", "fp8")])
     bf16, fp8 = short(chip.ridge_point("bf16")), short(chip.ridge_point("fp8"))
     compute = bound(Kernel("matmul", ai, 1), chip, precision="bf16").regime.tolist() == ["compute"]
     peak, bandwidth = "The bf16 peak", "The HBM bandwidth"
@@ -110,7 +110,7 @@ def _ridge_point_of_a_precision(draw: Draw, key: str) -> Question:
 
 @exercise("compute-time")
 def _compute_time(draw: Draw, key: str) -> Question:
-    chip = draw.pick(H100, _GPUS)
+    chip = draw.pick(H100, _OTHER_GPUS)
     flops = draw.pick(1e12, [2e12, 5e12, 2e13])
     peak = exact(chip.peak(), "FLOP/s")
     seconds = bound(Kernel("matmul", flops, 0), chip).total_time
@@ -128,18 +128,19 @@ def _compute_time(draw: Draw, key: str) -> Question:
 
 @exercise("square-matmul-size")
 def _square_matmul_size(draw: Draw, key: str) -> Question:
-    chip = draw.pick(V5P, [V7X, V6E, V7X_FP8])
-    n = smallest_square_matmul(chip)
+    chip = draw.instead(V5P, [*_TPUS, _FP8])
+    size = itemsize(chip.precision())
+    n = smallest_square_matmul(chip, itemsize=size)
     return Question(
         key=key,
         prompt=(
             f"{rates(chip)} Two square matrices of N × N elements are multiplied. Each element, also of the result, "
-            "has 2 bytes and moves once. What is the smallest N at which the product is compute-bound?"
+            f"has {_bytes(size)} and moves once. What is the smallest N at which the product is compute-bound?"
         ),
         answer=n,
         explanation=(
-            f"The intensity is 2 N³ / (3 · 2 · N²) = N / 3. The ridge point is {short(chip.ridge_point())} FLOP/B, so "
-            f"N = 3 · {short(chip.ridge_point())}, rounded up to {n}."
+            f"The intensity is 2 N³ / (3 · {size} · N²). It reaches the ridge point, {short(chip.ridge_point())} "
+            f"FLOP/B, at N = {1.5 * size:g} · {short(chip.ridge_point())}, rounded up to {n}."
         ),
         source=GUIDE,
         difficulty=2,
@@ -148,20 +149,21 @@ def _square_matmul_size(draw: Draw, key: str) -> Question:
 
 @exercise("square-matmul-size-of-other-elements")
 def _square_matmul_size_of_other_elements(draw: Draw, key: str) -> Question:
-    itemsize = draw.pick(1, [2, 4, 8])
-    chip = V7X_FP8
-    n = smallest_square_matmul(chip, itemsize=itemsize)
-    factor, size = f"{1.5 * itemsize:g}", f"{itemsize} byte{'s' if itemsize > 1 else ''}"
+    stored = draw.pick("fp8", ["bf16", "fp32", "fp64"])
+    chip, size = draw.instead(V7X_FP8, [_FP8]), itemsize(stored)
+    n = smallest_square_matmul(chip, itemsize=size)
+    ridge = short(chip.ridge_point())
     return Question(
         key=key,
         prompt=(
             f"{rates(chip)} Two square matrices of N × N elements are multiplied in fp8. Each element, also of the "
-            f"result, has {size} in HBM and moves once. What is the smallest N at which the product is compute-bound?"
+            f"result, is stored in {stored} ({_bytes(size)}) in HBM and moves once. What is the smallest N at which "
+            "the product is compute-bound?"
         ),
         answer=n,
         explanation=(
-            f"The intensity is 2 N³ / (3 · {itemsize} · N²). It reaches the ridge point, {short(chip.ridge_point())} "
-            f"FLOP/B, at N = {factor} · {short(chip.ridge_point())}, rounded up to {n}."
+            f"The peak is that of fp8, in which the product computes. The intensity is 2 N³ / (3 · {size} · N²). It "
+            f"reaches the ridge point, {ridge} FLOP/B, at N = {1.5 * size:g} · {ridge}, rounded up to {n}."
         ),
         source=GUIDE,
         difficulty=2,
@@ -170,19 +172,21 @@ def _square_matmul_size_of_other_elements(draw: Draw, key: str) -> Question:
 
 @exercise("square-matmul-limit")
 def _square_matmul_limit(draw: Draw, key: str) -> Question:
-    chip = draw.pick(V5P, [V7X, V6E])
-    n = draw.pick(600, [450, 1200, 2400])
+    # No intensity is within 10 % of a ridge point.
+    chip = draw.instead(V5P, _TPUS)
+    n = draw.pick(600, [300, 1200, 2400])
     kernel, intensity = _square(n)
     ai, ridge = short(intensity), short(chip.ridge_point())
     compute = bound(kernel, chip).regime.tolist() == ["compute"]
-    peak, bandwidth = "The peak", "The HBM bandwidth"
+    peak, bandwidth = "The peak FLOP/s", "The HBM bandwidth"
     wrong = {
         peak: (
             f"Not every matrix product is compute-bound. This product has {ai} FLOP/B, which is below the ridge point "
             f"of {ridge} FLOP/B."
         ),
         bandwidth: f"The intensity of {ai} FLOP/B is above the ridge point of {ridge} FLOP/B.",
-        "Both equally": f"Both limits are equal only at the ridge point, {ridge} FLOP/B. The product has {ai} FLOP/B.",
+        "Both limits equally": f"Both limits are equal only at the ridge point, {ridge} FLOP/B. The product has {ai} "
+        "FLOP/B.",
     }
     answer = peak if compute else bandwidth
     side = "above" if compute else "below"
@@ -201,7 +205,7 @@ def _square_matmul_limit(draw: Draw, key: str) -> Question:
 
 @exercise("square-matmul-rate")
 def _square_matmul_rate(draw: Draw, key: str) -> Question:
-    chip = draw.pick(V7X, [V5P, V6E])
+    chip = draw.instead(V7X, _TPUS)
     n = draw.pick(600, [300, 450, 750, 900])
     _, ai = _square(n)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
@@ -224,22 +228,23 @@ def _square_matmul_rate(draw: Draw, key: str) -> Question:
 
 @exercise("square-matmul-share-of-peak")
 def _square_matmul_share_of_peak(draw: Draw, key: str) -> Question:
-    chip = draw.pick(V7X, [V6E, V7X_FP8])
+    chip = draw.instead(V7X, [*_TPUS[1:], _FP8])
     n = draw.pick(600, [300, 450, 750, 900])
-    _, ai = _square(n)
+    dtype = chip.precision()
+    _, ai = _square(n, dtype)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
     share = 100 * rate / chip.peak()
     return Question(
         key=key,
         prompt=(
-            f"{rates(chip)} A product of two {n} × {n} matrices of 2-byte elements moves each element, also of the "
-            "result, once. Which share of the peak can it reach at most, in %?"
+            f"{rates(chip)} A product of two {n} × {n} matrices in {dtype} ({_bytes(itemsize(dtype))}) moves each "
+            "element, also of the result, once. Which share of the peak can it reach at most, in %?"
         ),
         answer=share,
         unit="%",
         explanation=(
-            f"{n} / 3 = {short(ai)} FLOP/B allow {short(rate, 'FLOP/s')}. This is {short(share)} % of "
-            f"{exact(chip.peak(), 'FLOP/s')}, and 100 % of the roof."
+            f"2 · {n} / (3 · {itemsize(dtype)}) = {short(ai)} FLOP/B allow {short(rate, 'FLOP/s')}. This is "
+            f"{short(share)} % of {exact(chip.peak(), 'FLOP/s')}, and 100 % of the roof."
         ),
         source=GUIDE,
         difficulty=2,
@@ -248,15 +253,16 @@ def _square_matmul_share_of_peak(draw: Draw, key: str) -> Question:
 
 @exercise("square-matmul-bandwidth")
 def _square_matmul_bandwidth(draw: Draw, key: str) -> Question:
-    chip = draw.pick(V7X, [V6E, V7X_FP8])
+    chip = draw.instead(V7X, [*_TPUS[1:], _FP8])
     n = draw.pick(600, [300, 450, 750])
-    kernel, ai = _square(n)
+    dtype = chip.precision()
+    kernel, ai = _square(n, dtype)
     needed = chip.peak() / ai
     return Question(
         key=key,
         prompt=(
-            f"{rates(chip)} A product of two {n} × {n} matrices of 2-byte elements has {short(ai)} FLOP/B. Drag the "
-            "bandwidth to the value from which on this product is compute-bound."
+            f"{rates(chip)} A product of two {n} × {n} matrices in {dtype} ({_bytes(itemsize(dtype))}) has {short(ai)} "
+            "FLOP/B. Drag the bandwidth to the value from which on this product is compute-bound."
         ),
         answer=needed,
         on="bandwidth",
@@ -272,7 +278,7 @@ def _square_matmul_bandwidth(draw: Draw, key: str) -> Question:
 
 @exercise("critical-batch")
 def _critical_batch(draw: Draw, key: str) -> Question:
-    chip = draw.pick(V5E, [*_LARGER_TPUS, H100])
+    chip = draw.instead(V5E, [*_INT8, H100])
     batch = critical_batch(chip)
     return Question(
         key=key,
@@ -292,7 +298,7 @@ def _critical_batch(draw: Draw, key: str) -> Question:
 
 @exercise("critical-batch-int8")
 def _critical_batch_int8(draw: Draw, key: str) -> Question:
-    chip = draw.pick(V5E_810, _LARGER_TPUS)
+    chip = draw.instead(V5E_810, _INT8)
     batch = critical_batch(chip, precision="int8", weight_bytes=1, activation_bytes=1)
     return Question(
         key=key,
@@ -313,7 +319,7 @@ def _critical_batch_int8(draw: Draw, key: str) -> Question:
 
 @exercise("critical-batch-int8-weights")
 def _critical_batch_int8_weights(draw: Draw, key: str) -> Question:
-    chip = draw.pick(V5E, _LARGER_TPUS)
+    chip = draw.instead(V5E, _INT8)
     batch = critical_batch(chip, precision="bf16", weight_bytes=1)
     return Question(
         key=key,
@@ -334,7 +340,7 @@ def _critical_batch_int8_weights(draw: Draw, key: str) -> Question:
 
 @exercise("critical-batch-of-a-data-sheet")
 def _critical_batch_of_a_data_sheet(draw: Draw, key: str) -> Question:
-    chip = draw.pick(Chip("H100", {"bf16": 1e15}, {"HBM": 3.35e12}), _DATA_SHEETS)
+    chip = draw.instead(Chip("H100", {"bf16": 1e15}, {"HBM": 3.35e12}), _GPUS)
     batch = critical_batch(chip)
     return Question(
         key=key,
@@ -419,7 +425,7 @@ def _matrix_for_each_row_intensity(draw: Draw, key: str) -> Question:
 
 @exercise("matrix-for-each-row-limit")
 def _matrix_for_each_row_limit(draw: Draw, key: str) -> Question:
-    chip = draw.pick(V5E_810, _LARGER_TPUS)
+    chip = draw.instead(V5E_810, _INT8)
     batch = f"{critical_batch(chip, precision='int8', weight_bytes=1):.0f}"
     double = f"{critical_batch(chip, precision='int8', weight_bytes=2):.0f}"
     never = "At no batch"
@@ -447,11 +453,9 @@ def _matrix_for_each_row_limit(draw: Draw, key: str) -> Question:
     )
 
 
-def _int8_layer(draw: Draw, key: str, memory: str, speed: int) -> Question:
-    rows = draw.pick(4096, [2048, 8192])
-    columns = draw.pick(16384, [8192, 32768])
-    bandwidth = V5E_810.bandwidth() * speed
-    chip = Chip("TPU v5e", {"int8": V5E_810.peak("int8")}, {memory: bandwidth}, family="TPU")
+def _int8_layer(draw: Draw, key: str, chip: Chip, sizes: Sequence[tuple[int, int]]) -> Question:
+    rows, columns = draw.pick((4096, 16384), sizes)
+    memory = chip.memory()
     batch = critical_batch(chip, rows, columns, weight_bytes=1, activation_bytes=1)
     ridge = short(chip.ridge_point())
     return Question(
@@ -475,17 +479,24 @@ def _int8_layer(draw: Draw, key: str, memory: str, speed: int) -> Question:
 
 @exercise("int8-layer-from-hbm")
 def _int8_layer_from_hbm(draw: Draw, key: str) -> Question:
-    return _int8_layer(draw, key, "HBM", 1)
+    printed = Chip("TPU v5e", {"int8": V5E_810.peak("int8")}, {"HBM": V5E_810.bandwidth()})
+    sizes = [(rows, columns) for rows in (2048, 4096, 8192) for columns in (8192, 16384, 32768)]
+    return _int8_layer(draw, key, draw.instead(printed, [record("v5e", "int8")]), sizes)
 
 
 @exercise("int8-layer-from-vmem")
 def _int8_layer_from_vmem(draw: Draw, key: str) -> Question:
-    return _int8_layer(draw, key, "VMEM", draw.pick(22, [11, 16, 20]))
+    vmem = catalogue_chip("v5e").memories["VMEM"]
+    printed = Chip("TPU v5e", {"int8": V5E_810.peak("int8")}, {"VMEM": replace(vmem, bandwidth=22 * 8.1e11)})
+    drawn = Chip("TPU v5e", {"int8": record("v5e", "int8").peak()}, {"VMEM": vmem})
+    # Data that are used from on-chip memory must fit into it: no matrix takes more than half of VMEM.
+    sizes = [(2048, 8192), (2048, 16384), (2048, 32768), (4096, 8192), (8192, 4096), (8192, 8192)]
+    return _int8_layer(draw, key, draw.instead(printed, [drawn]), sizes)
 
 
 @exercise("weights-over-pcie")
 def _weights_over_pcie(draw: Draw, key: str) -> Question:
-    peak = draw.pick(9.2e14, [1.97e14, 4.59e14])
+    peak = draw.instead(9.2e14, [one.peak() for one in _INT8])
     bandwidth = draw.pick(1.5e10, [3.2e10, 6.4e10])
     chip = Chip("TPU", {"bf16": peak}, {"PCIe": bandwidth}, family="TPU")
     batch = critical_batch(chip)

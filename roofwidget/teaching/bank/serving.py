@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import math
+from collections.abc import Sequence
 from typing import Final
 
 from roofwidget.analysis.bound import bound
 from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
-from roofwidget.teaching.bank.counts import itemsize
+from roofwidget.teaching.bank.counts import fits, itemsize, record
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import SCALING_BOOK, exact, short
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import DECODERS, Graph, expected_experts, transformer_block
 from roofwidget.workloads.expressions import evaluate
 
-# bf16 FLOP/s and bytes/s of a chip.
-_V5E: Final = (1.97e14, 8.1e11)
-_V5P: Final = (4.59e14, 2.765e12)
-_V6E: Final = (9.2e14, 1.6e12)
+_V5E: Final = record("v5e", "bf16")
+_V4: Final = record("v4", "bf16")
+# What the scaling book prints for a v5e: bf16 FLOP/s and bytes/s.
+_BOOK_V5E: Final = (1.97e14, 8.1e11)
+_RATES_OF_V5E: Final = (_V5E.peak(), _V5E.bandwidth())
+_AFTER_THE_BOOK: Final = f"Derived, after the {SCALING_BOOK}"
 _TITLES: Final = {
     "llama-2-7b": "LLaMA-2-7B",
     "llama-2-13b": "LLaMA-2-13B",
     "llama-2-70b": "LLaMA-2-70B",
     "llama-3-8b": "LLaMA-3-8B",
     "llama-3-70b": "LLaMA-3-70B",
-    "llama-3-405b": "LLaMA-3-405B",
+    "llama-3-405b": "LLaMA-3.1-405B",
 }
+_CONTEXTS: Final = {"llama-2": 4096, "llama-3": 8192}
+"""The longest context of a model, in tokens."""
 _HEADS: Final = 32
 _HEAD_SIZE: Final = 128
 
@@ -51,10 +58,10 @@ def _sum(layers: float, attention: float) -> str:
 
 @exercise("weights-load-time")
 def _weights_load_time(draw: Draw, key: str) -> Question:
-    params = draw.pick(200e9, [70e9, 100e9, 400e9])
-    chips = draw.pick(32, [16, 64])
-    bandwidth = 1.23e12
-    seconds = bound(Kernel("weights", 0, 2 * params), _slice(chips, 2.75e14, bandwidth)).total_time
+    sizes = [(params, chips) for params in (70e9, 100e9, 200e9, 400e9) for chips in (16, 32, 64)]
+    params, chips = draw.pick((200e9, 32), [(params, chips) for params, chips in sizes if fits(2 * params, _V4, chips)])
+    bandwidth = draw.instead(1.23e12, [_V4.bandwidth()])
+    seconds = bound(Kernel("weights", 0, 2 * params), _slice(chips, _V4.peak(), bandwidth)).total_time
     return Question(
         key=key,
         prompt=(
@@ -72,11 +79,12 @@ def _weights_load_time(draw: Draw, key: str) -> Question:
     )
 
 
-def _decode_step(draw: Draw, key: str, batch: int) -> Question:
+def _decode_step(draw: Draw, key: str, sizes: Sequence[tuple[int, int]]) -> Question:
     # The KV cache takes at least 5 % of a step, so that an answer without it is wrong.
-    params, context = draw.pick(30e9, [20e9, 25e9]), draw.pick(8192, [4096, 16384])
-    cache, chips = 100e3, 16
-    peak, bandwidth = _V5E
+    params, cache, chips = draw.pick(30e9, [20e9, 25e9]), 100e3, 16
+    fitting = [one for one in sizes[1:] if fits(params + cache * math.prod(one), _V5E, chips)]
+    batch, context = draw.pick(sizes[0], fitting)
+    peak, bandwidth = draw.instead(_BOOK_V5E, [_RATES_OF_V5E])
     layers, attention = _step(batch, params, params, cache * context, (chips, peak, bandwidth))
     return Question(
         key=key,
@@ -90,37 +98,47 @@ def _decode_step(draw: Draw, key: str, batch: int) -> Question:
         answer=layers + attention,
         unit="s",
         explanation=_sum(layers, attention),
-        source=SCALING_BOOK,
+        source=SCALING_BOOK if (batch, context) == (4, 8192) else _AFTER_THE_BOOK,
         difficulty=3,
     )
 
 
 @exercise("decode-step-of-a-small-batch")
 def _decode_step_of_a_small_batch(draw: Draw, key: str) -> Question:
-    return _decode_step(draw, key, draw.pick(4, [8, 16]))
+    return _decode_step(
+        draw, key, [(4, 8192), *((batch, context) for batch in (4, 8, 16) for context in (4096, 16384))]
+    )
 
 
 @exercise("decode-step-of-a-large-batch")
 def _decode_step_of_a_large_batch(draw: Draw, key: str) -> Question:
-    return _decode_step(draw, key, draw.pick(256, [192, 320, 512]))
+    return _decode_step(draw, key, [(192, 8192), (160, 8192), (224, 8192), (320, 4096), (384, 4096), (448, 4096)])
 
 
-def _llama(batch: int) -> tuple[float, float, str]:
-    """Return the seconds of layers and KV cache of LLaMA-2-13B on eight chips, and the text of the exercise."""
-    chips, params, cache = 8, 13e9, 6.7e9
-    peak, bandwidth = 1.97e14, 8.2e11
+def _llama(draw: Draw, batches: Sequence[int]) -> tuple[int, float, float, str]:
+    """Return the batch of LLaMA-2-13B on eight chips, the seconds of layers and KV cache, and the text of the exercise.
+
+    The context is the longest of the model, and the largest batch fits into the memory.
+    """
+    chips, params, context = 8, 13e9, 4096
+    cache = context * _cache_per_token("llama-2-13b", "bf16")[0]
+    batch = draw.pick(batches[0], [one for one in batches[1:] if fits(2 * params + one * cache, _V5E, chips)])
+    peak, bandwidth = _RATES_OF_V5E
     layers, attention = _step(batch, params, 2 * params, cache, (chips, peak, bandwidth))
     said = (
         f"LLaMA-2-13B has {params / 1e9:g} billion bf16 parameters (2 bytes) and runs on {chips} TPU v5e. Each chip "
-        f"computes {exact(peak, 'FLOP/s')} and transfers {exact(bandwidth, 'B/s')}. A sequence has {exact(cache, 'B')} "
-        f"of KV cache. The batch has {batch} sequence{'s' if batch > 1 else ''}."
+        f"computes {exact(peak, 'FLOP/s')} and transfers {exact(bandwidth, 'B/s')}. A sequence of {context} tokens has "
+        f"{exact(cache, 'B')} of KV cache. The batch has {batch} sequence{'s' if batch > 1 else ''}."
     )
-    return layers, attention, said
+    return batch, layers, attention, said
+
+
+_BATCHES: Final = (8, 1, 2, 4, 16, 24)
 
 
 @exercise("llama-step-time")
 def _llama_step_time(draw: Draw, key: str) -> Question:
-    layers, attention, said = _llama(draw.pick(32, [1, 8, 16, 64, 240]))
+    _, layers, attention, said = _llama(draw, _BATCHES)
     return Question(
         key=key,
         prompt=(
@@ -131,15 +149,14 @@ def _llama_step_time(draw: Draw, key: str) -> Question:
         answer=layers + attention,
         unit="s",
         explanation=_sum(layers, attention),
-        source=SCALING_BOOK,
+        source=_AFTER_THE_BOOK,
         difficulty=3,
     )
 
 
 @exercise("llama-throughput")
 def _llama_throughput(draw: Draw, key: str) -> Question:
-    batch = draw.pick(32, [1, 8, 16, 64, 240])
-    layers, attention, said = _llama(batch)
+    batch, layers, attention, said = _llama(draw, _BATCHES)
     return Question(
         key=key,
         prompt=(
@@ -153,15 +170,15 @@ def _llama_throughput(draw: Draw, key: str) -> Question:
             f"{_sum(layers, attention)} {batch} / {short(layers + attention, 's')} = "
             f"{short(batch / (layers + attention))} tokens/s."
         ),
-        source=SCALING_BOOK,
+        source=_AFTER_THE_BOOK,
         difficulty=3,
     )
 
 
 @exercise("llama-limit")
 def _llama_limit(draw: Draw, key: str) -> Question:
-    batch = draw.pick(64, [1, 2, 16, 240])
-    layers, attention, said = _llama(batch)
+    # At a batch of 8 both take about the same time.
+    _, layers, attention, said = _llama(draw, [16, 1, 2, 4, 12, 24])
     weights, cache, peak = "Reading the weights", "Reading the KV cache", "The FLOPs of the layers"
     times = f"The KV cache takes {short(attention, 's')}, the layers take {short(layers, 's')}."
     answer = weights if layers > attention else cache
@@ -178,7 +195,7 @@ def _llama_limit(draw: Draw, key: str) -> Question:
         prompt=f"{said} What takes most of the time of a step of generation?",
         answer=answer,
         options=options | {answer: times},
-        source=SCALING_BOOK,
+        source=_AFTER_THE_BOOK,
         difficulty=2,
     )
 
@@ -202,8 +219,9 @@ def _cache_per_token(model: str, dtype: str) -> tuple[int, str]:
 
 @exercise("kv-cache-of-a-sequence")
 def _kv_cache_of_a_sequence(draw: Draw, key: str) -> Question:
-    model = draw.pick("llama-2-13b", ["llama-2-7b", "llama-2-70b", "llama-3-8b"])
-    context = draw.pick(8192, [2048, 4096, 32768])
+    models = ["llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b"]
+    sizes = [(model, context) for model in models for context in (2048, 4096, 8192) if context <= _CONTEXTS[model[:7]]]
+    model, context = draw.pick(("llama-2-13b", 4096), sizes)
     per_token, said = _cache_per_token(model, "bf16")
     return Question(
         key=key,
@@ -211,7 +229,7 @@ def _kv_cache_of_a_sequence(draw: Draw, key: str) -> Question:
         answer=per_token * context,
         unit="B",
         explanation=f"A token has {per_token:,} B. {per_token:,} B · {context} = {short(per_token * context, 'B')}.",
-        source=SCALING_BOOK,
+        source=_AFTER_THE_BOOK,
     )
 
 
@@ -448,9 +466,11 @@ def _experts_in_use(draw: Draw, key: str) -> Question:
 
 @exercise("decode-step-of-a-slice")
 def _decode_step_of_a_slice(draw: Draw, key: str) -> Question:
-    params, cache, batch = 70e9, 160e3, draw.pick(32, [16, 24])
-    chips, context = draw.pick(8, [16, 32]), draw.pick(8192, [4096, 16384])
-    peak, bandwidth = _V5E
+    params, cache = 70e9, 160e3
+    sizes = itertools.product((16, 24, 32), (8, 16, 32), (4096, 8192, 16384))
+    fitting = [one for one in sizes if fits(params + cache * one[0] * one[2], _V5E, one[1])]
+    batch, chips, context = draw.pick((32, 8, 8192), fitting)
+    peak, bandwidth = draw.instead(_BOOK_V5E, [_RATES_OF_V5E])
     layers, attention = _step(batch, params, params, cache * context, (chips, peak, bandwidth))
     return Question(
         key=key,
@@ -473,17 +493,18 @@ def _decode_step_of_a_slice(draw: Draw, key: str) -> Question:
 
 @exercise("prefill-time")
 def _prefill_time(draw: Draw, key: str) -> Question:
-    params, chips = draw.pick(70e9, [8e9, 13e9]), draw.pick(16, [8, 32])
+    sizes = itertools.product((8e9, 13e9, 70e9), (8, 16, 32))
+    params, chips = draw.pick((70e9, 16), [one for one in sizes if fits(2 * one[0], _V5E, one[1])])
     tokens, share = draw.pick(8192, [2048, 4096]), draw.pick(0.4, [0.3, 0.5, 0.6])
-    peak, bandwidth = _V5E
-    prefill = Kernel("prefill", 2 * params * tokens, params)
+    peak, bandwidth = draw.instead(_BOOK_V5E, [_RATES_OF_V5E])
+    prefill = Kernel("prefill", 2 * params * tokens, 2 * params)
     seconds = bound(prefill, _slice(chips, share * peak, bandwidth)).total_time
     return Question(
         key=key,
         prompt=(
-            f"A model has {params / 1e9:g} billion parameters. Its prefill does 2 FLOPs per parameter and token, and "
-            f"reaches {100 * share:g} % of the peak. It runs on {chips} chips with a peak of {exact(peak, 'FLOP/s')} "
-            f"each. How long does a prompt of {tokens} tokens take, in seconds?"
+            f"A model has {params / 1e9:g} billion bf16 parameters. Its prefill does 2 FLOPs per parameter and token, "
+            f"and reaches {100 * share:g} % of the peak. It runs on {chips} chips with a peak of "
+            f"{exact(peak, 'FLOP/s')} each. How long does a prompt of {tokens} tokens take, in seconds?"
         ),
         answer=seconds,
         unit="s",

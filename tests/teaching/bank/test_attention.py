@@ -17,7 +17,7 @@ from tests.teaching.bank.prompts import (
     rounds_to,
 )
 
-PEAK, BANDWIDTH = 989e12, 3.35e12
+PEAK, BANDWIDTH = 989.5e12, 3.35e12
 PRINTED = {
     "attention-macs": "45350912",
     "attention-unfused-bytes": str(int(8.5 * 2**20)),

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import math
+import os
 import random
+import re
+import statistics
 from typing import Any
 
 import pytest
 
+import roofwidget as rw
 from roofwidget.model import RooflineModel
 from roofwidget.teaching.bank import question_bank
-from roofwidget.teaching.bank.exercise import EXERCISES
+from roofwidget.teaching.bank.exercise import EXERCISES, in_order
+from roofwidget.teaching.misconceptions import misconceptions
 from roofwidget.teaching.question import Question
-from tests.teaching.bank.prompts import SEEDS, bank
+from tests.teaching.bank.prompts import SEEDS, bank, numbers
 
 KEYS = list(bank(None))
+# The chips whose peak and bandwidth a prompt names.
+CHIPS = ("h100-sxm", "h200", "b200", "a100-sxm-80gb", "v5e", "v5p", "v6e", "v7x")
 ABSURD = [10**400, 10**5000, None, "banana", -1, math.nan, math.inf, [], {}, True, "1e999", object()]
 
 
@@ -91,6 +99,74 @@ def test_a_setup_makes_a_model_that_has_what_the_question_names(key: str) -> Non
         model = RooflineModel(**question.setup)
         assert question.kernel is None or question.kernel in model.kernels.names
         assert question.graph is None or model.graph is question.graph
+
+
+# -- rules for every seed ----------------------------------------------------------------------------------------------
+
+SEED = os.environ.get("ROOFWIDGET_SEED", "") or str(random.SystemRandom().randrange(10**9))
+# Each run adds seeds that were never tried. A message names the seed.
+MORE_SEEDS = (*SEEDS, *(int(SEED) + number for number in range(20)))
+
+
+def test_no_two_questions_of_a_seed_have_the_same_prompt() -> None:
+    for seed in (None, *MORE_SEEDS):
+        questions = bank(seed)
+        assert len({question.prompt for question in questions.values()}) == len(questions), seed
+
+
+def test_every_number_is_finite_and_above_zero() -> None:
+    for seed in (None, *MORE_SEEDS):
+        wrong = [
+            question.key
+            for question in bank(seed).values()
+            if question.kind in ("number", "drag") and not 0 < question.answer < math.inf
+        ]
+        assert not wrong, seed
+
+
+def test_a_sheet_has_one_figure_of_each_chip_and_it_is_that_of_the_catalogue() -> None:
+    catalogue = {rw.chip(name).name.split(" (")[0]: rw.chip(name) for name in CHIPS}
+    found: dict[str, set[str]] = {}
+    rates = re.compile(r"The ([\w ]+?) computes (\S+ \w)FLOP/s in (\w+) and transfers (\S+ \w)B/s to and from HBM")
+    for seed in SEEDS:
+        for question in bank(seed).values():
+            for name, peak, precision, bandwidth in rates.findall(question.prompt):
+                found.setdefault(f"{name} {precision}", set()).add(peak)
+                found.setdefault(name, set()).add(bandwidth)
+                chip = catalogue[name]
+                assert numbers(f"{peak}FLOP/s") == [pytest.approx(chip.peak(precision))]
+                assert numbers(f"{bandwidth}B/s") == [pytest.approx(chip.bandwidth())]
+    assert {name: many for name, many in found.items() if len(many) > 1} == {}
+    assert {name for name in found if name in catalogue} == set(catalogue)
+
+
+# -- options -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_right_option_is_in_every_place() -> None:
+    asked = [key for key in KEYS if bank(None)[key].options]
+    for key in asked:
+        places = {list(bank(seed)[key].options).index(bank(seed)[key].answer) for seed in SEEDS}
+        assert places == set(range(len(bank(None)[key].options))), key
+    own = [one.question for one in misconceptions()]
+    assert {list(one.options).index(one.answer) for one in own} == {0, 1, 2}
+
+
+def test_the_order_of_options_is_that_of_their_hmac() -> None:
+    question = Question(key="key", prompt="Which?", answer="b", options={"b": "", "a": "No.", "None of these": "No."})
+    for seed in (None, 1, 2, 3):
+        order = list(in_order(question, seed).options)
+        digests = {one: hmac.new(str(seed).encode(), f"key|{one}".encode(), "sha256").digest() for one in "ab"}
+        assert order == [*sorted("ab", key=digests.__getitem__), "None of these"]
+        assert in_order(question, seed).check("b").correct
+
+
+def test_no_option_is_much_longer_than_the_others() -> None:
+    asked = [question for seed in (None, *SEEDS) for question in bank(seed).values() if question.options]
+    for question in [*asked, *(one.question for one in misconceptions())]:
+        for option in question.options:
+            others = [len(other) for other in question.options if other != option]
+            assert len(option) <= 1.5 * statistics.median(others), (question.key, option)
 
 
 def test_all_drags_and_merges_have_a_setup() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from math import log2
 
@@ -111,12 +112,12 @@ FORMULAS: dict[str, Formula] = {
     "fft-3d-no-allocate-intensity": lambda n, _: 5 * log2(n[1] ** 3) / 64,
     "fft-intensity-factor": lambda n, text: 5 / (n[0] * (2 if "bypass" in text else 3)),
     "n-body-intensity": lambda n, _: 0.625 * n[0],
-    "opteron-x2-ridge": lambda n, _: n[1] / n[2],
-    "opteron-x4-ridge": lambda n, _: n[1] / n[2],
+    "opteron-x2-ridge": lambda n, _: n[0] / n[1],
+    "opteron-x4-ridge": lambda n, _: n[0] / n[1],
     "opteron-attainable": lambda n, _: min(n[0], n[2] * n[1]),
     "xeon-flops-per-operand": lambda n, _: n[0] * n[1],
     "sparse-place": lambda n, _: 2 / (n[0] + n[1]),
-    "stencil-bandwidth-needed": lambda n, _: n[0] * 16 / 8,
+    "stencil-bandwidth-needed": lambda n, _: n[0] * n[-1] / n[-2],
 }
 CHOICES = {"word-stencil-what-helps", "saxpy-write-allocate", "copy-intensity", "opteron-what-binds"}
 
@@ -174,11 +175,58 @@ def test_a_copy_has_an_intensity_of_zero() -> None:
 
 def test_the_ridge_point_of_each_machine_says_what_binds() -> None:
     for question in [printed("opteron-what-binds"), *drawn("opteron-what-binds")]:
-        flops, moved, _, peak, bandwidth = numbers(question.prompt)
+        peak, bandwidth, flops, moved, ai = numbers(question.prompt)
         memory = flops / moved < peak / bandwidth
+        assert abs(log2(ai * bandwidth / peak)) > log2(1.1)
         assert question.answer == ("memory bandwidth" if memory else "peak FLOP/s")
     assert printed("opteron-what-binds").answer == "memory bandwidth"
     assert len({question.answer for question in drawn("opteron-what-binds")}) == 2
+
+
+def test_whether_a_store_first_reads_its_line_is_a_property_of_the_machine() -> None:
+    # CACM 52(4), page 74: both x86 can choose, Cell uses DMA, and only the T2+ has no store without the read.
+    moved = {key: {True: 0.0, False: 0.0} for key in ("stencil-bandwidth-needed", "opteron-what-binds")}
+    for key, by_machine in moved.items():
+        for question in [printed(key), *drawn(key)]:
+            n = numbers(question.prompt)
+            by_machine["UltraSPARC" in question.prompt] = n[-1] if key.startswith("stencil") else n[-2]
+            assert ("All its stores read the line first" in question.prompt) == ("UltraSPARC" in question.prompt)
+            assert ("by DMA" in question.prompt) == ("Cell" in question.prompt)
+    assert moved["stencil-bandwidth-needed"] == {True: 24, False: 16}  # 0.33 and 0.50 FLOP/B
+    assert moved["opteron-what-binds"] == {True: 1848, False: 1216}  # 0.70 and 1.07 FLOP/B
+
+
+def test_a_bandwidth_of_2009_is_that_of_its_machine_and_its_program() -> None:
+    # Opteron X2: a benchmark of the authors (page 69). STREAM and the tuned roof of the other machines.
+    printed_by = {
+        "Opteron X2": {("a benchmark of the authors", 15e9)},
+        "Xeon E5345": {("STREAM", 5.9e9), ("the tuned roof of the paper's figure", 11.2e9)},
+        "Opteron X4": {("STREAM", 16.6e9)},
+        "UltraSPARC T2+": {("STREAM", 26e9)},
+        "Cell QS20": {("STREAM", 47e9)},
+    }
+    found: dict[str, set[str]] = {}
+    for key in ("opteron-x2-ridge", "opteron-x4-ridge"):
+        for question in [printed(key), *drawn(key)]:
+            name, program = re.findall(r"The (.*) does .* bandwidth by (.*?) is [0-9]", question.prompt)[0]
+            assert (program, round(numbers(question.prompt)[1])) in printed_by[name]
+            assert name in question.source
+            assert program in question.source
+            found.setdefault(key, set()).add(name)
+    assert found == {"opteron-x2-ridge": set(printed_by) - found["opteron-x4-ridge"], **found}
+    assert set().union(*found.values()) == set(printed_by)
+
+
+def test_a_memory_delivers_a_few_hundredths_of_a_byte_for_each_flop() -> None:
+    # H100: 3.35 TB/s over 67 TFLOP/s in fp32.
+    for question in drawn("simd-gpu-bandwidth"):
+        assert "an H100 0.05 B in fp32" in question.explanation
+
+
+def test_a_sparse_product_is_left_of_the_ridge_points_of_the_four_machines() -> None:
+    for question in drawn("sparse-place"):
+        assert question.answer < 0.33
+        assert "left of the ridge points of all four machines in the paper" in question.explanation
 
 
 @pytest.mark.parametrize("key", ["sparse-place", "stencil-bandwidth-needed"])

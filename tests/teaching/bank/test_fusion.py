@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+import roofwidget as rw
 from roofwidget.workloads.partition import Partition
 from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, check_formula
 
@@ -55,8 +56,10 @@ def test_each_seed_gives_the_answer_that_the_numbers_of_its_prompt_give(key: str
 def test_the_chain_in_four_two_and_one_kernels_has_the_printed_bytes_and_roofs() -> None:
     at_once = "268,435,456 elements of 2 bytes"
     moved = {round(answer / 1e9, 2) for prompt, answer in answers_by_prompt("chain-bytes").items() if at_once in prompt}
-    roofs = {round(answer / 1e12) for prompt, answer in answers_by_prompt("chain-roof").items() if "TPU v7x" in prompt}
-    assert (moved, roofs) == ({4.29, 2.15, 1.07}, {9, 18, 36})
+    roofs = {round(answer / 1e12) for prompt, answer in answers_by_prompt("chain-roof").items() if "TPU7x" in prompt}
+    bandwidth = rw.chip("v7x").bandwidth() / 1e12
+    assert (moved, roofs) == ({4.29, 2.15, 1.07}, {round(ai * bandwidth) for ai in (1.25, 2.5, 5)})
+    assert bank(None)["chain-roof"].answer == 5 * 7.2e12
 
 
 @pytest.mark.parametrize(("key", "unfused", "fused"), [("chain-merge", 8, 2), ("residual-merge", 9, 2)])

@@ -26,7 +26,7 @@ def test_the_answer_without_a_seed_is_the_printed_one(key: str) -> None:
 
 CHOICES = {
     "hidden-communication-roof": "At 2.307 PFLOP/s",
-    "data-parallel-limit": "The links",
+    "data-parallel-limit": "The all-reduce",
 }
 
 
@@ -52,7 +52,7 @@ def test_each_seed_gives_the_answer_that_the_numbers_of_its_prompt_give(key: str
 
 def test_three_shares_of_exposed_communication_have_the_printed_roofs() -> None:
     found = answers_by_prompt("exposed-communication-roof")
-    roofs = {numbers(prompt)[1]: answer / 1e12 for prompt, answer in found.items() if "TPU v7x" in prompt}
+    roofs = {numbers(prompt)[1]: answer / 1e12 for prompt, answer in found.items() if "TPU7x" in prompt}
     assert {share: round(roof, 1) for share, roof in roofs.items()} == {20: 1845.6, 40: 1384.2, 60: 922.8}
 
 
@@ -66,5 +66,5 @@ def test_gradients_are_hidden_from_the_peak_over_the_bandwidth_on() -> None:
     found = answers_by_prompt("data-parallel-limit")
     for prompt, answer in found.items():
         peak, bandwidth, *_, tokens = numbers(prompt)
-        assert answer == ("The arithmetic" if tokens >= peak / bandwidth else "The links")
+        assert answer == ("The backward pass" if tokens >= peak / bandwidth else "The all-reduce")
     assert (len(found), len(set(found.values()))) == (5, 2)

@@ -34,7 +34,7 @@ PRINTED = {
     "depthwise-intensity": "4.49",
     "late-convolution-intensity": "24.0",
     "optimizer-intensity": "0.46",
-    "adam-step-time": "58.5e-3",
+    "adam-step-time": "33.4e-3",
     "cosines-fusion-saving": "2",
     "unary-elements-per-second": "1.94e11",
     "unary-free-flops": "100",
@@ -126,7 +126,7 @@ def test_students_get_at_least_three_different_answers(key: str) -> None:
 def test_a_small_batch_is_memory_bound_and_a_large_batch_compute_bound() -> None:
     for question in [printed("gemv-what-binds"), *drawn("gemv-what-binds")]:
         batch = numbers(question.prompt)[2]
-        assert question.answer == ("memory bandwidth" if _layer(batch) < 989e12 / 3.35e12 else "peak FLOP/s")
+        assert question.answer == ("memory bandwidth" if _layer(batch) < 989.5e12 / 3.35e12 else "peak FLOP/s")
         check_choice(question)
     assert printed("gemv-what-binds").answer == "memory bandwidth"
     assert len({question.answer for question in drawn("gemv-what-binds")}) == 2
@@ -135,10 +135,29 @@ def test_a_small_batch_is_memory_bound_and_a_large_batch_compute_bound() -> None
 def test_a_small_kernel_takes_the_time_of_its_launch() -> None:
     for question in [printed("small-kernel-what-binds"), *drawn("small-kernel-what-binds")]:
         elements = numbers(question.prompt)[3]
-        assert question.answer == ("the launch" if 4 * elements / 3.35e12 < 5e-6 else "memory bandwidth")
+        assert question.answer == ("launch overhead" if 4 * elements / 3.35e12 < 5e-6 else "memory bandwidth")
         check_choice(question)
-    assert printed("small-kernel-what-binds").answer == "the launch"
+    assert printed("small-kernel-what-binds").answer == "launch overhead"
     assert len({question.answer for question in drawn("small-kernel-what-binds")}) == 2
+
+
+def test_parameters_gradients_and_moments_fit_into_the_memory_of_the_gpu() -> None:
+    for question in [printed("adam-step-time"), *drawn("adam-step-time")]:
+        assert 16 * numbers(question.prompt)[2] <= 0.9 * 80 * 2**30
+
+
+def test_the_weights_of_a_served_model_fit_into_its_server() -> None:
+    # Capacity in GB by bandwidth: 1 GPU of A100, H100 and H200, and servers of 4 and 8.
+    gpus = {2.039e12: 80 * 2**30, 3.35e12: 80 * 2**30, 4.8e12: 141e9}
+    servers = {round(n * bandwidth): n * capacity for n in (1, 4, 8) for bandwidth, capacity in gpus.items()}
+    for question in drawn("model-weights-time"):
+        _, bandwidth, parameters, *_ = numbers(question.prompt)
+        assert bandwidth == 10e12 or 2 * parameters <= 0.9 * servers[round(bandwidth)]
+
+
+def test_a_convolution_with_other_sizes_is_not_said_to_be_that_of_the_tutorial() -> None:
+    for question in drawn("late-convolution-intensity"):
+        assert question.source.startswith("Layer 4") == ("512 input" in question.prompt and "7 × 7" in question.prompt)
 
 
 def test_the_dragged_marker_ends_where_a_model_of_the_setup_has_the_kernel() -> None:

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+import roofwidget as rw
 from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, check_formula, numbers
 
 PRINTED = {
     "ridge-point": (166.3, 1),
-    "ridge-point-of-a-gpu": (295.2, 1),
+    "ridge-point-of-a-gpu": (295, 0),
     "compute-time": (1.01e-3, 5),
     "square-matmul-size": (499, 0),
     "square-matmul-size-of-other-elements": (962, 0),
@@ -24,7 +25,7 @@ PRINTED = {
     "critical-batch-int8": (243, 0),
     "critical-batch-int8-weights": (120, 0),
     "critical-batch-of-a-data-sheet": (298, 0),
-    "critical-batch-of-a-layer": (344.9, 1),
+    "critical-batch-of-a-layer": (345, 0),
     "critical-batch-against-its-rule": (17, 0),
     "matrix-for-each-row-intensity": (2, 9),
     "int8-layer-from-hbm": (263, 0),
@@ -41,7 +42,7 @@ def test_the_answer_without_a_seed_is_the_printed_one(key: str) -> None:
 
 CHOICES = {
     "ridge-point-of-a-precision": "The bf16 peak",
-    "square-matmul-limit": "The peak",
+    "square-matmul-limit": "The peak FLOP/s",
     "matrix-for-each-row-limit": "At no batch",
 }
 
@@ -64,8 +65,8 @@ FORMULAS: dict[str, Callable[..., float]] = {
     "square-matmul-size": lambda p, b, e: math.ceil(1.5 * e * p / b),
     "square-matmul-size-of-other-elements": lambda p, b, e: math.ceil(1.5 * e * p / b),
     "square-matmul-rate": lambda p, b, n, _: min(p, b * n / 3),
-    "square-matmul-share-of-peak": lambda p, b, n, _n, _e: 100 * min(1, b * n / 3 / p),
-    "square-matmul-bandwidth": lambda p, _b, n, _n, _e, _ai: 3 * p / n,
+    "square-matmul-share-of-peak": lambda p, b, n, _n, e: 100 * min(1, b * 2 * n / (3 * e) / p),
+    "square-matmul-bandwidth": lambda p, _b, n, _n, e, _ai: 3 * e * p / (2 * n),
     "critical-batch": lambda p, b, e: p / b * e / 2,
     "critical-batch-int8": lambda p, b, e: p / b * e / 2,
     "critical-batch-int8-weights": lambda p, b, e: p / b * e / 2,
@@ -84,30 +85,51 @@ def test_each_seed_gives_the_answer_that_the_numbers_of_its_prompt_give(key: str
     check_formula(key, FORMULAS[key])
 
 
-def test_the_guides_four_chips_have_the_printed_ridge_points_and_sizes() -> None:
-    for key, printed in (
-        ("ridge-point", {"v5p": 166.3, "v6e": 573.75, "v7x bf16": 320.4, "v7x fp8": 640.8}),
-        ("square-matmul-size", {"v5p": 499, "v6e": 1722, "v7x bf16": 962, "v7x fp8": 1923}),
-    ):
-        found: dict[str, float] = {}
-        for prompt, answer in answers_by_prompt(key).items():
-            chip = re.findall(r"TPU (\w+)", prompt)[0]
-            found[f"{chip} {'fp8' if 'in fp8' in prompt else 'bf16'}" if chip == "v7x" else chip] = round(answer, 2)
-        assert found == pytest.approx(printed, abs=0.05)
+def test_with_a_seed_the_chips_are_those_of_the_catalogue() -> None:
+    for key, factor in (("ridge-point", 0.0), ("square-matmul-size", 1.5)):
+        found = {tuple(numbers(prompt)[:2]): (prompt, answer) for prompt, answer in answers_by_prompt(key).items()}
+        expected = [("v5p", "bf16", 2), ("v6e", "bf16", 2), ("v7x", "bf16", 2), ("v7x", "fp8", 1)]
+        assert len(found) == len(expected)
+        for name, precision, size in expected:
+            chip = rw.chip(name)
+            prompt, answer = found[chip.peak(precision), chip.bandwidth()]
+            assert f"in {precision} and" in prompt
+            ridge = chip.peak(precision) / chip.bandwidth()
+            assert answer == pytest.approx(math.ceil(factor * size * ridge) if factor else ridge)
+
+
+def test_the_elements_of_a_product_have_the_size_of_the_format_that_it_computes_in() -> None:
+    sizes = {"bf16": 2, "fp8": 1}
+    for key in ("square-matmul-size", "square-matmul-share-of-peak", "square-matmul-bandwidth"):
+        for prompt in answers_by_prompt(key):
+            computed = re.findall(r"in (bf16|fp8) and transfers", prompt)[0]
+            assert f"{sizes[computed]} byte" in prompt
+    for prompt in answers_by_prompt("square-matmul-size-of-other-elements"):
+        assert re.search(r"multiplied in fp8\. .* is stored in (fp8 \(1|bf16 \(2|fp32 \(4|fp64 \(8) byte", prompt)
+
+
+def test_a_layer_that_is_read_from_vmem_fits_into_it() -> None:
+    for seed in (None, *SEEDS):
+        question = bank(seed)["int8-layer-from-vmem"]
+        *_, rows, _, columns, _ = numbers(question.prompt)
+        held = rows * columns + question.answer * (rows + columns)
+        assert held <= 0.8 * 128 * 2**20  # VMEM of a TPU v5e
 
 
 def test_what_limits_a_square_product_follows_from_a_third_of_its_size() -> None:
     found = answers_by_prompt("square-matmul-limit")
     for prompt, answer in found.items():
         peak, bandwidth, n, _ = numbers(prompt)
-        assert answer == ("The peak" if n / 3 > peak / bandwidth else "The HBM bandwidth")
+        assert answer == ("The peak FLOP/s" if n / 3 > peak / bandwidth else "The HBM bandwidth")
+        assert abs(math.log(n / 3 / (peak / bandwidth))) > math.log(1.1)
     assert (len(found), len(set(found.values()))) == (12, 2)
 
 
 def test_a_bf16_kernel_is_judged_by_the_ridge_point_of_bf16() -> None:
     found = answers_by_prompt("ridge-point-of-a-precision")
     for prompt, answer in found.items():
-        bf16, _, ai = numbers(prompt)
+        bf16, fp8, ai = numbers(prompt)
+        assert all(abs(math.log(ai / ridge)) > math.log(1.1) for ridge in (bf16, fp8))
         assert answer == ("The bf16 peak" if ai > bf16 else "The HBM bandwidth")
     assert (len(found), len(set(found.values()))) == (6, 2)
 
