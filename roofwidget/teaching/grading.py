@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -133,12 +133,15 @@ def grade(
     """
     if counts not in _COUNTS:
         raise ValueError(f"counts is 'last', 'first' or 'best', not {counts!r}{did_you_mean(str(counts), _COUNTS)}")
-    attempts, own, own_keys = _attempts(answers, is_asked=questions is None)
+    attempts, own, prompts = _attempts(answers, is_asked=questions is None)
     if questions is None and own is None:
         raise TypeError("grade: give the questions that the answers belong to, as in rw.grade(answers, questions)")
     known = by_key(list(own or []) if questions is None else _questions(questions))
-    strays = [key for key, given in attempts.items() if given and key not in known and key not in own_keys]
-    return Grades(tuple(_grade(question, attempts.get(key, []), counts, strays) for key, question in known.items()))
+    strays = [key for key, given in attempts.items() if given and key not in known and key not in prompts]
+    # With other questions than those that were asked, a right answer may count as wrong.
+    other = {key for key, question in known.items() if prompts.get(key, question.prompt) != question.prompt}
+    graded = (_grade(question, attempts.get(key, []), counts, strays) for key, question in known.items())
+    return Grades(tuple(_with_hint(one) if one.key in other else one for one in graded))
 
 
 def _questions(given: Any) -> list[Question]:
@@ -157,17 +160,27 @@ def _question(given: Any) -> Question:
     raise TypeError(f"grade: a question is a Question or its record, not {given!r:.60}")
 
 
-def _attempts(answers: Any, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question] | None, set[str]]:
-    """Return all answers by key, the questions that come with them if they are asked for, and the keys of these."""
+def _with_hint(grade: Grade) -> Grade:
+    if grade.correct or not grade.attempts:
+        return grade
+    hint = (
+        "The answers come with another prompt of this question: was it made with another seed or another version of "
+        "roofwidget? Without 'questions', they are graded by their own."
+    )
+    return replace(grade, message=f"{grade.message} {hint}")
+
+
+def _attempts(answers: Any, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question] | None, dict[str, str]]:
+    """Return all answers by key, the questions that come with them if they are asked for, and their prompts by key."""
     if isinstance(answers, RooflineModel):
         own = _questions(answers)
-        return {key: list(given) for key, given in answers.answers.items()}, own, {one.key for one in own}
+        return {key: list(given) for key, given in answers.answers.items()}, own, {one.key: one.prompt for one in own}
     if isinstance(answers, Mapping):
-        return {str(key): [] if value is None else [value] for key, value in answers.items()}, None, set()
+        return {str(key): [] if value is None else [value] for key, value in answers.items()}, None, {}
     return _from_file(Path(answers), is_asked=is_asked)
 
 
-def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question], set[str]]:
+def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question], dict[str, str]]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
@@ -182,11 +195,11 @@ def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], lis
     try:
         # A learner can edit the questions: they matter only if the lecturer gives none.
         questions = [Question.from_record(record) for record in document["questions"]] if is_asked else []
-        keys = {str(record["key"]) for record in document["questions"]}
+        prompts = {str(record["key"]): str(record.get("prompt", "")) for record in document["questions"]}
         answers = attempts_by_key(document["answers"])
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{path.name} is damaged: {error}") from None
-    return {key: list(given) for key, given in answers.items()}, questions, keys
+    return {key: list(given) for key, given in answers.items()}, questions, prompts
 
 
 def _grade(question: Question, attempts: list[Any], counts: str, strays: list[str]) -> Grade:

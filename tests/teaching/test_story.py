@@ -206,6 +206,33 @@ def test_plain_values_are_graded_without_a_widget() -> None:
         rw.grade({}, [ridge()], counts="lst")  # type: ignore[arg-type]
 
 
+def test_answers_of_version_1_0_0_are_graded_by_their_own_questions_and_others_say_that_they_differ(
+    tmp_path: Path,
+) -> None:
+    # A question of the bank with the options that 1.0.0 had.
+    asked: dict[str, Any] = {
+        "key": "data-parallel-limit",
+        "kind": "choice",
+        "prompt": "Data-parallel training on TPU v5p chips. Each chip has 1024 tokens. Which takes longer?",
+        "answer": "The links",
+        "options": [["The links", ""], ["The arithmetic", "No."], ["The size of the layer decides", "No."]],
+    }
+    document = {
+        "format": "roofwidget answers",
+        "version": 1,
+        "questions": [asked],
+        "answers": {asked["key"]: ["The links"]},
+    }
+    file = tmp_path / "ada.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert rw.grade(file)["data-parallel-limit"].correct
+    message = rw.grade(file, rw.question_bank(7))["data-parallel-limit"].message
+    assert message.startswith("'The links' is none of the options. The answers come with another prompt")
+    document["answers"] = {"data-parallel-limit": []}
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert rw.grade(file, rw.question_bank(7))["data-parallel-limit"].message == "Not answered."
+
+
 def test_the_questions_of_an_opened_lesson_grade_a_file(tmp_path: Path) -> None:
     model, _ = told()
     model.answers = {"ridge": [166]}
