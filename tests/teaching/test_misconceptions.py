@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import roofwidget as rw
 from roofwidget.analysis.result import Bound
 from roofwidget.model import RooflineModel
 from roofwidget.teaching.misconceptions import misconceptions
@@ -224,6 +225,29 @@ def test_the_question_explains_the_truth_and_brings_the_setup(name: str) -> None
     assert found.question.explanation == found.truth
     assert found.question.setup == found.setup
     assert found.question.source
+
+
+def test_a_kernel_far_below_its_flat_roof_is_held_back_by_neither_roof() -> None:
+    question = FOUND["slow-means-memory-bound"].question
+    peak = "The peak FLOP/s, because it is right of the ridge point."
+    assert not question.check(peak).correct
+    assert "names its roof" in question.check(peak).message
+    assert question.answer == "Neither roof: look for launches, small tiles or idle units."
+
+
+def test_a_dot_above_its_roof_may_have_counted_bytes_that_came_from_a_cache() -> None:
+    found = FOUND["dot-above-the-roof"]
+    assert found.question.answer == "Not all its bytes came from this memory, or a figure is wrong."
+    assert "some came from a cache" in found.truth
+
+
+def test_one_dot_is_the_time_if_one_limit_holds_for_all_kernels() -> None:
+    found = FOUND["program-as-one-dot"]
+    assert "if one limit holds for all kernels" in found.question.check(found.belief).message
+    # Two memory-bound kernels: one dot has the sum of their times.
+    chip = rw.Chip("chip", {"bf16": 1e12}, {"HBM": 1e12})
+    two = rw.bound([("a", 1, 5), ("b", 2, 7)], chip).total_time
+    assert two == pytest.approx(rw.bound([("a and b", 3, 12)], chip).total_time)
 
 
 def test_the_keys_of_the_questions_differ_from_those_of_the_bank() -> None:

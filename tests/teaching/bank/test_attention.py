@@ -136,6 +136,11 @@ def test_the_drag_ends_where_a_model_of_the_setup_has_the_answer(key: str) -> No
         check_drag(question)
 
 
+def test_flash_attention_2_is_that_of_2023_and_no_drawn_number_is_said_to_be_printed() -> None:
+    for key in ("flash-no-reuse-intensity", "flash-no-reuse-time", "flash-what-binds", "flash-bandwidth-needed"):
+        assert {one.source for one in [printed(key), *drawn(key)]} == {"Derived, after Dao, FlashAttention-2, 2023"}
+
+
 def test_every_exercise_on_attention_is_checked_here() -> None:
     assert keys_of(attention) == {*FORMULAS, "attention-macs", "flash-what-binds"}
     assert PRINTED.keys() == {*FORMULAS, "attention-macs"}
