@@ -157,7 +157,8 @@ def test_a_key_that_may_change_weights_or_flops_is_refused_unless_it_is_empty(st
     (key,) = strange
     with pytest.raises(ValueError, match=f"'llama' has no '{key}'"):
         decoder_config(changed("Meta-Llama-3-8B", **strange))
-    for off in (None, False, 0, "", [], {}):
+    empty: tuple[Any, ...] = (None, False, 0, "", [], {})
+    for off in empty:
         given = changed("Meta-Llama-3-8B", **{key: off})
         assert decoder_config(given).parameters == PUBLISHED["Meta-Llama-3-8B"]
 
