@@ -313,7 +313,9 @@ def _late_convolution(draw: Draw, key: str) -> Question:
         unit="FLOP/B",
         explanation=f"The weights are 9 · {channels}² elements, image and output together 2 · {channels} · {side}². "
         f"Each weight serves only {side} · {side} points, so the weights' bytes keep the intensity low.",
-        source=_LAYER_4 if (channels, side) == (512, 7) else f"Derived, after {_LAYER_4[0].lower()}{_LAYER_4[1:]}",
+        source=_LAYER_4
+        if (channels, side) == (512, 7)
+        else "Derived, after layer 4 of ResNet-18 in the fasterbench tutorial",
         difficulty=2,
     )
 

@@ -124,6 +124,14 @@ def test_every_number_is_finite_and_above_zero() -> None:
         assert not wrong, seed
 
 
+def test_a_roof_that_is_dragged_does_not_start_at_the_answer() -> None:
+    asked = [one for seed in (None, *MORE_SEEDS) for one in bank(seed).values() if one.on == "bandwidth"]
+    assert asked
+    for question in asked:
+        (chip,) = question.setup["chips"]
+        assert not question.check(chip.bandwidth()).correct, question.key
+
+
 def test_a_sheet_has_one_figure_of_each_chip_and_it_is_that_of_the_catalogue() -> None:
     catalogue = {rw.chip(name).name.split(" (")[0]: rw.chip(name) for name in CHIPS}
     found: dict[str, set[str]] = {}
