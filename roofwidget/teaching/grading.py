@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +12,7 @@ from typing import Any, Final, Literal
 from roofwidget.export.answers import FORMAT, VERSION
 from roofwidget.model import RooflineModel
 from roofwidget.state.lesson import attempts_by_key
-from roofwidget.support import text_tables
+from roofwidget.support import strict_json, text_tables
 from roofwidget.support.did_you_mean import did_you_mean, nearest
 from roofwidget.support.unknowns import EqualWhereUnknown
 from roofwidget.teaching.question import Check, Question, by_key
@@ -182,11 +181,11 @@ def _attempts(answers: Any, *, is_asked: bool) -> tuple[dict[str, list[Any]], li
 
 def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question], dict[str, str]]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        raise ValueError(f"{path.name} is no file of answers: it is not JSON") from None
-    except RecursionError:
-        raise ValueError(f"{path.name} is no file of answers: it is nested too deeply") from None
+        document = strict_json.parse(path.read_text(encoding="utf-8")).value
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name} is no file of answers: it is not UTF-8 text") from None
+    except strict_json.JsonError as error:
+        raise ValueError(f"{path.name} is no file of answers: {error}") from None
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise ValueError(f"{path.name} is no file of answers: a page writes one by its button 'Save answers'")
     version = document.get("version")

@@ -273,7 +273,8 @@ def test_exported_answers_are_graded_from_their_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no file of answers: it is not JSON"),
+        ("{", "is no file of answers: line 1, column 2: not JSON"),
+        ('{"format": "roofwidget answers", "answers": {"a": [1], "a": [2]}}', "the key 'a' is twice in the object"),
         ("[]", "is no file of answers: a page writes one by its button"),
         ('{"format": "roofwidget answers", "version": 9}', "has version 9, and this roofwidget reads up to 1"),
         ('{"format": "roofwidget answers", "version": 1}', "is damaged: 'questions'"),
@@ -286,7 +287,7 @@ def test_exported_answers_are_graded_from_their_file(tmp_path: Path) -> None:
             '{"format": "roofwidget answers", "version": 1, "questions": [], "answers": {"ridge": [NaN]}}',
             "is damaged: an answer is a finite number",
         ),
-        ("[" * 100_000, "is no file of answers: it is nested too deeply"),
+        ("[" * 100_000, "is no file of answers: nested too deeply"),
     ],
 )
 def test_a_file_that_has_no_answers_is_refused_with_its_name(text: str, message: str, tmp_path: Path) -> None:

@@ -369,6 +369,9 @@ def test_what_is_no_configuration_is_refused(tmp_path: Path) -> None:
     broken.write_text("{", encoding="utf-8")
     with pytest.raises(ValueError, match=r"config\.json is no JSON"):
         decoder_config(broken)
+    broken.write_text('{"model_type": "llama", "model_type": "qwen2"}', encoding="utf-8")
+    with pytest.raises(ValueError, match="the key 'model_type' is twice"):
+        decoder_config(broken)
     broken.write_text("[1]", encoding="utf-8")
     with pytest.raises(ValueError, match="must contain an object of keys and values"):
         decoder_config(broken)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from roofwidget.kernels.columns import is_whole
+from roofwidget.support import strict_json
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.support.paths import problem_of, reason_of, shown
@@ -90,8 +90,8 @@ def _values(path: Path) -> dict[str, Any]:
     if size > _MAX_FILE_BYTES:
         raise ValueError(f"{shown(path)} has more than 10 MB and is no config.json")
     try:
-        values = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        values = strict_json.parse(text).value
+    except strict_json.JsonError as error:
         raise ValueError(f"{shown(path)} is no JSON: {error}") from None
     if isinstance(values, dict):
         return values
