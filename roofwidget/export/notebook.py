@@ -6,6 +6,7 @@ nbconvert's own pages load the code of widgets from the network, and stay blank 
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -24,22 +25,19 @@ VIEW: Final = "application/vnd.jupyter.widget-view+json"
 STATE: Final = "application/vnd.jupyter.widget-state+json"
 _OURS: Final = "roofwidget.RooflineWidget"
 _MAX_LETTERS: Final = 200
-# The code of a folded cell, until the page is made.
-_FOLDED: Final = "roofwidget_folded_"
-_FOLDED_CODE: Final = re.compile(
-    rf'<div class="[^"]*highlight[^"]*"><pre>(?:(?!</pre>).)*?{_FOLDED}(\d+)(?:(?!</pre>).)*</pre></div>', re.DOTALL
-)
 _STYLE: Final = """\
 pre { overflow-x: auto; padding: 8px; background: #8881; font-size: 13px; }
 .prompt, .anchor-link { display: none; }
-.output_area, .rendered_html { overflow-x: auto; }
+.output_area, .from-notebook { overflow-x: auto; }
 """
+# Styles of a notebook do not change the page around it, nor the widgets.
+_SCOPE: Final = "@scope (.from-notebook > :not([data-roofwidget])) {{\n{}\n}}\n"
 _CONTENTS_STYLE: Final = """\
 body { max-width: 800px; }
 li { margin: 12px 0; }
 li p { margin: 0; opacity: 0.75; font-size: 13px; }
 """
-_LINK: Final = re.compile(r'<a href="([^"]*)">(.*?)</a>', re.DOTALL)
+_WEB: Final = {"http", "https", "mailto"}
 _HEADING: Final = re.compile(r"(#{1,2}) +(.+?)(?: +#+)? *")
 _FENCES: Final = ("```", "~~~")
 
@@ -122,8 +120,11 @@ def notebook_page(path: Path, day: date, neighbours: Collection[str] = ()) -> st
 def _page(notebook: Any, path: Path, day: date, neighbours: Collection[str]) -> str:
     import nbconvert  # noqa: PLC0415  # as above
 
-    states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+    from roofwidget.export.foreign_html import sanitized, style_sheet  # noqa: PLC0415  # needs what is optional
+
+    own = _Own()
     parts: list[page.Part] = []
+    states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
     for output in _outputs(notebook):
         model = states.get(output["data"][VIEW].get("model_id"))
         if model is not None and model["state"].get("_anywidget_id") != _OURS:
@@ -136,40 +137,69 @@ def _page(notebook: Any, path: Path, day: date, neighbours: Collection[str]) -> 
                 "'jupyter nbconvert --to notebook --execute --inplace', or save it in JupyterLab with "
                 "Settings > Save Widget State Automatically"
             )
-        output["data"] = {"text/html": _place(len(parts))}
         parts.append(_part(model))
+        output.update(own.output(parts[-1].html))
     # For states of widgets nbconvert would add a script, which the page's policy forbids.
     notebook.metadata.pop("widgets", None)
-    folded = _fold(notebook)
-    exporter: Any = nbconvert.HTMLExporter
-    body, _ = exporter(template_name="basic").from_notebook_node(notebook)
-    body = _LINK.sub(lambda link: _link(link[0], link[1], link[2], neighbours), body)
-    for at, part in enumerate(parts):
-        body = body.replace(_place(at), part.html)
-    body = _FOLDED_CODE.sub(lambda found: folded[int(found[1])], body)
-    return page.document(parts, body, _title(notebook) or path.stem, day, _STYLE)
+    _fold(notebook, own)
+    sheets: list[str] = []
+
+    def part_of_notebook(html: str) -> str:
+        sheets.append(style_sheet(html))
+        # An element that a part leaves open does not contain the next part.
+        return f'<div class="from-notebook">{sanitized(html, str)}</div>'
+
+    new_exporter: Any = nbconvert.HTMLExporter
+    exporter = new_exporter(template_name="basic", sanitize_html=True)
+    exporter.register_filter("clean_html", part_of_notebook)
+    body, _ = exporter.from_notebook_node(notebook)
+    # The whole once more: nbconvert writes some texts without the filter, and parses and writes all HTML afterwards.
+    body = own.in_places(sanitized(body, lambda address: _address(address, neighbours)))
+    style = "\n".join(filter(None, sheets))
+    return page.document(
+        parts, body, _title(notebook) or path.stem, day, f"{_STYLE}{_SCOPE.format(style) if style else ''}"
+    )
 
 
-def _fold(notebook: Any) -> list[str]:
-    """Take the code out of cells whose code the author has folded, and return it as HTML that a reader unfolds."""
-    found: list[str] = []
+class _Own:
+    """HTML of ours that comes into a page after all HTML of the notebook is sanitized."""
+
+    def __init__(self) -> None:
+        # No text of a notebook can have the mark by chance or by intention. The page does not contain it.
+        self._mark = secrets.token_hex(16)
+        self._pieces: list[str] = []
+
+    def output(self, html: str) -> dict[str, Any]:
+        """Return an output of a cell whose place `html` will have."""
+        self._pieces.append(html)
+        place = f"<p>{self._mark} {len(self._pieces) - 1}</p>"
+        return {"output_type": "display_data", "metadata": {}, "data": {"text/html": place}}
+
+    def in_places(self, body: str) -> str:
+        return re.sub(rf"<p>{self._mark} (\d+)</p>", lambda place: self._pieces[int(place[1])], body)
+
+
+def _fold(notebook: Any, own: _Own) -> None:
+    """Replace the code of cells whose code the author has folded by an output that a reader unfolds."""
+    import nbformat  # noqa: PLC0415  # as above
+
     for cell in notebook.cells:
-        metadata = cell.get("metadata", {})
-        if cell.cell_type != "code" or not metadata.get("jupyter", {}).get("source_hidden"):
+        if cell.cell_type != "code" or not cell.metadata.get("jupyter", {}).get("source_hidden"):
             continue
-        name = "Solution" if "solution" in metadata.get("tags", ()) else "Code"
-        code = f"<pre>{escaped(cell.source)}</pre>"
-        cell.source = f"{_FOLDED}{len(found)}"
-        found.append(f"<details><summary>{name}</summary>{code}</details>")
-    return found
+        name = "Solution" if "solution" in cell.metadata.get("tags", ()) else "Code"
+        code = f"<details><summary>{name}</summary><pre>{escaped(cell.source)}</pre></details>"
+        cell.outputs.insert(0, nbformat.from_dict(own.output(code)))
+        cell.metadata["transient"] = nbformat.from_dict({"remove_source": True})
 
 
 def _read(path: Path) -> Any:
     try:
         import nbconvert  # noqa: F401, PLC0415  # optional
         import nbformat  # noqa: PLC0415  # comes with nbconvert
+        import nh3  # noqa: F401, PLC0415  # optional
+        import tinycss2  # noqa: F401, PLC0415  # optional
     except ImportError:
-        raise ImportError(f"pages of notebooks need nbconvert: {install_command('notebooks')}") from None
+        raise ImportError(f"pages of notebooks need nbconvert, nh3 and tinycss2: {install_command('notebooks')}") from None
     try:
         read: Any = nbformat.reads
         return read(path.read_text(encoding="utf-8"), as_version=4)
@@ -179,14 +209,19 @@ def _read(path: Path) -> Any:
         raise ValueError(f"{path.name} is not a notebook ({one_line(str(error), _MAX_LETTERS)})") from None
 
 
-def _link(whole: str, address: str, text: str, neighbours: Collection[str]) -> str:
-    """Return a link of a page: to the page of another notebook, to another machine, or its text alone."""
-    parts = urlsplit(address)
-    if parts.scheme or parts.netloc or not parts.path:
-        return whole
+def _address(address: str, neighbours: Collection[str]) -> str | None:
+    """Return the address of a link: of the page of another notebook, of another machine, of a place in this page."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return None
+    if parts.scheme in _WEB or address.startswith("#"):
+        return address
+    if parts.scheme or parts.netloc:
+        return None
     if unquote(parts.path) not in neighbours:
-        return text
-    return f'<a href="{parts._replace(path=parts.path.removesuffix(".ipynb") + ".html").geturl()}">{text}</a>'
+        return None
+    return parts._replace(path=f"{parts.path.removesuffix('.ipynb')}.html").geturl()
 
 
 def _outputs(notebook: Any) -> Iterator[Any]:
@@ -195,10 +230,6 @@ def _outputs(notebook: Any) -> Iterator[Any]:
         for output in cell.get("outputs", []):
             if VIEW in output.get("data", {}):
                 yield output
-
-
-def _place(at: int) -> str:
-    return f"<p>widget {at} of roofwidget</p>"
 
 
 def _part(model: Mapping[str, Any]) -> page.Part:

@@ -118,12 +118,12 @@ def document(widgets: Sequence[Part], body: str, title: str, day: date, style: s
     language = languages[0] if languages else ENGLISH
     scripts, looks, ending = _code(language) if widgets else ([], [], "")
     own = f"{_STYLE}{style}"
-    given = _Styles.of(body)
-    styles = " ".join(dict.fromkeys(map(policy_hash, (*looks, own, *given.sheets, *given.attributes))))
+    attributes = _StyleAttributes.of(body)
+    styles = " ".join(dict.fromkeys(map(policy_hash, (*looks, own, *attributes))))
     allowed = " ".join(map(policy_hash, scripts)) or "'none'"
     policy = (
         f"default-src 'none'; script-src {allowed}; "
-        f"style-src {styles}{' ' + _FOR_ATTRIBUTES if given.attributes else ''}; "
+        f"style-src {styles}{' ' + _FOR_ATTRIBUTES if attributes else ''}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     return f"""<!doctype html>
@@ -133,6 +133,7 @@ def document(widgets: Sequence[Part], body: str, title: str, day: date, style: s
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="roofwidget">
+<meta http-equiv="x-dns-prefetch-control" content="off">
 <title>{escaped(title)}</title>
 <style>{own}</style>
 </head>
@@ -160,36 +161,23 @@ def _code(language: str) -> tuple[list[str], list[str], str]:
     return [unpack, code], [look], elements
 
 
-class _Styles(HTMLParser):
-    """The styles within a body, such as those of tables in a notebook. The policy allows them by their hashes."""
+class _StyleAttributes(HTMLParser):
+    """The style attributes within a body, such as those of tables in a notebook. The policy allows them by their hashes."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.sheets: list[str] = []
-        self.attributes: list[str] = []
-        self._is_inside = False
+        self.values: list[str] = []
 
     @classmethod
-    def of(cls, body: str) -> _Styles:
-        """Return the styles of a body."""
+    def of(cls, body: str) -> list[str]:
+        """Return the style attributes of a body."""
         found = cls()
         found.feed(body)
         found.close()
-        return found
+        return found.values
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.attributes += [value for name, value in attrs if name == "style" and value]
-        if tag == "style":
-            self._is_inside = True
-            self.sheets.append("")
-
-    def handle_data(self, data: str) -> None:
-        if self._is_inside:
-            self.sheets[-1] += data
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "style":
-            self._is_inside = False
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 - of any element
+        self.values += [value for name, value in attrs if name == "style" and value]
 
 
 def _headed(part: Part) -> str:

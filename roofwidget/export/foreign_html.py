@@ -1,0 +1,220 @@
+"""Keeps of somebody else's HTML what shows text, tables and pictures, and removes all else.
+
+A page's policy stops scripts and requests. It stops neither ``<meta http-equiv="refresh">``, which opens another page,
+nor a link that covers the page. So only elements, attributes and style properties that are listed here remain. Nothing
+that is listed loads, opens, sends, runs or covers anything; a web address remains only in a link that a reader clicks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+import nh3
+import tinycss2
+
+_TEXT: Final = """
+a abbr b bdi bdo blockquote br caption center cite code col colgroup dd del details dfn div dl dt em figcaption figure
+font footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd label li main mark ol p pre q rp rt ruby s samp section
+small span strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr
+"""
+_DRAWING: Final = """
+svg g defs path rect circle ellipse line polyline polygon text tspan clipPath linearGradient radialGradient stop
+"""
+_FORMULAS: Final = """
+math mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup msup
+mtable mtd mtext mtr munder munderover semantics
+"""
+_ELEMENTS: Final = frozenset(f"{_TEXT}{_DRAWING}{_FORMULAS}".split())
+# Elements whose contents are no text of the page either.
+_EMPTIED: Final = {
+    *("annotation", "annotation-xml", "desc", "foreignObject", "iframe", "metadata", "noembed", "noframes", "noscript"),
+    *("script", "select", "style", "template", "textarea", "title", "xmp"),
+}
+_FOR_ALL: Final = {"aria-hidden", "aria-label", "class", "dir", "id", "lang", "role", "style", "title"}
+_FOR_DRAWINGS: Final = set(
+    """
+    clip-path clip-rule color cx cy d dominant-baseline dx dy fill fill-opacity fill-rule font-family font-size font-style
+    font-weight fx fy gradientTransform gradientUnits height offset opacity pathLength points preserveAspectRatio r rotate
+    rx ry spreadMethod stop-color stop-opacity stroke stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin
+    stroke-miterlimit stroke-opacity stroke-width text-anchor transform vector-effect version viewBox width x x1 x2 xmlns
+    y y1 y2
+    """.split()
+)
+_FOR_FORMULAS: Final = set(
+    """
+    accent accentunder columnalign columnlines columnspacing columnspan depth display displaystyle fence form height
+    linethickness lspace mathbackground mathcolor mathsize mathvariant rowalign rowlines rowspacing rowspan rspace
+    scriptlevel separator stretchy symmetric voffset width xmlns
+    """.split()
+)
+_FOR_CELLS: Final = {"abbr", "align", "bgcolor", "colspan", "headers", "height", "rowspan", "scope", "valign", "width"}
+_ATTRIBUTES: Final = {
+    "*": _FOR_ALL,
+    **dict.fromkeys(_DRAWING.split(), _FOR_DRAWINGS),
+    **dict.fromkeys(_FORMULAS.split(), _FOR_FORMULAS),
+    **dict.fromkeys(("td", "th"), _FOR_CELLS),
+    **dict.fromkeys(("col", "colgroup"), {"align", "span", "width"}),
+    **dict.fromkeys(("div", "p", "tr", "tbody", "thead", "h1", "h2", "h3"), {"align", "valign"}),
+    "a": {"href"},
+    "details": {"open"},
+    "font": {"color", "face", "size"},
+    "img": {"align", "alt", "height", "src", "width"},
+    "input": {"checked", "disabled"},
+    "label": {"for"},
+    "li": {"value"},
+    "ol": {"reversed", "start", "type"},
+    "table": {"align", "border", "cellpadding", "cellspacing", "width"},
+    "time": {"datetime"},
+}
+# A checkbox, without a form, folds parts of the tables of some packages. A box for text would ask for passwords.
+_FIXED_ATTRIBUTES: Final = {"input": {"type": "checkbox"}}
+# "data" is for pictures.
+_SCHEMES: Final = {"data", "http", "https", "mailto"}
+_PICTURE: Final = re.compile(r"data:image/(?:avif|bmp|gif|jpeg|png|svg\+xml|webp)[;,]", re.IGNORECASE)
+# Names that the widgets have, and addresses of their stories' steps.
+_OWN_NAMES: Final = ("roofwidget", "rw-", "step=", "story=")
+_PAINTS: Final = {"clip-path", "fill", "stroke"}
+_OWN_PAINT: Final = re.compile(r"""url\(["']?#[^()"'\\]*["']?\)""")
+
+# The first words of the names of properties.
+_PROPERTIES: Final = frozenset(
+    """
+    align background border bottom box caption clear color column dominant direction display empty fill flex float font
+    gap grid height hyphens justify left letter line list margin max min opacity order overflow padding place position
+    quotes right row stop stroke tab table text top unicode vertical visibility white width word writing z
+    """.split()
+)
+_FUNCTIONS: Final = frozenset(
+    """
+    calc clamp color color-mix conic-gradient fit-content hsl hsla hwb lab lch light-dark linear-gradient max min minmax
+    oklab oklch radial-gradient repeat repeating-linear-gradient repeating-radial-gradient rgb rgba var
+    """.split()
+)
+# "fixed" and "absolute" would cover other parts of the page.
+_POSITIONS: Final = frozenset({"relative", "static", "sticky"})
+_SIMPLE_TOKENS: Final = frozenset(
+    {"dimension", "hash", "ident", "literal", "number", "percentage", "string", "whitespace"}
+)
+_STYLE_START: Final = re.compile(r"<style\b[^<>]*>", re.IGNORECASE)
+_STYLE_END: Final = re.compile("</style", re.IGNORECASE)
+
+
+def sanitized(html: str, link: Callable[[str], str | None]) -> str:
+    """Return what may remain of HTML. Its elements are closed.
+
+    Parameters
+    ----------
+    html
+        Part of a document.
+    link
+        Returns the address that a link gets, or None for a link that becomes plain text.
+
+    Examples
+    --------
+    >>> sanitized('<meta http-equiv="refresh" content="0;url=https://example.org"><b onclick="x()">text', str)
+    '<b>text</b>'
+    """
+
+    def kept(_element: str, name: str, value: str) -> str | None:
+        match name:
+            case "href":
+                return link(value)
+            case "src":
+                return value if _PICTURE.match(value) else None
+            case "style":
+                return _kept_declarations(value) or None
+            case "id":
+                return None if _is_own(value) else value
+            case "class":
+                return " ".join(one for one in value.split() if not _is_own(one)) or None
+            case _ if name in _PAINTS:
+                is_kept = _OWN_PAINT.fullmatch(value) or _is_harmless(tinycss2.parse_component_value_list(value))
+                return value if is_kept else None
+        return value
+
+    return nh3.clean(
+        html,
+        tags=_ELEMENTS,
+        clean_content_tags=_EMPTIED,
+        attributes=_ATTRIBUTES,
+        attribute_filter=kept,
+        link_rel="noopener noreferrer",
+        set_tag_attribute_values=_FIXED_ATTRIBUTES,
+        url_schemes=_SCHEMES,
+    )
+
+
+def style_sheet(html: str) -> str:
+    """Return the rules of the style elements of HTML, with the properties that may remain. Rules with an at-word go.
+
+    Examples
+    --------
+    >>> style_sheet("<style>@import 'x.css'; td { color: red; background: url(x.png); position: fixed }</style>")
+    'td { color: red }'
+    """
+    rules = (
+        rule
+        for sheet in _sheets(html)
+        for rule in tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True)
+        if rule.type == "qualified-rule" and not _has_errors(rule.prelude)
+    )
+    # A "<" could begin the end of the style element.
+    return "\n".join(_rules(rules)).replace("<", r"\3c ")
+
+
+def _rules(rules: Iterable[Any]) -> Iterator[str]:
+    for rule in rules:
+        declarations = _kept_declarations(rule.content)
+        if declarations:
+            yield f"{tinycss2.serialize(rule.prelude).strip()} {{ {declarations} }}"
+
+
+def _sheets(html: str) -> Iterator[str]:
+    for part in _STYLE_END.split(html)[:-1]:
+        start = _STYLE_START.search(part)
+        if start:
+            yield part[start.end() :]
+
+
+def _kept_declarations(declarations: Any) -> str:
+    """Return the declarations that may remain, of a text or of the tokens of a rule."""
+    parsed = tinycss2.parse_declaration_list(declarations, skip_comments=True, skip_whitespace=True)
+    return "; ".join(
+        f"{one.name}: {tinycss2.serialize(one.value).strip()}{' !important' if one.important else ''}"
+        for one in parsed
+        if one.type == "declaration" and _is_kept(one)
+    )
+
+
+def _is_kept(declaration: Any) -> bool:
+    name = declaration.lower_name
+    if name == "position":
+        words = [token for token in declaration.value if token.type != "whitespace"]
+        return len(words) == 1 and words[0].type == "ident" and words[0].lower_value in _POSITIONS
+    is_known = name.startswith("--") or name.partition("-")[0] in _PROPERTIES
+    return is_known and _is_harmless(declaration.value)
+
+
+def _is_harmless(tokens: Iterable[Any]) -> bool:
+    """Return whether a value loads nothing: it has no function but those that are listed, and no address."""
+    return all(
+        token.type in _SIMPLE_TOKENS
+        or (token.type == "() block" and _is_harmless(token.content))
+        or (token.type == "function" and token.lower_name in _FUNCTIONS and _is_harmless(token.arguments))
+        for token in tokens
+    )
+
+
+def _has_errors(tokens: Iterable[Any]) -> bool:
+    """Return whether a selector has what would end the block that contains its rule."""
+    return any(
+        token.type in {"error", "at-keyword"}
+        or _has_errors(getattr(token, "content", None) or getattr(token, "arguments", None) or ())
+        for token in tokens
+    )
+
+
+def _is_own(name: str) -> bool:
+    return name.casefold().startswith(_OWN_NAMES)
