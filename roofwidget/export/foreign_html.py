@@ -19,54 +19,49 @@ a abbr b bdi bdo blockquote br caption center cite code col colgroup dd del deta
 font footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd label li main mark ol p pre q rp rt ruby s samp section
 small span strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr
 """
-_DRAWING: Final = """
+_DRAWINGS: Final = """
 svg g defs path rect circle ellipse line polyline polygon text tspan clipPath linearGradient radialGradient stop
 """
 _FORMULAS: Final = """
 math mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup msup
 mtable mtd mtext mtr munder munderover semantics
 """
-_ELEMENTS: Final = frozenset(f"{_TEXT}{_DRAWING}{_FORMULAS}".split())
-# Elements whose contents are no text of the page either.
-_EMPTIED: Final = {
-    *("annotation", "annotation-xml", "desc", "foreignObject", "iframe", "metadata", "noembed", "noframes", "noscript"),
-    *("script", "select", "style", "template", "textarea", "title", "xmp"),
+# Removed with their contents, which are no text of a page.
+_EMPTIED: Final = """
+annotation annotation-xml desc foreignObject iframe metadata noembed noframes noscript script select style template
+textarea title xmp
+"""
+_FOR_ALL: Final = "aria-hidden aria-label class dir id lang role style title"
+_FOR_DRAWINGS: Final = """
+clip-path clip-rule color cx cy d dominant-baseline dx dy fill fill-opacity fill-rule font-family font-size font-style
+font-weight fx fy gradientTransform gradientUnits height offset opacity pathLength points preserveAspectRatio r rotate
+rx ry spreadMethod stop-color stop-opacity stroke stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin
+stroke-miterlimit stroke-opacity stroke-width text-anchor transform vector-effect version viewBox width x x1 x2 xmlns y
+y1 y2
+"""
+_FOR_FORMULAS: Final = """
+accent accentunder columnalign columnlines columnspacing columnspan depth display displaystyle fence form height
+linethickness lspace mathbackground mathcolor mathsize mathvariant rowalign rowlines rowspacing rowspan rspace
+scriptlevel separator stretchy symmetric voffset width xmlns
+"""
+_FOR_TEXT: Final = {
+    "a": "href",
+    "col colgroup": "align span width",
+    "details": "open",
+    "div h1 h2 h3 p tbody thead tr": "align valign",
+    "font": "color face size",
+    "img": "align alt height src width",
+    "input": "checked disabled",
+    "label": "for",
+    "li": "value",
+    "ol": "reversed start type",
+    "table": "align border cellpadding cellspacing width",
+    "td th": "abbr align bgcolor colspan headers height rowspan scope valign width",
+    "time": "datetime",
 }
-_FOR_ALL: Final = {"aria-hidden", "aria-label", "class", "dir", "id", "lang", "role", "style", "title"}
-_FOR_DRAWINGS: Final = set(
-    """
-    clip-path clip-rule color cx cy d dominant-baseline dx dy fill fill-opacity fill-rule font-family font-size font-style
-    font-weight fx fy gradientTransform gradientUnits height offset opacity pathLength points preserveAspectRatio r rotate
-    rx ry spreadMethod stop-color stop-opacity stroke stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin
-    stroke-miterlimit stroke-opacity stroke-width text-anchor transform vector-effect version viewBox width x x1 x2 xmlns
-    y y1 y2
-    """.split()
-)
-_FOR_FORMULAS: Final = set(
-    """
-    accent accentunder columnalign columnlines columnspacing columnspan depth display displaystyle fence form height
-    linethickness lspace mathbackground mathcolor mathsize mathvariant rowalign rowlines rowspacing rowspan rspace
-    scriptlevel separator stretchy symmetric voffset width xmlns
-    """.split()
-)
-_FOR_CELLS: Final = {"abbr", "align", "bgcolor", "colspan", "headers", "height", "rowspan", "scope", "valign", "width"}
+_LISTED: Final = {"*": _FOR_ALL, _DRAWINGS: _FOR_DRAWINGS, _FORMULAS: _FOR_FORMULAS, **_FOR_TEXT}
 _ATTRIBUTES: Final = {
-    "*": _FOR_ALL,
-    **dict.fromkeys(_DRAWING.split(), _FOR_DRAWINGS),
-    **dict.fromkeys(_FORMULAS.split(), _FOR_FORMULAS),
-    **dict.fromkeys(("td", "th"), _FOR_CELLS),
-    **dict.fromkeys(("col", "colgroup"), {"align", "span", "width"}),
-    **dict.fromkeys(("div", "p", "tr", "tbody", "thead", "h1", "h2", "h3"), {"align", "valign"}),
-    "a": {"href"},
-    "details": {"open"},
-    "font": {"color", "face", "size"},
-    "img": {"align", "alt", "height", "src", "width"},
-    "input": {"checked", "disabled"},
-    "label": {"for"},
-    "li": {"value"},
-    "ol": {"reversed", "start", "type"},
-    "table": {"align", "border", "cellpadding", "cellspacing", "width"},
-    "time": {"datetime"},
+    element: set(names.split()) for elements, names in _LISTED.items() for element in elements.split()
 }
 # A checkbox, without a form, folds parts of the tables of some packages. A box for text would ask for passwords.
 _FIXED_ATTRIBUTES: Final = {"input": {"type": "checkbox"}}
@@ -75,23 +70,18 @@ _SCHEMES: Final = {"data", "http", "https", "mailto"}
 _PICTURE: Final = re.compile(r"data:image/(?:avif|bmp|gif|jpeg|png|svg\+xml|webp)[;,]", re.IGNORECASE)
 # Names that the widgets have, and addresses of their stories' steps.
 _OWN_NAMES: Final = ("roofwidget", "rw-", "step=", "story=")
-_PAINTS: Final = {"clip-path", "fill", "stroke"}
-_OWN_PAINT: Final = re.compile(r"""url\(["']?#[^()"'\\]*["']?\)""")
+_OF_DRAWING: Final = re.compile(r"""url\(["']?#[^()"'\\]*["']?\)""")
 
 # The first words of the names of properties.
-_PROPERTIES: Final = frozenset(
-    """
-    align background border bottom box caption clear color column dominant direction display empty fill flex float font
-    gap grid height hyphens justify left letter line list margin max min opacity order overflow padding place position
-    quotes right row stop stroke tab table text top unicode vertical visibility white width word writing z
-    """.split()
-)
-_FUNCTIONS: Final = frozenset(
-    """
-    calc clamp color color-mix conic-gradient fit-content hsl hsla hwb lab lch light-dark linear-gradient max min minmax
-    oklab oklch radial-gradient repeat repeating-linear-gradient repeating-radial-gradient rgb rgba var
-    """.split()
-)
+_PROPERTIES: Final = """
+align background border bottom box caption clear color column dominant direction display empty fill flex float font
+gap grid height hyphens justify left letter line list margin max min opacity order overflow padding place position
+quotes right row stop stroke tab table text top unicode vertical visibility white width word writing z
+"""
+_FUNCTIONS: Final = """
+calc clamp color color-mix conic-gradient fit-content hsl hsla hwb lab lch light-dark linear-gradient max min minmax
+oklab oklch radial-gradient repeat repeating-linear-gradient repeating-radial-gradient rgb rgba var
+"""
 # "fixed" and "absolute" would cover other parts of the page.
 _POSITIONS: Final = frozenset({"relative", "static", "sticky"})
 _SIMPLE_TOKENS: Final = frozenset(
@@ -118,26 +108,12 @@ def sanitized(html: str, link: Callable[[str], str | None]) -> str:
     """
 
     def kept(_element: str, name: str, value: str) -> str | None:
-        match name:
-            case "href":
-                return link(value)
-            case "src":
-                return value if _PICTURE.match(value) else None
-            case "style":
-                return _kept_declarations(value) or None
-            case "id":
-                return None if _is_own(value) else value
-            case "class":
-                return " ".join(one for one in value.split() if not _is_own(one)) or None
-            case _ if name in _PAINTS:
-                is_kept = _OWN_PAINT.fullmatch(value) or _is_harmless(tinycss2.parse_component_value_list(value))
-                return value if is_kept else None
-        return value
+        return link(value) if name == "href" else _kept_value(name, value)
 
     return nh3.clean(
         html,
-        tags=_ELEMENTS,
-        clean_content_tags=_EMPTIED,
+        tags=set(f"{_TEXT}{_DRAWINGS}{_FORMULAS}".split()),
+        clean_content_tags=set(_EMPTIED.split()),
         attributes=_ATTRIBUTES,
         attribute_filter=kept,
         link_rel="noopener noreferrer",
@@ -162,6 +138,25 @@ def style_sheet(html: str) -> str:
     )
     # A "<" could begin the end of the style element.
     return "\n".join(_rules(rules)).replace("<", r"\3c ")
+
+
+def _kept_value(name: str, value: str) -> str | None:
+    """Return what may remain of the value of an attribute, or None."""
+    match name:
+        case "style":
+            return _kept_declarations(value) or None
+        case "class":
+            return " ".join(one for one in value.split() if not _is_own(one)) or None
+        case "id":
+            is_kept = not _is_own(value)
+        case "src":
+            is_kept = _PICTURE.match(value) is not None
+        case "clip-path" | "fill" | "stroke":
+            of_drawing = _OF_DRAWING.fullmatch(value) is not None
+            is_kept = of_drawing or _is_harmless(tinycss2.parse_component_value_list(value))
+        case _:
+            is_kept = True
+    return value if is_kept else None
 
 
 def _rules(rules: Iterable[Any]) -> Iterator[str]:
@@ -193,7 +188,7 @@ def _is_kept(declaration: Any) -> bool:
     if name == "position":
         words = [token for token in declaration.value if token.type != "whitespace"]
         return len(words) == 1 and words[0].type == "ident" and words[0].lower_value in _POSITIONS
-    is_known = name.startswith("--") or name.partition("-")[0] in _PROPERTIES
+    is_known = name.startswith("--") or name.partition("-")[0] in _PROPERTIES.split()
     return is_known and _is_harmless(declaration.value)
 
 
@@ -202,7 +197,7 @@ def _is_harmless(tokens: Iterable[Any]) -> bool:
     return all(
         token.type in _SIMPLE_TOKENS
         or (token.type == "() block" and _is_harmless(token.content))
-        or (token.type == "function" and token.lower_name in _FUNCTIONS and _is_harmless(token.arguments))
+        or (token.type == "function" and token.lower_name in _FUNCTIONS.split() and _is_harmless(token.arguments))
         for token in tokens
     )
 

@@ -109,10 +109,12 @@ def notebook_page(path: Path, day: date, neighbours: Collection[str] = ()) -> st
     """
     notebook = _read(path)
     import nbformat  # noqa: PLC0415  # optional; `_read` has checked that it is installed
+    from nbconvert.filters.markdown_mistune import InvalidNotebook  # noqa: PLC0415  # as above
 
+    damages = (AssertionError, AttributeError, LookupError, RecursionError, TypeError)
     try:
         return _page(notebook, path, day, neighbours)
-    except (AssertionError, AttributeError, LookupError, RecursionError, TypeError, nbformat.ValidationError) as error:
+    except (*damages, nbformat.ValidationError, InvalidNotebook) as error:
         reason = one_line(str(error), _MAX_LETTERS)
         raise ValueError(f"{path.name}: the notebook or the state of a widget is damaged ({reason})") from None
 

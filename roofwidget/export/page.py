@@ -162,7 +162,7 @@ def _code(language: str) -> tuple[list[str], list[str], str]:
 
 
 class _StyleAttributes(HTMLParser):
-    """The style attributes within a body, such as those of tables in a notebook. The policy allows them by their hashes."""
+    """The style attributes within a body, such as those of tables. The policy allows them by their hashes."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -16,9 +16,14 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.cli import main
+from roofwidget.export.foreign_html import style_sheet
 from roofwidget.export.notebook import STATE, VIEW
 
-STYLES = (".a { color: red; }", "color: blue", "x()")
+NOTHING_ATTACHED = """{
+  "cells": [{"cell_type": "markdown", "metadata": {}, "source": "![a](attachment:b)"}],
+  "metadata": {}, "nbformat": 4, "nbformat_minor": 4
+}"""
+REL = ' rel="noopener noreferrer"'
 CHIP = rw.Chip("One", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
 
 
@@ -67,8 +72,8 @@ def test_a_notebook_becomes_a_page_with_its_texts_and_its_widgets(
     assert "<title>A lesson</title>" in html
     assert '<span class="nb">print</span>' in html
     assert [rw.read(page, widget=number).names.tolist() for number in (1, 2)] == [["first"], ["second"]]
-    # The script of the text is there, and the page's policy does not run it.
     assert "default-src 'none'; script-src 'sha256-" in html
+    assert "PWNED" not in html
 
 
 def test_the_earlier_name_of_the_command_does_the_same(tmp_path: Path) -> None:
@@ -114,7 +119,7 @@ def test_links_between_notebooks_become_links_between_pages(tmp_path: Path) -> N
     main(["page", str(tmp_path)])
     html = (tmp_path / "one.html").read_text(encoding="utf-8")
     kept = '<a href="https://example.org/two.ipynb">d</a> <a href="#here">e</a>'
-    assert f'<a href="two%20b.html#end">a</a> b c {kept}' in html
+    assert f'<a href="two%20b.html#end">a</a> <a>b</a> <a>c</a> {kept}' in html.replace(REL, "")
 
 
 @pytest.mark.parametrize(
@@ -159,21 +164,70 @@ def test_binary_values_of_a_former_state_are_left_out(tmp_path: Path) -> None:
     assert rw.read(tmp_path / "lesson.html").names.tolist() == ["first"]
 
 
-def test_the_styles_of_outputs_are_allowed_and_their_scripts_are_not(tmp_path: Path) -> None:
-    path = written(tmp_path, rw.roofline([CHIP]))
+def with_output(path: Path, html: str) -> str:
+    """Return the page of a notebook that shows this HTML too."""
     document = json.loads(path.read_text(encoding="utf-8"))
-    html = "<style>.a { color: red; }</style><p style='color: blue' onclick='x()'>table</p><script>x()</script>"
     document["cells"][1]["outputs"].append({"output_type": "display_data", "metadata": {}, "data": {"text/html": html}})
     path.write_text(json.dumps(document), encoding="utf-8")
-    main(["page", str(path)])
-    policy = re.search('Content-Security-Policy" content="([^"]*)"', (tmp_path / "lesson.html").read_text("utf-8"))
+    assert main(["page", str(path)]) == 0
+    return path.with_suffix(".html").read_text(encoding="utf-8")
+
+
+def test_the_styles_of_outputs_are_allowed_and_their_scripts_are_not(tmp_path: Path) -> None:
+    output = "<style>.a { color: red; }</style><p style='color: blue' onclick='x()'>table</p><script>x()</script>"
+    html = with_output(written(tmp_path, rw.roofline([CHIP])), output)
+    sheet = re.search("<style>(.*?)</style>", html, re.DOTALL)
+    policy = re.search('Content-Security-Policy" content="([^"]*)"', html)
+    assert sheet is not None
     assert policy is not None
-    hashes = {text: f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in STYLES}
+    assert sheet[1].endswith("@scope (.from-notebook > :not([data-roofwidget])) {\n.a { color: red }\n}\n")
+    hashes = {
+        text: f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (sheet[1], "color: blue")
+    }
     scripts, styles = policy[1].split("; ")[1:3]
-    assert [hash_ in styles for hash_ in hashes.values()] == [True, True, False]
+    assert [hash_ in styles for hash_ in hashes.values()] == [True, True]
     assert "'unsafe-hashes'" in styles
     assert "'unsafe-hashes'" not in scripts
-    assert not any(hash_ in scripts for hash_ in hashes.values())
+    assert "x()" not in html
+    assert '<p style="color: blue">table</p>' in html
+
+
+@pytest.mark.parametrize(
+    ("sheet", "kept"),
+    [
+        (
+            "#T_a td:nth-child(2) { width: 10em; background: linear-gradient(90deg, red 50%, #fff0 50%) !important }",
+            "#T_a td:nth-child(2) { width: 10em; background: linear-gradient(90deg, red 50%, #fff0 50%) !important }",
+        ),
+        ("td { --fg: #fff; color: var(--fg) } /* text */", "td { --fg: #fff; color: var(--fg) }"),
+        ("td { color: red; background: url(x) } p { list-style: image-set('x' 1x) }", "td { color: red }"),
+        (r"td { background: u\72l(x); cursor: ur\4c ('x'); src: local(x) }", ""),
+        ("td { --x: url(x); color: var(--x, url(x)); border: calc(url(x)) 1px }", ""),
+        (
+            "a { position: fixed } b { position: var(--x) } i { position: sticky; left: 0 }",
+            "i { position: sticky; left: 0 }",
+        ),
+        (
+            "@import 'x'; @font-face { src: url(x) } @media all { td { color: red } } @charset 'x'; b { color: red }",
+            "b { color: red }",
+        ),
+        ("} body { color: red }", ""),
+        ("a:is(} body { color: red } b { color: red }", ""),
+        ('a[title="<!--"] { quotes: "<a" }', r'a[title="\3c !--"] { quotes: "\3c a" }'),
+        ("a { color: red } b { color: red", "a { color: red }\nb { color: red }"),
+    ],
+)
+def test_a_style_sheet_keeps_what_loads_and_covers_nothing(sheet: str, kept: str) -> None:
+    assert style_sheet(f"<p>a</p><STYLE type='text/css'>{sheet}</STYLE >") == kept
+
+
+def test_the_page_of_a_notebook_asks_for_no_addresses_of_its_links(tmp_path: Path) -> None:
+    html = with_output(
+        written(tmp_path, rw.roofline([CHIP])), '<meta http-equiv="x-dns-prefetch-control" content="on">'
+    )
+    assert re.findall('<meta http-equiv="x-dns[^>]*>', html) == [
+        '<meta http-equiv="x-dns-prefetch-control" content="off">'
+    ]
 
 
 def test_a_german_widget_has_its_words_on_the_page(tmp_path: Path) -> None:
@@ -196,6 +250,10 @@ def test_other_widgets_show_what_stands_beside_them(tmp_path: Path) -> None:
         (
             '{"cells": [], "metadata": {"widgets": 5}, "nbformat": 4, "nbformat_minor": 5}',
             "lesson.ipynb: the notebook or the state of a widget is damaged",
+        ),
+        (
+            NOTHING_ATTACHED,
+            "lesson.ipynb: the notebook or the state of a widget is damaged (missing attachment: b)",
         ),
         (None, "lesson.ipynb shows a widget whose state is not saved: run it with 'jupyter nbconvert"),
     ],
@@ -242,3 +300,28 @@ def test_code_that_the_author_has_folded_is_folded_on_the_page(tmp_path: Path) -
     assert "<details><summary>Solution</summary><pre>print(2)</pre></details>" in html
     assert '<span class="nb">print</span><span class="p">(</span><span class="mi">1</span>' in html
     assert "roofwidget_folded" not in html
+
+
+def test_no_text_of_a_notebook_stands_for_a_widget_or_for_folded_code(tmp_path: Path) -> None:
+    path = written(tmp_path, rw.roofline([CHIP], [("first", 4e12, 1e10, 0.08)]))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    text, shown = document["cells"]
+    texts = ["widget 0 of roofwidget", "<p>widget 0 of roofwidget</p>", "roofwidget_folded_0"]
+    codes = ["roofwidget_folded_0", "roofwidget_folded_3"]
+    hidden = {**shown, "source": "the_solution", "metadata": {"jupyter": {"source_hidden": True}}}
+    cells = [hidden, *({**text, "source": one} for one in texts), *({**shown, "source": one} for one in codes)]
+    document["cells"] = [shown, *({**one, "outputs": []} if "outputs" in one else one for one in cells)]
+    for at, cell in enumerate(document["cells"]):
+        cell["id"] = f"cell-{at}"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    pages = []
+    for _ in range(2):
+        assert main(["page", str(path)]) == 0
+        pages.append((tmp_path / "lesson.html").read_text(encoding="utf-8"))
+    html, again = pages
+    assert html == again
+    assert html.count("<section data-roofwidget>") == 1
+    assert html.count("the_solution") == html.count("<details><summary>Code</summary>") == 1
+    assert html.count("<p>widget 0 of roofwidget</p>") == 2
+    assert html.count("<p>roofwidget_folded_0</p>") == 1
+    assert [html.count(f'<span class="n">{code}</span>') for code in codes] == [1, 1]
