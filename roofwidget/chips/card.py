@@ -12,7 +12,7 @@ from roofwidget import units
 from roofwidget.chips.figures import Ceiling, Check, Figure
 from roofwidget.chips.validation import ENERGY_UNITS
 from roofwidget.support.precisions import operation
-from roofwidget.support.text_tables import escaped, html_table
+from roofwidget.support.text_tables import escaped, html_table, is_web_address
 
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip
@@ -95,7 +95,7 @@ def html(chip: Chip) -> str:
         for figure in rows
     ]
     documents = {figure.source.url: figure.source.title for figure in reversed(rows) if figure.source}
-    links = [_link(title, url) for url, title in reversed(documents.items()) if url.startswith(("http://", "https://"))]
+    links = [_link(title, url) for url, title in reversed(documents.items()) if is_web_address(url)]
     return html_table(caption, _HEADER, cells) + _items(links) + _items([escaped(note) for note in chip.notes])
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from roofwidget.export import page
 from roofwidget.export.saved_state import saved_parts
@@ -79,7 +79,7 @@ def lesson_of(path: Path) -> Lesson:
 def contents_page(lessons: Iterable[Lesson], title: str, day: date) -> str:
     """Return the HTML of a table of contents with a link to the page of each lesson."""
     items = "\n".join(
-        f'<li><a href="{escaped(lesson.page)}">{escaped(lesson.title)}</a>'
+        f'<li><a href="{escaped(quote(lesson.page))}">{escaped(lesson.title)}</a>'
         f"<p>{escaped(' · '.join(lesson.sections))}</p></li>"
         for lesson in lessons
     )

@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from datetime import date
 from html.parser import HTMLParser
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from roofwidget.export.saved_state import State, saved
 from roofwidget.readers.page import MARK
 from roofwidget.state.requests import catalogue
 from roofwidget.support import built_files
 from roofwidget.support.languages import ENGLISH
-from roofwidget.support.text_tables import escaped
+from roofwidget.support.text_tables import escaped, is_web_address
 
 # Without this word, a policy's hashes do not count for attributes.
 _FOR_ATTRIBUTES: Final = "'unsafe-hashes'"
@@ -228,6 +227,6 @@ def _sources(chips: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _link(title: str, url: str) -> str:
-    if urlsplit(url).scheme not in {"http", "https"}:
+    if not is_web_address(url):
         return escaped(title)
     return f'<a href="{escaped(url)}" rel="noreferrer">{escaped(title)}</a>'

@@ -82,6 +82,17 @@ def escaped(text: str) -> str:
     return html.escape(without_surrogates(text))
 
 
+def is_web_address(url: str) -> bool:
+    """Return whether a text is the address of a web page, which may become a link.
+
+    Examples
+    --------
+    >>> is_web_address("https://example.org"), is_web_address("javascript:alert(1)")
+    (True, False)
+    """
+    return url[:8].lower().startswith(("http://", "https://"))
+
+
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> str:
     """Return an HTML table. The first cell of a row is the row's name. Characters such as ``<`` are escaped.
 

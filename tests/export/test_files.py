@@ -165,6 +165,13 @@ def test_a_source_that_is_no_web_address_is_no_link() -> None:
     assert "javascript:" not in html.partition("<script>")[0]
 
 
+def test_an_address_that_is_damaged_does_not_prevent_a_page() -> None:
+    source = rw.Source("A note", "https://[x")
+    chip = rw.Chip("One", {"bf16": 1e14}, {"HBM": 1e12}, sources={"peak_flops.bf16": source})
+    link = '<li><a href="https://[x" rel="noreferrer">A note</a>: One: Peak bf16</li>'
+    assert link in RooflineModel([chip]).to_html()
+
+
 def test_pages_have_one_language() -> None:
     german, english = (RooflineModel([CHIP], KERNELS, locale=locale) for locale in ("de", "en"))
     assert '<html lang="de">' in german.to_html()

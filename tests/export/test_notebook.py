@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from base64 import b64encode
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.cli import main
 from roofwidget.export.foreign_html import style_sheet
-from roofwidget.export.notebook import STATE, VIEW
+from roofwidget.export.notebook import STATE, VIEW, Lesson, contents_page
 
 NOTHING_ATTACHED = """{
   "cells": [{"cell_type": "markdown", "metadata": {}, "source": "![a](attachment:b)"}],
@@ -108,6 +109,11 @@ def test_a_table_of_contents_has_titles_headings_and_no_script(tmp_path: Path) -
     assert '<li><a href="2.html">2</a><p></p></li>' in html
     assert "default-src 'none'; script-src 'none'; style-src 'sha256-" in html
     assert "<script" not in html
+
+
+def test_the_name_of_a_notebook_is_no_address_of_another_machine() -> None:
+    html = contents_page([Lesson("https:example.org#1.html", "One", ())], "T", date(2026, 1, 1))
+    assert '<a href="https%3Aexample.org%231.html">One</a>' in html
 
 
 def test_links_between_notebooks_become_links_between_pages(tmp_path: Path) -> None:
