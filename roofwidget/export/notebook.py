@@ -185,13 +185,14 @@ def _fold(notebook: Any, own: _Own) -> None:
     """Replace the code of cells whose code the author has folded by an output that a reader unfolds."""
     import nbformat  # noqa: PLC0415  # as above
 
+    node: Any = nbformat.from_dict
     for cell in notebook.cells:
         if cell.cell_type != "code" or not cell.metadata.get("jupyter", {}).get("source_hidden"):
             continue
         name = "Solution" if "solution" in cell.metadata.get("tags", ()) else "Code"
         code = f"<details><summary>{name}</summary><pre>{escaped(cell.source)}</pre></details>"
-        cell.outputs.insert(0, nbformat.from_dict(own.output(code)))
-        cell.metadata["transient"] = nbformat.from_dict({"remove_source": True})
+        cell.outputs.insert(0, node(own.output(code)))
+        cell.metadata["transient"] = node({"remove_source": True})
 
 
 def _read(path: Path) -> Any:
