@@ -11,9 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-import nh3
-import tinycss2
-
 _TEXT: Final = """
 a abbr b bdi bdo blockquote br caption center cite code col colgroup dd del details dfn div dl dt em figcaption figure
 font footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd label li main mark ol p pre q rp rt ruby s samp section
@@ -87,6 +84,8 @@ _POSITIONS: Final = frozenset({"relative", "static", "sticky"})
 _SIMPLE_TOKENS: Final = frozenset(
     {"dimension", "hash", "ident", "literal", "number", "percentage", "string", "whitespace"}
 )
+_MAX_DEPTH: Final = 20
+"""The most brackets within brackets of a value or a selector."""
 _STYLE_START: Final = re.compile(r"<style\b[^<>]*>", re.IGNORECASE)
 _STYLE_END: Final = re.compile("</style", re.IGNORECASE)
 
@@ -106,6 +105,7 @@ def sanitized(html: str, link: Callable[[str], str | None]) -> str:
     >>> sanitized('<meta http-equiv="refresh" content="0;url=https://example.org"><b onclick="x()">text', str)
     '<b>text</b>'
     """
+    import nh3  # noqa: PLC0415  # optional
 
     def kept(_element: str, name: str, value: str) -> str | None:
         return link(value) if name == "href" else _kept_value(name, value)
@@ -130,18 +130,23 @@ def style_sheet(html: str) -> str:
     >>> style_sheet("<style>@import 'x.css'; td { color: red; background: url(x.png); position: fixed }</style>")
     'td { color: red }'
     """
-    rules = (
-        rule
-        for sheet in _sheets(html)
-        for rule in tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True)
-        if rule.type == "qualified-rule" and not _has_errors(rule.prelude)
-    )
+    import tinycss2  # noqa: PLC0415  # optional
+
+    kept = []
+    for sheet in _sheets(html):
+        for rule in tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True):
+            if rule.type == "qualified-rule" and not _has_errors(rule.prelude):
+                declarations = _kept_declarations(rule.content)
+                if declarations:
+                    kept.append(f"{tinycss2.serialize(rule.prelude).strip()} {{ {declarations} }}")
     # A "<" could begin the end of the style element.
-    return "\n".join(_rules(rules)).replace("<", r"\3c ")
+    return "\n".join(kept).replace("<", r"\3c ")
 
 
 def _kept_value(name: str, value: str) -> str | None:
     """Return what may remain of the value of an attribute, or None."""
+    import tinycss2  # noqa: PLC0415  # optional
+
     match name:
         case "style":
             return _kept_declarations(value) or None
@@ -159,13 +164,6 @@ def _kept_value(name: str, value: str) -> str | None:
     return value if is_kept else None
 
 
-def _rules(rules: Iterable[Any]) -> Iterator[str]:
-    for rule in rules:
-        declarations = _kept_declarations(rule.content)
-        if declarations:
-            yield f"{tinycss2.serialize(rule.prelude).strip()} {{ {declarations} }}"
-
-
 def _sheets(html: str) -> Iterator[str]:
     for part in _STYLE_END.split(html)[:-1]:
         start = _STYLE_START.search(part)
@@ -175,6 +173,8 @@ def _sheets(html: str) -> Iterator[str]:
 
 def _kept_declarations(declarations: Any) -> str:
     """Return the declarations that may remain, of a text or of the tokens of a rule."""
+    import tinycss2  # noqa: PLC0415  # optional
+
     parsed = tinycss2.parse_declaration_list(declarations, skip_comments=True, skip_whitespace=True)
     return "; ".join(
         f"{one.name}: {tinycss2.serialize(one.value).strip()}{' !important' if one.important else ''}"
@@ -192,21 +192,25 @@ def _is_kept(declaration: Any) -> bool:
     return is_known and _is_harmless(declaration.value)
 
 
-def _is_harmless(tokens: Iterable[Any]) -> bool:
+def _is_harmless(tokens: Iterable[Any], depth: int = 0) -> bool:
     """Return whether a value loads nothing: it has no function but those that are listed, and no address."""
-    return all(
+    return depth <= _MAX_DEPTH and all(
         token.type in _SIMPLE_TOKENS
-        or (token.type == "() block" and _is_harmless(token.content))
-        or (token.type == "function" and token.lower_name in _FUNCTIONS.split() and _is_harmless(token.arguments))
+        or (token.type == "() block" and _is_harmless(token.content, depth + 1))
+        or (
+            token.type == "function"
+            and token.lower_name in _FUNCTIONS.split()
+            and _is_harmless(token.arguments, depth + 1)
+        )
         for token in tokens
     )
 
 
-def _has_errors(tokens: Iterable[Any]) -> bool:
+def _has_errors(tokens: Iterable[Any], depth: int = 0) -> bool:
     """Return whether a selector has what would end the block that contains its rule."""
-    return any(
+    return depth > _MAX_DEPTH or any(
         token.type in {"error", "at-keyword"}
-        or _has_errors(getattr(token, "content", None) or getattr(token, "arguments", None) or ())
+        or _has_errors(getattr(token, "content", None) or getattr(token, "arguments", None) or (), depth + 1)
         for token in tokens
     )
 

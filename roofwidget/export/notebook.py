@@ -15,6 +15,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
 from roofwidget.export import page
+from roofwidget.export.foreign_html import sanitized, style_sheet
 from roofwidget.export.saved_state import saved_parts
 from roofwidget.support import built_files, languages
 from roofwidget.support.extras import install_command
@@ -122,25 +123,8 @@ def notebook_page(path: Path, day: date, neighbours: Collection[str] = ()) -> st
 def _page(notebook: Any, path: Path, day: date, neighbours: Collection[str]) -> str:
     import nbconvert  # noqa: PLC0415  # as above
 
-    from roofwidget.export.foreign_html import sanitized, style_sheet  # noqa: PLC0415  # needs what is optional
-
     own = _Own()
-    parts: list[page.Part] = []
-    states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
-    for output in _outputs(notebook):
-        model = states.get(output["data"][VIEW].get("model_id"))
-        if model is not None and model["state"].get("_anywidget_id") != _OURS:
-            # A widget of another package needs a network. Its text stays.
-            del output["data"][VIEW]
-            continue
-        if model is None:
-            raise ValueError(
-                f"{path.name} shows a widget whose state is not saved: run it with "
-                "'jupyter nbconvert --to notebook --execute --inplace', or save it in JupyterLab with "
-                "Settings > Save Widget State Automatically"
-            )
-        parts.append(_part(model))
-        output.update(own.output(parts[-1].html))
+    parts = _with_places(notebook, path, own)
     # For states of widgets nbconvert would add a script, which the page's policy forbids.
     notebook.metadata.pop("widgets", None)
     _fold(notebook, own)
@@ -157,10 +141,30 @@ def _page(notebook: Any, path: Path, day: date, neighbours: Collection[str]) -> 
     body, _ = exporter.from_notebook_node(notebook)
     # The whole once more: nbconvert writes some texts without the filter, and parses and writes all HTML afterwards.
     body = own.in_places(sanitized(body, lambda address: _address(address, neighbours)))
-    style = "\n".join(filter(None, sheets))
-    return page.document(
-        parts, body, _title(notebook) or path.stem, day, f"{_STYLE}{_SCOPE.format(style) if style else ''}"
-    )
+    rules = "\n".join(filter(None, sheets))
+    style = f"{_STYLE}{_SCOPE.format(rules)}" if rules else _STYLE
+    return page.document(parts, body, _title(notebook) or path.stem, day, style)
+
+
+def _with_places(notebook: Any, path: Path, own: _Own) -> list[page.Part]:
+    """Return the widgets of a notebook, and put their places into the outputs that show them."""
+    parts: list[page.Part] = []
+    states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+    for output in _outputs(notebook):
+        model = states.get(output["data"][VIEW].get("model_id"))
+        if model is not None and model["state"].get("_anywidget_id") != _OURS:
+            # A widget of another package needs a network. Its text stays.
+            del output["data"][VIEW]
+            continue
+        if model is None:
+            raise ValueError(
+                f"{path.name} shows a widget whose state is not saved: run it with "
+                "'jupyter nbconvert --to notebook --execute --inplace', or save it in JupyterLab with "
+                "Settings > Save Widget State Automatically"
+            )
+        parts.append(_part(model))
+        output.update(own.output(parts[-1].html))
+    return parts
 
 
 class _Own:

@@ -17,7 +17,7 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.cli import main
-from roofwidget.export.foreign_html import style_sheet
+from roofwidget.export.foreign_html import sanitized, style_sheet
 from roofwidget.export.notebook import STATE, VIEW, Lesson, contents_page
 
 NOTHING_ATTACHED = """{
@@ -217,6 +217,8 @@ def test_the_styles_of_outputs_are_allowed_and_their_scripts_are_not(tmp_path: P
             "@import 'x'; @font-face { src: url(x) } @media all { td { color: red } } @charset 'x'; b { color: red }",
             "b { color: red }",
         ),
+        (f"td {{ color: {'(' * 9999} }}", ""),
+        (f"td{':is(' * 9999}a{')' * 9999} {{ color: red }} b {{ color: red }}", "b { color: red }"),
         ("} body { color: red }", ""),
         ("a:is(} body { color: red } b { color: red }", ""),
         ('a[title="<!--"] { quotes: "<a" }', r'a[title="\3c !--"] { quotes: "\3c a" }'),
@@ -225,6 +227,11 @@ def test_the_styles_of_outputs_are_allowed_and_their_scripts_are_not(tmp_path: P
 )
 def test_a_style_sheet_keeps_what_loads_and_covers_nothing(sheet: str, kept: str) -> None:
     assert style_sheet(f"<p>a</p><STYLE type='text/css'>{sheet}</STYLE >") == kept
+
+
+def test_a_style_attribute_with_many_brackets_is_left_out() -> None:
+    # The calls of the filter must not end in an error, which would be printed.
+    assert sanitized(f"<b style='color: {'(' * 9999}'>a</b>", str) == "<b>a</b>"
 
 
 def test_the_page_of_a_notebook_asks_for_no_addresses_of_its_links(tmp_path: Path) -> None:
