@@ -206,7 +206,8 @@ def _read(path: Path) -> Any:
         import nh3  # noqa: F401, PLC0415  # optional
         import tinycss2  # noqa: F401, PLC0415  # optional
     except ImportError:
-        raise ImportError(f"pages of notebooks need nbconvert, nh3 and tinycss2: {install_command('notebooks')}") from None
+        packages = f"nbconvert, nh3 and tinycss2: {install_command('notebooks')}"
+        raise ImportError(f"pages of notebooks need {packages}") from None
     try:
         read: Any = nbformat.reads
         return read(path.read_text(encoding="utf-8"), as_version=4)
