@@ -26,9 +26,11 @@ from roofwidget.readers.ncu.flops import (
 from roofwidget.readers.ncu.metrics import (
     LAUNCH_FIELDS,
     Launches,
+    Rule,
     Sourced,
     Traffic,
     all_unknown,
+    joined_rules,
     launch_shapes,
     merge_passes,
     traffic_by_level,
@@ -110,8 +112,7 @@ def flop_warnings(launches: Launches, counts: FlopCounts) -> list[str]:
             f"hfma is left out in {_which(launches, tensor.may_move)}: on this chip it "
             "also counts register moves, and only sm__inst_executed_pipe_tensor.sum shows which hfma are arithmetic"
         )
-    estimated = [sourced for sourced in counts.flops.values() if any("shape" in (rule or "") for rule in sourced.rules)]
-    if estimated:
+    if any(rule.is_estimate for sourced in counts.flops.values() for rule in sourced.different_rules()):
         remarks.append("tensor FLOPs are estimates from the instruction shape: see origin['flops']")
     if of_integers := [key for key in counts.flops if is_integer(key)]:
         named = " and ".join(of_integers)
@@ -153,7 +154,7 @@ def _names(launches: Launches, where: Mask) -> str:
 
 def _counters(launches: Launches) -> str:
     paths = [name for name in launches.metrics if name.startswith("sm__ops_path_tensor_") and name.endswith(".sum")]
-    names = paths or [name for name in launches.metrics if "pipe_tensor" in name]
+    names = sorted(paths or [name for name in launches.metrics if "pipe_tensor" in name])
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004 - a line
 
 
@@ -247,7 +248,7 @@ def kernels(
         roof_warnings = [*roof_warnings, f"the file has no peak of {', '.join(lacking)}, so there is no chip: {name}"]
         roof = None
     n, count = len(launches), launches.count
-    rules = {f"flops:{key}" if key else "flops": sourced.rules for key, sourced in parts.items()}
+    rules = {f"flops:{key}" if key else "flops": sourced.texts for key, sourced in parts.items()}
     return Kernels(
         launches.names,
         {key: sourced.values * count for key, sourced in parts.items()} or np.full(n, np.nan),
@@ -258,8 +259,8 @@ def kernels(
         origin={
             **rules,
             "flops": _flop_rules(parts, counts.reasons),
-            "time": time.rules,
-            **{f"bytes:{level}": sourced.rules for level, sourced in traffic.items()},
+            "time": time.texts,
+            **{f"bytes:{level}": sourced.texts for level, sourced in traffic.items()},
         },
         extra=_extra(launches),
         chip=roof,
@@ -289,7 +290,7 @@ def _with_given(
             if key not in parts:
                 parts[key] = all_unknown(n)
             parts[key].values[row] = number
-            parts[key].rules[row] = rule
+            parts[key].rules[row] = Rule(rule)
         reasons[row], precision[row] = None, own_precision
     all_zero = counts.tensor.all_zero.copy()
     all_zero[rows] = False
@@ -303,7 +304,7 @@ def _with_fp16_vector_charged(parts: dict[str, Sourced], chip: Chip | None) -> d
         return parts
     half, tensor = parts[FP16_VECTOR], parts.get("fp16", all_unknown(len(parts[FP16_VECTOR].values)))
     values = sum_of_known([tensor.values, half.values], len(half.values))
-    rules = [" + ".join(filter(None, pair)) or None for pair in zip(tensor.rules, half.rules, strict=True)]
+    rules = [joined_rules(pair) for pair in zip(tensor.rules, half.rules, strict=True)]
     others = {key: sourced for key, sourced in parts.items() if key != FP16_VECTOR}
     return {**others, "fp16": Sourced(values, np.array(rules, dtype=object))}
 
@@ -330,7 +331,7 @@ def _is_precision(key: str) -> bool:
 
 
 def _flop_rules(parts: Mapping[str, Sourced], reasons: Any) -> list[str | None]:
-    rows = zip(*(sourced.rules for sourced in parts.values()), strict=True) if parts else ((),) * len(reasons)
+    rows = zip(*(sourced.texts for sourced in parts.values()), strict=True) if parts else ((),) * len(reasons)
     keys = list(parts)
     texts: dict[tuple[str | None, ...], str] = {}
     found: list[str | None] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -15,12 +15,14 @@ from roofwidget import units
 from roofwidget.kernels.columns import Floats, Texts, folded, sum_of_known
 from roofwidget.readers.ncu.metrics import (
     Launches,
+    Rule,
     Sourced,
     all_unknown,
     amount,
     first_known,
+    joined_rules,
     round_counts,
-    texts_where,
+    rules_where,
 )
 from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.workloads.graph import Graph
@@ -65,7 +67,8 @@ def flops_by_path(launches: Launches) -> PathFlops:
     n = len(launches)
     kinds: dict[str, dict[str, dict[str, dict[str, Sourced]]]] = {}
     sparse = np.zeros(n, dtype=np.bool_)
-    bases = {found["base"]: found for found in map(PATH_METRIC.fullmatch, launches.metrics) if found}
+    # Sorted, because the order of metrics in a file may depend on the order of launches.
+    bases = {found["base"]: found for found in map(PATH_METRIC.fullmatch, sorted(launches.metrics)) if found}
     for base, part in bases.items():
         sourced = amount(launches, [base])
         units = kinds.setdefault(part["src"], {})
@@ -104,13 +107,9 @@ def _larger_of_whole_and_parts(parts: Mapping[str, Sourced], n: int) -> Sourced:
     others = [sourced for key, sourced in parts.items() if key]
     summed = sum_of_known([sourced.values for sourced in others], n)
     is_more = summed > np.nan_to_num(whole.values, nan=-1)
-    texts = (texts_where(sourced.values > 0, sourced.rules) for sourced in others)
-    rules = np.array([_joined_rules(row) for row in zip(*texts, strict=True)] or [None] * n, dtype=object)
+    columns = (rules_where(sourced.values > 0, sourced.rules) for sourced in others)
+    rules = np.array([joined_rules(row) for row in zip(*columns, strict=True)] or [None] * n, dtype=object)
     return Sourced(np.where(is_more, summed, whole.values), np.where(is_more, rules, whole.rules))
-
-
-def _joined_rules(rules: Iterable[str | None]) -> str | None:
-    return " + ".join(rule for rule in rules if rule) or None
 
 
 # -- matrix instructions in kernel names --------------------------------------------------------------------------
@@ -339,7 +338,8 @@ def _by_shape(launches: Launches, instructions: Sourced, wanted: Mask) -> tuple[
             continue
         sourced = flops.setdefault(shape.precision, all_unknown(n))
         sourced.values[row] = instructions.values[row] * shape.flops
-        sourced.rules[row] = f"{instructions.rules[row]} x {shape.flops} ({shape.text} shape {where})"
+        text = f"{instructions.rules[row]} x {shape.flops} ({shape.text} shape {where})"
+        sourced.rules[row] = Rule(text, is_estimate=True)
     return flops, no_shape
 
 
@@ -378,7 +378,7 @@ class FlopCounts:
 
 def integer_operations(launches: Launches) -> Sourced:
     """Return operations of integers outside the tensor cores: one for each instruction of a thread."""
-    return _executed(launches, "integer")
+    return _executed(launches, "integer", shown="integer")
 
 
 def count_flops(launches: Launches, *, fp16_packed: bool = True, integers: bool = False) -> FlopCounts:
@@ -388,7 +388,7 @@ def count_flops(launches: Launches, *, fp16_packed: bool = True, integers: bool 
     """
     n = len(launches)
     words = {key: [f"{letter}{form}" for form in ("add", "mul", "fma")] for key, letter in _VECTOR_PRECISIONS.items()}
-    executed = {word: _executed(launches, word) for three in words.values() for word in three}
+    executed = {word: _executed(launches, word, shown="*") for three in words.values() for word in three}
     families = {
         key: _vector_flops(three, executed, n, packed=2 if key == FP16_VECTOR and fp16_packed else 1)
         for key, three in words.items()
@@ -424,23 +424,24 @@ def _vector_flops(words: Sequence[str], executed: Mapping[str, Sourced], n: int,
     return Sourced(values, rules)
 
 
-def _vector_rule(weights: Mapping[str, int], rules: Sequence[str | None]) -> str | None:
+def _vector_rule(weights: Mapping[str, int], rules: Sequence[Rule | None]) -> Rule | None:
     """Return the rule of a sum, such as ``fadd + fmul + 2 x ffma of smsp__…_op_*_pred_on.sum``."""
     known = {word: rule for word, rule in zip(weights, rules, strict=True) if rule is not None}
     terms = " + ".join(f"{weights[word]} x {word}" if weights[word] != 1 else word for word in known)
-    forms = dict.fromkeys(rule.replace(f"_{word}_", "_*_") for word, rule in known.items())
-    return f"{terms} of {' and '.join(forms)}" if known else None
+    return Rule(f"{terms} of {' and '.join(dict.fromkeys(map(str, known.values())))}") if known else None
 
 
-def _executed(launches: Launches, word: str) -> Sourced:
-    """Return how often threads executed an operation such as ``ffma``."""
-    metrics = [f"{unit}__sass_thread_inst_executed_op_{word}_pred_on" for unit in ("smsp", "sm")]
-    sourced = amount(launches, metrics)
+def _executed(launches: Launches, word: str, *, shown: str) -> Sourced:
+    """Return how often threads executed an operation such as ``ffma``; `shown` replaces the word in rules."""
+    units = ("smsp", "sm")
+    metrics, texts = (
+        [f"{unit}__sass_thread_inst_executed_op_{each}_pred_on" for unit in units] for each in (word, shown)
+    )
+    sourced = amount(launches, metrics, shown=dict(zip(metrics, texts, strict=True)))
     for factor in (2, 4):
         # Use the counters of smsp: derived sums of smsp count executed instructions, but derived sums of sm are peaks.
-        name = f"derived__{metrics[0]}_x{factor}"
-        derived = round_counts(launches.metric(name) / factor * launches.cycles)
-        rule = f"{name} / {factor} x cycles"
+        derived = round_counts(launches.metric(f"derived__{metrics[0]}_x{factor}") / factor * launches.cycles)
+        rule = Rule(f"derived__{texts[0]}_x{factor} / {factor} x cycles")
         sourced = sourced.or_else(first_known(len(derived), [(derived, rule)]))
     return sourced
 

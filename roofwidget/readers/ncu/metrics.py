@@ -173,12 +173,12 @@ class Launches:
     @functools.cached_property
     def time(self) -> Sourced:
         """The seconds of each launch."""
-        candidates = [(self.metric("gpu__time_duration.sum"), "gpu__time_duration.sum")]
+        candidates = [(self.metric("gpu__time_duration.sum"), Rule("gpu__time_duration.sum"))]
         for unit in ("sm", "smsp"):
             seconds = quotient(self.metric(f"{unit}__cycles_elapsed.avg"), clock_of(self, unit))
-            candidates.append((seconds, f"{unit}__cycles_elapsed.avg / {unit}__cycles_elapsed.avg.per_second"))
+            candidates.append((seconds, Rule(f"{unit}__cycles_elapsed.avg / {unit}__cycles_elapsed.avg.per_second")))
         rest = ("gpu__time_duration.avg", "gpu__time_active.sum", "gpu__time_active.avg")
-        candidates += [(self.metric(name), name) for name in rest]
+        candidates += [(self.metric(name), Rule(name)) for name in rest]
         return first_known(len(self), candidates)
 
     @functools.cached_property
@@ -189,12 +189,11 @@ class Launches:
         """
         schedulers = self.metric("device__attribute_num_schedulers_per_multiprocessor")
         units = self.metric("device__attribute_multiprocessor_count")
-        candidates = [
-            *((self.metric(f"{unit}__cycles_elapsed.avg"), "") for unit in ("smsp", "sm")),
-            (quotient(self.metric("smsp__cycles_elapsed.sum"), schedulers * units), ""),
-            *((clock_of(self, unit) * self.time.values, "") for unit in ("smsp", "sm")),
-        ]
-        return first_known(len(self), candidates).values
+        return first_known_values(
+            *(self.metric(f"{unit}__cycles_elapsed.avg") for unit in ("smsp", "sm")),
+            quotient(self.metric("smsp__cycles_elapsed.sum"), schedulers * units),
+            *(clock_of(self, unit) * self.time.values for unit in ("smsp", "sm")),
+        )
 
     def with_warning(self, text: str) -> Launches:
         """Return the launches with one more warning."""
@@ -262,6 +261,78 @@ def _version(word: str | None) -> float:
 _ROUNDING_TOLERANCE = 1e-9
 
 
+@dataclass(frozen=True)
+class ByteCounter:
+    """A counter of bytes at a memory level. Bytes of different counters are different quantities.
+
+    Parameters
+    ----------
+    metric
+        The metric without ``.sum``.
+    unit
+        The unit whose clock the counter follows, such as ``lts``.
+    size
+        The bytes of one count.
+
+    Examples
+    --------
+    >>> print(ByteCounter("lts__lts2xbar_cycles_active", "lts", 32))
+    lts__lts2xbar_cycles_active x 32
+    """
+
+    metric: str
+    unit: str
+    size: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.metric}{times_text(self.size)}"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a number is made of metrics.
+
+    Parameters
+    ----------
+    text
+        The metrics and the factors, for people. Code decides by the other members.
+    counter
+        For bytes: the counter that gives them, directly or as an equal sum. Its peak is the roof of these bytes.
+    is_estimate
+        For FLOPs: whether they are an estimate from the shape of an instruction.
+
+    Examples
+    --------
+    >>> print(Rule("lts__t_sectors.sum x 32", ByteCounter("lts__t_bytes", "lts")))
+    lts__t_sectors.sum x 32
+    """
+
+    text: str
+    counter: ByteCounter | None = None
+    is_estimate: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Rules: TypeAlias = npt.NDArray[np.object_]
+"""The rules of numbers, shape (n,): a `Rule` each, None where the number is unknown."""
+
+
+def joined_rules(rules: Iterable[Rule | None]) -> Rule | None:
+    """Return the rule of a sum of FLOPs; None if no part has a rule.
+
+    Examples
+    --------
+    >>> print(joined_rules([Rule("a.sum"), None, Rule("b.sum x 512", is_estimate=True)]))
+    a.sum + b.sum x 512
+    """
+    known = [rule for rule in rules if rule is not None]
+    if not known:
+        return None
+    return Rule(" + ".join(rule.text for rule in known), is_estimate=any(rule.is_estimate for rule in known))
+
+
 @dataclass(frozen=True, eq=False)
 class Sourced:
     """A column of numbers, each with its rule: the metric and the factors that give the number.
@@ -275,16 +346,25 @@ class Sourced:
     """
 
     values: Floats
-    rules: Texts
+    rules: Rules
 
     @property
     def is_known(self) -> npt.NDArray[np.bool_]:
         """A mask, shape (n,): true where the number is known."""
         return ~np.isnan(self.values)
 
+    @property
+    def texts(self) -> Texts:
+        """The rules as texts, shape (n,), for `Kernels.origin`."""
+        return np.array([None if rule is None else rule.text for rule in self.rules], dtype=object)
+
+    def different_rules(self) -> list[Rule]:
+        """Return the different rules of the column, sorted by their texts."""
+        return sorted({rule for rule in self.rules if rule is not None}, key=str)
+
     def where(self, mask: npt.NDArray[np.bool_]) -> Sourced:
         """Return the column; rows outside the mask become unknown."""
-        return Sourced(np.where(mask, self.values, np.nan), texts_where(mask, self.rules))
+        return Sourced(np.where(mask, self.values, np.nan), rules_where(mask, self.rules))
 
     def or_else(self, other: Sourced) -> Sourced:
         """Return the column; unknown numbers are replaced by the numbers of `other`."""
@@ -292,11 +372,16 @@ class Sourced:
         return Sourced(np.where(known, self.values, other.values), np.where(known, self.rules, other.rules))
 
 
-def texts_where(mask: npt.NDArray[np.bool_], texts: Texts) -> Texts:
-    """Return the texts; rows outside the mask become None."""
-    picked = texts.copy()
+def rules_where(mask: npt.NDArray[np.bool_], rules: Rules) -> Rules:
+    """Return the rules; rows outside the mask become None."""
+    picked = rules.copy()
     picked[~mask] = None
     return picked
+
+
+def times_text(factor: float) -> str:
+    """Return a factor as the end of a rule's text, empty for 1."""
+    return f" x {factor:g}" if factor != 1 else ""
 
 
 def all_unknown(n: int) -> Sourced:
@@ -304,13 +389,13 @@ def all_unknown(n: int) -> Sourced:
     return Sourced(np.full(n, np.nan), np.full(n, None, dtype=object))
 
 
-def first_known(n: int, candidates: Iterable[tuple[Floats, str]]) -> Sourced:
+def first_known(n: int, candidates: Iterable[tuple[Floats, Rule]]) -> Sourced:
     """Return for each of n rows the first known number among the candidates, and this candidate's rule.
 
     Examples
     --------
-    >>> told = first_known(2, [(np.array([1, np.nan]), "a.sum"), (np.array([5.0, 2.0]), "b.sum x 32")])
-    >>> told.values.tolist(), told.rules.tolist()
+    >>> told = first_known(2, [(np.array([1, np.nan]), Rule("a.sum")), (np.array([5.0, 2.0]), Rule("b.sum x 32"))])
+    >>> told.values.tolist(), told.texts.tolist()
     ([1.0, 2.0], ['a.sum', 'b.sum x 32'])
     """
     sourced = all_unknown(n)
@@ -322,7 +407,20 @@ def first_known(n: int, candidates: Iterable[tuple[Floats, str]]) -> Sourced:
     return Sourced(values, rules)
 
 
-def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, rates: bool = True) -> Sourced:
+def first_known_values(*columns: Floats) -> Floats:
+    """Return for each row the first known number among the columns, NaN where there is none."""
+    return functools.reduce(lambda known, other: np.where(np.isnan(known), other, known), columns)
+
+
+def amount(
+    launches: Launches,
+    metrics: Sequence[str],
+    *,
+    times: float = 1.0,
+    rates: bool = True,
+    counter: ByteCounter | None = None,
+    shown: Mapping[str, str] | None = None,
+) -> Sourced:
     """Return for each launch the first known amount: the metric's sum, or its rate × cycles or seconds.
 
     Parameters
@@ -335,16 +433,20 @@ def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, ra
         The factor by which the amount is multiplied.
     rates
         Whether rates per cycle or per second may be used.
+    counter
+        For bytes: the counter of their rules.
+    shown
+        The names of metrics in the texts of rules, where these differ from the metrics.
     """
-    suffix = f" x {times:g}" if times != 1 else ""
-    sums = [f"{metric}.sum" for metric in metrics]
-    candidates = [(launches.metric(name), f"{name}{suffix}") for name in sums]
+    suffix = times_text(times)
+    named = [(f"{metric}.sum", f"{(shown or {}).get(metric, metric)}.sum") for metric in metrics]
+    candidates = [(launches.metric(name), Rule(f"{text}{suffix}", counter)) for name, text in named]
     forms = (("per_cycle_elapsed", "cycles", launches.cycles), ("per_second", "time", launches.time.values))
-    for name in sums if rates else ():
+    for name, text in named if rates else ():
         for form, word, factor in forms:
             rate = launches.metrics.get(f"{name}.{form}")
             if rate is not None:
-                candidates.append((rate * factor, f"{name}.{form} x {word}{suffix}"))
+                candidates.append((rate * factor, Rule(f"{text}.{form} x {word}{suffix}", counter)))
     sourced = first_known(len(launches), candidates)
     return Sourced(round_counts(sourced.values * times), sourced.rules)
 
@@ -378,11 +480,16 @@ def clock_of(launches: Launches, unit: str) -> Floats:
 Traffic: TypeAlias = Mapping[str, Sourced]
 """Bytes by level."""
 
-SECTOR_BYTES: Final = 32
-WRITEBACK_BYTES: Final = 128
-
-# Metrics of L1 traffic in the sections of Nsight Compute. The metric's name depends on the chip.
-_WRITEBACKS: Final = tuple(f"l1tex__lsu_writeback_active{suffix}" for suffix in ("_mem_lgds", "_mem_lg", ""))
+_SECTOR_BYTES: Final = 32
+_DRAM: Final = ByteCounter("dram__bytes", "dram")
+_L2: Final = ByteCounter("lts__t_bytes", "lts")
+_L2_TO_SMS: Final = ByteCounter("lts__lts2xbar_cycles_active", "lts", _SECTOR_BYTES)
+_L2_READS: Final = ByteCounter("l1tex__m_xbar2l1tex_read_bytes", "lts")
+_L1: Final = ByteCounter("l1tex__t_bytes", "l1tex")
+# Counters of L1 traffic in the sections of Nsight Compute. The metric's name depends on the chip.
+_WRITEBACKS: Final = tuple(
+    ByteCounter(f"l1tex__lsu_writeback_active{suffix}", "l1tex", 128) for suffix in ("_mem_lgds", "_mem_lg", "")
+)
 
 
 def traffic_by_level(launches: Launches) -> Traffic:
@@ -401,41 +508,50 @@ def traffic_by_level(launches: Launches) -> Traffic:
     loads = ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld", "l1tex__t_sectors_pipe_lsu_mem_global_op_st")
     levels = {
         "DRAM": [
-            amount(launches, ["dram__bytes"], rates=False),
-            _sum(launches, "dram__bytes_read", "dram__bytes_write"),
-            _sum(launches, "dram__bytes_op_read", "dram__bytes_op_write"),
-            _sum(launches, "dram__sectors_read", "dram__sectors_write", times=SECTOR_BYTES),
-            amount(launches, ["dram__bytes"]),
+            _counted(launches, _DRAM, rates=False),
+            _sum(launches, _DRAM, "dram__bytes_read", "dram__bytes_write"),
+            _sum(launches, _DRAM, "dram__bytes_op_read", "dram__bytes_op_write"),
+            _sum(launches, _DRAM, "dram__sectors_read", "dram__sectors_write", times=_SECTOR_BYTES),
+            _counted(launches, _DRAM),
         ],
         "L2": [
-            amount(launches, ["lts__t_bytes"], rates=False),
-            amount(launches, ["lts__t_sectors"], times=SECTOR_BYTES, rates=False),
-            amount(launches, ["lts__t_bytes"]),
-            amount(launches, ["lts__lts2xbar_cycles_active"], times=SECTOR_BYTES),
-            _noted(amount(launches, ["l1tex__m_xbar2l1tex_read_bytes"]), "reads only"),
-            _sum(launches, *read_write, times=SECTOR_BYTES),
+            _counted(launches, _L2, rates=False),
+            _sum(launches, _L2, "lts__t_sectors", times=_SECTOR_BYTES),
+            _counted(launches, _L2),
+            _counted(launches, _L2_TO_SMS),
+            _noted(_counted(launches, _L2_READS), "reads only"),
+            _sum(launches, _L2, *read_write, times=_SECTOR_BYTES),
         ],
         "L1": [
-            amount(launches, ["l1tex__t_bytes"], rates=False),
-            amount(launches, ["l1tex__t_sectors"], times=SECTOR_BYTES, rates=False),
-            amount(launches, ["l1tex__t_bytes"]),
-            _noted(amount(launches, _WRITEBACKS, times=WRITEBACK_BYTES), "reads only"),
-            _noted(_sum(launches, *loads, times=SECTOR_BYTES), "global loads and stores only"),
+            _counted(launches, _L1, rates=False),
+            _sum(launches, _L1, "l1tex__t_sectors", times=_SECTOR_BYTES),
+            _counted(launches, _L1),
+            *(_noted(_counted(launches, counter), "reads only") for counter in _WRITEBACKS),
+            _noted(_sum(launches, _L1, *loads, times=_SECTOR_BYTES), "global loads and stores only"),
         ],
     }
     found = {level: functools.reduce(Sourced.or_else, candidates) for level, candidates in levels.items()}
     return {level: sourced for level, sourced in found.items() if sourced.is_known.any()}
 
 
-def _sum(launches: Launches, *metrics: str, times: float = 1.0) -> Sourced:
-    """Return a sum of amounts; the sum is unknown where one of the amounts is unknown."""
+def counters_of(sourced: Sourced) -> list[ByteCounter]:
+    """Return the different counters that the bytes of a level come from, sorted by name."""
+    return sorted({rule.counter for rule in sourced.different_rules() if rule.counter is not None}, key=str)
+
+
+def _counted(launches: Launches, counter: ByteCounter, *, rates: bool = True) -> Sourced:
+    return amount(launches, [counter.metric], times=counter.size, rates=rates, counter=counter)
+
+
+def _sum(launches: Launches, counter: ByteCounter, *metrics: str, times: float = 1.0) -> Sourced:
+    """Return the bytes of a counter as a sum of amounts; the sum is unknown where one of the amounts is unknown."""
     parts = [amount(launches, [metric], times=times, rates=False) for metric in metrics]
     values: Floats = np.sum([part.values for part in parts], axis=0)
     names = " + ".join(f"{metric}.sum" for metric in metrics)
-    rule = f"({names}) x {times:g}" if times != 1 else names
-    return first_known(len(launches), [(values, rule)])
+    text = f"({names})" if times != 1 and len(metrics) > 1 else names
+    return first_known(len(launches), [(values, Rule(f"{text}{times_text(times)}", counter))])
 
 
 def _noted(sourced: Sourced, note: str) -> Sourced:
-    rules = [None if rule is None else f"{rule} ({note})" for rule in sourced.rules]
+    rules = [None if rule is None else replace(rule, text=f"{rule.text} ({note})") for rule in sourced.rules]
     return Sourced(sourced.values, np.array(rules, dtype=object))

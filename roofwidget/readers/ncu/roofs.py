@@ -7,7 +7,8 @@ is the report's peak per cycle times the measured cycles per second.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import math
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,14 +21,16 @@ from roofwidget.readers.devices import chip_of_capability, chip_of_device
 from roofwidget.readers.errors import figures_of_chip
 from roofwidget.readers.ncu.flops import FP16_VECTOR, INTEGER, PATH_METRIC
 from roofwidget.readers.ncu.metrics import (
-    SECTOR_BYTES,
-    WRITEBACK_BYTES,
+    ByteCounter,
     Launches,
     Traffic,
     clock_of,
-    first_known,
+    counters_of,
+    first_known_values,
     quotient,
+    times_text,
 )
+from roofwidget.support.did_you_mean import listed
 
 # -- peaks and clocks of the report --------------------------------------------------------------------------------
 
@@ -46,20 +49,22 @@ class Peak:
         FLOP/s or bytes/s at the measured clock.
     boost
         FLOP/s or bytes/s at the device's highest clock; NaN if unknown.
-    rule
-        The metrics that give the peak.
+    per_cycle
+        The metric of the peak per cycle, times its factor, for people.
+    clock
+        The metric of the measured clock.
     """
 
     rate: float
     boost: float
-    rule: str
+    per_cycle: str
+    clock: str
 
 
 def sm_clock(launches: Launches) -> Floats:
     """Return the clock of the SMs during each launch, Hz."""
     derived = quotient(launches.cycles, launches.time.values)
-    rates = [(clock_of(launches, unit), "") for unit in ("sm", "smsp")]
-    return first_known(len(launches), [*rates, (derived, "")]).values
+    return first_known_values(*(clock_of(launches, unit) for unit in ("sm", "smsp")), derived)
 
 
 def boost_clock(launches: Launches) -> float:
@@ -76,7 +81,10 @@ def time_weighted_mean(launches: Launches, column: Floats) -> float:
     weights = weights[known] if weights[known].any() else np.ones(int(known.sum()))
     values = column[known]
     # If all values are equal, return this value: their computed mean may have another last digit.
-    return float(values[0]) if (values == values[0]).all() else float(np.average(values, weights=weights))
+    if (values == values[0]).all():
+        return float(values[0])
+    # These sums are exact before they are rounded, so they do not depend on the order of launches.
+    return math.fsum(values * weights) / math.fsum(weights)
 
 
 def peak_rates(launches: Launches, *, fp16_packed: bool) -> dict[str, Peak]:
@@ -88,42 +96,37 @@ def peak_rates(launches: Launches, *, fp16_packed: bool) -> dict[str, Peak]:
         per_cycle = launches.metric(metric) * factor
         rate = time_weighted_mean(launches, per_cycle * clock)
         if precision not in found and rate > 0:
-            times = f" x {factor:g}" if factor != 1 else ""
-            rule = f"{metric}{times} x sm__cycles_elapsed.avg.per_second"
-            found[precision] = Peak(rate, time_weighted_mean(launches, per_cycle) * most, rule)
+            boost = time_weighted_mean(launches, per_cycle) * most
+            found[precision] = Peak(rate, boost, f"{metric}{times_text(factor)}", "sm__cycles_elapsed.avg.per_second")
     return found
 
 
 def peak_bandwidths(launches: Launches, traffic: Traffic) -> dict[str, Peak]:
-    """Return the bandwidths of the report by level. A level's bandwidth and its bytes have the same definition."""
+    """Return the bandwidths of the report by level. A level's bandwidth and its bytes have the same counter.
+
+    A level whose bytes come from several counters has no bandwidth that bounds them all, so it has no peak.
+    """
     found: dict[str, Peak] = {}
     for level, sourced in traffic.items():
-        rule = next((rule for rule in sourced.rules if rule), "")
-        metric, factor, unit = _definition(level, rule)
-        metric = f"{metric}.sum.peak_sustained"
-        per_cycle = launches.metric(metric) * factor
-        rate = time_weighted_mean(launches, per_cycle * clock_of(launches, unit))
+        counters = counters_of(sourced)
+        if len(counters) != 1:
+            continue
+        (counter,) = counters
+        metric = f"{counter.metric}.sum.peak_sustained"
+        per_cycle = launches.metric(metric) * counter.size
+        rate = time_weighted_mean(launches, per_cycle * clock_of(launches, counter.unit))
         if rate > 0:
             most = _highest_clock(launches, _MAX_DRAM if level == "DRAM" else _MAX_SM)
             boost = time_weighted_mean(launches, per_cycle) * most if level != "L2" else float("nan")
-            times = f" x {factor:g}" if factor != 1 else ""
-            found[level] = Peak(rate, boost, f"{metric}{times} x {unit}__cycles_elapsed.avg.per_second")
+            clock = f"{counter.unit}__cycles_elapsed.avg.per_second"
+            found[level] = Peak(rate, boost, f"{metric}{times_text(counter.size)}", clock)
     return found
 
 
-def _definition(level: str, rule: str) -> tuple[str, int, str]:
-    """Return the metric, the bytes per count and the clock's unit for the peak of a level.
-
-    The level's bytes were counted by the same metric.
-    """
-    if level == "DRAM":
-        return "dram__bytes", 1, "dram"
-    if level == "L2":
-        if "lts2xbar" in rule:
-            return "lts__lts2xbar_cycles_active", SECTOR_BYTES, "lts"
-        return ("l1tex__m_xbar2l1tex_read_bytes", 1, "lts") if "xbar2l1tex" in rule else ("lts__t_bytes", 1, "lts")
-    name = rule.partition(".")[0]
-    return (name, WRITEBACK_BYTES, "l1tex") if "writeback" in name else ("l1tex__t_bytes", 1, "l1tex")
+def several_counters(traffic: Traffic) -> dict[str, list[ByteCounter]]:
+    """Return the levels whose bytes come from several counters, with the counters."""
+    found = {level: counters_of(sourced) for level, sourced in traffic.items()}
+    return {level: counters for level, counters in found.items() if len(counters) > 1}
 
 
 def _vector_peaks(packed: int) -> Iterator[tuple[str, str, float]]:
@@ -150,7 +153,7 @@ def _tensor_peaks(launches: Launches) -> list[tuple[str, str, float]]:
 
 
 def _highest_clock(launches: Launches, names: tuple[str, ...]) -> float:
-    clocks = first_known(len(launches), [(launches.metric(name), "") for name in names]).values
+    clocks = first_known_values(*map(launches.metric, names))
     return time_weighted_mean(launches, clocks) * _KILO
 
 
@@ -199,9 +202,10 @@ def chip_with_roofs(
     # The report's clocks and peaks may be such as no hardware has.
     with figures_of_chip(launches.source, "metrics of the clocks and peaks"):
         figures.operations(peak_rates(launches, fp16_packed=fp16_packed))
-        figures.levels(peak_bandwidths(launches, traffic))
+        figures.levels(peak_bandwidths(launches, traffic), several_counters(traffic))
         chip = figures.chip(precision)
-    return chip, [*_warnings(launches, chip, figures), *_contradictions(launches, sheet if given is not None else None)]
+    warnings = [*_warnings(launches, chip, figures), *_contradictions(launches, sheet if given is not None else None)]
+    return chip, [*warnings, *_no_common_roof(traffic)]
 
 
 @dataclass
@@ -223,7 +227,7 @@ class _ChipFigures:
         sheet = self.sheet
         for precision, peak in found.items():
             self.peak_flops[precision] = peak.rate
-            self.sources[f"peak_flops.{precision}"] = Source(peak.rule, confidence="measured")
+            self.sources[f"peak_flops.{precision}"] = _measured(peak)
             self._add_boost(peak, None, precision)
         if sheet is None:
             return
@@ -234,18 +238,21 @@ class _ChipFigures:
                 self.sources[f"peak_flops.{precision}"] = Source(rule, confidence="derived")
             self.ceilings.append(Ceiling(_SHEET, rate, precision=precision, source=self._sheet_source))
 
-    def levels(self, found: dict[str, Peak]) -> None:
-        """Add the report's bandwidths. Bandwidths that the report lacks come from the data sheet."""
+    def levels(self, found: Mapping[str, Peak], without: Collection[str]) -> None:
+        """Add the report's bandwidths. Bandwidths that the report lacks come from the data sheet.
+
+        The levels in `without` get no bandwidth.
+        """
         memories = [] if self.sheet is None else list(self.sheet.memories.values())
         main = next(iter(memories), None)
         levels = {"DRAM" if memory is main else memory.name: memory for memory in memories}
-        for level in dict.fromkeys(["DRAM", *found, *levels]):
+        for level in (name for name in dict.fromkeys(["DRAM", *found, *levels]) if name not in without):
             peak, memory = found.get(level), levels.get(level)
             capacity = self._capacity(level)
             if peak is not None:
                 known = memory.capacity if memory is not None and capacity is None else capacity
                 self.memories[level] = Memory(level, peak.rate, known)
-                self.sources[f"memories.{level}.bandwidth"] = Source(peak.rule, confidence="measured")
+                self.sources[f"memories.{level}.bandwidth"] = _measured(peak)
                 self._add_boost(peak, level, None)
                 if memory is not None and memory.bandwidth is not None:
                     self.ceilings.append(Ceiling(_SHEET, memory.bandwidth, memory=level, source=self._sheet_source))
@@ -295,13 +302,17 @@ class _ChipFigures:
 
     def _add_boost(self, peak: Peak, memory: str | None, precision: str | None) -> None:
         if peak.boost > 0:
-            source = Source(peak.rule.rpartition(" x ")[0] + " x the highest clock", confidence="derived")
+            source = Source(f"{peak.per_cycle} x the highest clock", confidence="derived")
             self.ceilings.append(Ceiling(_BOOST, peak.boost, memory, precision, source=source))
 
     def _capacity(self, level: str) -> float | None:
         metric = {"DRAM": "device__attribute_total_memory", "L2": "device__attribute_l2_cache_size"}.get(level)
         known = np.nan if metric is None else time_weighted_mean(self.launches, self.launches.metric(metric))
         return float(known) if known > 0 else None
+
+
+def _measured(peak: Peak) -> Source:
+    return Source(f"{peak.per_cycle} x {peak.clock}", confidence="measured")
 
 
 def _looked_up(launches: Launches) -> Chip | None:
@@ -331,6 +342,14 @@ def _contradictions(launches: Launches, given: Chip | None) -> list[str]:
         return []
     what = f"the launches ran on a device of compute capability {known[0]:.1f}, as '{expected.id}' has"
     return [f"{what}, but the data sheet is that of '{given.id or given.name}'"]
+
+
+def _no_common_roof(traffic: Traffic) -> list[str]:
+    return [
+        f"bytes of {level} come from different counters, {listed(map(str, counters))}, whose roofs differ, so {level} "
+        "has no roof: profile all launches with the same metrics"
+        for level, counters in several_counters(traffic).items()
+    ]
 
 
 def _warnings(launches: Launches, chip: Chip | None, figures: _ChipFigures) -> list[str]:

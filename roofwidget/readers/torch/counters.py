@@ -58,8 +58,8 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
         {key: sourced.values for key, sourced in counts.flops.items()} or nothing,
         {level: sourced.values for level, sourced in levels.items()} or nothing,
         origin={
-            **{f"flops:{key}": sourced.rules for key, sourced in counts.flops.items()},
-            **{f"bytes:{level}": sourced.rules for level, sourced in levels.items()},
+            **{f"flops:{key}": sourced.texts for key, sourced in counts.flops.items()},
+            **{f"bytes:{level}": sourced.texts for level, sourced in levels.items()},
         },
         warnings=[_NO_TIME, *messages, *flop_warnings(launches, counts)],
         source=name,
