@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Final
 
@@ -56,7 +57,7 @@ def of_unknown(source: Source) -> ProfileError:
     elif columns := columns_seen(source):
         reason = lacking(columns, found_in(columns).fields)
     elif (look := _look(source)) is not None:
-        reason = f"{look}, {_NO_PROFILE}"
+        reason = f"{look.text}, {_NO_PROFILE}"
     else:
         reason, place = _of_text(source)
     return ProfileError(source.name, f"{reason}; {_SEE}", place=place)
@@ -75,11 +76,16 @@ def of_another(source: Source, module: ModuleType, others: Sequence[ModuleType])
         return ProfileError(source.name, reason)
     look = _look(source)
     if look is None and module.FORMAT != "table" and (columns := columns_seen(source)):
-        look = f"a table with the columns {listed(columns[:_MAX_SHOWN_COLUMNS])}"
-    # If the named format is JSON too, the reader's own error is more precise.
-    if look is None or (look.startswith("JSON") and "json" in module.EXPECTED.casefold()):
+        look = _Look(f"a table with the columns {listed(columns[:_MAX_SHOWN_COLUMNS])}")
+    # If the named format is JSON too (its module says so), the reader's own error is more precise.
+    if look is None or (look.is_json and getattr(module, "IS_JSON", False)):
         return None
-    return ProfileError(source.name, f"{look}, not {module.EXPECTED}")
+    return ProfileError(source.name, f"{look.text}, not {module.EXPECTED}")
+
+
+def of_printed(source: Source, what: str, tool: str, instead: str) -> ProfileError:
+    """Return the error for pages or lines that a tool prints for people, and what to do instead."""
+    return ProfileError(source.name, f"these are {what} that {tool} prints for people; {instead}; {_SEE}")
 
 
 def read_many_hint(source: Source) -> str:
@@ -90,16 +96,24 @@ def read_many_hint(source: Source) -> str:
     return f"; rw.read_many('{source.name.rstrip('/')}/*') reads each file on its own"
 
 
-def _look(source: Source) -> str | None:
-    """Return a description of the file from its first bytes or its JSON; None if the content is of no known kind."""
+@dataclass(frozen=True)
+class _Look:
+    """What a file looks like, for messages, and whether it is JSON that nothing describes more precisely."""
+
+    text: str
+    is_json: bool = False
+
+
+def _look(source: Source) -> _Look | None:
+    """Return what the first bytes of a file or its JSON look like; None if the content is of no known kind."""
     head = source.head[:64].lstrip().lower()
     look = next((what for magic, what in _MAGIC.items() if head.startswith(magic.lower())), None)
     document = None if look else source.document()
     if document is None:
-        return look
+        return _Look(look) if look else None
     if isinstance(document, dict) and {"cells", "nbformat"} <= document.keys():
-        return "a notebook"
-    return f"JSON, {documents.described(document)}"
+        return _Look("a notebook")
+    return _Look(f"JSON, {documents.described(document)}", is_json=True)
 
 
 def _of_text(source: Source) -> tuple[str, str | None]:

@@ -25,6 +25,8 @@ from roofwidget.support.precisions import precision_key
 
 FORMAT: Final = "ert"
 EXPECTED: Final = "the roofline.json of the Empirical Roofline Tool"
+IS_JSON: Final = True
+"""Whether the format is JSON, at least in one of its forms."""
 
 _GIGA: Final = 1e9
 _PRECISION: Final = re.compile(r"\b(?:(?:FP|BF|TF|INT)\d+|DP|SP|HP)\b", re.IGNORECASE)

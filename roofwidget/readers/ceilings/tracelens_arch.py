@@ -21,6 +21,8 @@ from roofwidget.support.precisions import precision_key
 
 FORMAT: Final = "tracelens-arch"
 EXPECTED: Final = "an architecture file of TraceLens (JSON with 'mem_bw_gbps' and 'max_achievable_tflops')"
+IS_JSON: Final = True
+"""Whether the format is JSON, at least in one of its forms."""
 
 _RATES: Final = "max_achievable_tflops"
 _BANDWIDTH: Final = "mem_bw_gbps"

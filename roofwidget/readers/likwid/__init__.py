@@ -37,6 +37,8 @@ from roofwidget.readers.likwid.perfctr import Group, Totals, count, counter_grou
 
 FORMAT: Final = "likwid"
 EXPECTED: Final = "the output of likwid-perfctr (also -O, or its JSON) or of likwid-bench"
+IS_JSON: Final = True
+"""Whether the format is JSON, at least in one of its forms."""
 
 _ERROR: Final = re.compile(
     r"^(?:ERROR\b.*\n)?(.*(?:not allowed|Cannot|cannot|failed|Permission denied).*)$", re.MULTILINE

@@ -29,7 +29,10 @@ FLOPs of tensor cores
     registers: if there are exactly 32 hfma thread instructions per tensor instruction, neither of the two kinds of
     instructions is counted. hfma is also left out if the tensor pipe has no counter and no other half-precision
     arithmetic was counted. From Hopper on, counters that are all 0 prove nothing: the FLOPs are unknown if the kernel's
-    name indicates tensor cores, and a busy kernel gets a warning. For both kinds of kernels
+    name indicates tensor cores, and a busy kernel gets a warning. Only zeros of a whole pipe or subpipe
+    (``sm__inst_executed_pipe_tensor``, ``…_subpipe_hmma``, ``sm__pipe_tensor_cycles_active``) mean no tensor work, if
+    the counter is above 0 for another launch of the file. Instructions, active cycles or a share of a pipe above 0 show
+    tensor work, but do not count it: without another counter the FLOPs are unknown. For all these kernels
     ``flops={"nvjet": "155 GFLOP"}`` sets the FLOPs of one launch by kernel name (a number, text, a mapping by
     precision, or an `Op` with the kernel's shapes).
 operations of integers
@@ -41,6 +44,8 @@ bytes
     DRAM: ``dram__bytes``, else reads and writes, else sectors. L2: ``lts__t_bytes``, else sectors, else the traffic
     between L2 and the SMs. Nsight's own charts changed the definition of L2 bytes between versions, so never compare
     two files whose L2 bytes have different rules. L1: ``l1tex__t_bytes``, else the bytes written back to registers.
+    Each of these counters has its own peak. If the launches of a file have bytes of a level from different counters, no
+    peak bounds them all, so this level has no roof, and a warning names the counters.
 ceilings
     `Kernels.chip` has the report's peaks per cycle times the measured clock, because ncu locks the clock to its base
     value. It also has the ceilings ``boost clock`` and, if the catalogue knows the device or ``chip`` names it,
@@ -146,7 +151,7 @@ def _passes_in(folder: Source) -> Iterable[Source]:
 
 def _is_ncu_line(line: str) -> bool:
     """Whether a line is a table header of ncu or one of its messages."""
-    if line.startswith(("==PROF==", "==ERROR==")):
+    if line.startswith(("==PROF==", "==WARNING==", "==ERROR==")):
         return True
     if "Kernel Name" not in line:
         return False

@@ -22,6 +22,7 @@ from roofwidget.readers.ncu.flops import (
     count_flops,
     integer_operations,
     match_given,
+    tensor_activity,
 )
 from roofwidget.readers.ncu.metrics import (
     LAUNCH_FIELDS,
@@ -43,6 +44,7 @@ from roofwidget.support.precisions import is_integer
 # -- warnings ------------------------------------------------------------------------------------------------------
 
 _MAX_NAME_CHARS: Final = 40
+_MAX_METRICS: Final = 3
 _BUSY: Final = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
 _BUSY_PERCENT: Final = 50
 _GIVE: Final = "set them by name, such as flops={'gemm': '155 GFLOP'}"
@@ -76,13 +78,19 @@ def launch_warnings(launches: Launches, counts: FlopCounts, time: Sourced, traff
             f"tensor instructions without a shape in the name in {_which(launches, where)}: "
             f"their FLOPs are unknown; {_GIVE}"
         )
-    uncounted = is_unknown & tensor.is_unknown & ~tensor.is_counted
+    active = tensor.is_active & is_unknown
+    if active.any():
+        remarks.append(
+            f"a tensor pipe was active in {_which(launches, active)}, as {_activity(launches, active)} shows, but no "
+            f"counter has its FLOPs: they are unknown; {_GIVE}"
+        )
+    uncounted = is_unknown & tensor.is_unknown & ~tensor.is_counted & ~active
     if uncounted.any():
         remarks.append(
             f"no counter of tensor cores for {_which(launches, uncounted)}, whose name indicates them: "
             f"their FLOPs are unknown; {_GIVE}"
         )
-    rest = is_unknown & ~zero & ~uncounted & ~tensor.no_shape
+    rest = is_unknown & ~zero & ~active & ~uncounted & ~tensor.no_shape
     if rest.any():
         remarks.append(f"FLOPs are unknown for {_how_many(launches, rest)}: the file does not count them all; {_GIVE}")
     remarks += [] if INTEGER in counts.flops else _integers_left_out(launches, counts)
@@ -154,8 +162,18 @@ def _names(launches: Launches, where: Mask) -> str:
 
 def _counters(launches: Launches) -> str:
     paths = [name for name in launches.metrics if name.startswith("sm__ops_path_tensor_") and name.endswith(".sum")]
-    names = sorted(paths or [name for name in launches.metrics if "pipe_tensor" in name])
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004 - a line
+    return _named(sorted(paths) or list(tensor_activity(launches)))
+
+
+def _named(metrics: Sequence[str]) -> str:
+    more = len(metrics) - _MAX_METRICS
+    return ", ".join(metrics[:_MAX_METRICS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _activity(launches: Launches, where: Mask) -> str:
+    """Return the metrics that show a tensor pipe's work in some of the launches."""
+    names = [name for name, column in tensor_activity(launches).items() if (column[where] > 0).any()]
+    return _named(names)
 
 
 # -- kernels -------------------------------------------------------------------------------------------------------

@@ -219,10 +219,19 @@ _GA100: Final = 8.0
 _HOPPER: Final = 9.0
 _WARP: Final = 32
 _VOLTA_SHAPE: Final = MmaShape("884", 512, "fp16")
-_PIPE: Final = re.compile(r"(?P<base>(?:sm|smsp)__inst_executed_pipe_tensor_op_[a-z]+)\.sum(?:\..*)?")
-_PIPE_ACTIVE: Final = re.compile(
-    r"(?:sm__pipe_tensor\w*cycles_active|(?:sm|smsp)__inst_executed_pipe_tensor\w*)\.avg\.pct.*"
+# Counters of instructions: of a subpipe such as hmma, of an operation, or of an operation within a subpipe.
+_PIPE: Final = re.compile(
+    r"(?P<base>(?P<unit>sm|smsp)__inst_executed_pipe_tensor(?:_subpipe_[a-z0-9]+)?(?:_op_[a-z0-9]+)?)\.sum(?:\..*)?"
 )
+# Whatever is above 0 if a tensor pipe worked: instructions, active cycles, and shares of their peaks. The peak itself
+# and register moves prove nothing.
+_ACTIVITY: Final = re.compile(
+    r"(?:sm|smsp)__(?:inst_executed_pipe_(?:tensor|tc|fp64_op_dmma)(?!\w*_type_hfma2)\w*"
+    r"|pipe_(?:tensor|tc)\w*cycles_active)\.(?:sum|avg)(?!\.peak_sustained)(?:\..*)?"
+)
+# Instructions of the new tensor cores are in the counters of a whole pipe or subpipe, but not in those of the older
+# operations.
+_WHOLE_PIPE: Final = re.compile(r"(?:sm|smsp)__(?:inst_executed_)?pipe_tensor(?!\w*_op_)\w*\..*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +246,8 @@ class TensorWork:
         Mask: true where tensor cores did work that no counter has, certainly or probably.
     is_counted
         Mask: true where some counter of the tensor cores exists.
+    is_active
+        Mask: true where a tensor pipe worked, but its FLOPs were not counted.
     all_zero
         Mask: true where all counters of the tensor cores are 0, on a chip whose counters are 0 even if tensor cores
         worked.
@@ -254,6 +265,7 @@ class TensorWork:
     flops: Mapping[str, Sourced]
     is_unknown: Mask
     is_counted: Mask
+    is_active: Mask
     all_zero: Mask
     moves: Mask
     may_move: Mask
@@ -293,33 +305,61 @@ def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> Tens
     says = {name: is_tensor_name(name) for name in set(launches.names)}
     named = np.array([says[name] for name in launches.names], dtype=np.bool_)
     is_counted = ~np.isnan(paths.total) | ~np.isnan(executed)
-    all_zero = is_new & is_counted & ~is_told & ~(executed > 0)
-    busy = is_new & ~is_told & ((executed > 0) | (_pipe_active_percent(launches) > 0))
-    is_unknown = no_shape | busy | (all_zero & named) | (~is_counted & named)
+    # The pipe of GA100 is active for register moves too, so there the name decides.
+    is_seen = (_most_activity(launches) > 0) & (is_new | (np.isnan(executed) & (~is_ga100 | named)))
+    is_active = ~is_told & is_seen
+    all_zero = is_new & is_counted & ~is_told & ~is_seen & ~_is_idle(launches)
+    is_unknown = no_shape | is_active | (all_zero & named) | (~is_counted & named)
     flops = {**estimated, **paths.flops}
     for key in estimated.keys() & paths.flops.keys():
         flops[key] = paths.flops[key].or_else(estimated[key])
-    return TensorWork(flops, is_unknown, is_counted, all_zero, moves, may_move, no_shape, paths.sparse)
+    return TensorWork(flops, is_unknown, is_counted, is_active, all_zero, moves, may_move, no_shape, paths.sparse)
 
 
 def _instructions(launches: Launches) -> Sourced:
     """Return the instructions that the tensor pipe executed for matrix products."""
     n = len(launches)
     sourced = amount(launches, ["sm__inst_executed_pipe_tensor", "smsp__inst_executed_pipe_tensor"])
-    bases = dict.fromkeys(found["base"] for found in map(_PIPE.fullmatch, launches.metrics) if found)
-    parts = [amount(launches, [base]) for base in bases]
-    summed = sum_of_known([part.values for part in parts], n)
-    never = np.where(_pipe_active_percent(launches) == 0, 0.0, np.nan)
-    rest = [(summed, " + ".join(f"{base}.sum" for base in bases)), (never, "pipe never active")]
-    sourced = sourced.or_else(first_known(n, rest))
+    for unit in ("sm", "smsp"):
+        bases = _disjoint_counters(launches, unit)
+        summed = sum_of_known([amount(launches, [base]).values for base in bases], n)
+        sourced = sourced.or_else(first_known(n, [(summed, Rule(" + ".join(f"{base}.sum" for base in bases)))]))
+    never = np.where(_most_activity(launches) == 0, 0.0, np.nan)
+    sourced = sourced.or_else(first_known(n, [(never, Rule("pipe never active"))]))
     moves = amount(launches, [f"{unit}__inst_executed_pipe_tensor_op_hmma_type_hfma2" for unit in ("sm", "smsp")])
     return Sourced(np.maximum(sourced.values - np.nan_to_num(moves.values), 0), sourced.rules)
 
 
-def _pipe_active_percent(launches: Launches) -> Floats:
-    """Return how long a tensor pipe was active, % of the time; NaN where unknown."""
-    shares = [column for name, column in launches.metrics.items() if _PIPE_ACTIVE.fullmatch(name)]
-    return np.fmax.reduce(shares) if shares else np.full(len(launches), np.nan)
+def _disjoint_counters(launches: Launches, unit: str) -> list[str]:
+    """Return the counters of instructions of a unit that no other of its counters includes, sorted."""
+    found = [match for match in map(_PIPE.fullmatch, launches.metrics) if match and match["unit"] == unit]
+    bases = sorted({match["base"] for match in found})
+    return [base for base in bases if not any(base.startswith(f"{other}_") for other in bases)]
+
+
+def tensor_activity(launches: Launches) -> dict[str, Floats]:
+    """Return the metrics that are above 0 where a tensor pipe worked, sorted by name."""
+    return {name: launches.metrics[name] for name in sorted(launches.metrics) if _ACTIVITY.fullmatch(name)}
+
+
+def _most_activity(launches: Launches) -> Floats:
+    """Return the largest of the metrics of a pipe's activity, shape (n,): only its sign has a meaning; NaN: unknown."""
+    columns = list(tensor_activity(launches).values())
+    return np.fmax.reduce(columns) if columns else np.full(len(launches), np.nan)
+
+
+def _is_idle(launches: Launches) -> Mask:
+    """Return a mask, shape (n,): true where the tensor pipe certainly did nothing.
+
+    A zero is certain if the counter has the instructions of new tensor cores, and counts for another launch of the same
+    compute capability: then it counts on this chip.
+    """
+    capability = np.nan_to_num(launches.capability)
+    idle = np.zeros(len(launches), dtype=np.bool_)
+    for name, column in tensor_activity(launches).items():
+        if _WHOLE_PIPE.fullmatch(name):
+            idle |= (column == 0) & np.isin(capability, capability[column > 0])
+    return idle
 
 
 def _by_shape(launches: Launches, instructions: Sourced, wanted: Mask) -> tuple[dict[str, Sourced], Mask]:
@@ -448,9 +488,11 @@ def _executed(launches: Launches, word: str, *, shown: str) -> Sourced:
 
 def _reasons(tensor: TensorWork, known: Floats, is_known: Mask) -> Texts:
     reasons = np.full(len(known), "unknown: the file has no counter of FLOPs", dtype=object)
+    reasons[tensor.is_counted] = "unknown: tensor cores were counted, but not the other units"
     reasons[~np.isnan(known)] = "unknown: only some kinds of FLOPs were counted, all 0"
     reasons[tensor.all_zero] = "unknown: all counters of tensor cores are 0, which proves nothing on this chip"
     reasons[tensor.is_unknown & ~tensor.is_counted] = "unknown: the name indicates tensor cores, which were not counted"
+    reasons[tensor.is_active] = "unknown: a tensor pipe was active, but its FLOPs were not counted"
     reasons[tensor.no_shape] = "unknown: tensor instructions were counted, but the name does not have their shape"
     reasons[is_known] = None
     return reasons

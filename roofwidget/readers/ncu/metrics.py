@@ -97,8 +97,8 @@ WANTED_METRICS: Final = re.compile(
             rf"(?:sm|smsp|l1tex|lts|dram)__cycles_elapsed{_FORMS}",
             r"(?:derived__)?(?:sm|smsp)__sass_thread_inst_executed_op_(?:[dfh](?:add|mul|fma)|integer)_pred_on(?:_x[24])?"
             + _FORMS,
-            r"(?:sm|smsp)__inst_executed_pipe_tensor(?:_op_[a-z]+(?:_type_hfma2)?)?(?:\.sum.*|\.avg\.pct.*)",
-            r"sm__pipe_tensor\w*cycles_active\.avg\.pct_of_peak_sustained_(?:active|elapsed)",
+            r"(?:sm|smsp)__inst_executed_pipe_(?:tensor|tc|fp64_op_dmma)(?:_\w+)?\.(?:sum|avg)(?:\..*)?",
+            r"(?:sm|smsp)__pipe_(?:tensor|tc)\w*cycles_active\.(?:sum|avg)(?:\..*)?",
             r"sm__ops_path_tensor_\w+" + _FORMS,
             r"dram__bytes(?:_read|_write|_op_read|_op_write)?" + _FORMS,
             r"dram__sectors_(?:read|write)\.sum",

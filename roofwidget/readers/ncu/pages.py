@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
+from roofwidget.readers import refusals
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import HEAD_BYTES, Source
 from roofwidget.readers.ncu.metrics import (
@@ -22,7 +23,7 @@ from roofwidget.readers.ncu.metrics import (
     is_count_unit,
 )
 from roofwidget.readers.tables import notation
-from roofwidget.readers.tables.delimited import DelimitedTable, read_table
+from roofwidget.readers.tables.delimited import DelimitedTable, NoHeaderError, read_table
 
 # -- labels of the pages for people --------------------------------------------------------------------------------
 
@@ -60,6 +61,7 @@ def metric_of(label: str, unit: str) -> str | None:
 # -- tables --------------------------------------------------------------------------------------------------------
 
 COMMAND: Final = "ncu --set roofline -o profile ./program"
+_TABLE_COMMAND: Final = "ncu --csv --page raw --print-units base"
 
 _KERNEL, _METRIC, _UNIT, _VALUE = "Kernel Name", "Metric Name", "Metric Unit", "Metric Value"
 _RULE: Final = "Rule Name"
@@ -74,6 +76,9 @@ _NUMBERS: Final = frozenset({_VALUE, _AVERAGE, _MINIMUM, _MAXIMUM, _INVOCATIONS}
 _BRACKETED: Final = re.compile(r"(\S+__\S+) \[(.*)\]")
 _PRINTED: Final = re.compile(r"^ +Section: .+\n(?:[^,\n]*\n)?? +-{3,} -{3,}", re.MULTILINE)
 _MESSAGE: Final = re.compile(r"^==(?:ERROR|WARNING)== *(.+)$", re.MULTILINE)
+_PROFILING: Final = re.compile(r"^==PROF== Profiling ", re.MULTILINE)
+_REPORT: Final = re.compile(r"^==PROF== Report: *(\S.*?)\s*$", re.MULTILINE)
+_ANY_LINE: Final = re.compile(r"^==(?:PROF|ERROR|WARNING)==", re.MULTILINE)
 _MAY_GROUP: Final = re.compile(r"\d{1,3}\.\d{3}")
 _FAILED: Final = "(!)"
 _MAX_MESSAGE_CHARS: Final = 300
@@ -119,7 +124,12 @@ def read_pages(source: Source) -> Launches:
             return False
         return len(cells) > names.index(_METRIC) and any(cells[names.index(_VALUE) :])
 
-    rows = read_table(source, header=header, short=short, plain=plain)
+    try:
+        rows = read_table(source, header=header, short=short, plain=plain)
+    except NoHeaderError:
+        if _ANY_LINE.search(source.first) is None and not is_printed(source.first):
+            raise
+        raise _nothing(source) from None
     launches = _Long(rows).launches() if _METRIC in rows.columns else _wide(rows)
     if not len(launches):
         raise _nothing(source)
@@ -141,14 +151,20 @@ def is_printed(text: str) -> bool:
 
 
 def _nothing(source: Source) -> ProfileError:
-    if is_printed(source.beginning):
-        reason = (
-            "these are pages that ncu prints for people; use --csv: ncu --csv --page raw --print-units base -i REPORT"
-        )
-        return ProfileError(source.name, f"{reason}, or read the report itself, as '{COMMAND}' writes it")
-    message = _MESSAGE.search(source.beginning)
+    """Return the error for a text without a table: printed pages, the log of a report, or an error of ncu."""
+    text = source.first
+    report = _REPORT.search(text)
+    if report is not None:
+        reason = f"this is the log of ncu, and the profile is in the report {report[1][:_MAX_MESSAGE_CHARS]!r}: read it"
+        return ProfileError(source.name, reason)
+    message = _MESSAGE.search(text)
     words = f"; ncu said: {message[1].strip()[:_MAX_MESSAGE_CHARS]}" if message else ""
-    return ProfileError(source.name, f"no kernel was profiled{words}; profile again, for example with '{COMMAND}'")
+    has_pages = is_printed(text)
+    if has_pages or (_PROFILING.search(text) and not message):
+        instead = f"use --csv: {_TABLE_COMMAND} ./program (or -i REPORT), or read the report that '{COMMAND}' writes"
+        return refusals.of_printed(source, "pages" if has_pages else "lines", "ncu", instead)
+    again = f"profile again, for example with '{COMMAND}', or with '{_TABLE_COMMAND} ./program' for a table"
+    return ProfileError(source.name, f"no kernel was profiled{words}; {again}")
 
 
 class _Long:

@@ -68,6 +68,8 @@ from roofwidget.support.did_you_mean import listed
 
 FORMAT: Final = "table"
 EXPECTED: Final = "a table (CSV, Parquet, JSON records) with a column of names and columns of FLOPs, bytes or seconds"
+IS_JSON: Final = True
+"""Whether the format is JSON, at least in one of its forms."""
 
 _PARQUET: Final = b"PAR1"
 _HOW: Final = "pass columns="

@@ -38,6 +38,8 @@ from roofwidget.readers.xprof.table import GIBI, GIGA, XProfTable, shown, text_c
 
 FORMAT: Final = "xprof-cli"
 EXPECTED: Final = "the JSON that 'xprof get_roofline_model' prints"
+IS_JSON: Final = True
+"""Whether the format is JSON, at least in one of its forms."""
 
 _MILLI: Final = 1e-3
 _DERIVED: Final = "derived_from_shapes"

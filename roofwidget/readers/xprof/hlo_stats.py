@@ -39,6 +39,8 @@ from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column
 
 FORMAT: Final = "xprof-hlo-stats"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'hlo_stats'"
+IS_JSON: Final = True
+"""Whether the format is JSON, at least in one of its forms."""
 
 _OWN_COLUMNS: Final = frozenset(("hlo_op_name", "hlo_op_expression"))
 _TOOLS: Final = ("roofline_model", "cli_roofline", "roofline")

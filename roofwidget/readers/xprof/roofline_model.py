@@ -60,6 +60,8 @@ from roofwidget.readers.xprof.table import (
 
 FORMAT: Final = "xprof"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'roofline_model'"
+IS_JSON: Final = True
+"""Whether the format is JSON, at least in one of its forms."""
 
 # Only the table ``roofline_model`` has these columns. Most other columns are also in XProf's other tables.
 _OWN_COLUMNS: Final = ("include_infeed_outfeed", "roofline_efficiency", "bottleneck_operational_intensity")
