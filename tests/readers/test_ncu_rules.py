@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roofwidget.readers import read
 from roofwidget.readers.ncu.flops import is_tensor_name, mma_shape
@@ -193,6 +195,98 @@ def test_from_hopper_on_instructions_of_the_tensor_pipe_are_never_multiplied() -
     assert np.isnan(kernels.flops[0])
 
 
+HMMA = "sm__inst_executed_pipe_tensor_subpipe_hmma"
+SHARE = ".avg.pct_of_peak_sustained_active"
+FP32 = {f"{SASS}f{form}_pred_on.sum": "50" for form in ("add", "mul", "fma")}
+
+
+def lines(*rows: dict[str, str], names: tuple[str, ...], cc: str = "10.0", **options: Any) -> Kernels:
+    """Read a table with a row per metric, of several launches."""
+    told = [
+        f'"{n}","5","{names[n]}","{cc}","{metric}","","{value}"'
+        for n, row in enumerate(rows)
+        for metric, value in (MICROSECOND | row).items()
+    ]
+    return read("\n".join([HEADER, *told, ""]).encode(), **options)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        f"{HMMA}{SHARE}",
+        f"{HMMA}.avg.pct_of_peak_sustained_elapsed",
+        f"{HMMA}.sum",
+        f"{HMMA}_op_hmma.sum",
+        "sm__inst_executed_pipe_tensor_op_gmma.avg.pct_of_peak_sustained_active",
+        "sm__inst_executed_pipe_tc.sum",
+        "sm__pipe_tensor_subpipe_hmma_cycles_active.avg.pct_of_peak_sustained_elapsed",
+        "sm__pipe_tc_cycles_active.avg.pct_of_peak_sustained_elapsed",
+        "sm__pipe_tensor_cycles_active.sum",
+    ],
+)
+@pytest.mark.parametrize("name", ["nvjet_sm100_tst_128x256", "k"])
+def test_activity_of_a_tensor_pipe_is_evidence_of_tensor_work_and_no_count(metric: str, name: str) -> None:
+    kernels = launch({metric: "43"} | FP32, name=name, cc="10.0")
+    assert np.isnan(kernels.flops[0])
+    assert kernels.origin["flops"][0] == "unknown: a tensor pipe was active, but its FLOPs were not counted"
+    assert said(kernels, f"a tensor pipe was active in this launch ('{name}'), as {metric} shows, but no counter has")
+    assert not said(kernels, "no counter of tensor cores")
+    known = launch({metric: "43"} | FP32, name=name, cc="10.0", flops={name: "155 GFLOP"})
+    assert known.flops.tolist() == [155e9]
+
+
+def test_activity_beside_a_counter_of_flops_adds_nothing() -> None:
+    counted = {f"{PATH}src_bf16_dst_fp32.sum": "9000", f"{HMMA}{SHARE}": "43"}
+    kernels = launch(counted, name="nvjet", cc="10.0")
+    assert kernels.flops_by_precision["bf16"].tolist() == [9000]
+    assert not said(kernels, "a tensor pipe was active")
+
+
+@pytest.mark.parametrize("metric", [f"{HMMA}.sum.peak_sustained", "sm__inst_executed_pipe_tensor.sum.peak_sustained"])
+def test_the_peak_of_a_tensor_pipe_is_no_activity(metric: str) -> None:
+    assert launch({metric: "43"} | FP32, cc="10.0").flops.tolist() == [200]
+
+
+def test_a_share_of_the_pipe_of_ga100_may_be_register_moves_but_for_a_name_of_tensor_cores() -> None:
+    share = {"sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_active": "12"} | FP32
+    assert launch(share, name="ampere_sgemm_128x64_nn", cc="8.0").flops.tolist() == [200]
+    kernels = launch(share, name="ampere_s16816gemm_fp16", cc="8.0")
+    assert np.isnan(kernels.flops[0])
+    assert said(kernels, "a tensor pipe was active")
+    assert np.isnan(launch(share, name="k", cc="8.6").flops[0])
+
+
+@pytest.mark.parametrize("metric", [f"{HMMA}.sum", f"{HMMA}{SHARE}", "sm__pipe_tensor_cycles_active.avg.per_second"])
+def test_zeros_of_a_pipe_that_counts_for_another_launch_are_zeros(metric: str) -> None:
+    names = ("nvjet_sm100_tst", "fmha_reduce", "norm")
+    kernels = lines({metric: "8"} | FP32, {metric: "0"} | FP32, {metric: "0"} | FP32, names=names)
+    np.testing.assert_array_equal(kernels.flops, [np.nan, 200, 200])
+    assert not said(kernels, "are 0")
+    alone = lines({metric: "0"} | FP32, {metric: "0"} | FP32, names=names[1:])
+    np.testing.assert_array_equal(alone.flops, [np.nan, 200])
+    assert said(alone, "all tensor counters are 0 for 1 of 2 launches ('fmha_reduce')")
+
+
+@pytest.mark.parametrize("metric", [f"{HMMA}_op_hmma.sum", f"{PATH}op_hmma_src_bf16_dst_fp32_sparsity_off.sum"])
+def test_zeros_of_an_operation_that_new_tensor_cores_do_not_use_prove_nothing(metric: str) -> None:
+    kernels = lines({metric: "8"}, {metric: "0"} | FP32, names=("flash_fwd", "nvjet_sm100_tst"))
+    assert np.isnan(kernels.flops[1])
+    assert said(kernels, "all tensor counters are 0 for 1 of 2 launches ('nvjet_sm100_tst')")
+
+
+def test_zero_tensor_work_leaves_flops_unknown_where_other_units_were_not_counted() -> None:
+    kernels = lines({f"{HMMA}.sum": "8"}, {f"{HMMA}.sum": "0"}, names=("nvjet", "norm"))
+    assert np.isnan(kernels.flops).all()
+    assert kernels.origin["flops"][1] == "unknown: tensor cores were counted, but not the other units"
+
+
+def test_counters_of_a_subpipe_and_of_its_operations_are_not_added() -> None:
+    parts = {"sm__inst_executed_pipe_tensor_op_hmma.sum": "3", "smsp__inst_executed_pipe_tensor_op_hmma.sum": "3"}
+    assert launch(parts, name="ampere_fp16_s16816gemm", cc="8.6").flops.tolist() == [3 * 4096]
+    nested = {f"{HMMA}.sum": "3", f"{HMMA}_op_hmma.sum": "3"}
+    assert launch(nested, name="ampere_fp16_s16816gemm", cc="8.9").flops.tolist() == [3 * 4096]
+
+
 def test_a_tensor_kernel_whose_tensor_work_nothing_counted_is_unknown_not_small() -> None:
     kernels = launch({f"{SASS}ffma_pred_on.sum": "10"}, name="ampere_s16816gemm_fp16", cc="8.0")
     assert np.isnan(kernels.flops[0])
@@ -233,6 +327,116 @@ def test_the_bandwidth_of_a_level_has_the_definition_of_its_bytes() -> None:
     chip = launch(rates | crossing | {"sm__cycles_elapsed.avg.per_second": "1,000,000"}, chip="a100-pcie-40gb").chip
     assert chip is not None
     assert chip.bandwidth("L2") == 32 * 96 * 1e6
+
+
+# Peaks per cycle of a clock of 1 GHz, and bytes of DRAM: a chip needs FP32 and DRAM.
+PEAKS = {
+    "dram__bytes.sum": "64",
+    "sm__cycles_elapsed.avg.per_second": "1000000000",
+    "lts__cycles_elapsed.avg.per_second": "1000000000",
+    "dram__cycles_elapsed.avg.per_second": "1000000000",
+    "l1tex__cycles_elapsed.avg.per_second": "1000000000",
+    f"sm__{SASS.removeprefix('smsp__')}ffma_pred_on.sum.peak_sustained": "8192",
+    "dram__bytes.sum.peak_sustained": "2048",
+    "lts__t_bytes.sum.peak_sustained": "5120",
+    "lts__lts2xbar_cycles_active.sum.peak_sustained": "80",
+    "l1tex__t_bytes.sum.peak_sustained": "8000",
+    "l1tex__lsu_writeback_active_mem_lg.sum.peak_sustained": "50",
+}
+BY_BYTES = {"lts__t_bytes.sum": "2000000"}
+BY_CROSSINGS = {"lts__lts2xbar_cycles_active.sum": "62500"}
+
+
+def table(rows: list[dict[str, str]], **options: Any) -> Kernels:
+    """Read a table with a row per launch, of one microsecond if the row has no time."""
+    told = [MICROSECOND | PEAKS | row for row in rows]
+    metrics = sorted({metric for row in told for metric in row})
+    lines = [
+        ["ID", "Process ID", "Kernel Name", "CC", *metrics],
+        ["", "", "", "", *("ns" if m.startswith("gpu") else "" for m in metrics)],
+    ]
+    lines += [[str(n), "5", "k", "9.0", *(row.get(m, "") for m in metrics)] for n, row in enumerate(told)]
+    return read("".join(",".join(f'"{cell}"' for cell in line) + "\n" for line in lines).encode(), **options)
+
+
+@pytest.mark.parametrize(("row", "bandwidth"), [(BY_BYTES, 5.12e12), (BY_CROSSINGS, 2.56e12)])
+def test_bytes_of_each_counter_of_l2_are_below_the_roof_of_their_own_counter(
+    row: dict[str, str], bandwidth: float
+) -> None:
+    kernels = table([row, row])
+    assert kernels.bytes_by_level["L2"].tolist() == [2e6, 2e6]
+    assert kernels.chip is not None
+    assert kernels.chip.bandwidth("L2") == bandwidth
+
+
+@pytest.mark.parametrize("chip", [None, "h100-sxm"])
+@pytest.mark.parametrize("rows", [[BY_BYTES, BY_CROSSINGS], [BY_CROSSINGS, BY_BYTES], [{}, BY_CROSSINGS, BY_BYTES]])
+def test_bytes_of_a_level_from_different_counters_have_no_roof_in_common_and_say_so(
+    rows: list[dict[str, str]], chip: str | None
+) -> None:
+    kernels = table(rows, chip=chip)
+    assert kernels.bytes_by_level["L2"][-2:].tolist() == [2e6, 2e6]
+    assert kernels.chip is not None
+    assert "L2" not in kernels.chip.memories
+    assert {ceiling.memory for ceiling in kernels.chip.ceilings} <= {None, "DRAM", "L1"}
+    assert said(
+        kernels,
+        "bytes of L2 come from different counters, 'lts__lts2xbar_cycles_active x 32', 'lts__t_bytes', whose roofs "
+        "differ, so L2 has no roof: profile all launches with the same metrics",
+    )
+
+
+def test_parts_and_sums_of_one_counter_share_its_roof() -> None:
+    parts = [
+        {"lts__t_sectors.sum": "100"},
+        BY_BYTES,
+        {f"lts__t_sectors_op_{each}.sum": "25" for each in ("read", "write", "atom", "red")},
+    ]
+    kernels = table(parts)
+    assert kernels.bytes_by_level["L2"].tolist() == [3200, 2e6, 3200]
+    assert kernels.chip is not None
+    assert kernels.chip.bandwidth("L2") == 5.12e12
+    assert not said(kernels, "different counters")
+
+
+ANY_LAUNCH = st.fixed_dictionaries(
+    {},
+    optional={
+        "gpu__time_duration.sum": st.integers(1, 9999).map(str),
+        "sm__cycles_elapsed.avg.per_second": st.sampled_from(["1000000000", "1100000001", "999999937"]),
+        "lts__t_bytes.sum": st.sampled_from(["64", "128"]),
+        "lts__lts2xbar_cycles_active.sum": st.just("3"),
+        "l1tex__m_xbar2l1tex_read_bytes.sum": st.just("9"),
+        "l1tex__t_bytes.sum": st.just("7"),
+        "l1tex__lsu_writeback_active_mem_lg.sum": st.just("2"),
+        "dram__bytes.sum": st.sampled_from(["1", "32"]),
+        f"{SASS}ffma_pred_on.sum": st.sampled_from(["0", "5"]),
+        f"{PATH}src_bf16_dst_fp32.sum": st.sampled_from(["0", "512"]),
+        "sm__inst_executed_pipe_tensor_subpipe_hmma.sum": st.sampled_from(["0", "8"]),
+    },
+)
+
+
+@given(
+    st.lists(ANY_LAUNCH, min_size=2, max_size=5).flatmap(
+        lambda rows: st.tuples(st.just(rows), st.permutations(range(len(rows))))
+    )
+)
+def test_roofs_numbers_and_warnings_do_not_depend_on_the_order_of_launches(
+    drawn: tuple[list[dict[str, str]], list[int]],
+) -> None:
+    rows, order = drawn
+    kernels, permuted = table(rows), table([rows[row] for row in order])
+    assert permuted.chip == kernels.chip
+    assert set(permuted.warnings) == set(kernels.warnings)
+    for mine, theirs in (
+        (kernels.bytes_by_level, permuted.bytes_by_level),
+        (kernels.flops_by_precision, permuted.flops_by_precision),
+        ({"time": kernels.time}, {"time": permuted.time}),
+    ):
+        assert mine.keys() == theirs.keys()
+        for key, column in mine.items():
+            np.testing.assert_array_equal(theirs[key], column[order])
 
 
 def test_without_a_peak_of_some_precision_there_is_no_chip_until_it_is_named() -> None:

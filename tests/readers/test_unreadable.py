@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,34 @@ def test_pages_that_ncu_prints_for_people_say_to_use_csv(text: str) -> None:
         ProfileError, match=r"^buffer: these are pages that ncu prints for people; use --csv: ncu --csv"
     ):
         rw.read(text.encode())
+
+
+PROGRAM = "".join(f"step {step} loss 0.5\n" for step in range(5000))
+PROFILING = (
+    '==PROF== Connected to process 4711 (/a/saxpy)\n==PROF== Profiling "saxpy" - 0: 0%....100% - 8 passes\n'
+)
+
+
+@pytest.mark.parametrize("name", [None, "ncu"])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (PROFILING, "these are lines that ncu prints for people; use --csv: ncu --csv --page raw"),
+        (PROFILING + PROGRAM + PRINTED, "these are pages that ncu prints for people; use --csv: ncu --csv --page raw"),
+        (PROFILING + PROGRAM.replace(" ", ", ") + PRINTED, "these are pages that ncu prints for people; use --csv"),
+        (f"{PROFILING}==PROF== Report: /tmp/a.ncu-rep\n", "the profile is in the report '/tmp/a.ncu-rep': read it"),
+        ("==WARNING== No kernels were profiled.\n", "no kernel was profiled; ncu said: No kernels were profiled"),
+        (f"{PROFILING}==ERROR== No.\n", "no kernel was profiled; ncu said: No.; profile again, for example with 'ncu"),
+    ],
+)
+def test_lines_of_ncu_without_a_table_say_how_to_make_one(text: str, told: str, name: str | None) -> None:
+    with pytest.raises(ProfileError, match=re.escape(told)):
+        rw.read(text.encode(), format=name)
+
+
+def test_a_table_of_ncu_after_much_output_of_the_program_is_read() -> None:
+    table = '"ID","Kernel Name","Metric Name","Metric Value"\n"0","k","gpu__time_duration.sum","1000"\n'
+    assert rw.read((PROFILING + PROGRAM + table).encode()).time.tolist() == [1e-6]
 
 
 def field(tag: int, content: bytes) -> bytes:

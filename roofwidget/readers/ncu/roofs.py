@@ -274,7 +274,9 @@ class _ChipFigures:
             or main.name not in {"DRAM", *list(self.sheet.memories if self.sheet else ())[:1]}
         ):
             return None
-        name = next((name for name in self.launches.device if name), "") or (self.sheet.name if self.sheet else "GPU")
+        names = {name for name in self.launches.device if name}
+        # If the launches ran on several devices, the user named the chip.
+        name = names.pop() if len(names) == 1 else self.sheet.name if self.sheet else "GPU"
         at = f" at {self.clock / _GIGA:.4g} GHz" if self.clock > 0 else ""
         figures = {*(f"peak_flops.{p}" for p in self.peak_flops), *(f"memories.{m}.bandwidth" for m in self.memories)}
         return Chip(
@@ -324,24 +326,29 @@ def _looked_up(launches: Launches) -> Chip | None:
         return None
 
 
+def _capabilities(launches: Launches) -> list[float]:
+    """Return the different compute capabilities of the launches, in ascending order."""
+    return sorted({float(capability) for capability in launches.capability if capability > 0})
+
+
 def advised_chip(launches: Launches) -> str:
     """Return how to name a chip of the launches' compute capability, for messages."""
-    known = launches.capability[launches.capability > 0]
-    capability = float(known[0]) if len(known) else None
+    capability = min(_capabilities(launches), default=None)
     about = f" (compute capability {capability:.1f})" if capability is not None else ""
     return f"such as chip='{chip_of_capability(capability)}'{about}"
 
 
 def _contradictions(launches: Launches, given: Chip | None) -> list[str]:
     """Warn if the user named a chip of another generation than the device's."""
-    known = launches.capability[launches.capability > 0]
-    if given is None or not len(known):
+    if given is None:
         return []
-    expected = chip_called(chip_of_capability(float(known[0])))
-    if expected.family.partition(" ")[0] == given.family.partition(" ")[0]:
-        return []
-    what = f"the launches ran on a device of compute capability {known[0]:.1f}, as '{expected.id}' has"
-    return [f"{what}, but the data sheet is that of '{given.id or given.name}'"]
+    remarks = []
+    for capability in _capabilities(launches):
+        expected = chip_called(chip_of_capability(capability))
+        if expected.family.partition(" ")[0] != given.family.partition(" ")[0]:
+            what = f"the launches ran on a device of compute capability {capability:.1f}, as '{expected.id}' has"
+            remarks.append(f"{what}, but the data sheet is that of '{given.id or given.name}'")
+    return remarks
 
 
 def _no_common_roof(traffic: Traffic) -> list[str]:
