@@ -304,8 +304,10 @@ def _conventions() -> str:
         "`rw.Graph(convention=…)` or `graph.with_convention(…)` puts one in force. *vector* 0 counts matrix products "
         "and convolutions only; *apart* 1 keeps transcendental functions as a class of their own; *padding* 0 leaves "
         "out the taps of a convolution that fall on padding; *causal* exact counts the pairs of a query and a key that "
-        "a causal mask leaves, full counts all pairs; *write-allocate* 1 makes numerical kernels read what they "
-        "store."
+        "a causal mask leaves, full counts all pairs; the mask is aligned bottom-right (the last query sees all keys, "
+        "as in flash_attn from 2.1 on), while that of PyTorch's `is_causal` is aligned top-left (the first query sees "
+        "the first key): the two differ if there are not as many queries as keys; *write-allocate* 1 makes numerical "
+        "kernels read what they store."
     )
     return f"## Conventions\n\n{text}\n\n{_table(head, rows)}"
 

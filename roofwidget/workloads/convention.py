@@ -34,10 +34,10 @@ class Convention:
     divide, sqrt, compare
         FLOPs of a division, a square root, a comparison.
     causal
-        ``"exact"``: attention counts the pairs of a query and a key that a causal mask leaves. The last query sees all
-        keys, each query before it sees one key less. FlashAttention reads the keys and values that a block of rows
-        sees. ``"half"``: the same, but if there are as many queries as keys, half of all pairs count, as in benchmarks
-        of FlashAttention. ``"full"``: a causal mask saves nothing.
+        ``"exact"``: attention counts the pairs of a query and a key that a causal mask leaves. The mask is aligned
+        bottom-right: the last query sees all keys, each query before it sees one key less. FlashAttention reads the
+        keys and values that a block of rows sees. ``"half"``: the same, but if there are as many queries as keys, half
+        of all pairs count, as in benchmarks of FlashAttention. ``"full"``: a causal mask saves nothing.
     write_allocate
         True: the operators of numerical computing (`stream_triad`, `stencil`, …) read each cache line before they store
         it, unless they work in place.

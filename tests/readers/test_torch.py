@@ -97,7 +97,8 @@ def test_every_number_says_where_it_comes_from_and_bytes_are_called_compulsory()
     flops, moved = kernels.origin["flops"], kernels.origin["bytes:main"]
     assert (
         flops[row(kernels, FLASH)]
-        == f"4 B H Nq Nk d, of the pairs that the causal mask leaves, from the shapes of {FLASH}"
+        == f"4 B H Nq Nk d, of the pairs that the causal mask leaves, from the shapes of {FLASH}; the mask is aligned "
+        "top-left: the first query sees the first key"
     )
     assert flops[row(kernels, "triton_poi_fused_relu_3")] == "kernel_flop of the kernel's event"
     assert moved[row(kernels, "aten::bmm")] == "compulsory bytes: each operand read once, each result written once"
@@ -105,6 +106,25 @@ def test_every_number_says_where_it_comes_from_and_bytes_are_called_compulsory()
     assert (flops[row(kernels, "mine::scan")], moved[row(kernels, "mine::scan")]) == (None, None)
     assert list(kernels.bytes_by_level) == ["main"]
     assert any("compulsory" in word and "memory traffic was not measured" in word for word in kernels.warnings)
+
+
+IN_FULL = "the profile does not say whether attention is causal, so it is counted in full"
+
+
+@pytest.mark.parametrize("by", ["operation", "kernel"])
+def test_attention_of_a_trace_without_its_arguments_is_counted_in_full_and_said(by: str) -> None:
+    kernels = read(without("Concrete Inputs"), by=by)
+    assert np.nansum(kernels.flops[kernels.category == "attention"]) == 4 * 2 * 4 * 32 * 48 * 16
+    (warning,) = [word for word in kernels.warnings if IN_FULL in word]
+    assert "if it is causal, half of its FLOPs are possible" in warning
+    assert not any(IN_FULL in word for word in read(DEVICE, by=by).warnings)
+
+
+def test_attention_on_the_host_without_its_arguments_is_counted_in_full_and_said() -> None:
+    given = {"Input Dims": [[2, 4, 32, 16]] * 3, "Input type": ["float"] * 3}
+    kernels = read(written(operation(name="aten::_scaled_dot_product_flash_attention_for_cpu", args=given)))
+    assert kernels.flops.tolist() == [4 * 2 * 4 * 32 * 32 * 16]
+    assert any(IN_FULL in word for word in kernels.warnings)
 
 
 def test_calls_are_added_and_stay_within_reach() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from roofwidget.readers.torch.formulas import OpCall, work_of
+from roofwidget.readers.torch.formulas import OpCall, assumption_warnings, work_of
 
 Q, K = [2, 6, 30, 16], [2, 3, 50, 16]
 NONE: list[Any] = []
@@ -144,6 +144,72 @@ def test_the_work_of_a_call_follows_from_its_shapes(given: OpCall, flops: int, m
     work = work_of(given)
     assert work is not None
     assert (work.flops, work.bytes) == (flops, moved)
+
+
+TOP_LEFT = "; the mask is aligned top-left: the first query sees the first key"
+BOTTOM_RIGHT = "; the mask is aligned bottom-right: the last query sees all keys"
+ROWS_FIRST = [[2, 30, 6, 16], [2, 50, 6, 16], [2, 50, 6, 16]]
+
+
+@pytest.mark.parametrize(
+    ("name", "dims", "values", "pairs", "end"),
+    [
+        # 30 queries and 50 keys: 465 pairs from the first key on, 30 x 50 - 30 x 29 / 2 = 1065 up to the last key.
+        ("aten::_scaled_dot_product_efficient_attention", [Q, K, K], [""] * 6 + ["True"], 465, TOP_LEFT),
+        ("aten::_scaled_dot_product_flash_attention_for_cpu", [Q, K, K], [""] * 4 + ["True"], 465, TOP_LEFT),
+        ("aten::_efficient_attention_forward", ROWS_FIRST, [""] * 9 + ["1"], 465, TOP_LEFT),
+        ("aten::_efficient_attention_forward", ROWS_FIRST, [""] * 9 + ["2"], 1065, BOTTOM_RIGHT),
+        ("flash_attn::_flash_attn_forward", ROWS_FIRST, [""] * 5 + ["True"], 1065, BOTTOM_RIGHT),
+        ("flash_attn::_flash_attn_forward", ROWS_FIRST, [""] * 5 + ["False"], 1500, ""),
+        ("aten::_efficient_attention_forward", ROWS_FIRST, [""] * 9 + ["0"], 1500, ""),
+    ],
+)
+def test_a_causal_mask_of_more_keys_than_queries_names_its_alignment(
+    name: str, dims: list[list[int]], values: list[str], pairs: int, end: str
+) -> None:
+    work = work_of(call(name, [*dims, *[NONE] * (len(values) - 3)], values=values))
+    assert work is not None
+    assert work.flops == 4 * 2 * 6 * 16 * pairs
+    left = ", of the pairs that the causal mask leaves," if end else ""
+    assert work.rule == f"4 B H Nq Nk d{left} from the shapes of {name}{end}"
+    assert work.detail == {TOP_LEFT: "causal top-left", BOTTOM_RIGHT: "causal bottom-right", "": ""}[end]
+    assert assumption_warnings([work]) == []
+
+
+def test_as_many_queries_as_keys_need_no_alignment() -> None:
+    work = work_of(call("flash_attn::_flash_attn_forward", [ROWS_FIRST[0]] * 3, values=[""] * 5 + ["True"]))
+    assert work is not None
+    assert work.flops == 4 * 2 * 6 * 16 * 450
+    assert work.rule == "4 B H Nq Nk d / 2, causal, from the shapes of flash_attn::_flash_attn_forward"
+
+
+@pytest.mark.parametrize(
+    ("given", "flops", "moved", "told"),
+    [
+        (OpCall("aten::gelu", [[4, 3], NONE], ["float", ""]), 60, 96, "which formula gelu uses: 5 FLOPs per result"),
+        (
+            OpCall("aten::_scaled_mm", [[5, 11], [11, 7]], ["c10::Float8_e4m3fn"] * 2),
+            770,
+            55 + 77 + 35,
+            "the dtype of the results of _scaled_mm",
+        ),
+        (
+            OpCall("aten::_scaled_dot_product_flash_attention", [Q, Q, Q], ["c10::Half"] * 3),
+            4 * 2 * 6 * 30 * 30 * 16,
+            2 * 4 * 5760,
+            "whether attention is causal, so it is counted in full: if it is causal, half of its FLOPs are possible",
+        ),
+    ],
+    ids=lambda given: given.name if isinstance(given, OpCall) else "",
+)
+def test_an_argument_that_was_not_recorded_is_assumed_and_said(
+    given: OpCall, flops: int, moved: int, told: str
+) -> None:
+    work = work_of(given)
+    assert work is not None
+    assert (work.flops, work.bytes) == (flops, moved)
+    (warning,) = assumption_warnings([work, None, work])
+    assert warning.startswith(f"the profile does not say {told}")
 
 
 def test_a_look_up_reads_and_writes_the_rows_that_it_finds_and_reads_the_index() -> None:

@@ -168,9 +168,7 @@ def test_pages_that_ncu_prints_for_people_say_to_use_csv(text: str) -> None:
 
 
 PROGRAM = "".join(f"step {step} loss 0.5\n" for step in range(5000))
-PROFILING = (
-    '==PROF== Connected to process 4711 (/a/saxpy)\n==PROF== Profiling "saxpy" - 0: 0%....100% - 8 passes\n'
-)
+PROFILING = '==PROF== Connected to process 4711 (/a/saxpy)\n==PROF== Profiling "saxpy" - 0: 0%....100% - 8 passes\n'
 
 
 @pytest.mark.parametrize("name", [None, "ncu"])

@@ -33,7 +33,7 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.torch.formulas import OpCall, OpWork, work_of
+from roofwidget.readers.torch.formulas import OpCall, OpWork, assumption_warnings, work_of
 from roofwidget.readers.torch.rows import COMPULSORY
 from roofwidget.workloads.tensors import checked_dtype
 
@@ -235,7 +235,6 @@ _NO_SHAPES: Final = (
     "no shapes in these averages: profile with record_shapes=True and take key_averages(group_by_input_shape=True)"
 )
 _ONE_DTYPE: Final = "bytes are compulsory bytes (each operand once) for the given dtype; they were not measured"
-_IN_FULL: Final = "averages do not say whether attention is causal: it is counted in full"
 
 
 def takes(given: Any) -> bool:
@@ -345,7 +344,7 @@ def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kern
     shapes = any(row.shapes for row in rows)
     messages = ["these averages have no device time: times are the host's"] if not on_device else []
     messages += [_NO_DTYPE if dtype is None else _ONE_DTYPE, *([] if shapes else [_NO_SHAPES])]
-    messages += [_IN_FULL] if any(work and work.family == "attention" for work in works) else []
+    messages += assumption_warnings(work for row, work in zip(rows, works, strict=True) if not row.flops)
     return Kernels(
         [row.key for row in rows],
         flops,

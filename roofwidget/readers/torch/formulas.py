@@ -6,8 +6,9 @@ The table of rules is in the doc string of `roofwidget.readers.torch.trace`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import partial
 from math import prod
 from typing import Final, NamedTuple
@@ -62,8 +63,25 @@ def precision_of(dtype: str) -> str | None:
     return known[0] if known else None
 
 
+class Assumption(Enum):
+    """What a formula assumes of an argument that the profile did not record. The value is the warning."""
+
+    ALL_PAIRS = (
+        "the profile does not say whether attention is causal, so it is counted in full: if it is causal, half of its "
+        "FLOPs are possible; traces of PyTorch 2.1 or newer with record_shapes=True say it"
+    )
+    ERF = "the profile does not say which formula gelu uses: 5 FLOPs per result are counted, and with tanh it has 8"
+    OPERANDS_DTYPE = (
+        "the profile does not say the dtype of the results of _scaled_mm: their bytes are counted as if it were the "
+        "dtype of its operands"
+    )
+
+
 class OpWork(NamedTuple):
-    """The work of one call: FLOPs of tensor or vector units, compulsory bytes, and the rule of the FLOPs."""
+    """The work of one call: FLOPs of tensor or vector units, compulsory bytes, and the rule of the FLOPs.
+
+    `assumed` says what the numbers assume.
+    """
 
     family: str
     flops: int
@@ -71,6 +89,13 @@ class OpWork(NamedTuple):
     rule: str
     vector: bool = False
     detail: str = ""
+    assumed: Assumption | None = None
+
+
+def assumption_warnings(works: Iterable[OpWork | None]) -> list[str]:
+    """Return the warnings of what the work of calls assumes, each once."""
+    assumed = {work.assumed for work in works if work is not None}
+    return [assumption.value for assumption in Assumption if assumption in assumed]
 
 
 @dataclass(frozen=True)
@@ -204,6 +229,8 @@ def _sizes(given: Sequence[object]) -> Dims:
 
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 _HALF: Final = Convention("half", causal="half").environment
+MATRIX_PRODUCT: Final = "matrix product"
+"""The family of products of matrices, and of a matrix and a vector."""
 # The dtypes that _scaled_mm may write: their numbers in PyTorch's ScalarType, and the bytes of an element.
 _WRITTEN: Final = {"5": 2, "6": 4, "7": 8, "15": 2}
 
@@ -231,18 +258,20 @@ def _product(call: OpCall, left: int, *, result: int | None = None) -> OpWork:
     if len(a) < 2 or len(a) != len(b) or a[-1] != b[-2] or a[:-2] != b[:-2]:  # noqa: PLR2004 - two axes
         raise UnknownWork
     written = prod(a[:-1]) * b[-1]
-    scaled = _WRITTEN.get(call.value(6)) if call.name == "aten::_scaled_mm" else None
-    moved = call.moved(written, left, result or scaled)
-    return OpWork("matrix product", 2 * written * a[-1], moved, f"2 M N K from the shapes of {call.name}")
+    rule = f"2 M N K from the shapes of {call.name}"
+    return OpWork(MATRIX_PRODUCT, 2 * written * a[-1], call.moved(written, left, result), rule)
+
+
+def _scaled_product(call: OpCall) -> OpWork:
+    work = _product(call, 0, result=_WRITTEN.get(call.value(6)))
+    return work if call.values is not None else work._replace(assumed=Assumption.OPERANDS_DTYPE)
 
 
 def _times_vector(call: OpCall, left: int) -> OpWork:
     a, b = call.tensor(left), call.tensor(left + 1)
     if len(b) != 1 or a[-1:] != b:
         raise UnknownWork
-    return OpWork(
-        "matrix product", 2 * prod(a), call.moved(prod(a[:-1]), left), f"2 M K from the shapes of {call.name}"
-    )
+    return OpWork(MATRIX_PRODUCT, 2 * prod(a), call.moved(prod(a[:-1]), left), f"2 M K from the shapes of {call.name}")
 
 
 def _convolution(
@@ -325,13 +354,35 @@ def _convolution_backward(call: OpCall) -> OpWork:
     return OpWork("convolution", once * (inputs + weights), call.moved(written), rule, detail=detail)
 
 
+class CausalMask(Enum):
+    """Which causal mask attention has, and where it is aligned if there are not as many queries as keys."""
+
+    NONE = ""
+    TOP_LEFT = "top-left"
+    BOTTOM_RIGHT = "bottom-right"
+    UNKNOWN = "unknown"
+
+
+_SEEN: Final = {
+    CausalMask.TOP_LEFT: "the mask is aligned top-left: the first query sees the first key",
+    CausalMask.BOTTOM_RIGHT: "the mask is aligned bottom-right: the last query sees all keys",
+}
+
+
 def _attention(
-    call: OpCall, causal: int | None, *, heads_last: bool = False, backward: bool = False, lengths: int | None = None
+    call: OpCall,
+    causal: int,
+    *,
+    aligned: CausalMask = CausalMask.TOP_LEFT,
+    heads_last: bool = False,
+    backward: bool = False,
+    lengths: int | None = None,
 ) -> OpWork:
     """Return the work of attention on tensors with the axes (batch, heads, rows, d).
 
     With `heads_last` the axes are (batch, rows, heads, d). `causal` and `lengths` are positions: where the call has the
-    argument for a causal mask, and the argument for the lengths of sequences.
+    argument for a causal mask, and the argument for the lengths of sequences. `aligned` is where the operation aligns
+    its mask.
     """
     first = int(backward)
     q, k, v = (call.tensor(first + step) for step in range(3))
@@ -339,27 +390,34 @@ def _attention(
     if not len(q) == len(k) == len(v) == 4 or ragged:  # noqa: PLR2004 - batch, heads, rows, columns
         raise UnknownWork
     heads, rows = (2, 1) if heads_last else (1, 2)
-    mask = "" if causal is None else _causal_mask(call, causal)
+    mask = _causal_mask(call, causal, aligned)
     pairs = q[0] * q[heads] * _pairs(q[rows], k[rows], mask)
     # Matrix products, with P = softmax(Q Kᵀ). Forwards: Q Kᵀ and P V. Backwards: Q Kᵀ again, and the gradients of P, V,
     # Q and K.
     flops = pairs * (3 * q[3] + 2 * v[3] if backward else q[3] + v[3])
     written = prod(q) + prod(k) + prod(v) if backward else prod(q[:3]) * v[3]
-    count = "10 B H Nq Nk d" if backward else "4 B H Nq Nk d"
-    left = " / 2, causal," if q[rows] == k[rows] else ", of the pairs that the causal mask leaves,"
-    rule = f"{count}{left if mask else ''} from the shapes of {call.name}"
-    return OpWork("attention", flops, _attended(call, first, written), rule, detail="causal" if mask else "")
+    rule, detail = f"{'10' if backward else '4'} B H Nq Nk d", ""
+    if mask in _SEEN and q[rows] == k[rows]:
+        rule, detail = f"{rule} / 2, causal, from the shapes of {call.name}", "causal"
+    elif mask in _SEEN:
+        rule = f"{rule}, of the pairs that the causal mask leaves, from the shapes of {call.name}; {_SEEN[mask]}"
+        detail = f"causal {mask.value}"
+    else:
+        rule = f"{rule} from the shapes of {call.name}"
+    assumed = Assumption.ALL_PAIRS if mask is CausalMask.UNKNOWN else None
+    return OpWork("attention", flops, _attended(call, first, written), rule, detail=detail, assumed=assumed)
 
 
-def _pairs(queries: int, keys: int, mask: str) -> int:
+def _pairs(queries: int, keys: int, mask: CausalMask) -> int:
     """Return twice the number of pairs of a query and a key that count.
 
-    Without a mask all pairs count. With as many queries as keys a causal mask halves them. Otherwise the pairs are
-    counted exactly: the mask starts at the first query and the first key (``top left``), or ends at the last ones.
+    Without a causal mask, and if it is unknown whether there is a mask, all pairs count. With as many queries as keys a
+    causal mask halves them. Otherwise the pairs are counted exactly: the mask starts at the first query and the first
+    key (top-left), or ends at the last ones (bottom-right).
     """
-    if not mask:
+    if mask not in _SEEN:
         return 2 * queries * keys
-    if mask == "top left":
+    if mask is CausalMask.TOP_LEFT:
         queries, keys = keys, queries
     return evaluate(attended(2, queries, keys, causal=True), _HALF)
 
@@ -378,16 +436,14 @@ def _attended(call: OpCall, first: int, written: int) -> int | None:
     return (read + written + 2 * first * prod(call.tensor(0))) * size
 
 
-def _causal_mask(call: OpCall, position: int) -> str:
-    """Return where a causal mask is aligned: ``top left``, ``bottom right``, or empty text without a mask.
+def _causal_mask(call: OpCall, position: int, aligned: CausalMask) -> CausalMask:
+    """Return the causal mask by the argument at `position`: a truth value, or a ``custom_mask_type`` of PyTorch.
 
-    PyTorch aligns its masks at the top left; its ``custom_mask_type`` 2 and the package flash_attn align them at the
-    bottom right.
+    The types are those of ``torch.nn.attention.bias.CausalVariant``: 1 is top-left, 2 is bottom-right.
     """
-    word = call.value(position)
-    if word == "2" or (word == "True" and call.name.startswith("flash_attn::")):
-        return "bottom right"
-    return "top left" if word == "True" or (word.isdigit() and word != "0") else ""
+    known = {"True": aligned, "False": CausalMask.NONE, "0": CausalMask.NONE}
+    known |= {"1": CausalMask.TOP_LEFT, "2": CausalMask.BOTTOM_RIGHT}
+    return known.get(call.value(position), CausalMask.UNKNOWN)
 
 
 def _binary(call: OpCall, each: int) -> OpWork:
@@ -407,12 +463,15 @@ def _stretched(a: Dims, b: Dims) -> Dims:
 
 
 def _unary(call: OpCall, function: str) -> OpWork:
-    if function == "gelu":
-        function = "gelu_tanh" if call.value(1) == "tanh" else "gelu_erf"
     n = prod(call.tensor(0))
     each = evaluate(sum(count for _, _, count in UNARY[function]), _TEXTBOOK)
     rule = f"{each} per result of {call.name} ({function})"
     return OpWork("element by element", each * n, call.moved(n), rule, vector=True)
+
+
+def _gelu(call: OpCall) -> OpWork:
+    work = _unary(call, "gelu_tanh" if call.value(1) == "tanh" else "gelu_erf")
+    return work if call.values is not None else work._replace(assumed=Assumption.ERF)
 
 
 def _layer_norm(call: OpCall) -> OpWork:
@@ -466,7 +525,7 @@ _MATRIX: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
     "aten::_addmm_activation": partial(_product, left=1),
     "aten::baddbmm": partial(_product, left=1),
     "aten::_int_mm": partial(_product, left=0, result=4),
-    "aten::_scaled_mm": partial(_product, left=0),
+    "aten::_scaled_mm": _scaled_product,
     "aten::mv": partial(_times_vector, left=0),
     "aten::dot": partial(_times_vector, left=0),
     "aten::addmv": partial(_times_vector, left=1),
@@ -489,7 +548,8 @@ _ATTENTION: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
     f"{_SDPA}_fused_attention_overrideable": partial(_attention, causal=5),
     "aten::_flash_attention_forward": partial(_attention, causal=8, heads_last=True, lengths=3),
     "aten::_efficient_attention_forward": partial(_attention, causal=9, heads_last=True, lengths=4),
-    "flash_attn::_flash_attn_forward": partial(_attention, causal=5, heads_last=True),
+    # From version 2.1 on, the package flash_attn aligns its mask at the bottom right.
+    "flash_attn::_flash_attn_forward": partial(_attention, causal=5, heads_last=True, aligned=CausalMask.BOTTOM_RIGHT),
     f"{_SDPA}_flash_attention_backward": partial(_attention, causal=11, backward=True),
     f"{_SDPA}_efficient_attention_backward": partial(_attention, causal=11, backward=True),
     f"{_SDPA}_cudnn_attention_backward": partial(_attention, causal=14, backward=True),
@@ -508,7 +568,7 @@ _SAME_NAME: Final = (
     "sigmoid",
     "silu",
 )
-_FUNCTIONS: Final = {word: word for word in (*_SAME_NAME, "gelu", "square")} | {"neg": "negative", "abs": "absolute"}
+_FUNCTIONS: Final = {word: word for word in (*_SAME_NAME, "square")} | {"neg": "negative", "abs": "absolute"}
 _PAIRS: Final = {
     "add": "add",
     "sub": "subtract",
@@ -530,6 +590,8 @@ FORMULAS: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
     **_CONVOLUTIONS,
     **_ATTENTION,
     **_ELEMENTS,
+    "aten::gelu": _gelu,
+    "aten::gelu_": _gelu,
     "aten::native_layer_norm": _layer_norm,
     "aten::_softmax": _softmax,
     "aten::_log_softmax": _softmax,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.readers.torch.events import NONE, Codes, Collected, Integers, Mask
-from roofwidget.readers.torch.formulas import OpCall, OpWork, work_of
+from roofwidget.readers.torch.formulas import MATRIX_PRODUCT, OpCall, OpWork, assumption_warnings, work_of
 
 # -- work of each different call -----------------------------------------------------------------------------------
 
@@ -30,7 +30,7 @@ class WorkTable:
     """
 
     def __init__(self, calls: Sequence[OpCall]) -> None:
-        works = [*(work_of(call) for call in calls), None]
+        works = self._works = [*(work_of(call) for call in calls), None]
         self.has_work = np.array([work is not None for work in works])
         self.is_vector = np.array([work is not None and work.vector for work in works])
         self.flops = np.array([np.nan if work is None else work.flops for work in works])
@@ -43,6 +43,10 @@ class WorkTable:
         self.category = _call_column(pairs, lambda _, work: work.family if work else None)
         self.flops_rule = _call_column(pairs, lambda _, work: work.rule if work else None)
         self.bytes_rule = _call_column(pairs, lambda _, work: COMPULSORY if work and work.bytes is not None else None)
+
+    def assumptions(self, rows: Rows) -> list[str]:
+        """Return warnings of what the work of the rows assumes."""
+        return assumption_warnings(self._works[call] for call in set(rows.call[rows.carries].tolist()))
 
 
 def dict_column(words: Sequence[str | None], codes: npt.NDArray[np.signedinteger[Any]]) -> DictColumn:
@@ -67,7 +71,7 @@ def _shape(call: OpCall, work: OpWork | None) -> str | None:
 def _precision(call: OpCall, work: OpWork | None) -> str | None:
     """Return the dtype of the first floating-point tensor. In a matrix product an int8 tensor counts too."""
     found = [call.precision(position) for position, sizes in enumerate(call.dims) if sizes]
-    wanted = (*_FLOATS, "int8") if work and work.family == "matrix product" else _FLOATS
+    wanted = (*_FLOATS, "int8") if work and work.family == MATRIX_PRODUCT else _FLOATS
     return next((word for word in found if word in wanted), None)
 
 

@@ -39,11 +39,16 @@ Nk the rows of queries and keys, and d the size of a head.
 | ``bmm``, ``baddbmm`` | 2 B M N K |
 | ``mv``, ``addmv``, ``dot`` | 2 M K, 2 K |
 | convolutions | 2 x results x input channels of a group x kernel size; backwards the same for each gradient |
-| attention | 4 B H Nq Nk d, half of it if causal; 2.5 times that backwards; its softmax is not counted |
+| attention | 4 B H Nq Nk d, half of it if causal and Nq = Nk; 2.5 times that backwards; its softmax is not counted |
 | element-wise | as our operators: ``add``, ``mul`` 1 per result, ``silu`` 5, ``gelu`` 5, or 8 with tanh |
 | ``native_layer_norm`` | 8 per element and 3 per row (6 without weights) |
 | ``_softmax``, ``_log_softmax`` | 5 per element |
 | copies, fills, look-ups, ``cat`` | 0 |
+
+Attention with a causal mask and Nq unlike Nk counts the pairs that the mask leaves. PyTorch's ``is_causal`` aligns the
+mask top-left: the first query sees the first key. The package flash_attn from 2.1 on, and ``custom_mask_type`` 2, align
+it bottom-right: the last query sees all keys. `Kernels.origin` names the alignment. If the trace does not have the
+argument ("Concrete Inputs", from PyTorch 2.1 on), attention is counted in full, and a warning says so.
 """
 
 from __future__ import annotations
@@ -142,8 +147,9 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
         messages.append(f"events of unknown categories were left out, so time on a device may be missing: {events}")
     table = WorkTable(collected.calls)
     if not len(collected.device.start):
-        calls = host_kernels(table, host_rows(collected, table))
-        messages.append("no kernels in this trace: these are operations on the host")
+        rows = host_rows(collected, table)
+        calls = host_kernels(table, rows)
+        messages += ["no kernels in this trace: these are operations on the host", *table.assumptions(rows)]
         return _added(calls, ["name", "shape", "dtype"], messages, shapes=collected.shapes, name=source.name)
     by_operation = by == "operation" or (by is None and collected.shapes)
     rows = operation_rows(collected, table) if by_operation else launch_rows(collected, table)
@@ -151,6 +157,7 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
     calls.chip, about_chip = chip_of(collected, trace.properties)
     spans = Spans.of(collected)
     messages += [*about_chip, *attribution_warnings(calls, rows, collected), *spans.overlap()]
+    messages += table.assumptions(rows)
     # Without shapes only the kernels distinguish calls of an operation.
     keys = ["name", "shape", "dtype", "kernel" if by_operation else "operation"]
     keys = [key for key in keys if key != "kernel" or not collected.shapes]

@@ -6,7 +6,9 @@ keys and values read these once.
 
 For B sequences, H heads, Nq queries and Nk keys, the scores (queries times keys) take 2·B·H·Nq·Nk·d FLOPs. The product
 of scores and values takes as many FLOPs again, and the softmax takes 5·B·H·Nq·Nk FLOPs. With ``causal=True`` the
-queries are the last Nq positions of the sequence of keys. The convention decides which pairs of a query and a key
+queries are the last Nq positions of the sequence of keys: the mask is aligned bottom-right, as in flash_attn from
+version 2.1 on. The mask of PyTorch's ``scaled_dot_product_attention(is_causal=True)`` is aligned top-left: its queries
+are the first Nq positions, so it is the same only if Nq = Nk. The convention decides which pairs of a query and a key
 count. By default the pairs that the mask leaves count: ``Nq·Nk - Nq·(Nq - 1) / 2``.
 """
 
@@ -85,7 +87,8 @@ def attention(
 ) -> Tensor:
     """Attend in one kernel with compulsory bytes: q, k, v and the output move once.
 
-    With `log_sum_exp` the kernel also writes what a backward pass needs: one fp32 number per query and head.
+    With `causal` the mask is aligned bottom-right: the last query sees all keys, and each query before it sees one key
+    less. With `log_sum_exp` the kernel also writes what a backward pass needs: one fp32 number per query and head.
 
     Examples
     --------
@@ -116,7 +119,10 @@ def unfused_attention(
     causal: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Attend in three kernels (scores, softmax, values). The B·H·Nq·Nk scores are written and read twice."""
+    """Attend in three kernels (scores, softmax, values). The B·H·Nq·Nk scores are written and read twice.
+
+    With `causal` the mask is aligned bottom-right, as in `attention`.
+    """
     op = named(graph, name, "attention")
     sizes = _sizes(graph, op, (q, k, v), heads)
     first, *middle, last = sizes.terms(causal=causal)

@@ -194,8 +194,9 @@ def whole(graph: Graph, op: str, what: str, a: Count, b: Count) -> Count:
 def attended(each: Count, queries: Count, keys: Count, d: Count = 1, *, causal: bool) -> Count:
     """Return a count for all pairs of a query and a key that attention counts. One pair counts ``each * d``.
 
-    With a causal mask the last query sees all keys, and each query before it sees one key less. So the mask leaves
-    ``Nq·Nk - Nq·(Nq - 1) / 2`` pairs. If there are more queries than keys, the first queries see no key.
+    The causal mask is aligned bottom-right: the last query sees all keys, and each query before it sees one key less.
+    So the mask leaves ``Nq·Nk - Nq·(Nq - 1) / 2`` pairs. If there are more queries than keys, the first queries see no
+    key. With queries and keys swapped, the count is that of a mask that is aligned top-left.
     """
     if not causal:
         return each * queries * keys * d
