@@ -234,6 +234,112 @@ def test_missing_counters_of_one_precision_are_said(tmp_path: Path) -> None:
     assert any("counters of fp16 vector instructions are missing" in warning for warning in kernels.warnings)
 
 
+def collected(*dispatches: dict[str, float]) -> bytes:
+    """Return a table of rocprofv3: a row per counter of each dispatch."""
+    head = '"Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"'
+    rows = [
+        f'{n},"daxpy(double*, double*)","{name}",{value},1000000,1015120'
+        for n, counters in enumerate(dispatches, 1)
+        for name, value in counters.items()
+    ]
+    return "\n".join([head, *rows, ""]).encode()
+
+
+FMA, ADD, MUL, TRANS = (f"SQ_INSTS_VALU_{kind}_F64" for kind in ("FMA", "ADD", "MUL", "TRANS"))
+MFMA = {f"SQ_INSTS_VALU_MFMA_MOPS_{kind}": 0.0 for kind in ("F16", "BF16", "F32", "F64")}
+
+
+def test_three_of_four_counters_of_vector_instructions_count_and_the_fourth_is_named() -> None:
+    kernels = rw.read(collected({FMA: 16384, ADD: 1024, MUL: 1024}))
+    # (2 x 16,384 + 1024 + 1024) x 64.
+    assert kernels.flops_by_precision["fp64"].tolist() == [2_228_224]
+    rule = "64 lanes x (ADD + MUL + 2 FMA) of SQ_INSTS_VALU_*_F64, masked lanes too"
+    assert kernels.origin["flops:fp64"][0] == rule
+    assert (
+        "counters of fp64 vector instructions are missing: transcendental operations were not counted "
+        "(SQ_INSTS_VALU_TRANS_F64): FLOPs may be too low"
+    ) in kernels.warnings
+    assert "counters of fp16 and fp32 vector instructions are missing: FLOPs may be too low" in kernels.warnings
+
+
+def test_one_counter_alone_counts_and_the_others_are_named() -> None:
+    kernels = rw.read(collected({ADD: 5}))
+    assert kernels.flops.tolist() == [64 * 5]
+    said = "multiplications and fused multiply-adds and transcendental operations were not counted"
+    assert any(said in warning for warning in kernels.warnings)
+
+
+@pytest.mark.parametrize("dispatch", [{FMA: 0.0, ADD: 0.0, MUL: 0.0}, MFMA])
+def test_zeros_of_some_counters_are_not_zero_flops(dispatch: dict[str, float]) -> None:
+    kernels = rw.read(collected(dispatch))
+    assert np.isnan(kernels.flops).tolist() == [True]
+    said = "FLOPs of 1 of 1 dispatches are unknown: some counters are missing, and the others are 0 or missing too"
+    assert said in kernels.warnings
+    full = dispatch | dict.fromkeys((FMA, ADD, MUL, TRANS), 0.0)
+    assert rw.read(collected(full)).flops.tolist() == [0]
+
+
+def test_a_dispatch_without_counters_that_others_have_is_unknown_and_said() -> None:
+    kernels = rw.read(collected({FMA: 1, ADD: 0, MUL: 0, TRANS: 0}, {FMA: 1, ADD: 0, MUL: 0}))
+    np.testing.assert_array_equal(kernels.flops, [128, np.nan])
+    assert any(warning.startswith("FLOPs of 1 of 2 dispatches are unknown") for warning in kernels.warnings)
+
+
+@pytest.mark.parametrize(
+    ("gfx", "left", "told"),
+    [
+        (None, ["F16", "BF16", "F32"], "fp64 matrix instructions are missing (SQ_INSTS_VALU_MFMA_MOPS_F64)"),
+        ("gfx90a", ["F16"], "bf16 and fp32 and fp64 matrix instructions are missing"),
+        ("gfx942", ["F16", "BF16", "F32", "F64"], "fp8 matrix instructions are missing (SQ_INSTS_VALU_MFMA_MOPS_F8)"),
+        ("gfx908", ["F16", "BF16", "F32"], None),
+    ],
+)
+def test_types_of_matrix_instructions_without_a_counter_are_named(
+    gfx: str | None, left: list[str], told: str | None
+) -> None:
+    vector = dict.fromkeys((FMA, ADD, MUL, TRANS), 1.0)
+    data = collected(vector | {f"SQ_INSTS_VALU_MFMA_MOPS_{kind}": 2.0 for kind in left})
+    kernels = rw.read(data) if gfx is None else rw.read(data, gfx=gfx)
+    assert kernels.flops.tolist() == [5 * 64 + len(left) * 2 * 512]
+    said = [warning for warning in kernels.warnings if "matrix instructions" in warning]
+    assert [warning.removeprefix("counters of ").startswith(told or "") for warning in said] == [True] * (
+        told is not None
+    )
+
+
+@pytest.mark.parametrize(
+    ("counters", "level", "missing"),
+    [
+        ({"FETCH_SIZE": 8.0}, "HBM", "WRITE_SIZE is missing"),
+        (
+            {"TCC_EA_RDREQ_sum": 8.0, "TCC_EA_RDREQ_32B_sum": 0.0, "TCC_EA_WRREQ_sum": 1.0},
+            "HBM",
+            "TCC_EA_WRREQ_64B_sum is missing",
+        ),
+        (
+            {"TCP_TCC_READ_REQ_sum": 8.0, "TCP_TCC_WRITE_REQ_sum": 8.0},
+            "L2",
+            "TCP_TCC_ATOMIC_WITH_RET_REQ_sum, TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum are missing",
+        ),
+        ({"SQ_LDS_IDX_ACTIVE": 8.0}, "LDS", "SQ_LDS_BANK_CONFLICT is missing"),
+    ],
+)
+def test_bytes_of_a_level_with_some_of_its_counters_are_unknown_and_the_others_are_named(
+    counters: dict[str, float], level: str, missing: str
+) -> None:
+    kernels = rw.read(collected(counters), gfx="gfx90a")
+    assert level not in kernels.bytes_by_level
+    said = f"bytes of {level} are unknown, because only some of their counters were profiled: {missing}"
+    assert said in kernels.warnings
+
+
+def test_integers_of_one_width_count_and_the_other_counter_is_named() -> None:
+    data = collected({"SQ_INSTS_VALU_INT32": 5.0} | dict.fromkeys((FMA, ADD, MUL, TRANS), 0.0))
+    kernels = rw.read(data, integers=True)
+    assert kernels.flops_by_precision["int32"].tolist() == [320]
+    assert "operations of integers were not all counted: SQ_INSTS_VALU_INT64 was not profiled" in kernels.warnings
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "told"),
     [

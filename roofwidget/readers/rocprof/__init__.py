@@ -27,7 +27,8 @@ from the option ``gfx``.
 - Time: end minus start, from ``timestamps.csv`` if this file exists.
 - FLOPs: 64 x (ADD + MUL + 2 FMA + TRANS) of ``SQ_INSTS_VALU_*_F16|F32|F64`` and 512 x
   ``SQ_INSTS_VALU_MFMA_MOPS_*``. All 64 lanes of a wave count, even masked lanes: the FLOPs of a divergent kernel are
-  too high.
+  too high. Kinds of instructions and types without a counter add nothing, and a warning names them. If no precision
+  has all four counters of vector instructions, zeros prove nothing: the FLOPs of such a dispatch are unknown.
 - Operations of integers: 512 x ``SQ_INSTS_VALU_MFMA_MOPS_I8`` under ``int8``. With ``integers=True`` also 64 x
   ``SQ_INSTS_VALU_INT32`` and ``INT64``, under ``int32`` and ``int64``, as rocprof-compute counts its IOPs. By default
   they are left out, because addresses and loops are made of these instructions too. Their peaks are those that
@@ -65,9 +66,12 @@ from roofwidget.readers.rocprof import analysis, machine, passes, rocpd
 from roofwidget.readers.rocprof.counters import (
     ARCHITECTURES,
     Part,
+    Uncounted,
     bytes_by_level,
     flops_by_unit,
     integer_operations,
+    matrix_counter,
+    vector_counter,
 )
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.precisions import is_integer
@@ -149,9 +153,10 @@ def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> K
     about, about_warnings = _system(found.sysinfo, gpus)
     arch = gfx or about.gfx
     chip, chip_warnings = machine.gpu(about, found.roofline, integers=integers)
-    flops, flops_rules, flops_warnings = _flops(rows, chip, integers=integers)
-    moved = bytes_by_level(rows.counters, arch, about.lds_banks)
-    warnings = [*rows.warnings, *about_warnings, *chip_warnings, *flops_warnings, *_bytes_warnings(moved, arch)]
+    flops, flops_rules, flops_warnings = _flops(rows, chip, arch, integers=integers)
+    moved, missing = bytes_by_level(rows.counters, arch, about.lds_banks)
+    bytes_warnings = _bytes_warnings(moved, missing, arch)
+    warnings = [*rows.warnings, *about_warnings, *chip_warnings, *flops_warnings, *bytes_warnings]
     return Kernels(
         rows.names,
         flops,
@@ -263,28 +268,62 @@ def _analysed(source: Source, *, integers: bool) -> Kernels:
 
 
 def _flops(
-    rows: passes.Joined, chip: Chip | None, *, integers: bool
+    rows: passes.Joined, chip: Chip | None, gfx: str, *, integers: bool
 ) -> tuple[dict[str, Floats], dict[str, str], list[str]]:
     """Return FLOPs by the chip's keys, their rules, and warnings."""
-    parts, missing = flops_by_unit(rows.counters)
-    of_integers = integer_operations(rows.counters)
+    parts, uncounted = flops_by_unit(rows.counters, gfx)
+    of_integers, no_integers = integer_operations(rows.counters)
     left_out = [] if integers else _left_out(parts, of_integers)
     parts += of_integers if integers else []
     n = len(rows.names)
     if not parts:
         message = "no counter of FLOPs was profiled (SQ_INSTS_VALU_*, SQ_INSTS_VALU_MFMA_MOPS_*): FLOPs are unknown"
         return {"": np.full(n, np.nan)}, {}, [message]
-    warnings = []
-    if missing:
-        message = f"counters of {' and '.join(missing)} vector instructions are missing: FLOPs may be too low"
-        warnings.append(message)
+    warnings = _uncounted_warnings(uncounted)
+    if integers and no_integers:
+        warnings.append(f"operations of integers were not all counted: {' and '.join(no_integers)} was not profiled")
+    total = np.sum([part.values for part in parts], axis=0)
+    is_unknown = np.isnan(total) | ((total == 0) & (not uncounted.zero_is_known))
+    if is_unknown.any():
+        warnings.append(
+            f"FLOPs of {int(is_unknown.sum()):,} of {n:,} dispatches are unknown: some counters are missing, and the "
+            "others are 0 or missing too"
+        )
     used = [part for part in parts if (part.values > 0).any()]
     if not used:
-        known = np.all([~np.isnan(part.values) for part in parts], axis=0)
         rule = "; ".join(part.origin for part in parts)
-        return {"": np.where(known, 0.0, np.nan)}, {"flops": f"all zero: {rule}"}, [*warnings, *left_out]
+        return {"": np.where(is_unknown, np.nan, 0.0)}, {"flops": f"all zero: {rule}"}, [*warnings, *left_out]
     flops, rules = _by_peak(used, chip)
+    flops = {key: np.where(is_unknown, np.nan, values) for key, values in flops.items()}
     return flops, rules, [*warnings, *_integer_warnings(used), *left_out]
+
+
+_KINDS: Final = {
+    "ADD": "additions",
+    "MUL": "multiplications",
+    "FMA": "fused multiply-adds",
+    "TRANS": "transcendental operations",
+}
+
+
+def _uncounted_warnings(uncounted: Uncounted) -> list[str]:
+    """Return the warnings of operations without a counter, which add nothing to FLOPs."""
+    whole = [precision for precision, kinds in uncounted.vector.items() if len(kinds) == len(_KINDS)]
+    warnings = []
+    if whole:
+        warnings.append(f"counters of {' and '.join(whole)} vector instructions are missing: FLOPs may be too low")
+    for precision, kinds in uncounted.vector.items():
+        if kinds and precision not in whole:
+            names = ", ".join(vector_counter(kind, precision) for kind in kinds)
+            warnings.append(
+                f"counters of {precision} vector instructions are missing: "
+                f"{' and '.join(_KINDS[kind] for kind in kinds)} were not counted ({names}): FLOPs may be too low"
+            )
+    if uncounted.matrix:
+        names = ", ".join(map(matrix_counter, uncounted.matrix))
+        what = f"{' and '.join(uncounted.matrix)} matrix instructions"
+        warnings.append(f"counters of {what} are missing ({names}): FLOPs may be too low")
+    return warnings
 
 
 def _by_peak(parts: Sequence[Part], chip: Chip | None) -> tuple[dict[str, Floats], dict[str, str]]:
@@ -330,8 +369,12 @@ def _key(part: Part, chip: Chip | None) -> str:
     return own if own in chip.peak_flops else part.precision
 
 
-def _bytes_warnings(moved: dict[str, Part], gfx: str) -> list[str]:
-    warnings = []
+def _bytes_warnings(moved: dict[str, Part], missing: dict[str, list[str]], gfx: str) -> list[str]:
+    warnings = [
+        f"bytes of {level} are unknown, because only some of their counters were profiled: {', '.join(names)} "
+        f"{'is' if len(names) == 1 else 'are'} missing"
+        for level, names in missing.items()
+    ]
     if gfx and gfx not in ARCHITECTURES:
         warnings.append(
             f"the counters of {gfx} are not supported, so bytes are unknown; supported are {listed(ARCHITECTURES)}"
@@ -340,7 +383,7 @@ def _bytes_warnings(moved: dict[str, Part], gfx: str) -> list[str]:
         warnings.append(
             "the architecture is unknown, and so are the bytes of L2, L1 and LDS; give it, such as gfx='gfx942'"
         )
-    elif "HBM" not in moved:
+    elif "HBM" not in {*moved, *missing}:
         warnings.append(
             "the counters of HBM's requests (TCC_EA*_RDREQ, _WRREQ) were not profiled, so its bytes are unknown"
         )

@@ -12,7 +12,7 @@ these exceptions, which were checked against a copy of known size or against AMD
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -27,7 +27,8 @@ Weights: TypeAlias = Mapping[str, float]
 ARCHITECTURES: Final = {"gfx908": 64, "gfx90a": 64, "gfx940": 128, "gfx941": 128, "gfx942": 128, "gfx950": 128}
 """The architectures whose counters are known: AMD Instinct MI100 to MI355X."""
 
-_VALU: Final = ("ADD", "MUL", "FMA", "TRANS")
+# Vector instructions by their names in counters, with the FLOPs of a lane.
+_VALU: Final = {"ADD": 1, "MUL": 1, "FMA": 2, "TRANS": 1}
 _VALU_WIDTHS: Final = {"fp16": "F16", "fp32": "F32", "fp64": "F64"}
 _MFMA_TYPES: Final = {
     "fp6_fp4": "F6F4",
@@ -38,6 +39,12 @@ _MFMA_TYPES: Final = {
     "fp32": "F32",
     "fp64": "F64",
     "int8": "I8",
+}
+# The types that the matrix units multiply: gfx908 has no fp64, and fp8 began with gfx940.
+_MATRIX_TYPES: Final = {
+    "gfx908": ("fp16", "bf16", "fp32"),
+    **dict.fromkeys(("", "gfx90a"), ("fp16", "bf16", "fp32", "fp64")),
+    **dict.fromkeys(("gfx940", "gfx941", "gfx942", "gfx950"), ("fp16", "bf16", "fp32", "fp64", "fp8")),
 }
 # A wave counts 64 lanes, even if some are masked; a counted MFMA operation is 512 FLOPs.
 _LANES: Final = 64
@@ -88,9 +95,13 @@ class Counters:
         total: Floats = np.sum([self._column(channel) for channel in self._channels[name]], axis=0)
         return total
 
+    def lacking(self, names: Iterable[str]) -> list[str]:
+        """Return the names of which the profile has no counter."""
+        return [name for name in names if name not in self]
+
     def weighted(self, weights: Weights) -> Part | None:
         """Return the sum of counters times their weights, NaN where it is negative; None if a counter is missing."""
-        if any(name not in self for name in weights):
+        if self.lacking(weights):
             return None
         total = np.zeros(())
         for name, weight in weights.items():
@@ -99,33 +110,77 @@ class Counters:
         return Part(np.where(total < 0, np.nan, total), rule.removeprefix("+ "))
 
 
-def flops_by_unit(counters: Counters) -> tuple[list[Part], list[str]]:
-    """Return FLOPs by precision and unit, and the precisions that lack a counter of vector instructions."""
+@dataclass(frozen=True)
+class Uncounted:
+    """The operations that a profile did not count.
+
+    Parameters
+    ----------
+    vector
+        For each precision, the kinds of vector instructions without a counter, such as ``"TRANS"``.
+    matrix
+        The types without a counter of matrix instructions, of those that the architecture multiplies.
+    """
+
+    vector: Mapping[str, Sequence[str]]
+    matrix: Sequence[str]
+
+    @property
+    def zero_is_known(self) -> bool:
+        """Whether a kernel whose counters are all 0 has no FLOPs: some precision was counted in full."""
+        return not all(self.vector.values())
+
+
+def flops_by_unit(counters: Counters, gfx: str) -> tuple[list[Part], Uncounted]:
+    """Return FLOPs by precision and unit, and what was not counted. Kinds of instructions without a counter add 0."""
     parts: list[Part] = []
-    missing: list[str] = []
+    vector: dict[str, list[str]] = {}
     for precision, width in _VALU_WIDTHS.items():
-        names = [f"SQ_INSTS_VALU_{kind}_{width}" for kind in _VALU]
-        part = counters.weighted({name: _LANES * (2 if "_FMA_" in name else 1) for name in names})
-        if part is None:
-            missing.append(precision)
-        else:
-            rule = f"64 lanes x (ADD + MUL + 2 FMA + TRANS) of SQ_INSTS_VALU_*_{width}, masked lanes too"
-            parts.append(Part(part.values, rule, precision, VECTOR))
-    for precision, kind in _MFMA_TYPES.items():
-        part = counters.weighted({f"SQ_INSTS_VALU_MFMA_MOPS_{kind}": _MFMA})
+        names = {kind: vector_counter(kind, precision) for kind in _VALU}
+        vector[precision] = [kind for kind, name in names.items() if name not in counters]
+        counted = {kind: each for kind, each in _VALU.items() if kind not in vector[precision]}
+        part = counters.weighted({names[kind]: _LANES * each for kind, each in counted.items()}) if counted else None
         if part is not None:
-            parts.append(Part(part.values, part.origin, precision, MATRIX))
-    return parts, missing
+            terms = " + ".join(f"{each} {kind}" if each > 1 else kind for kind, each in counted.items())
+            rule = f"64 lanes x ({terms}) of SQ_INSTS_VALU_*_{width}, masked lanes too"
+            parts.append(Part(part.values, rule, precision, VECTOR))
+    found = {precision: counters.weighted({matrix_counter(precision): _MFMA}) for precision in _MFMA_TYPES}
+    parts += [Part(part.values, part.origin, key, MATRIX) for key, part in found.items() if part is not None]
+    return parts, Uncounted(vector, [key for key in _MATRIX_TYPES.get(gfx, ()) if found[key] is None])
 
 
-def integer_operations(counters: Counters) -> list[Part]:
-    """Return operations of integers outside the matrix units, by precision: each instruction counts one a lane."""
-    found = {precision: counters.weighted({f"SQ_INSTS_VALU_{kind}": _LANES}) for precision, kind in _INTEGERS.items()}
-    return [Part(part.values, part.origin, precision, VECTOR) for precision, part in found.items() if part is not None]
+def vector_counter(kind: str, precision: str) -> str:
+    """Return the counter of a kind of vector instructions.
+
+    Examples
+    --------
+    >>> vector_counter("TRANS", "fp64"), matrix_counter("bf16")
+    ('SQ_INSTS_VALU_TRANS_F64', 'SQ_INSTS_VALU_MFMA_MOPS_BF16')
+    """
+    return f"SQ_INSTS_VALU_{kind}_{_VALU_WIDTHS[precision]}"
 
 
-def bytes_by_level(counters: Counters, gfx: str, lds_banks: int) -> dict[str, Part]:
+def matrix_counter(precision: str) -> str:
+    """Return the counter of the matrix operations of a type."""
+    return f"SQ_INSTS_VALU_MFMA_MOPS_{_MFMA_TYPES[precision]}"
+
+
+def integer_operations(counters: Counters) -> tuple[list[Part], list[str]]:
+    """Return operations of integers outside the matrix units, by precision, and the counters that are missing.
+
+    Each instruction counts one operation a lane.
+    """
+    names = {precision: f"SQ_INSTS_VALU_{kind}" for precision, kind in _INTEGERS.items()}
+    found = {precision: counters.weighted({name: _LANES}) for precision, name in names.items()}
+    parts = [Part(part.values, part.origin, precision, VECTOR) for precision, part in found.items() if part is not None]
+    return parts, counters.lacking(names.values())
+
+
+def bytes_by_level(counters: Counters, gfx: str, lds_banks: int) -> tuple[dict[str, Part], dict[str, list[str]]]:
     """Return bytes at HBM, L2, L1 and LDS. A level is missing if its counters or the architecture are unknown.
+
+    The second result has the levels of which only some counters were profiled, with the counters that are missing:
+    requests of one kind alone do not tell how many bytes move.
 
     Parameters
     ----------
@@ -137,20 +192,34 @@ def bytes_by_level(counters: Counters, gfx: str, lds_banks: int) -> dict[str, Pa
     lds_banks
         LDS banks of a compute unit, 4 bytes each.
     """
-    found = {"HBM": _hbm(counters, gfx)}
+    forms: dict[str, list[tuple[Weights, str]]] = {"HBM": _hbm(counters, gfx)}
     line = ARCHITECTURES.get(gfx)
     if line is not None:
         rest = ("TCP_TCC_WRITE_REQ_sum", *_ATOMICS)
-        found["L2"] = counters.weighted({"TCP_TCC_READ_REQ_sum": line} | dict.fromkeys(rest, 64))
-        found["L1"] = counters.weighted({"TCP_TOTAL_CACHE_ACCESSES_sum": line})
+        forms["L2"] = [({"TCP_TCC_READ_REQ_sum": line} | dict.fromkeys(rest, 64), "")]
+        forms["L1"] = [({"TCP_TOTAL_CACHE_ACCESSES_sum": line}, "")]
         bank = _LDS_WORD * lds_banks
-        found["LDS"] = counters.weighted({"SQ_LDS_IDX_ACTIVE": bank, "SQ_LDS_BANK_CONFLICT": -bank})
-    return {level: part for level, part in found.items() if part is not None}
+        forms["LDS"] = [({"SQ_LDS_IDX_ACTIVE": bank, "SQ_LDS_BANK_CONFLICT": -bank}, "")]
+    found: dict[str, Part] = {}
+    missing: dict[str, list[str]] = {}
+    for level, candidates in forms.items():
+        parts = ((counters.weighted(weights), note) for weights, note in candidates)
+        whole = next(((part, note) for part, note in parts if part is not None), None)
+        if whole is not None:
+            part, note = whole
+            found[level] = Part(part.values, part.origin + note)
+            continue
+        lacking = [(counters.lacking(weights), len(weights)) for weights, _ in candidates]
+        partial = [names for names, count in lacking if len(names) < count]
+        if partial:
+            missing[level] = min(partial, key=len)
+    return found, missing
 
 
-def _hbm(counters: Counters, gfx: str) -> Part | None:
+def _hbm(counters: Counters, gfx: str) -> list[tuple[Weights, str]]:
+    """Return the sums that give the bytes of HBM, the best first, each with a note for its rule."""
     if gfx and gfx not in ARCHITECTURES:
-        return None
+        return []
     unit = "TCC_EA0" if "TCC_EA0_RDREQ_sum" in counters else "TCC_EA"
     writes = {f"{unit}_WRREQ_sum": 32.0, f"{unit}_WRREQ_64B_sum": 32.0}
     reads = {f"{unit}_RDREQ_sum": 64.0, f"{unit}_RDREQ_32B_sum": -32.0}
@@ -159,12 +228,9 @@ def _hbm(counters: Counters, gfx: str) -> Part | None:
         reads = sizes
     elif unit == "TCC_EA0":
         reads["TCC_BUBBLE_sum"] = 64.0
-    exact = counters.weighted({**reads, **writes})
-    if exact is not None:
-        low = gfx == "gfx950" and "TCC_BUBBLE_sum" in reads
-        return Part(exact.values, exact.origin + (" (a lower bound: no count of 128-byte reads)" if low else ""))
-    for pair in (("FETCH_SIZE", "WRITE_SIZE"), ("FetchSize", "WriteSize")):
-        derived = counters.weighted(dict.fromkeys(pair, _KIB))
-        if derived is not None:
-            return derived
-    return None
+    low = gfx == "gfx950" and "TCC_BUBBLE_sum" in reads
+    pairs = (("FETCH_SIZE", "WRITE_SIZE"), ("FetchSize", "WriteSize"))
+    return [
+        ({**reads, **writes}, " (a lower bound: no count of 128-byte reads)" if low else ""),
+        *((dict.fromkeys(pair, _KIB), "") for pair in pairs),
+    ]
