@@ -274,6 +274,177 @@ def test_json_without_tables_of_a_group_is_refused(tmp_path: Path) -> None:
         rw.read(path)
 
 
+def run(group: str, events: dict[str, float], metrics: dict[str, float], number: int = 1) -> str:
+    """Return the output of a run of one second with one region and one thread."""
+    rule = "+---+---+---+"
+
+    def table(head: str, rows: list[str]) -> str:
+        return "\n".join([rule, head, rule, *rows, rule, ""])
+
+    return "\n".join(
+        [
+            "CPU name:\tOak",
+            f"Region solve, Group {number}: {group}",
+            table("| Region Info | HWThread 0 |", ["| RDTSC Runtime [s] | 1.0 |", "| call count | 1 |"]),
+            table(
+                "| Event | Counter | HWThread 0 |",
+                [f"| {name} | PMC{n} | {v} |" for n, (name, v) in enumerate(events.items())],
+            ),
+            table(
+                "| Metric | HWThread 0 |",
+                [f"| {name} | {v} |" for name, v in ({"Runtime (RDTSC) [s]": 1.0} | metrics).items()],
+            ),
+        ]
+    )
+
+
+GRACE = {"FP_FIXED_OPS_SPEC": 100e6, "FP_SCALE_OPS_SPEC": 2000e6}
+GRACE_RATES = {
+    "FP rate [MFLOP/s]": 2100,
+    "SVE FP rate [MFLOP/s]": 2000,
+    "Scalar/NEON FP rate [MFLOP/s]": 100,
+    "Memory bandwidth [MBytes/s]": 25600,
+    "Memory data volume [GBytes]": 25.6,
+}
+
+
+@pytest.mark.parametrize("group", ["FLOPS", "MEM_DP", "MEM_SP"])
+def test_the_fp_rate_of_grace_is_of_any_precision(group: str) -> None:
+    kernels = rw.read(run(group, GRACE, GRACE_RATES).encode())
+    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"": [2.1e9]}
+    assert kernels.time.tolist() == [1]
+    assert kernels.bytes_by_level["DRAM"].tolist() == [25.6e9]
+    assert kernels.origin["flops"][0] == "FP_FIXED_OPS_SPEC + FP_SCALE_OPS_SPEC"
+    assert kernels.warnings == ()
+
+
+@pytest.mark.parametrize(("word", "precision"), [("DP", "fp64"), ("SP", "fp32"), ("HP", "fp16")])
+def test_scalable_operations_of_a64fx_count_four_times_for_vectors_of_512_bits(word: str, precision: str) -> None:
+    events = {f"FP_{word}_FIXED_OPS_SPEC": 5e6, f"FP_{word}_SCALE_OPS_SPEC": 100e6}
+    rates = {f"{word} (FP) [MFLOP/s]": 5}
+    rates |= {f"{word} (FP+SVE{bits}) [MFLOP/s]": 5 + 100 * bits / 128 for bits in (128, 256, 512)}
+    kernels = rw.read(run(f"FLOPS_{word}", events, rates).encode())
+    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {precision: [405e6]}
+    assert f"4 x FP_{word}_SCALE_OPS_SPEC" in kernels.origin[f"flops:{precision}"][0]
+    assert any(
+        f"'{word} (FP+SVE512) [MFLOP/s]' is based on an assumption of LIKWID, and not '{word} (FP) [MFLOP/s]'"
+        in warning
+        for warning in kernels.warnings
+    )
+
+
+@pytest.mark.parametrize(
+    ("group", "events", "rates", "expected", "said"),
+    [
+        # Broadwell and Sandy Bridge servers: the events tell the precision.
+        (
+            "MEM_DP",
+            {"FP_ARITH_INST_RETIRED_SCALAR_DOUBLE": 10e6, "FP_ARITH_INST_RETIRED_256B_PACKED_DOUBLE": 5e6},
+            {"MFLOP/s": 30, "AVX [MFLOP/s]": 20},
+            {"fp64": 30e6},
+            None,
+        ),
+        # Knights Landing and POWER9: readings of one counter, of which one counts.
+        (
+            "FLOPS_DP",
+            {"UOPS_RETIRED_SCALAR_SIMD": 1e6, "UOPS_RETIRED_PACKED_SIMD": 2e6},
+            {"DP [MFLOP/s] (SSE assumed)": 5, "DP [MFLOP/s] (AVX assumed)": 9, "DP [MFLOP/s] (AVX512 assumed)": 17},
+            {"fp64": 17e6},
+            "and not 'DP [MFLOP/s] (SSE assumed)', 'DP [MFLOP/s] (AVX assumed)'",
+        ),
+        (
+            "FLOPS",
+            {"PM_FLOP_CMPL": 1e6},
+            {
+                "SP/DP [MFLOP/s] (scalar assumed)": 2,
+                "SP [MFLOP/s] (vector assumed)": 8,
+                "DP [MFLOP/s] (vector assumed)": 4,
+            },
+            {"fp64": 4e6},
+            "'DP [MFLOP/s] (vector assumed)' is based on an assumption of LIKWID, and not 'SP/DP",
+        ),
+        ("FLOPS_VSX", {}, {"SP [MFLOP/s] (assumed)": 8, "DP [MFLOP/s] (assumed)": 4}, {"fp64": 4e6}, "and not 'SP"),
+        # Groups that count a part.
+        (
+            "FLOPS_AVX",
+            {"FP_ARITH_INST_RETIRED_256B_PACKED_DOUBLE": 1e6, "FP_ARITH_INST_RETIRED_256B_PACKED_SINGLE": 1e6},
+            {"Packed SP [MFLOP/s]": 8, "Packed DP [MFLOP/s]": 4},
+            {"fp64": 4e6, "fp32": 8e6},
+            "group FLOPS_AVX counts only packed AVX instructions: FLOPs may be too low",
+        ),
+        (
+            "FLOPS_AVX",
+            {"AVX_INSTS_CALC": 1e6},
+            {"Packed SP [MFLOP/s]": 8, "Packed DP [MFLOP/s]": 4},
+            {"fp64": 4e6},
+            "counts only packed AVX instructions",
+        ),
+        ("FLOPS_4_8", {}, {"MFLOP/s": 12}, {"": 12e6}, "counts only instructions of 4 and 8 FLOPs"),
+        ("FLOPS_VSU0", {"PM_VSU0_DP_FMA": 1e6}, {"[MFLOP/s]": 4}, {"": 4e6}, "counts only the pipe VSU0 of two"),
+        ("FLOPS_X87", {}, {"X87 [MFLOP/s]": 7, "X87 Add [MFLOP/s]": 3}, {"": 7e6}, "counts only x87 instructions"),
+        # Parts beside their sum.
+        (
+            "FLOPS_HP",
+            {},
+            {"HP [MFLOP/s]": 40, "128B HP [MFLOP/s]": 8, "512B HP [MFLOP/s]": 32},
+            {"fp16": 40e6},
+            None,
+        ),
+        (
+            "FLOPS_DP",
+            {"VFP_SPEC": 1e6, "ASE_SPEC": 3e6},
+            {"DP [MFLOP/s]": 7, "NEON DP [MFLOP/s]": 6},
+            {"fp64": 7e6},
+            None,
+        ),
+    ],
+)
+def test_the_rates_of_likwids_groups_are_read_by_what_they_count(
+    group: str, events: dict[str, float], rates: dict[str, float], expected: dict[str, float], said: str | None
+) -> None:
+    kernels = rw.read(run(group, events, rates).encode())
+    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {
+        key: [number] for key, number in expected.items()
+    }
+    about = [warning for warning in kernels.warnings if "no group with bytes" not in warning]
+    assert any(said in warning for warning in about) if said else about == []
+
+
+@pytest.mark.parametrize(
+    ("group", "metrics", "expected"),
+    [
+        ("MEM", {"Memory bandwidth [MBytes/s]": 500, "Memory read bandwidth [MBytes/s]": 300}, {"DRAM": 5e8}),
+        ("HBM", {"HBM read data volume [GBytes]": 1, "HBM data volume [GBytes]": 3}, {"HBM": 3e9}),
+        ("DDR_HBM", {"DDR data volume [GBytes]": 2, "HBM data volume [GBytes]": 3}, {"DRAM": 2e9, "HBM": 3e9}),
+        # Knights Landing calls its MCDRAM memory in the group HBM.
+        ("HBM", {"Memory data volume [GBytes]": 4, "Memory bandwidth [MBytes/s]": 4000}, {"HBM": 4e9}),
+        ("L2", {"L1D<-L2 load data volume [GBytes]": 1, "L1<->L2 data volume [GBytes]": 2}, {"L2": 2e9}),
+        ("L3", {"L2<->L3 bandwidth [MBytes/s]": 7}, {"L3": 7e6}),
+        (
+            "CACHES",
+            {"L1 to/from L2 data volume [GBytes]": 1, "L2 to/from L3 data volume [GBytes]": 2},
+            {"L2": 1e9, "L3": 2e9},
+        ),
+    ],
+)
+def test_volumes_and_bandwidths_of_likwids_groups_are_bytes_of_their_levels(
+    group: str, metrics: dict[str, float], expected: dict[str, float]
+) -> None:
+    kernels = rw.read(run(group, {}, metrics).encode())
+    assert {level: moved.tolist() for level, moved in kernels.bytes_by_level.items()} == {
+        level: [number] for level, number in expected.items()
+    }
+
+
+def test_a_counter_of_all_precisions_counts_once_in_groups_of_two_precisions() -> None:
+    event = {"RETIRED_SSE_AVX_FLOPS_ALL": 90e6}
+    both = run("FLOPS_DP", event, {"DP [MFLOP/s]": 90}) + run("FLOPS_SP", event, {"SP [MFLOP/s]": 90})
+    kernels = rw.read(both.encode())
+    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"fp64": [90e6]}
+    said = "the FLOPs of group FLOPS_SP are those of another group already, because RETIRED_SSE_AVX_FLOPS_ALL does not"
+    assert any(warning.startswith(said) for warning in kernels.warnings)
+
+
 def test_the_real_solver_counts_its_flops_exactly() -> None:
     kernels = rw.read(real_file("likwid/hpcte_cg_likwid_native_FLOPS_DP.txt"))
     assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])

@@ -8,7 +8,15 @@ is the time of the slowest thread.
 - FLOPs: the sum of the events of scalar and packed instructions, each event times its lanes. If a file has no such
   event, AMD's event ``RETIRED_SSE_AVX_FLOPS_ALL`` is used. If the result differs by more than 1 % from the printed
   rate ``DP [MFLOP/s]`` times the time, the printed rate is used.
-- Bytes: ``Memory data volume`` (DRAM), ``L3 data volume`` (between L3 and L2), ``L2 data volume`` (between L2 and L1).
+- FLOPs of Grace: ``FP rate [MFLOP/s]``, of any precision, also in ``MEM_DP``: ``FP_FIXED_OPS_SPEC`` +
+  ``FP_SCALE_OPS_SPEC``. FLOPs of A64FX: ``DP (FP+SVE512) [MFLOP/s]``, its fixed operations + 4 times its scalable
+  operations, which assumes vectors of 512 bits. Rates named ``MFLOP/s`` have the precision of their events.
+- Rates that LIKWID calls assumed (Knights Landing, POWER9) read the same counters in several ways. One of them counts,
+  in double precision and of the widest vectors, and a warning names the others. A warning also names groups that count
+  only a part, such as ``FLOPS_AVX``.
+- Bytes: ``Memory data volume`` or ``DDR data volume`` (DRAM), ``HBM data volume``, ``L3 data volume`` (between L3 and
+  L2), ``L2 data volume`` (between L2 and L1). Without a volume the printed bandwidth times the time is used.
+- The formulas are those of LIKWID's group files (``groups/`` of https://github.com/RRZE-HPC/likwid, at d9c523b).
 
 Few groups have both FLOPs and bytes. ``-g FLOPS_DP -g L2 -g L3`` alternates the groups in one run, so amounts of the
 other groups are scaled to the time of the first group with FLOPs. In a folder (or zip archive) with one run per group,
@@ -33,7 +41,15 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.likwid import bench
-from roofwidget.readers.likwid.perfctr import Group, Totals, count, counter_groups, ends_within_a_line, has_tables
+from roofwidget.readers.likwid.perfctr import (
+    Group,
+    Totals,
+    count,
+    counter_groups,
+    ends_within_a_line,
+    has_tables,
+    rule_key,
+)
 
 FORMAT: Final = "likwid"
 EXPECTED: Final = "the output of likwid-perfctr (also -O, or its JSON) or of likwid-bench"
@@ -168,7 +184,7 @@ def _total(runs: list[list[Group]], warnings: list[str]) -> Totals:
     for group, row in merged:
         if row is base:
             continue
-        _complete(base, row, group, 1.0)
+        _complete(base, row, group, 1.0, warnings)
         if base.time > 0 and abs(row.time / base.time - 1) > _TIME_TOLERANCE:
             region = f"region {runs[0][0].region}" if runs[0][0].region else "the program"
             _warn(warnings, f"{region} took {row.time:g} s in the run of group {group}, {base.time:g} s in another")
@@ -183,7 +199,7 @@ def _of_run(parts: list[Group], warnings: list[str]) -> Totals:
         for message in row.warnings:
             _warn(warnings, message)
         if row is not base:
-            _complete(base, row, part.group, base.time / row.time if row.time > 0 else 1.0)
+            _complete(base, row, part.group, base.time / row.time if row.time > 0 else 1.0, warnings)
     if len(rows) > 1:
         _warn(warnings, "the groups of one run alternate: their amounts are scaled to one time")
     return base
@@ -193,14 +209,21 @@ def _base(rows: list[Totals]) -> Totals:
     return next((row for row in rows if row.flops), rows[0])
 
 
-def _complete(base: Totals, row: Totals, group: str, scale: float) -> None:
+def _complete(base: Totals, row: Totals, group: str, scale: float, warnings: list[str]) -> None:
     """Add to `base` the amounts of `row` that `base` lacks, times `scale`."""
     how = f", x {scale:.6g} to the time of the group with FLOPs" if scale != 1 else ""
-    for ours, theirs, key in ((base.flops, row.flops, "flops"), (base.bytes, row.bytes, "bytes")):
+    shared = sorted(base.shared_events & row.shared_events)
+    has_own = not (shared and base.flops)
+    if not has_own and row.flops.keys() - base.flops.keys():
+        what = f"the FLOPs of group {group} are those of another group already, because {' and '.join(shared)}"
+        _warn(warnings, f"{what} {'does' if len(shared) == 1 else 'do'} not tell the precision: they count once")
+    flops = row.flops if has_own else {}
+    for ours, theirs, key in ((base.flops, flops, "flops"), (base.bytes, row.bytes, "bytes")):
         for name, amount in theirs.items():
             if name not in ours:
                 ours[name] = amount * scale
-                base.rules[f"{key}:{name}"] = f"{row.rules[f'{key}:{name}']} (group {group}{how})"
+                rule = rule_key(key, name)
+                base.rules[rule] = f"{row.rules[rule]} (group {group}{how})"
 
 
 def _warn(warnings: list[str], message: str) -> None:

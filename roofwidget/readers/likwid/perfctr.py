@@ -285,10 +285,40 @@ _GIGA: Final = 1e9
 _RUNTIME: Final = "Runtime (RDTSC) [s]"
 _CLOCK: Final = "Clock [MHz]"
 _PRECISIONS: Final = {"DP": "fp64", "SP": "fp32", "HP": "fp16", "BF16": "bf16"}
-_RATE: Final = re.compile(r"(?P<precision>DP|SP|HP|BF16) \[MFLOP/s\](?P<assumed> \(.*assumed\))?")
-_VOLUME: Final = re.compile(r"(?P<level>Memory|L2|L3|L1<->L2|L2<->L3) data volume \[GBytes?\]")
+# The names of rates in LIKWID's group files, such as "DP [MFLOP/s]", "DP (FP+SVE512) [MFLOP/s]" and "MFLOP/s".
+_RATE: Final = re.compile(
+    r"(?P<label>[^\[(]*?) ?(?:\(FP(?P<sve>(?:\+SVE(?P<bits>\d{1,4}))?)\) )?"
+    r"\[?MFLOP/s\]?(?P<assumed> \((?:.* )?assumed\))?"
+)
+# Rates of any precision. The groups of Grace call theirs "FP rate", also in MEM_DP.
+_ANY_PRECISION: Final = ("FP rate", "", "X87")
+# Rates of a part of the FLOPs, in groups that print no other rate.
+_PARTS: Final = {"Packed DP": "fp64", "Packed SP": "fp32", "Scalar FMA": ""}
+_PARTIAL_GROUPS: Final = {
+    "FLOPS_AVX": "packed AVX instructions",
+    "FLOPS_FMA": "fused multiply-adds",
+    "FLOPS_VSX": "vector instructions",
+    "FLOPS_X87": "x87 instructions",
+    "FLOPS_1_2": "instructions of 1 and 2 FLOPs",
+    "FLOPS_4_8": "instructions of 4 and 8 FLOPs",
+}
+_LINKS: Final = {
+    "Memory": "DRAM",
+    "DDR": "DRAM",
+    "DDR Memory": "DRAM",
+    "L3 to/from system": "DRAM",
+    "HBM": "HBM",
+    "MCDRAM Memory": "HBM",
+    "L2": "L2",
+    "L1<->L2": "L2",
+    "L1 to/from L2": "L2",
+    "L3": "L3",
+    "L2<->L3": "L3",
+    "L2 to/from L3": "L3",
+}
+_VOLUME: Final = re.compile(r"(?P<link>.+) data volume \[GBytes?\]")
+_BANDWIDTH: Final = re.compile(r"(?P<link>.+) bandwidth \[MBytes?/s\]")
 _HALVES: Final = re.compile(r"Memory (?:read|write|load|evict|writeback) data volume \[GBytes?\]")
-_LEVELS: Final = {"Memory": "DRAM", "L1<->L2": "L2", "L2<->L3": "L3"}
 # FLOPs per event: a packed instruction works on all lanes.
 _LANES: Final = {"SCALAR": 1, "128B_PACKED": 2, "256B_PACKED": 4, "512B_PACKED": 8}
 _EVENTS: Final = {
@@ -299,9 +329,29 @@ _EVENTS: Final = {
         f"SIMD_FP_256_PACKED_{word}": 4 * more,
     }
     for precision, word, more in (("fp64", "DOUBLE", 1), ("fp32", "SINGLE", 2))
-}
+} | {"": {"FP_FIXED_OPS_SPEC": 1, "FP_SCALE_OPS_SPEC": 1}}
+# The counter of scalable operations counts those of 128 bits.
+_SVE_BITS: Final = 128
 # This event counts the FLOPs of all precisions together.
 _ALL: Final = "RETIRED_SSE_AVX_FLOPS_ALL"
+# The event of packed AVX instructions of both precisions.
+_BOTH: Final = "AVX_INSTS_CALC"
+# Events that count operations of several precisions: each group takes them for its own precision.
+_ANY_EVENTS: Final = frozenset(
+    {
+        _ALL,
+        _BOTH,
+        "VFP_SPEC",
+        "ASE_SPEC",
+        "FP_COMP_OPS_EXE_SSE_FP_PACKED",
+        "FP_COMP_OPS_EXE_SSE_FP_SCALAR",
+        "UOPS_RETIRED_PACKED_SIMD",
+        "FP_FIXED_OPS_SPEC",
+        "FP_SCALE_OPS_SPEC",
+    }
+)
+# The events of POWER8 that count in one of its two pipes.
+_PIPE: Final = re.compile(r"PM_(VSU[01])_")
 _RATE_TOLERANCE: Final = 0.01
 
 
@@ -309,7 +359,8 @@ _RATE_TOLERANCE: Final = 0.01
 class Totals:
     """The totals over all threads, and the rule of each total.
 
-    If the group does not count an amount, its total is missing.
+    If the group does not count an amount, its total is missing. `shared_events` are the events of FLOPs that do not
+    tell the precision.
     """
 
     time: float
@@ -320,6 +371,18 @@ class Totals:
     threads: int = 0
     clock: float = math.nan
     warnings: list[str] = field(default_factory=list)
+    shared_events: frozenset[str] = frozenset()
+
+
+def rule_key(amount: str, name: str) -> str:
+    """Return the key of a rule in `Kernels.origin`; FLOPs of any precision have an empty name.
+
+    Examples
+    --------
+    >>> rule_key("flops", "fp64"), rule_key("flops", "")
+    ('flops:fp64', 'flops')
+    """
+    return f"{amount}:{name}" if name else amount
 
 
 def count(block: Group) -> Totals:
@@ -337,51 +400,145 @@ def count(block: Group) -> Totals:
         found.rules["time"] = f"{_RUNTIME}, the longest of the threads"
     elif block.region_time:
         found.rules["time"] = "RDTSC Runtime [s] of the region, the longest of the threads"
+    found.shared_events = _ANY_EVENTS & block.events.keys()
     _flops(block, times, found)
-    for name, values in block.metrics.items():
-        match = _VOLUME.fullmatch(name)
-        if match is not None:
-            _volume(found, _LEVELS.get(match["level"], match["level"]), name, values)
-    halves = [name for name in block.metrics if _HALVES.fullmatch(name)]
-    if "DRAM" not in found.bytes and len(halves) == 2:  # noqa: PLR2004 - in and out
-        total = [value for name in halves for value in block.metrics[name]]
-        _volume(found, "DRAM", " + ".join(halves), total)
+    _bytes(block, times, found)
     return found
 
 
-def _volume(found: Totals, level: str, name: str, values: list[float]) -> None:
+def _bytes(block: Group, times: list[float], found: Totals) -> None:
+    """Add the bytes by level: printed volumes, else the two directions of the memory, else bandwidths times seconds."""
+    for name, values in block.metrics.items():
+        if (match := _VOLUME.fullmatch(name)) is not None:
+            _volume(found, _level(block, match["link"]), name, [value * _GIGA for value in values])
+    halves = [name for name in block.metrics if _HALVES.fullmatch(name)]
+    if len(halves) == 2:  # noqa: PLR2004 - in and out
+        total = [value * _GIGA for name in halves for value in block.metrics[name]]
+        _volume(found, _level(block, "Memory"), " + ".join(halves), total)
+    for name, values in block.metrics.items():
+        if (match := _BANDWIDTH.fullmatch(name)) is not None and len(values) == len(times):
+            moved = [value * _MEGA * time for value, time in zip(values, times, strict=True)]
+            _volume(found, _level(block, match["link"]), f"{name} x {_RUNTIME}", moved)
+
+
+def _level(block: Group, link: str) -> str | None:
+    """Return the level of a link of LIKWID's metrics; None if it is a part of a link, or another link."""
+    # The group HBM of Knights Landing prints "Memory" for its MCDRAM.
+    is_hbm = link == "Memory" and block.group.startswith("HBM")
+    return "HBM" if is_hbm else _LINKS.get(link)
+
+
+def _volume(found: Totals, level: str | None, name: str, values: list[float]) -> None:
+    """Add the bytes of a level, unless the level is None or already known."""
     total = _sum(values)
-    if total >= 0:
-        found.bytes[level] = total * _GIGA
-        found.rules[f"bytes:{level}"] = f"{name}, summed over threads"
+    if level is not None and level not in found.bytes and total >= 0:
+        found.bytes[level] = total
+        found.rules[rule_key("bytes", level)] = f"{name}, summed over threads"
+
+
+@dataclass(frozen=True)
+class _Rate:
+    """A rate of a group, in MFLOP/s.
+
+    Parameters
+    ----------
+    name
+        The metric's name.
+    label
+        What the rate counts, such as ``"DP"`` or ``"FP rate"``.
+    bits
+        The width of scalable vectors that the rate assumes, or None.
+    is_assumed
+        Whether the rate assumes a precision or a width, which the counters do not tell.
+    """
+
+    name: str
+    label: str
+    bits: int | None
+    is_assumed: bool
+
+
+def _rates(block: Group) -> list[_Rate]:
+    found = []
+    for name in block.metrics:
+        match = _RATE.fullmatch(name)
+        if match is not None:
+            bits = None if match["sve"] is None else int(match["bits"] or 0)
+            is_assumed = bits is not None or match["assumed"] is not None
+            found.append(_Rate(name, match["label"].strip(), bits, is_assumed))
+    return found
+
+
+def _chosen(block: Group) -> dict[str, _Rate]:
+    """Return the rates to count, by precision; ``""`` is any precision.
+
+    Rates that assume something are different readings of the same counters, so only one of them counts: double
+    precision, and the widest vectors.
+    """
+    rates = _rates(block)
+    certain = {_PRECISIONS[rate.label]: rate for rate in rates if rate.label in _PRECISIONS and not rate.is_assumed}
+    if certain:
+        return certain
+    assumed = [rate for rate in rates if rate.is_assumed and rate.label in _PRECISIONS]
+    if assumed:
+        # The groups print the widest vectors last.
+        rate = next((rate for rate in reversed(assumed) if rate.label == "DP"), assumed[-1])
+        return {_PRECISIONS[rate.label]: rate}
+    whole = next((rate for label in _ANY_PRECISION for rate in rates if rate.label == label), None)
+    if whole is not None:
+        precisions = [precision for precision, events in _EVENTS.items() if precision and events.keys() & block.events]
+        return {precisions[0] if len(precisions) == 1 else "": whole}
+    parts = {_PARTS[rate.label]: rate for rate in rates if rate.label in _PARTS}
+    # The AVX event of Haswell counts instructions of both precisions.
+    return {"fp64": parts["fp64"]} if "fp64" in parts and _BOTH in block.events else parts
 
 
 def _flops(block: Group, times: list[float], found: Totals) -> None:
-    for name, rates in block.metrics.items():
-        match = _RATE.fullmatch(name)
-        if match is None or len(times) != len(rates):
+    for precision, rate in _chosen(block).items():
+        rates = block.metrics[rate.name]
+        if len(times) != len(rates):
             continue
-        precision = _PRECISIONS[match["precision"]]
-        printed = _sum(rate * _MEGA * time for rate, time in zip(rates, times, strict=True))
-        exact, rule = _by_events(block, precision)
+        printed = _sum(value * _MEGA * time for value, time in zip(rates, times, strict=True))
+        exact, rule = _by_events(block, precision, rate)
         if math.isnan(printed):
             continue
+        found.warnings += _rate_warnings(block, rate)
         if abs(exact - printed) <= _RATE_TOLERANCE * printed:
-            found.flops[precision], found.rules[f"flops:{precision}"] = exact, rule
+            found.flops[precision], found.rules[rule_key("flops", precision)] = exact, rule
             continue
         found.flops[precision] = printed
-        found.rules[f"flops:{precision}"] = f"{name} x {_RUNTIME}, summed over threads"
+        found.rules[rule_key("flops", precision)] = f"{rate.name} x {_RUNTIME}, summed over threads"
         if not math.isnan(exact):
-            message = f"group {block.group}: {rule} gives {exact:g} FLOPs, '{name}' {printed:g}: the latter is used"
-            found.warnings.append(message)
-        if match["assumed"]:
-            found.warnings.append(f"group {block.group}: '{name}' is based on an assumption of LIKWID")
+            what = f"{rule} gives {exact:g} FLOPs, '{rate.name}' {printed:g}"
+            found.warnings.append(f"group {block.group}: {what}: the latter is used")
 
 
-def _by_events(block: Group, precision: str) -> tuple[float, str]:
+def _rate_warnings(block: Group, rate: _Rate) -> list[str]:
+    """Return warnings of what a rate assumes, and of what its group does not count."""
+    remarks = []
+    if rate.is_assumed:
+        others = [f"'{other.name}'" for other in _rates(block) if other.is_assumed and other != rate]
+        instead = f", and not {', '.join(others)}" if others else ""
+        remarks.append(f"group {block.group}: '{rate.name}' is based on an assumption of LIKWID{instead}")
+    only = _PARTIAL_GROUPS.get(block.group)
+    pipes = {match[1] for match in map(_PIPE.match, block.events) if match}
+    if only is None and len(pipes) == 1:
+        only = f"the pipe {pipes.pop()} of two"
+    if only is not None:
+        remarks.append(f"group {block.group} counts only {only}: FLOPs may be too low")
+    return remarks
+
+
+def _by_events(block: Group, precision: str, rate: _Rate) -> tuple[float, str]:
     """Return the FLOPs of one precision from its events, and the rule; NaN if the group has no such events."""
     weights = {name: n for name, n in _EVENTS.get(precision, {}).items() if name in block.events}
-    if not weights and _ALL in block.events:
+    if rate.bits is not None:
+        scaled = {"FIXED": 1, "SCALE": rate.bits // _SVE_BITS}
+        named = {f"FP_{rate.label}_{word}_OPS_SPEC": n for word, n in scaled.items()}
+        weights = {name: n for name, n in named.items() if name in block.events}
+    if rate.label in _PARTS:
+        weights = {}
+    elif not weights and _ALL in block.events:
         weights = {_ALL: 1}
     if not weights:
         return math.nan, ""
