@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -274,7 +275,7 @@ def test_json_without_tables_of_a_group_is_refused(tmp_path: Path) -> None:
         rw.read(path)
 
 
-def run(group: str, events: dict[str, float], metrics: dict[str, float], number: int = 1) -> str:
+def run(group: str, events: Mapping[str, float], metrics: Mapping[str, float], number: int = 1) -> str:
     """Return the output of a run of one second with one region and one thread."""
     rule = "+---+---+---+"
 
@@ -292,7 +293,7 @@ def run(group: str, events: dict[str, float], metrics: dict[str, float], number:
             ),
             table(
                 "| Metric | HWThread 0 |",
-                [f"| {name} | {v} |" for name, v in ({"Runtime (RDTSC) [s]": 1.0} | metrics).items()],
+                [f"| {name} | {v} |" for name, v in {"Runtime (RDTSC) [s]": 1.0, **metrics}.items()],
             ),
         ]
     )
@@ -321,7 +322,7 @@ def test_the_fp_rate_of_grace_is_of_any_precision(group: str) -> None:
 @pytest.mark.parametrize(("word", "precision"), [("DP", "fp64"), ("SP", "fp32"), ("HP", "fp16")])
 def test_scalable_operations_of_a64fx_count_four_times_for_vectors_of_512_bits(word: str, precision: str) -> None:
     events = {f"FP_{word}_FIXED_OPS_SPEC": 5e6, f"FP_{word}_SCALE_OPS_SPEC": 100e6}
-    rates = {f"{word} (FP) [MFLOP/s]": 5}
+    rates = {f"{word} (FP) [MFLOP/s]": 5.0}
     rates |= {f"{word} (FP+SVE{bits}) [MFLOP/s]": 5 + 100 * bits / 128 for bits in (128, 256, 512)}
     kernels = rw.read(run(f"FLOPS_{word}", events, rates).encode())
     assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {precision: [405e6]}

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+import re
+from typing import Final, NoReturn
 
 from roofwidget.readers.errors import ProfileError
 from roofwidget.support import strict_json
 from roofwidget.support.did_you_mean import listed
+
+
+_STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+
+
+def has_open_string(text: str, position: int) -> bool:
+    r"""Whether a JSON text ends within the string that begins at a position. False if no string begins there.
+
+    Examples
+    --------
+    >>> has_open_string(r'{"a": "b\"', 6), has_open_string('{"a": "b"', 6), has_open_string("[1, 2", 1)
+    (True, False, False)
+    """
+    return text[position : position + 1] == '"' and _STRING.match(text, position) is None
 
 
 def parse(text: str, name: str) -> strict_json.Parsed:

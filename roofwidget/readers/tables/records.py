@@ -49,6 +49,7 @@ from roofwidget.kernels.dataframes import (
 )
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input import documents
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.delimited import (
     DELIMITERS,
@@ -250,7 +251,7 @@ def _may_be_records(text: str) -> bool:
     try:
         record, _ = json.JSONDecoder().raw_decode(text, begin.end())
     except json.JSONDecodeError as error:
-        return error.msg.startswith("Unterminated string") or error.pos >= len(text) - 1
+        return documents.has_open_string(text, error.pos) or error.pos >= len(text) - 1
     except (RecursionError, ValueError):
         return False
     return "name" in found_in(list(record)).fields

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final
 
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input import documents
 from roofwidget.readers.input.source import Source
 
 EVENTS: Final = "traceEvents"
@@ -142,7 +143,7 @@ class _Window:
             try:
                 value, end = self._scan(self._text, self._at)
             except json.JSONDecodeError as error:
-                open_text = error.msg.startswith("Unterminated")
+                open_text = documents.has_open_string(self._text, error.pos)
                 # More text may complete a value that ends at the window's edge; an error before the edge is final.
                 if (open_text or error.pos > len(self._text) - _MAX_TOKEN_CHARS) and self._more():
                     continue
