@@ -63,8 +63,8 @@ def test_twins_are_what_their_script_writes() -> None:
         ("aten::addmm", 3, 3 * 491_520, 3 * 25_280, 18, "fp16"),
         # 4 x 16 x 5 x 12 results of 4 x 3 x 5 products; three kernels, one of which says tf32.
         ("aten::conv2d", 1, 2 * 3840 * 60, 4 * (3840 + 960 + 16 + 3840), 8, "tf32"),
-        # 32 queries see 1 to 32 of 48 keys, 528 pairs: 4 x 2 x 4 x 528 x 16; q and output of 4096, k and v of 6144.
-        (FLASH, 1, 270_336, 2 * (2 * 4096 + 2 * 6144), 7, "bf16"),
+        # 32 queries see 17 to 48 of 48 keys, 1040 pairs: 4 x 2 x 4 x 1040 x 16; q and output of 4096, k and v of 6144.
+        (FLASH, 1, 532_480, 2 * (2 * 4096 + 2 * 6144), 7, "bf16"),
         ("aten::mul", 1, 120, 4 * (30 + 4 + 120), 2, "fp32"),
         ("aten::bmm", 1, 3072, 8 * (384 + 192 + 96), 2.5, "fp64"),
         ("triton_poi_fused_relu_3", 1, 2048, 10_000, 1.25, "fp32"),
@@ -89,7 +89,7 @@ def test_nothing_is_lost_and_nothing_is_counted_twice() -> None:
     for table in (by_operation, by_kernel):
         kernels = table[table.category != "idle"]
         assert kernels.time.sum() == pytest.approx(51e-6, rel=1e-12)
-        assert np.nansum(kernels.flops) == 3 * 491_520 + 460_800 + 270_336 + 120 + 3072 + 2048
+        assert np.nansum(kernels.flops) == 3 * 491_520 + 460_800 + 532_480 + 120 + 3072 + 2048
 
 
 def test_every_number_says_where_it_comes_from_and_bytes_are_called_compulsory() -> None:
@@ -98,7 +98,7 @@ def test_every_number_says_where_it_comes_from_and_bytes_are_called_compulsory()
     assert (
         flops[row(kernels, FLASH)]
         == f"4 B H Nq Nk d, of the pairs that the causal mask leaves, from the shapes of {FLASH}; the mask is aligned "
-        "top-left: the first query sees the first key"
+        "bottom-right: the last query sees all keys"
     )
     assert flops[row(kernels, "triton_poi_fused_relu_3")] == "kernel_flop of the kernel's event"
     assert moved[row(kernels, "aten::bmm")] == "compulsory bytes: each operand read once, each result written once"

@@ -9,7 +9,6 @@ from roofwidget.readers.errors import ProfileError
 from roofwidget.support import strict_json
 from roofwidget.support.did_you_mean import listed
 
-
 _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 

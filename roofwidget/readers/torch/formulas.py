@@ -541,16 +541,19 @@ _CONVOLUTIONS: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
 }
 _SDPA: Final = "aten::_scaled_dot_product"
 _ATTENTION: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
-    f"{_SDPA}_flash_attention": partial(_attention, causal=4),
+    # These run the kernel of flash_attn, which aligns its mask at the bottom right since version 2.1: for other than as
+    # many queries as keys, torch.nn.attention.bias calls them for CausalVariant.LOWER_RIGHT alone.
+    f"{_SDPA}_flash_attention": partial(_attention, causal=4, aligned=CausalMask.BOTTOM_RIGHT),
     f"{_SDPA}_flash_attention_for_cpu": partial(_attention, causal=4),
     f"{_SDPA}_efficient_attention": partial(_attention, causal=6),
     f"{_SDPA}_cudnn_attention": partial(_attention, causal=6),
     f"{_SDPA}_fused_attention_overrideable": partial(_attention, causal=5),
-    "aten::_flash_attention_forward": partial(_attention, causal=8, heads_last=True, lengths=3),
+    "aten::_flash_attention_forward": partial(
+        _attention, causal=8, heads_last=True, lengths=3, aligned=CausalMask.BOTTOM_RIGHT
+    ),
     "aten::_efficient_attention_forward": partial(_attention, causal=9, heads_last=True, lengths=4),
-    # From version 2.1 on, the package flash_attn aligns its mask at the bottom right.
     "flash_attn::_flash_attn_forward": partial(_attention, causal=5, heads_last=True, aligned=CausalMask.BOTTOM_RIGHT),
-    f"{_SDPA}_flash_attention_backward": partial(_attention, causal=11, backward=True),
+    f"{_SDPA}_flash_attention_backward": partial(_attention, causal=11, backward=True, aligned=CausalMask.BOTTOM_RIGHT),
     f"{_SDPA}_efficient_attention_backward": partial(_attention, causal=11, backward=True),
     f"{_SDPA}_cudnn_attention_backward": partial(_attention, causal=14, backward=True),
 }
