@@ -47,8 +47,9 @@ Nk the rows of queries and keys, and d the size of a head.
 
 Attention with a causal mask and Nq unlike Nk counts the pairs that the mask leaves. PyTorch's ``is_causal`` aligns the
 mask top-left: the first query sees the first key. The kernels of flash_attn from 2.1 on, which
-``_scaled_dot_product_flash_attention`` runs on a GPU too, and ``custom_mask_type`` 2, align it bottom-right: the last query sees all keys. `Kernels.origin` names the alignment. If the trace does not have the
-argument ("Concrete Inputs", from PyTorch 2.1 on), attention is counted in full, and a warning says so.
+``_scaled_dot_product_flash_attention`` runs too, and ``custom_mask_type`` 2, align it bottom-right: the last query sees
+all keys. `Kernels.origin` names the alignment. If the trace does not have the argument ("Concrete Inputs", from PyTorch
+2.1 on), attention is counted in full, and a warning says so.
 """
 
 from __future__ import annotations
