@@ -25,7 +25,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from roofwidget.measure.hlo.loops import Loops
 from roofwidget.measure.hlo.text import Array, Computation, Instruction, Module
@@ -88,12 +88,19 @@ _SCATTER: Final = re.compile(r"\bscatter=%?([^\s,]+)")
 _MAX_POSITIONS: Final = 10**7
 
 
+class Uncounted(NamedTuple):
+    """What the text does not say the FLOPs of: an operation by its name, or a call of a library by its target."""
+
+    kind: Literal["operation", "custom call"]
+    name: str
+
+
 @dataclass(frozen=True)
 class Work:
     """FLOPs of one execution by class and precision. None if the text does not say them: `unknown` says of what."""
 
     flops: Counter[FlopKey] | None
-    unknown: tuple[str, ...] = ()
+    unknown: tuple[Uncounted, ...] = ()
 
     def times(self, count: int) -> Work:
         """Return the work of several executions."""
@@ -163,7 +170,7 @@ class Flops:
         if kind in _ELEMENTWISE:
             return self._elementwise("vector", at, within)
         rule = self._rules.get(kind)
-        return Work(None, (kind,)) if rule is None else rule(at, within)
+        return Work(None, (Uncounted("operation", kind),)) if rule is None else rule(at, within)
 
     def of_computation(self, computation: Computation) -> Work:
         """Return the FLOPs of all instructions of a computation together."""
@@ -276,7 +283,7 @@ class Flops:
     def _custom_call(self, at: Instruction, within: Computation) -> Work:
         counted = library_calls.call_work(library_call(at, within)) if at.results else None
         if counted is None:
-            return Work(None, (f"custom call {at.target}".rstrip(),))
+            return Work(None, (Uncounted("custom call", at.target),))
         return _one("tensor", counted.precision, counted.flops)
 
 
@@ -286,7 +293,7 @@ def _one(name: str, precision: str | None, flops: int) -> Work:
 
 def _sum(works: Iterable[Work]) -> Work:
     total: Counter[FlopKey] = Counter()
-    unknown: dict[str, None] = {}
+    unknown: dict[Uncounted, None] = {}
     for work in works:
         unknown |= dict.fromkeys(work.unknown)
         total.update(work.flops or {})

@@ -164,9 +164,8 @@ class _Walk:
     def _row(self, at: Instruction, within: Computation, runs: int) -> OpCount:
         work = self._flops.of(at, within)
         operands = [within.instructions[name] for name in at.operands]
-        for reason in work.unknown:
-            kind = "custom call" if reason.startswith("custom call") else "operation"
-            self._note(kind, reason.removeprefix("custom call").strip() or at.name)
+        for kind, name in work.unknown:
+            self._note(kind, name or at.name)
         self._note_arrays(at)
         network = self._traffic.network(at, within)
         if network is None:
