@@ -192,12 +192,10 @@ def _vendor(vendor: str, known: list[Chip]) -> str:
 
 def _memory(one: Chip) -> str:
     level = one.memories[one.main_memory]
-    # Capacities are shown as printed, in whichever of the two units is round.
     if level.capacity is None:
         return level.name
-    binary = level.capacity % 2**30 == 0 and level.capacity % 10**9 != 0
-    size, unit = (level.capacity / 2**30, "GiB") if binary else (level.capacity / 1e9, "GB")
-    return f"{level.name}, {units.format_significant(size, 4)} {unit}"
+    usable = "" if level.usable is None else f" ({units.format_capacity(level.usable)})"
+    return f"{level.name}, {units.format_capacity(level.capacity)}{usable}"
 
 
 def _peaks(one: Chip) -> str:

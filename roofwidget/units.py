@@ -45,6 +45,8 @@ _SPELLINGS: Final = {
     "J/FLOP": r"J/(?:FLOP|flop)",
     "J/B": r"J/(?:B|[Bb]yte)",
 }
+# `format_capacity` writes fewer bytes than this without a prefix.
+_MIN_PREFIXED_BYTES: Final = 1024
 # A share that differs from 1 by at most this is shown as "100 %", because rounding can explain the difference.
 _HUNDRED_PERCENT_TOLERANCE: Final = 1e-9
 # `format_factor` writes a factor between these two limits with three significant digits.
@@ -274,6 +276,24 @@ def format_quantity(value: float, unit: str, digits: int = 3) -> str:
     if unit == "s":
         thousand = min(0, thousand)
     return f"{sign}{_place(figures, exponent - thousand)} {_SHOWN[thousand]}{unit}"
+
+
+def format_capacity(value: float) -> str:
+    """Return bytes of a memory as text, with the prefix in which the number is short: MiB and GiB, or MB and GB.
+
+    A capacity that is a whole number of megabytes, as a user writes ``"64 GB"``, keeps its decimal prefix. All others
+    have binary prefixes and at most four digits. `format_quantity` writes other bytes, such as those that a kernel
+    moves.
+
+    Examples
+    --------
+    >>> format_capacity(80 * 2**30), format_capacity(85_520_809_984), format_capacity(64e9), format_capacity(96)
+    ('80 GiB', '79.65 GiB', '64 GB', '96 B')
+    """
+    steps = 0 if value < _MIN_PREFIXED_BYTES else min(len(_BINARY), int(math.log2(value)) // 10)
+    if steps == 0 or value % 10**6 == 0:
+        return format_quantity(value, "B", 4)
+    return f"{format_significant(value / 1024**steps, 4)} {list(_BINARY)[steps - 1]}B"
 
 
 def format_intensity(value: float, digits: int = 3, operation: str = "FLOP") -> str:

@@ -20,6 +20,7 @@ from roofwidget.units import (
     FIGURE_LIMITS,
     figure,
     finite,
+    format_capacity,
     format_change,
     format_factor,
     format_intensity,
@@ -84,6 +85,11 @@ def test_a_share_has_more_digits_when_they_are_asked_for() -> None:
 def test_a_change_has_its_sign_and_is_unknown_from_nothing_to_something() -> None:
     for case in UNITS["change"]:
         assert format_change(double(case["from"]), double(case["to"])) == case["text"], case
+
+
+def test_a_capacity_has_binary_prefixes_unless_it_is_a_whole_number_of_megabytes() -> None:
+    for case in UNITS["capacity"]:
+        assert format_capacity(case["value"]) == case["text"], case
 
 
 def test_a_quantity_has_the_prefix_and_digits_of_exact_rounding() -> None:

@@ -65,7 +65,7 @@ def ceiling_key(ceiling: Ceiling) -> str:
 
 
 def shown(figure: Figure) -> str:
-    """Return a figure's value as text: ``3.35 TB/s``, ``132 SM``, ``unknown``.
+    """Return a figure's value as text: ``3.35 TB/s``, ``80 GiB``, ``132 SM``, ``unknown``.
 
     Examples
     --------
@@ -74,6 +74,8 @@ def shown(figure: Figure) -> str:
     """
     if figure.value is None:
         return "unknown"
+    if figure.unit == "B":
+        return units.format_capacity(figure.value)
     if figure.unit in units.UNITS or figure.unit == "OP/s":
         return units.format_quantity(figure.value, figure.unit, 4)
     return f"{units.format_significant(figure.value, 15)} {figure.unit}"
@@ -108,6 +110,8 @@ def _plain_rows(chip: Chip) -> Iterator[tuple[str, str, float | None, str]]:
         yield f"memories.{level.name}.bandwidth", f"{level.name} bandwidth{scope}", level.bandwidth, "B/s"
         if level.capacity is not None:
             yield f"memories.{level.name}.capacity", f"{level.name} capacity", level.capacity, "B"
+        if level.usable is not None:
+            yield f"memories.{level.name}.usable", f"{level.name} usable capacity", level.usable, "B"
     yield from _link_rows(chip)
     yield from _other_rows(chip)
 

@@ -326,8 +326,8 @@ class Chip:
         mapping_argument(peak_flops, "peak_flops", _EXAMPLE_PEAKS)
         mapping_argument(bandwidths, "bandwidths", _EXAMPLE_BANDWIDTHS)
         changed = {
-            level: Memory(
-                level, quantities.figure(rate, "B/s", f"memories['{level}'] of chip '{self.name}'"), m.capacity, m.scope
+            level: dataclasses.replace(
+                m, bandwidth=quantities.figure(rate, "B/s", f"memories['{level}'] of chip '{self.name}'")
             )
             for level, m in self.memories.items()
             if (rate := bandwidths.get(level)) is not None

@@ -6,6 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+ASSUMED_USABLE_SHARE: Final = 0.93
+"""The part of a main memory that programs can allocate, where no figure is known.
+
+Of the chips of the catalogue with both figures, B200 and B300 have the smallest part: 0.9326.
+"""
 FLOP_CLASSES: Final = frozenset({"matmul", "tensor", "transcendental", "vector"})
 """Classes of FLOPs that may have their own peak on a chip; ``matmul`` and ``tensor`` mean the same."""
 
@@ -75,9 +80,19 @@ class Memory:
     bandwidth
         bytes/s of the whole chip, or None when unknown.
     capacity
-        bytes of the whole chip, or None when unknown.
+        bytes that the whole chip has, or None when unknown. Memories are made of powers of two: the "80 GB" that a
+        data sheet prints is 80 GiB, and its "50 MB" of L2 are 50 MiB.
     scope
         Which units share the memory, as its source writes it, such as ``per SM, private``.
+    usable
+        bytes of the capacity that programs can allocate, as the driver reports them, or None when unknown. Error
+        correction and firmware take the rest.
+
+    Examples
+    --------
+    >>> h100 = Memory("HBM", 3.35e12, 80 * 2**30, usable=81_559 * 2**20)
+    >>> h100.allocatable, Memory("HBM", 3.35e12, 100.0).allocatable
+    (85520809984, 93.0)
     """
 
     __module__ = "roofwidget"
@@ -86,6 +101,14 @@ class Memory:
     bandwidth: float | None = None
     capacity: float | None = None
     scope: str = ""
+    usable: float | None = None
+
+    @property
+    def allocatable(self) -> float | None:
+        """bytes that programs can allocate: `usable`, or if unknown 93 % of the capacity, which is an assumption."""
+        if self.usable is not None or self.capacity is None:
+            return self.usable
+        return ASSUMED_USABLE_SHARE * self.capacity
 
 
 @dataclass(frozen=True)

@@ -18,23 +18,24 @@ from roofwidget.support.paths import problem_of, shown
 from roofwidget.support.precisions import operation
 
 # No rate of a chip is below `_MIN_RATE`, and no capacity is below `_MIN_CAPACITY_BYTES`. If a number without a unit is
-# smaller, the user meant TFLOP/s, GB/s or GB.
+# smaller, the user meant TFLOP/s, GB/s or GiB.
 _MIN_RATE: Final = 1e9  # FLOP/s or bytes/s
 _MIN_CAPACITY_BYTES: Final = 1e3
 _RATE_KEYS: Final = {"memories": ("bandwidth",), "links": ("bandwidth", "per_link")}
-_EXAMPLES: Final = {"FLOP/s": "989.5 TFLOP/s", "B/s": "3.35 TB/s", "B": "80 GB"}
+_SIZE_KEYS: Final = ("capacity", "usable")
+_EXAMPLES: Final = {"FLOP/s": "989.5 TFLOP/s", "B/s": "3.35 TB/s", "B": "80 GiB"}
 _PRECISION: Final = re.compile(r"(?:fp|bf|tf|int)(\d+)")
 # The units of figures in checks. A check's value without a unit must reach `_MIN_RATE` or `_MIN_CAPACITY_BYTES`.
 _CHECK_UNITS: Final = (
     (re.compile(r"peak_flops\..+"), "FLOP/s"),
     (re.compile(r"memories\..+\.bandwidth|links\..+\.(?:bandwidth|per_link)"), "B/s"),
-    (re.compile(r"memories\..+\.capacity"), "B"),
+    (re.compile(r"memories\..+\.(?:capacity|usable)"), "B"),
 )
 _EXAMPLE: Final = """
 [[chips]]
 name = "My chip"
 peak_flops.bf16 = "400 TFLOP/s"
-memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GB" }"""
+memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GiB" }"""
 # Maps a width in bits to the double width. tf32 is stored in 32 bits, so its width is 32.
 _TWICE_AS_WIDE: Final = {32: 64, 16: 32, 8: 16, 4: 8}
 # Slightly more than 2, because data sheets round: 1979 TFLOP/s at fp8 and 989 TFLOP/s at bf16 mean a factor of 2.
@@ -78,7 +79,7 @@ def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
     ... [[chips]]
     ... name = "My chip"
     ... peak_flops = { bf16 = "400 TFLOP/s", fp8 = "800 TFLOP/s" }
-    ... memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GB" }
+    ... memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GiB" }
     ... memories.SRAM = "20 TB/s"
     ... '''
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -208,8 +209,7 @@ def _parts(record: Mapping[str, Any]) -> Iterator[tuple[toml.Path, str, Any]]:
                 yield (kind, key), "B/s", part
                 continue
             yield from (((kind, key, rate), "B/s", part[rate]) for rate in rates if rate in part)
-            if "capacity" in part:
-                yield (kind, key, "capacity"), "B", part["capacity"]
+            yield from (((kind, key, size), "B", part[size]) for size in _SIZE_KEYS if size in part)
 
 
 def _tables(record: Mapping[str, Any], word: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -56,7 +56,9 @@ def memories(name: str, given: object) -> dict[str, Memory]:
             optional(memory.bandwidth, "B/s", what),
             optional(memory.capacity, "B", f"capacity of {what}"),
             _text(memory.scope, f"scope of {what}"),
+            optional(memory.usable, "B", f"usable of {what}"),
         )
+        _refuse_more_than_all(levels[level], what)
     if next(iter(levels.values())).bandwidth is None:
         raise ValueError(
             f"chip '{name}' needs the bandwidth of its main memory '{next(iter(levels))}', the first of its memories"
@@ -305,6 +307,13 @@ def _text(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{what} must be text, got {value!r}")
     return value
+
+
+def _refuse_more_than_all(memory: Memory, what: str) -> None:
+    """Raise an error if programs can allocate more than the memory has."""
+    if memory.usable is not None and memory.usable > (memory.capacity or 0.0):
+        sizes = ["an unknown size" if size is None else f"{size:.0f} B" for size in (memory.usable, memory.capacity)]
+        raise ValueError(f"usable of {what} is {sizes[0]}, more than its capacity, {sizes[1]}; data sheets print GiB")
 
 
 def _refuse_duplicate(key: str, others: Iterable[str], what: str) -> None:

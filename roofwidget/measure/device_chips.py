@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from roofwidget import units
-from roofwidget.chips import Chip, Memory, Source, UnknownChipError, chips, chips_named, is_host_link
+from roofwidget.chips import Chip, Source, UnknownChipError, chips, chips_named, is_host_link
 from roofwidget.measure.device_tools import Device
 from roofwidget.readers.devices import chip_of_device
 from roofwidget.support.did_you_mean import listed, nearest
@@ -33,8 +34,9 @@ _MODES: Final[Mapping[str, int]] = {"SPX": 1, "DPX": 2, "TPX": 3, "QPX": 4}
 _XCDS: Final[Mapping[str, int]] = {"mi300a": 6, "mi300x": 8, "mi325x": 8, "mi350x": 8, "mi355x": 8}
 # Memories of the whole GPU; the others belong to multiprocessors or XCDs.
 _SHARED_MEMORIES: Final = frozenset({"L2", "Infinity Cache"})
-# Drivers count GiB where data sheets print GB, and keep a part of the memory to themselves.
-_LEAST_MEMORY, _MOST_MEMORY = 0.85, 1.15
+# A tool reports the memory that programs can allocate: error correction and firmware take a part of the capacity. The
+# upper limit leaves room for rounding.
+_LEAST_MEMORY, _MOST_MEMORY = 0.85, 1.01
 _MAX_CANDIDATES: Final = 5
 _TOLERANCE: Final = 0.01
 
@@ -124,7 +126,7 @@ def _memory_fits(one: Chip, device: Device) -> bool:
 
 
 def _gigabytes(size: float | None) -> str:
-    return "unknown memory" if size is None else units.format_quantity(size, "B", 3)
+    return "unknown memory" if size is None else units.format_capacity(size)
 
 
 def _refuse_fewer_units(one: Chip, device: Device) -> None:
@@ -153,13 +155,13 @@ def _limits(one: Chip, device: Device) -> list[str]:
 def _slice(whole: Chip, device: Device) -> Chip:
     match = _PROFILE.fullmatch(device.slice)
     slices = next((counts for ids, *counts in _SLICES if ids.fullmatch(whole.id)), None)
-    capacity = _capacity(whole)
+    capacity = whole.memories[whole.main_memory].allocatable
     if match is None or slices is None or capacity is None:
         why = f"a MIG slice {device.slice}" if match else "a GPU in MIG mode, whose slice is unknown"
         raise refused(device, f"{why}: no documentation here says which part of the peaks it has", [whole.id])
     computing, remembering = slices
     compute = min(1.0, int(match[1]) / computing)
-    share = min(1.0, round(int(match[2]) * 1e9 / capacity * remembering) / remembering)
+    share = min(1.0, round(int(match[2]) * 2**30 / capacity * remembering) / remembering)
     note = (
         f"A MIG slice {device.slice} of the {whole.name}: {int(match[1])}/{computing} of its multiprocessors and "
         f"{share:g} of its memory, by the nominal shares of the MIG User Guide. A slice has no links to other GPUs."
@@ -196,12 +198,17 @@ def _part(whole: Chip, name: str, compute: float, memory: float, *, guide: Sourc
 
     sources = {f"peak_flops.{key}": source(compute) for key in whole.peak_flops}
     for key, level in whole.memories.items():
-        known = {"bandwidth": level.bandwidth, "capacity": level.capacity}
+        known = {"bandwidth": level.bandwidth, "capacity": level.capacity, "usable": level.usable}
         sources |= {f"memories.{key}.{part}": source(share(key)) for part, value in known.items() if value is not None}
     links = {key: link for key, link in whole.links.items() if is_host_link(key)}
     host = {key: at for key, at in whole.sources.items() if key.startswith(tuple(f"links.{link}." for link in links))}
     parts: dict[str, Any] = {
-        key: Memory(key, scaled(one.bandwidth, share(key)), scaled(one.capacity, share(key)), one.scope)
+        key: replace(
+            one,
+            bandwidth=scaled(one.bandwidth, share(key)),
+            capacity=scaled(one.capacity, share(key)),
+            usable=scaled(one.usable, share(key)),
+        )
         for key, one in whole.memories.items()
     }
     return Chip(

@@ -59,6 +59,14 @@ CHANGES: Final[list[tuple[float | str, float | str]]] = [
     *((4, 3), (3, 4), (4, 4), (0, 0), (0, 2), (2, 0), (1, 2), (1, 2.002), (1000, 995.1), (8, 7.99), (1, 13.34)),
     *((2e-6, 1.955e-6), (1, 1.125), ("nan", 1), (1, "nan"), ("nan", "nan")),
 ]
+# Capacities as people read them: of memories and caches, of what drivers report, and of chips that users write in MB.
+CAPACITIES: Final = {
+    **{1: "1 B", 96: "96 B", 1023: "1.023 kB", 1024: "1 KiB", 65536: "64 KiB", 227 * 1024: "227 KiB"},
+    **{5632 * 1024: "5.5 MiB", 40 * 2**20: "40 MiB", 129536 * 1024: "126.5 MiB", 408 * 2**20: "408 MiB"},
+    **{80 * 2**30: "80 GiB", 144 * 2**30: "144 GiB", 1536 * 2**30: "1.5 TiB", 2**60: "1 EiB", 3 * 2**70: "3072 EiB"},
+    **{81_559 * 2**20: "79.65 GiB", 143_771 * 2**20: "140.4 GiB", 46_068 * 2**20: "44.99 GiB"},
+    **{64 * 10**9: "64 GB", 141 * 10**9: "141 GB", 60 * 10**6: "60 MB", 5 * 10**11: "500 GB"},
+}
 
 # Texts, "|" between two.
 PARSED: Final = {
@@ -104,6 +112,7 @@ def units() -> dict[str, Any]:
         "quantity": [
             {"value": v, "unit": unit, "digits": n, "text": _quantity(v, unit, n)} for v, unit, n in quantities
         ],
+        "capacity": [{"value": value, "text": text} for value, text in CAPACITIES.items()],
         "intensity": [{"value": v, "digits": n, "text": _intensity(v, n)} for v in NUMBERS for n in (2, 3, 4)],
         "percent": [{"share": share, "text": _percent(share)} for share in SHARES],
         "factor": [{"value": value, "text": _factor(value)} for value in RATIOS],

@@ -137,7 +137,7 @@ def test_a_mig_slice_has_the_documented_part_of_the_peaks_and_no_links_to_gpus()
     assert part.bandwidth() == pytest.approx(whole.bandwidth() / 8)
     assert part.bandwidth("L2") == pytest.approx(whole.bandwidth("L2") / 8)
     assert part.bandwidth("L1") == pytest.approx(whole.bandwidth("L1") / 7)
-    assert part.memories["HBM"].capacity == 5e9
+    assert part.memories["HBM"].capacity == 5 * 2**30
     assert list(part.links) == ["PCIe"]
     assert any("1/7 of its multiprocessors and 0.125 of its memory" in note for note in part.notes)
     assert part.sources["peak_flops.bf16"].title == (

@@ -113,7 +113,7 @@ def test_tracelens_matrix_units_are_meant_below_32_bits_and_vector_units_from_th
         "fp16": 640e12,
         "fp8": 1280e12,
     }
-    assert (chip.name, chip.bandwidth("HBM"), chip.memories["HBM"].capacity) == ("Elm", 3.2e12, 96e9)
+    assert (chip.name, chip.bandwidth("HBM"), chip.memories["HBM"].capacity) == ("Elm", 3.2e12, 96 * 2**30)
     assert chip.ridge_point("fp16") == 200
 
 

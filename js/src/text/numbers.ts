@@ -60,6 +60,16 @@ export function formatBinary(value: number): string {
 }
 
 /**
+ * Formats bytes of a memory: "80 GiB" or "50 MiB". A whole number of megabytes, as a user writes "64 GB", keeps its
+ * decimal prefix.
+ */
+export function formatCapacity(value: number): string {
+  const steps = value < 1024 ? 0 : Math.min(6, Math.floor(Math.log2(value) / 10));
+  if (steps === 0 || value % 1e6 === 0) return formatQuantity(value, "B", 4);
+  return `${formatSignificant(value / 1024 ** steps, 4)} ${Object.keys(BINARY)[steps - 1]}B`;
+}
+
+/**
  * If a share differs from 1 by at most this tolerance, the share is shown as "100 %", because the difference may come
  * from rounding.
  */

@@ -24,8 +24,9 @@ const CONFIDENCES: Readonly<Record<string, string>> = {
 /** Translates Python's labels of a chip's figures, such as "Peak fp16". */
 const FIGURES = [
   [/^Peak /, "Spitze "],
-  [/^(\S+(?: read| write)?) bandwidth\b/, "Bandbreite $1"],
-  [/^(\S+) capacity\b/, "Kapazität $1"],
+  [/^(.+?) bandwidth\b/, "Bandbreite $1"],
+  [/^(.+) usable capacity$/, "nutzbare Kapazität $1"],
+  [/^(.+) capacity$/, "Kapazität $1"],
   [/, one way, per chip/, ", eine Richtung, je Chip"],
   [/, one way, per link/, ", eine Richtung, je Link"],
   [/, latency per hop$/, ", Latenz je Hop"],

@@ -5,6 +5,7 @@ import limits from "../../../tests/golden/figure_limits.json";
 import golden from "../../../tests/golden/units.json";
 import {
   formatBinary,
+  formatCapacity,
   formatChange,
   formatFactor,
   formatIntensity,
@@ -97,6 +98,9 @@ describe("numbers to text", () => {
     for (const { from, to, text } of golden.change) {
       expect(formatChange(double(from), double(to)), `${from} to ${to}`).toBe(text);
     }
+  });
+  it("writes a capacity in KiB, MiB and GiB, unless it is a whole number of megabytes", () => {
+    for (const { value, text } of golden.capacity) expect(formatCapacity(value), String(value)).toBe(text);
   });
   it("writes one decimal, ties to even: 1.25 is 1.2", () => {
     for (const { value, text } of golden.tenths) expect(formatTenths(value), String(value)).toBe(text);

@@ -79,7 +79,8 @@ def _rate(file: str, key: str, value: object) -> Rate:
 
 def _capacity(file: str, document: dict[str, Any]) -> dict[str, float]:
     given = document.get("memory_gb")
-    size = 0.0 if given is None else cell(file, given, 1e9, place="'memory_gb'")
+    # As on data sheets, the GB of a memory are GiB.
+    size = 0.0 if given is None else cell(file, given, 2**30, place="'memory_gb'")
     return {"HBM": size} if size > 0 else {}
 
 

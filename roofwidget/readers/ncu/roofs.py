@@ -248,10 +248,8 @@ class _ChipFigures:
         levels = {"DRAM" if memory is main else memory.name: memory for memory in memories}
         for level in (name for name in dict.fromkeys(["DRAM", *found, *levels]) if name not in without):
             peak, memory = found.get(level), levels.get(level)
-            capacity = self._capacity(level)
             if peak is not None:
-                known = memory.capacity if memory is not None and capacity is None else capacity
-                self.memories[level] = Memory(level, peak.rate, known)
+                self.memories[level] = self._sized(Memory(level) if memory is None else memory, level, peak.rate)
                 self.sources[f"memories.{level}.bandwidth"] = _measured(peak)
                 self._add_boost(peak, level, None)
                 if memory is not None and memory.bandwidth is not None:
@@ -307,10 +305,18 @@ class _ChipFigures:
             source = Source(f"{peak.per_cycle} x the highest clock", confidence="derived")
             self.ceilings.append(Ceiling(_BOOST, peak.boost, memory, precision, source=source))
 
-    def _capacity(self, level: str) -> float | None:
+    def _sized(self, memory: Memory, level: str, rate: float) -> Memory:
+        """Return a level with its rate and with the sizes that the report has.
+
+        Of the DRAM the driver reports what programs can allocate. The capacity is that of the data sheet.
+        """
         metric = {"DRAM": "device__attribute_total_memory", "L2": "device__attribute_l2_cache_size"}.get(level)
-        known = np.nan if metric is None else time_weighted_mean(self.launches, self.launches.metric(metric))
-        return float(known) if known > 0 else None
+        found = np.nan if metric is None else time_weighted_mean(self.launches, self.launches.metric(metric))
+        size = float(found) if found > 0 else None
+        if level != "DRAM":
+            return Memory(level, rate, size or memory.capacity)
+        capacity = max((known for known in (size, memory.capacity) if known is not None), default=None)
+        return Memory(level, rate, capacity, usable=size or memory.usable)
 
 
 def _measured(peak: Peak) -> Source:

@@ -1,7 +1,7 @@
 // A chip's card. It shows each figure with its source, and the other sources that give a different value. All texts of
 // the card are drawn as text, never as markup.
 
-import { formatQuantity, formatSignificant, type Unit } from "../../text/numbers.ts";
+import { formatCapacity, formatQuantity, formatSignificant, type Unit } from "../../text/numbers.ts";
 import type { Disclosed } from "../../ui/disclosure.ts";
 import type { Chip, Figure } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";
@@ -105,7 +105,7 @@ export interface Run {
 type KnownFigure = Figure & { readonly value: number };
 
 /** Units that take SI prefixes. All other units are words, such as SM. */
-const PREFIXED = /^(?:FLOP\/s|OP\/s|B\/s|B|s|Hz|W|J\/FLOP|J\/B)$/;
+const PREFIXED = /^(?:FLOP\/s|OP\/s|B\/s|s|Hz|W|J\/FLOP|J\/B)$/;
 
 export function runsOf(chip: Chip): readonly Run[] {
   const runs: (Run & { rows: SheetRow[] })[] = [];
@@ -151,6 +151,7 @@ function rowOf(figure: KnownFigure): SheetRow {
 }
 
 function amount(value: number, unit: string): string {
+  if (unit === "B") return formatCapacity(value);
   if (PREFIXED.test(unit)) return formatQuantity(value, unit as Unit, 4);
   return `${formatSignificant(value, 6)} ${unit}`.trim();
 }
