@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip
+from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip, chips_named
+from roofwidget.support.did_you_mean import listed
 
 # Suffixes of a model's name. VF: the whole GPU as a virtual function, for a virtual machine. OAM: the module's form. A
 # letter and a digit: AMD's silicon stepping, as in MI300A_A1.
@@ -56,7 +57,9 @@ def chip_of_device(name: str, units: float | None = None) -> Chip:
     pair = _TWO_DEVICES.fullmatch(text)
     try:
         found = chip(f"{pair[1]}-gcd" if pair else text)
-    except (AmbiguousChipError, UnknownChipError):
+    except AmbiguousChipError:
+        raise LookupError(f"which is one of several chips: {listed(one.id for one in chips_named(text))}") from None
+    except UnknownChipError:
         raise LookupError("which is not one chip of the catalogue") from None
     # RDNA drivers count pairs of compute units. So `units` cannot be compared with the chip's number of units.
     whole = None if found.family.startswith("RDNA") else re.match(r"\d+", found.units or "")

@@ -21,7 +21,7 @@ DATA = Path(__file__).parents[3] / "shared/data/chips.toml"
 CATALOGUE: dict[str, Any] = tomllib.loads((CHIPS / "catalogue.toml").read_text(encoding="utf-8"))
 SOURCES: dict[str, Any] = tomllib.loads((CHIPS / "sources.toml").read_text(encoding="utf-8"))["sources"]
 ENTRIES = {entry["id"]: entry for entry in CATALOGUE["chips"]}
-BYTES = {"GB": 10**9, "GiB": 2**30}
+BYTES = {"GB": 10**9, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
 CONFIDENCES = {"datasheet", "vendor doc", "source code", "derived", "measured", "secondary"}
 LEVELS = {"cmem": "CMEM", "l1": "L1", "l2": "L2", "l3": "L3", "lds": "LDS", "sbuf": "SBUF", "vmem": "VMEM"}
 LINKS = {
@@ -243,9 +243,106 @@ def test_the_main_memory_has_a_name_that_means_off_chip() -> None:
     assert all(is_off_chip(one.main_memory) for one in chips())
 
 
-def test_a_capacity_is_the_printed_size_in_bytes() -> None:
-    assert chip("v5p").memories["HBM"].capacity == 95 * 2**30
-    assert chip("h100-sxm").memories["HBM"].capacity == 80e9
+def test_capacities_are_binary_in_every_entry_also_where_the_source_prints_decimal_prefixes() -> None:
+    for entry in CATALOGUE["chips"]:
+        one = chip(entry["id"])
+        for name, level in one.memories.items():
+            for part in ("capacity", "usable"):
+                if part in entry["memories"][name]:
+                    size, unit = entry["memories"][name][part]["value"].split()
+                    assert unit == ("GiB" if name == one.main_memory and part == "capacity" else unit), one.id
+                    assert unit in {"GiB", "MiB", "KiB"}, (one.id, name)
+                    assert getattr(level, part) == float(size) * BYTES[unit]
+            assert level.usable is None or name == one.main_memory
+
+
+@pytest.mark.parametrize(
+    ("name", "stacks", "mebibytes", "usable"),
+    [
+        ("a100-sxm-80gb", 5 * 16, 81_920, 85_899_345_920),
+        ("h100-sxm", 5 * 16, 81_559, 85_520_809_984),
+        ("h200-sxm", 6 * 24, 143_771, 150_754_820_096),
+        ("h200-nvl", 6 * 24, 143_771, 150_754_820_096),
+        ("b200", 8 * 24, 183_359, 192_265_846_784),
+        ("gb200", 8 * 24, 189_471, 198_674_743_296),
+        ("b300", 8 * 36, 275_040, 288_400_343_040),
+        ("gb300", 8 * 36, 284_208, 298_013_687_808),
+        ("rtx-pro-6000-server", 96, 97_887, 102_641_958_912),
+        ("rtx-pro-6000-workstation", 96, 97_887, 102_641_958_912),
+        ("l40s", 48, 46_068, 48_305_799_168),
+        ("tpu-v5p", 96, 95 * 1024, 102_005_473_280),
+    ],
+)
+def test_a_capacity_is_that_of_the_stacks_and_usable_what_the_driver_reports(
+    name: str, stacks: int, mebibytes: int, usable: int
+) -> None:
+    main = chip(name).memories[chip(name).main_memory]
+    assert (main.capacity, main.usable) == (stacks * 2**30, mebibytes * 2**20)
+    assert main.allocatable == usable
+
+
+def test_the_printed_80_gb_of_an_h100_are_16848_tokens_of_llama_70b_more_than_80e9_bytes() -> None:
+    main = chip("h100-sxm").memories["HBM"]
+    assert main.capacity == 85_899_345_920
+    assert int(((main.allocatable or 0) - 80e9) // 327_680) == 16_848
+
+
+def test_without_a_figure_of_the_driver_93_percent_are_usable_which_is_less_than_on_every_known_chip() -> None:
+    main = chip("mi300x").memories["HBM"]
+    assert (main.capacity, main.usable) == (192 * 2**30, None)
+    assert main.allocatable == pytest.approx(0.93 * 192 * 2**30, rel=1e-15)
+    assert chip("xeon-6980p").memories["DRAM"].allocatable is None
+    known = [one.memories[one.main_memory] for one in chips()]
+    shares = [level.usable / level.capacity for level in known if level.usable and level.capacity]
+    assert min(shares) == pytest.approx(0.9326, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "size"),
+    [
+        ("a100-sxm-80gb", "L2", 40 * 2**20),
+        ("h100-sxm", "L2", 50 * 2**20),
+        ("rtx-5090", "L2", 96 * 2**20),
+        ("h20", "L2", 60 * 2**20),
+        ("xeon-6980p", "L3", 504 * 2**20),
+        ("tpu-v4", "CMEM", 128 * 2**20),
+        ("b200", "L2", 126.5 * 2**20),
+        ("b200", "L1", 148 * 256 * 2**10),
+        ("gb200", "L1", 148 * 256 * 2**10),
+        ("b200", "Tensor memory", 148 * 256 * 2**10),
+        ("gb200", "Tensor memory", 148 * 256 * 2**10),
+        ("tpu-8i", "VMEM", 384 * 2**20),
+        ("tpu-8t", "VMEM", 128 * 2**20),
+        ("ryzen-ai-max-395", "Infinity Cache", 32 * 2**20),
+        ("ryzen-ai-max-395", "L2", 2 * 2**20),
+        ("ryzen-ai-max-395-cpu", "L3", 64 * 2**20),
+        ("ryzen-ai-max-395-cpu", "L2", 16 * 2**20),
+    ],
+)
+def test_a_cache_or_a_scratchpad_has_its_size_in_powers_of_two(name: str, level: str, size: float) -> None:
+    assert chip(name).memories[level].capacity == size
+
+
+def test_the_eighth_tpus_have_the_figures_of_googles_blog_and_the_peaks_of_jax() -> None:
+    inference, training = chip("tpu-8i"), chip("tpu-8t")
+    assert dict(inference.peak_flops) == {"bf16": 1101e12, "fp8": 8808e12}
+    assert inference.bandwidth() == 8.601e12
+    assert inference.memories["HBM"].capacity == 309_237_645_312
+    assert inference.link_bandwidth() == 19.2e12 / 8 / 2
+    assert training.peak("fp4") == 12.6e15 == pytest.approx(121e18 / 9600, rel=1e-3)
+    assert training.bandwidth() == 6.528e12
+    assert training.memories["HBM"].capacity == 231_928_233_984
+    # Google prints 10.1 PFLOP/s of the 8i as fp4 in a table and 10.07 as fp8 in a picture.
+    assert any("10.1 PFLOP/s at fp4" in note and "10.07, at fp8" in note for note in inference.notes)
+
+
+def test_nvlink_c2c_leads_to_the_grace_cpu_and_is_never_the_link_between_gpus() -> None:
+    for name in ("gh200-96gb", "gh200-144gb"):
+        assert chip(name).link_bandwidth("NVLink-C2C") == 450e9
+    for name in ("gb200", "gb300"):
+        with pytest.raises(MissingFigureError, match="900 GB/s, bidirectional, from two GPUs to one Grace CPU"):
+            chip(name).link_bandwidth("NVLink-C2C")
+    assert {chip(name).link().name for name in ("gh200-96gb", "gh200-144gb", "gb200", "gb300")} == {"NVLink"}
 
 
 def test_every_figure_is_the_one_of_the_data_file(data: dict[str, Any]) -> None:

@@ -228,3 +228,27 @@ def test_a_chip_with_other_rates_keeps_everything_else() -> None:
     assert (other.peak("bf16"), other.peak("fp8"), other.bandwidth()) == (3e12, 2e12, 4e12)
     assert (other.memories["HBM"].capacity, other.vendor, other.aliases, other.id) == (8e10, "v", ("y",), chip.id)
     assert chip.peak("bf16") == 1e12
+
+
+def test_the_usable_bytes_of_a_memory_pass_through_records_replacements_and_cards() -> None:
+    hbm = Memory("HBM", 3.35e12, 80 * 2**30, usable=81_559 * 2**20)
+    one = Chip("x", {"bf16": 1e15}, {"HBM": hbm})
+    assert one.to_dict()["memories"]["HBM"]["usable"] == 85_520_809_984
+    assert Chip.from_dict(one.to_dict()) == one
+    assert one.replace(memories={"HBM": "6 TB/s"}).memories["HBM"].usable == 85_520_809_984
+    assert one.with_rates({}, {"HBM": 6e12}).memories["HBM"].allocatable == 85_520_809_984
+    shown_as = {figure.key: card.shown(figure) for figure in one.figures}
+    assert (shown_as["memories.HBM.capacity"], shown_as["memories.HBM.usable"]) == ("80 GiB", "79.65 GiB")
+
+
+@pytest.mark.parametrize(
+    ("memory", "problem"),
+    [
+        (Memory("HBM", 1e12, 80e9, usable=81_559 * 2**20), "is 85520809984 B, more than its capacity, 80000000000 B"),
+        (Memory("HBM", 1e12, usable=1e9), "is 1000000000 B, more than its capacity, an unknown size"),
+        (Memory("HBM", 1e12, 80e9, usable=-1.0), "usable of memories"),
+    ],
+)
+def test_a_memory_with_more_usable_bytes_than_it_has_is_refused(memory: Memory, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        Chip("x", {"bf16": 1e15}, {"HBM": memory})

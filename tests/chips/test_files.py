@@ -137,7 +137,7 @@ FAULTS = {
     ),
     "a capacity in GB": (
         GOOD.replace('"2 TB/s"', '{ bandwidth = "2 TB/s", capacity = 80 }'),
-        "line 4: memories.HBM.capacity of chip 'Mine' is 80 B without a unit; write the unit, such as '80 GB'",
+        "line 4: memories.HBM.capacity of chip 'Mine' is 80 B without a unit; write the unit, such as '80 GiB'",
     ),
     "a link in GB/s": (
         GOOD + "links.Wire = { per_link = 50 }\n",
@@ -165,7 +165,7 @@ FAULTS = {
     ),
     "a capacity in KB": (
         GOOD.replace('"2 TB/s"', '{ bandwidth = "2 TB/s", capacity = 999 }'),
-        "line 4: memories.HBM.capacity of chip 'Mine' is 999 B without a unit; write the unit, such as '80 GB'",
+        "line 4: memories.HBM.capacity of chip 'Mine' is 999 B without a unit; write the unit, such as '80 GiB'",
     ),
     "a reserved name of a level": (
         GOOD + 'memories.Network = "1 TB/s"\n',
@@ -220,7 +220,7 @@ FAULTS = {
     "a check in GB": (
         GOOD.replace('"2 TB/s"', '{ bandwidth = "2 TB/s", capacity = "80 GB" }')
         + CHECK.format(figure="memories.HBM.capacity", value="80"),
-        "line 7: checks.0.value of chip 'Mine' is 80 B without a unit; write the unit, such as '80 GB'",
+        "line 7: checks.0.value of chip 'Mine' is 80 B without a unit; write the unit, such as '80 GiB'",
     ),
     "a check in TFLOP/s": (
         GOOD + CHECK.format(figure="peak_flops.bf16", value='"989.5"'),
@@ -341,7 +341,7 @@ def test_a_byte_order_mark_does_not_matter(path: Path) -> None:
 def test_a_file_without_a_table_of_a_chip_is_shown_one_that_can_be_loaded(path: Path, text: str) -> None:
     _, _, example = problem(path, text).partition(", ")[2].partition("such as\n")
     (made,) = load(path, example)
-    assert (made.name, made.peak("bf16"), made.memories["HBM"].capacity) == ("My chip", 400e12, 64e9)
+    assert (made.name, made.peak("bf16"), made.memories["HBM"].capacity) == ("My chip", 400e12, 64 * 2**30)
 
 
 def test_clock_power_and_energy_may_be_text_with_a_unit(path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Final
 
 import pytest
@@ -24,7 +26,23 @@ CHIPS: Final[dict[str, Printed]] = {
     "rtx-a6000": ({"fp32": 38.7, "tf32": 77.4, "bf16": 154.8, "int8": 309.7, "int4": 619.3}, "GDDR6", 768),
     "rtx-3080": ({"fp32": 29.8, "tf32": 29.8, "bf16": 59.5, "fp16": 59.5, "int8": 238, "int4": 476}, "GDDR6X", 760.3),
     "rtx-4080": ({"fp32": 48.7, "bf16": 97.5, "fp16_acc16": 194.9, "fp8": 194.9, "int8": 389.9}, "GDDR6X", 716.8),
-    "rtx-5080": ({"fp32": 56.3, "bf16": 112.6, "fp8": 225.1, "fp8_acc16": 450.2, "fp4": 900.4}, "GDDR7", 960),
+    "rtx-5080": ({"tf32": 56.3, "bf16": 112.6, "fp8": 225.1, "fp8_acc16": 450.2, "int8": 450.2}, "GDDR7", 960),
+    "rtx-5070-ti": ({"tf32": 43.9, "bf16": 87.9, "fp16_acc16": 175.8, "int8": 351.5, "fp4": 703}, "GDDR7", 896),
+    "rtx-5070": ({"tf32": 30.9, "bf16": 61.7, "fp16_acc16": 123.5, "int8": 246.9, "fp4": 493.9}, "GDDR7", 672),
+    "rtx-5060-ti-8gb": ({"tf32": 23.7, "bf16": 47.4, "int8": 189.6, "fp4": 379.3}, "GDDR7", 448),
+    "rtx-5060-ti-16gb": ({"tf32": 23.7, "bf16": 47.4, "int8": 189.6, "fp4": 379.3}, "GDDR7", 448),
+    "rtx-4070": ({"tf32": 29.1, "bf16": 58.3, "fp16_acc16": 116.6, "int8": 233.2, "int4": 466.3}, "GDDR6X", 504),
+    "rtx-pro-6000-workstation": (
+        {"fp32": 126, "tf32": 251.9, "bf16": 503.8, "fp8": 1007.6, "int8": 1007.6, "fp4": 2015.2},
+        "GDDR7",
+        1792,
+    ),
+    "rtx-pro-6000-server": (
+        {"fp32": 117, "tf32": 233.9, "bf16": 467.8, "fp8": 935.6, "int8": 935.6, "fp4": 1871.2},
+        "GDDR7",
+        1597,
+    ),
+    "rtx-pro-6000-max-q": ({"fp32": 110}, "GDDR7", 1792),
     "gb10": ({"fp4": 500, "bf16": 125, "fp32": 29.71}, "LPDDR5X", 273.2),
     "jetson-thor": ({"fp4": 1035, "fp8": 517, "fp16": 258.5}, "LPDDR5X", 273),
     "grace": ({"fp64": 3.55, "fp32": 7.1}, "LPDDR5X", 512),
@@ -33,13 +51,15 @@ CHIPS: Final[dict[str, Printed]] = {
     "rx-9070-xt": ({"fp32": 48.7, "fp16": 195, "bf16": 195, "fp8": 389, "int8": 389, "int4": 779}, "GDDR6", 640),
     "r9700": ({"fp32": 47.8, "fp16": 191, "fp8": 383, "int8": 383, "int4": 766}, "GDDR6", 640),
     "ryzen-ai-max-395": ({"fp32": 29.7, "fp16": 59.4, "bf16": 59.4}, "LPDDR5X", 256),
+    "ryzen-ai-max-395-cpu": ({"fp64": 1.536, "fp32": 3.072}, "LPDDR5X", 256),
     "epyc-9755": ({"fp64": 11.06, "fp32": 22.12}, "DRAM", 614.4),
     "epyc-9965": ({"fp64": 13.82, "fp32": 27.65}, "DRAM", 614.4),
-    "xeon-6980p": ({"fp64": 8.192, "fp32": 16.38}, "DRAM", 614.4),
+    "xeon-6980p": ({"fp64": 8.192, "fp32": 16.38, "bf16": 262.1, "fp16": 262.1, "int8": 524.3}, "DRAM", 614.4),
     "xeon-max-9480": ({"fp64": 3.405, "fp32": 6.81, "bf16": 108.95, "int8": 217.9}, "HBM", 1638.4),
     "apple-m3-ultra": ({"fp32": 28.4}, "Unified memory", 819),
     "apple-m4-pro": ({"fp32": 9.2}, "Unified memory", 273),
-    "apple-m5": ({"fp32": 5.7}, "Unified memory", 153),
+    "apple-m4-max-32": ({"fp32": 14.42}, "Unified memory", 410),
+    "apple-m5": ({"fp32_vector": 5.7}, "Unified memory", 153),
     "ascend-910b": ({"fp16": 320, "int8": 640}, "HBM", 1600),
 }
 
@@ -62,6 +82,60 @@ def test_a_cut_down_chip_for_export_has_its_siblings_figures_but_for_what_is_cut
         assert {key: rate for key, rate in mine.items() if its[key] != rate} == differ
         assert rw.chip(cut).bandwidth() == rw.chip(whole).bandwidth()
         assert rw.chip(cut).link_bandwidth() == 200e9 < rw.chip(whole).link_bandwidth()
+
+
+def test_the_three_rtx_pro_6000_have_their_own_bandwidths_and_ridge_points() -> None:
+    server, workstation = rw.chip("rtx-pro-6000-server"), rw.chip("rtx-pro-6000-workstation")
+    assert (server.bandwidth(), workstation.bandwidth()) == (1597e9, 1792e9)
+    assert server.ridge_point("bf16") == pytest.approx(292.9, abs=0.05)
+    assert workstation.ridge_point("bf16") == pytest.approx(281.1, abs=0.05)
+    assert [rw.chip(f"rtx-pro-6000-{one}").power for one in ("workstation", "server", "max-q")] == [600, 600, 300]
+
+
+@pytest.mark.parametrize("name", [one.id for one in rw.chips("nvidia") if "GeForce" in one.name and one.year >= 2022])
+def test_a_geforce_of_ada_and_blackwell_has_the_rates_of_its_multiprocessors(name: str) -> None:
+    one = rw.chip(name)
+    assert one.units is not None
+    assert one.clock is not None
+    clocks = int(one.units.removesuffix(" SM")) * one.clock
+    per_clock = {"fp32": 256, "tf32": 256, "fp16": 512, "bf16": 512, "fp16_acc16": 1024, "fp8": 1024}
+    per_clock |= {"fp8_acc16": 2048, "int8": 2048, "int4" if one.family == "Ada" else "fp4": 4096}
+    per_clock |= {"fp16_vector": 256, "bf16_vector": 256}
+    # The sheets print four digits.
+    assert dict(one.peak_flops) == pytest.approx({key: rate * clocks for key, rate in per_clock.items()}, rel=5e-4)
+    assert one.peak("int8") == pytest.approx(4 * one.peak("bf16"), rel=5e-4)
+
+
+NARROW = {"fp8": 8, "fp4": 4}
+WIDE = {"fp32": 32, "tf32": 32, "bf16": 16, "fp16": 16, "fp8": 8, "fp6": 8}
+
+
+@pytest.mark.parametrize("one", rw.chips(), ids=lambda one: one.id)
+def test_a_narrow_type_is_no_faster_than_its_width_explains_unless_the_notes_say_why(one: rw.Chip) -> None:
+    for narrow, bits in NARROW.items():
+        # GeForce cards halve the rates of 8 and 16 bits, but not those of fp4, when they accumulate in FP32.
+        width = {key: WIDE.get(key.removesuffix("_acc16"), 0) for key in one.peak_flops}
+        wider = [key for key in width if width[key] > bits]
+        if narrow not in one.peak_flops or not wider:
+            continue
+        least = min(width[key] for key in wider)
+        fastest = max(one.peak(key) for key in wider if width[key] == least)
+        # A factor for each halving of the width; more is often a rate with sparsity.
+        most = 2.2 ** math.log2(least / bits)
+        explained = any(re.search(rf"\b{narrow} is [\d.]+ times ", note) for note in one.notes)
+        assert (one.peak(narrow) > most * fastest) == explained, narrow
+
+
+def test_the_types_that_are_faster_than_their_width_are_those_of_five_chips() -> None:
+    ratios = {
+        ("tpu-8i", "fp8", "bf16"): 8,
+        ("tpu-8t", "fp8", "bf16"): 6,
+        ("aws-trainium3", "fp8", "bf16"): 3.75,
+        ("b300", "fp4", "fp8"): 3.11,
+        ("gb300", "fp4", "fp8"): 3,
+    }
+    for (name, narrow, wide), ratio in ratios.items():
+        assert rw.chip(name).peak(narrow) / rw.chip(name).peak(wide) == pytest.approx(ratio, rel=2e-3)
 
 
 def test_a_package_of_two_dies_has_twice_the_figures_of_the_one_that_software_sees() -> None:
@@ -114,9 +188,6 @@ def test_a_package_of_two_dies_has_twice_the_figures_of_the_one_that_software_se
         ("Apple M4 Pro", "apple-m4-pro"),
         ("M5", "apple-m5"),
         ("Apple M5", "apple-m5"),
-        ("Strix Halo", "ryzen-ai-max-395"),
-        ("Ryzen AI Max+ 395", "ryzen-ai-max-395"),
-        ("AMD Ryzen AI Max+ 395", "ryzen-ai-max-395"),
         ("Radeon 8060S", "ryzen-ai-max-395"),
         ("Radeon AI PRO R9700", "r9700"),
         ("AMD Radeon AI PRO R9700", "r9700"),

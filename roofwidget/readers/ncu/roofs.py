@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.chips import Ceiling, Chip, Memory, Source
+from roofwidget.chips import Ceiling, Chip, Memory, Source, chips_named
 from roofwidget.chips import chip as chip_called
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.devices import chip_of_capability, chip_of_device
@@ -272,9 +272,8 @@ class _ChipFigures:
             or main.name not in {"DRAM", *list(self.sheet.memories if self.sheet else ())[:1]}
         ):
             return None
-        names = {name for name in self.launches.device if name}
         # If the launches ran on several devices, the user named the chip.
-        name = names.pop() if len(names) == 1 else self.sheet.name if self.sheet else "GPU"
+        name = _device_name(self.launches) or (self.sheet.name if self.sheet else "GPU")
         at = f" at {self.clock / _GIGA:.4g} GHz" if self.clock > 0 else ""
         figures = {*(f"peak_flops.{p}" for p in self.peak_flops), *(f"memories.{m}.bandwidth" for m in self.memories)}
         return Chip(
@@ -325,11 +324,17 @@ def _measured(peak: Peak) -> Source:
 
 def _looked_up(launches: Launches) -> Chip | None:
     """Return the catalogue's chip with the device's name; None unless there is exactly one."""
-    name = next((name for name in launches.device if name), None)
+    name = _device_name(launches)
     try:
         return None if name is None else chip_of_device(name)
     except LookupError:
         return None
+
+
+def _device_name(launches: Launches) -> str | None:
+    """Return the name of the device; None if it is unknown or the launches ran on several devices."""
+    names = {name for name in launches.device if name}
+    return names.pop() if len(names) == 1 else None
 
 
 def _capabilities(launches: Launches) -> list[float]:
@@ -338,7 +343,10 @@ def _capabilities(launches: Launches) -> list[float]:
 
 
 def advised_chip(launches: Launches) -> str:
-    """Return how to name a chip of the launches' compute capability, for messages."""
+    """Return how to name a chip, for messages: those of the device's name, else one of its compute capability."""
+    several = chips_named(_device_name(launches) or "")
+    if len(several) > 1:
+        return f"one of {listed(one.id for one in several)}"
     capability = min(_capabilities(launches), default=None)
     about = f" (compute capability {capability:.1f})" if capability is not None else ""
     return f"such as chip='{chip_of_capability(capability)}'{about}"

@@ -138,7 +138,7 @@ def gpu(about: System, roofline: File | None, *, integers: bool = False) -> tupl
     integers, for which no data sheet has a figure.
     """
     found = None if roofline is None else measured(roofline, about)
-    sheet = _catalogued(about)
+    sheet, why = _catalogued(about)
     if sheet is not None:
         message = f"the roofs are those of the catalogue's {sheet.name}, the model in {about.named_in}"
         if integers and found is not None:
@@ -150,9 +150,7 @@ def gpu(about: System, roofline: File | None, *, integers: bool = False) -> tupl
         return None, ["no sysinfo.csv and no roofline.csv: choose a chip to see a roof"]
     if not about.is_whole:
         return None, [f"the profile is of a partition of '{about.model}': choose a chip to see a roof"]
-    return None, [
-        f"{about.named_in} names the model '{about.model}', which is not one chip of the catalogue: choose a chip"
-    ]
+    return None, [f"{about.named_in} names the model '{about.model}', {why}: choose a chip"]
 
 
 def _with_integers(sheet: Chip, found: Chip) -> Chip:
@@ -164,10 +162,11 @@ def _with_integers(sheet: Chip, found: Chip) -> Chip:
     return sheet.replace(peak_flops={**sheet.peak_flops, **own}, sources={**sheet.sources, **sources})
 
 
-def _catalogued(about: System) -> Chip | None:
+def _catalogued(about: System) -> tuple[Chip | None, str]:
+    """Return the catalogue's chip, or None and a clause that says why the model is not one chip."""
     if not about.model or not about.is_whole:
-        return None
+        return None, ""
     try:
-        return chip_of_device(about.model, about.units)
-    except LookupError:
-        return None
+        return chip_of_device(about.model, about.units), ""
+    except LookupError as error:
+        return None, str(error)
