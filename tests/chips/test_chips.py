@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from roofwidget.chips import Chip, Memory, MissingFigureError, Source, is_off_chip
+from roofwidget.chips import Chip, Memory, MissingFigureError, Source, card, is_off_chip
 
 SOURCE = Source("A data sheet", "https://example.org/sheet.pdf", "datasheet")
 
