@@ -14,7 +14,7 @@ from roofwidget.analysis.roofline import join_times, slowest_level
 from roofwidget.chips import FLOP_CLASSES, Chip, ChipLike, is_off_chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.collectives import unlinked_collectives
-from roofwidget.kernels.columns import Bools, Floats, Texts, frozen, sum_of_known
+from roofwidget.kernels.columns import Bools, Floats, Texts, frozen, sum_of_known, unwarned
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.non_kernels import non_kernels
 from roofwidget.kernels.operations import operations_of
@@ -35,6 +35,7 @@ _MIN_DOUBTFUL_FACTOR: Final = 1000.0
 
 
 @keywords("bound")
+@unwarned
 def bound(
     kernels: Any,
     chip: ChipLike,
@@ -261,8 +262,7 @@ def _doubtful_times(table: Kernels, bound_time: Floats, unlinked: Bools) -> list
     if zero:
         verb, was = ("has", "is") if zero == 1 else ("have", "are")
         remarks.append(f"{counted(zero, 'kernel')} {verb} a time of 0 s and {was} taken as not measured.")
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        each, factor = table.time / table.count, table.time / bound_time
+    each, factor = table.time / table.count, table.time / bound_time
     is_long = (each >= _MIN_DOUBTFUL_SECONDS) & (factor > _MIN_DOUBTFUL_FACTOR) & np.isfinite(factor)
     # Without its bytes over the link, a collective always takes far longer than its bound, so it is left out.
     rows = np.flatnonzero(is_long & ~unlinked)

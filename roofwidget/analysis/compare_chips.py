@@ -14,7 +14,7 @@ from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import Bound
 from roofwidget.chips import Chip
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import Bools, Floats, frozen
+from roofwidget.kernels.columns import Bools, Floats, frozen, unwarned
 from roofwidget.kernels.presets import Preset
 from roofwidget.kernels.table import as_kernels
 from roofwidget.support.did_you_mean import keywords
@@ -108,13 +108,13 @@ class Comparison:
         return frozen(np.array([self._overlapped(one) for one in self.bounds]))
 
     @cached_property
+    @unwarned
     def speedup(self) -> Floats:
         """``speedup[i, j] = time[i] / time[j]``: how many times faster chip j is than chip i, shape (m, m).
 
         NaN where both times are 0.
         """
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return frozen(self.time[:, np.newaxis] / self.time[np.newaxis, :])
+        return frozen(self.time[:, np.newaxis] / self.time[np.newaxis, :])
 
     @cached_property
     def flips(self) -> tuple[Flip, ...]:

@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from roofwidget.chips import Chip, Link, MissingFigureError
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import Floats, Scalar, number_or_array, quantity, real
+from roofwidget.kernels.columns import Floats, Scalar, number_or_array, quantity, real, unwarned
 from roofwidget.support.arguments import text_argument
 from roofwidget.support.did_you_mean import choose_from, keywords
 
@@ -67,6 +67,7 @@ def collective_time(
     topology: str = "ring",
 ) -> Floats: ...
 @keywords("collective_time")
+@unwarned
 def collective_time(
     kind: str,
     size: npt.ArrayLike,
@@ -117,14 +118,15 @@ def collective_time(
     '373 us, 559 us'
     """
     array, n = _asked(kind, size, ranks, topology)
+    ways = 1
     if isinstance(bandwidth, (Chip, Link)):
         link = bandwidth.link() if isinstance(bandwidth, Chip) else bandwidth
         speed = np.asarray(bandwidth.link_bandwidth() if isinstance(bandwidth, Chip) else _of_link(link))
         hop = link.latency if latency is None else latency
     else:
-        speed = quantity(bandwidth, "B/s", "bandwidth", above_zero=True) * (2 if topology == _BOTH_WAYS else 1)
-        hop = latency
-    time = np.asarray(array * _link_capacity(kind, n, topology) / speed)
+        speed = quantity(bandwidth, "B/s", "bandwidth", above_zero=True)
+        ways, hop = (2 if topology == _BOTH_WAYS else 1), latency
+    time = np.asarray(array * (_link_capacity(kind, n, topology) / ways) / speed)
     if hop is not None:
         time = time + _hops(kind, n, topology) * quantity(hop, "s", "latency")
     return number_or_array(np.asarray(time))
@@ -135,6 +137,7 @@ def network_bytes(kind: str, size: Scalar, ranks: Scalar, *, topology: str = "ri
 @overload
 def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topology: str = "ring") -> Floats: ...
 @keywords("network_bytes")
+@unwarned
 def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topology: str = "ring") -> float | Floats:
     """Return the bytes that a rank sends in a collective over all its links; received bytes do not count.
 
@@ -215,6 +218,7 @@ def _hops(kind: str, n: Floats, topology: str) -> Floats:
 def network_intensity(flops: Scalar, network_bytes: Scalar) -> float: ...  # type: ignore[overload-overlap]  # a number is array-like too: the first match counts
 @overload
 def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> Floats: ...
+@unwarned
 def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> float | Floats:
     """Return FLOPs per byte that a rank sends, the x axis of a roofline over the link. It is infinite without bytes.
 
@@ -231,8 +235,7 @@ def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> flo
     [2500.0, inf]
     """
     work, moved = quantity(flops, "FLOP", "flops"), quantity(network_bytes, "B", "network_bytes")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return number_or_array(np.asarray(work / moved))
+    return number_or_array(np.asarray(work / moved))
 
 
 @keywords("network_ridge_point")
@@ -272,6 +275,7 @@ def exposed_fraction(
     network_time: npt.ArrayLike, overlappable_time: npt.ArrayLike, *, body_time: npt.ArrayLike | None = None
 ) -> Floats: ...
 @keywords("exposed_fraction")
+@unwarned
 def exposed_fraction(
     network_time: npt.ArrayLike, overlappable_time: npt.ArrayLike, *, body_time: npt.ArrayLike | None = None
 ) -> float | Floats:
@@ -312,14 +316,14 @@ def exposed_fraction(
     if (hiding > body).any():
         raise ValueError("overlappable_time is a part of body_time and cannot be longer")
     exposed = np.maximum(0.0, network - hiding)
-    with np.errstate(invalid="ignore"):
-        return number_or_array(np.asarray(np.where(exposed > 0, exposed / (body + exposed), 0.0)))
+    return number_or_array(np.asarray(np.where(exposed > 0, exposed / (body + exposed), 0.0)))
 
 
 @overload
 def effective_roof(attainable: Scalar, exposed: Scalar) -> float: ...  # type: ignore[overload-overlap]  # a number is array-like too: the first match counts
 @overload
 def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> Floats: ...
+@unwarned
 def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> float | Floats:
     """Return the roof, lowered by the share f of exposed communication: ``(1 - f) attainable``.
 

@@ -17,7 +17,7 @@ from roofwidget import units
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import ASKED_PRECISION, Bools, Floats, Texts, frozen, is_whole, sum_of_known
+from roofwidget.kernels.columns import ASKED_PRECISION, Bools, Floats, Texts, frozen, is_whole, sum_of_known, unwarned
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.arguments import list_argument, text_argument
 from roofwidget.support.did_you_mean import keywords
@@ -172,6 +172,7 @@ class Projection:
 
 
 @keywords("project")
+@unwarned
 def project(
     kernels: Any,
     chip: Chip | str,
@@ -241,8 +242,7 @@ def project(
     before = bound_lenient(table, old, memory=memory)
     there = table if recast is None else _recast(table)
     after = bound_lenient(there, new, precision=asked, memory=memory)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.where(rows, after.time / after.measured, after.time / before.time)
+    factor = np.where(rows, after.time / after.measured, after.time / before.time)
     scaled = np.isfinite(factor) & (factor > 0) & ~np.isnan(table.self_time)
     seconds = np.where(scaled, table.self_time * np.where(scaled, factor, 1.0), table.self_time)
     return Projection(

@@ -194,7 +194,9 @@ def _of_bytes(bound: Bound, row: int) -> tuple[str, str, str]:
     causes = f". So the bytes are miscounted or are those of a nearer level, {_ELSE}"
     if flops > 0:
         unit = bound.operation(row)
-        stated, least = (format_intensity(flops / amount, operation=unit) for amount in (moved, measured * bandwidth))
+        # Divide twice: the product of a short time and a low bandwidth may be less than the smallest double.
+        intensities = (flops / moved, flops / measured / bandwidth)
+        stated, least = (format_intensity(ai, operation=unit) for ai in intensities)
         rate = format_quantity(flops / measured, f"{unit}/s")
         needed = f"its intensity at {level} must be at least {least}, not {stated}"
         causes = f" at {rate}. At that rate {needed}{causes}"

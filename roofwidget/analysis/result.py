@@ -17,7 +17,7 @@ import numpy.typing as npt
 from roofwidget.analysis import report as bounds_text
 from roofwidget.analysis.roofline import slowest_level
 from roofwidget.chips import Chip
-from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, Texts, frozen
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, Texts, frozen, unwarned
 from roofwidget.kernels.kernel import NETWORK
 
 ABOVE_ROOF_FROM: Final = 1 + 1e-9
@@ -37,12 +37,12 @@ A = TypeVar("A", bound=npt.NDArray[Any])
 
 
 def _formula(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
-    """Decorate a formula: make its result read-only, and silence warnings of unknown values and divisions by zero."""
+    """Decorate a formula: make its result read-only, and silence numpy's warnings."""
 
     @wraps(derive)
+    @unwarned
     def derived(bound: Bound) -> A:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return frozen(derive(bound))
+        return frozen(derive(bound))
 
     return derived
 
@@ -148,10 +148,10 @@ class Bound:
         return math.fsum(self.time.tolist())
 
     @cached_property
+    @unwarned
     def ai(self) -> Mapping[str, Floats]:
         """Arithmetic intensity at each level, FLOP/byte; ``network`` is FLOPs per byte over the link."""
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return {level: frozen(self.flops / moved) for level, moved in self.bytes.items()}
+        return {level: frozen(self.flops / moved) for level, moved in self.bytes.items()}
 
     @cached_property
     @_formula
@@ -199,13 +199,13 @@ class Bound:
         return self.achieved / self.peak
 
     @cached_property
+    @unwarned
     def bandwidth_utilization(self) -> Mapping[str, Floats]:
         """Achieved bytes/s over bandwidth, by level; ``network`` is the share of the link's bandwidth."""
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            shares = {level: frozen(seconds / self.measured) for level, seconds in self.memory_time.items()}
-            if NETWORK in self.bytes:
-                seconds = np.where(np.isnan(self.bytes[NETWORK]), np.nan, self.network_time)
-                shares[NETWORK] = frozen(seconds / self.measured)
+        shares = {level: frozen(seconds / self.measured) for level, seconds in self.memory_time.items()}
+        if NETWORK in self.bytes:
+            seconds = np.where(np.isnan(self.bytes[NETWORK]), np.nan, self.network_time)
+            shares[NETWORK] = frozen(seconds / self.measured)
         return shares
 
     @cached_property

@@ -17,13 +17,14 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import Floats, Scalar, number_or_array, quantity, real
+from roofwidget.kernels.columns import Floats, Scalar, number_or_array, quantity, real, unwarned
 
 
 @overload
 def attainable(ai: Scalar, peak_flops: Scalar, bandwidth: Scalar) -> float: ...  # type: ignore[overload-overlap]  # a number is array-like too: the first match counts
 @overload
 def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats: ...
+@unwarned
 def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> float | Floats:
     """Return the highest rate that a roofline allows: ``min(peak_flops, ai * bandwidth)``.
 
@@ -62,6 +63,7 @@ def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.Arra
 def ridge_point(peak_flops: Scalar, bandwidth: Scalar) -> float: ...  # type: ignore[overload-overlap]  # a number is array-like too: the first match counts
 @overload
 def ridge_point(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats: ...
+@unwarned
 def ridge_point(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> float | Floats:
     """Return the lowest intensity at which a kernel can be compute-bound: ``peak_flops / bandwidth``, FLOP/byte.
 

@@ -115,8 +115,9 @@ def critical_batch(
     if d is None or f is None:
         raise ValueError(f"critical_batch needs both d and f, or neither: {'d' if d is None else 'f'} is missing")
     rows, columns = _above_zero(d, "d"), _above_zero(f, "f")
-    left = 2 * rows * columns - ridge * (rows * moved_in + columns * moved_out)
-    return ridge * rows * columns * weight / left if left > 0 else math.inf
+    # The formula over D F, because the product of two large numbers may be more than a double holds.
+    left = 2 - ridge * (moved_in / columns + moved_out / rows)
+    return ridge * weight / left if left > 0 else math.inf
 
 
 @keywords("critical_batch_per_chip")

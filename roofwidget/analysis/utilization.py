@@ -298,9 +298,8 @@ def _made(  # noqa: PLR0917 - the fields of the result
 
 def _number(value: Any, unit: str, what: str) -> int | float:
     """Return a number above zero in base units. An int stays an int."""
-    if is_whole(value) and value > 0:
-        return int(value)
-    return units.positive(units.parse(value, unit, what), what)
+    number = units.positive(units.parse(value, unit, what), what)
+    return int(value) if is_whole(value) else number
 
 
 def _amount(value: float, unit: str) -> str:

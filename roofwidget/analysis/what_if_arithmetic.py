@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from roofwidget.analysis.result import Bound
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import Floats, unwarned
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
@@ -16,6 +16,7 @@ BoundFunction = Callable[[Kernels], Bound]
 """A function that returns the bound of kernels."""
 
 
+@unwarned
 def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], bound_of: BoundFunction) -> Kernels:
     """Return the kernels with what-ifs applied.
 
@@ -57,8 +58,7 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], b
     after = _with_bytes(before, by_bytes)
     bound = bound_of(before)
     # If the bytes of a kernel do not change, the new time does not depend on the bound, which may be unknown.
-    with np.errstate(invalid="ignore"):
-        follows = np.where(by_bytes == 1, 1.0, bound_of(after).time / bound.time)
+    follows = np.where(by_bytes == 1, 1.0, bound_of(after).time / bound.time)
     factor = follows * np.fmax(by_time, least_time(bound))
     return _put_back(kernels, rows, after, factor)
 

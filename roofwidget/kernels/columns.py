@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, TypeGuard, TypeVar
+from typing import Any, Final, ParamSpec, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 Scalar: TypeAlias = float | np.number[Any] | str
 """One number, or one text with a unit such as ``"3.35 TB/s"``."""
 A = TypeVar("A", bound=npt.NDArray[Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 ASKED_PRECISION: Final = ""
 """The key of FLOPs that were given as a plain number: their precision is the one that the user asks for."""
@@ -29,6 +31,21 @@ MAIN_LEVEL: Final = "main"
 """The key of bytes that were given as a plain number: they belong to the chip's main memory."""
 TIE_TOLERANCE: Final = 1e-12
 """Relative difference below which two amounts count as equal: rounding alone can cause it."""
+
+
+def unwarned(formula: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a formula: numpy does not warn of its infinite, unknown and tiny results.
+
+    Finite numbers can have such results, and the formulas are right for them: a rate beyond the largest double is above
+    every peak.
+    """
+
+    @wraps(formula)
+    def quiet(*args: P.args, **kwargs: P.kwargs) -> R:
+        with np.errstate(all="ignore"):
+            return formula(*args, **kwargs)
+
+    return quiet
 
 
 def frozen(column: A) -> A:

@@ -47,6 +47,9 @@ def test_every_name_of_a_gpu_of_the_catalogue_finds_it_in_a_trace(chip: rw.Chip)
         ("AMD Instinct MI350X VF", "mi350x"),
         ("AMD Instinct MI355X OAM", "mi355x"),
         ("AMD Instinct MI250X", "mi250x-gcd"),
+        ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro-6000-workstation"),
+        ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro-6000-server"),
+        ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "rtx-pro-6000-max-q"),
     ],
 )
 def test_a_name_that_a_driver_reports_finds_the_chip_as_software_sees_it(name: str, id_: str) -> None:
@@ -56,11 +59,17 @@ def test_a_name_that_a_driver_reports_finds_the_chip_as_software_sees_it(name: s
 @pytest.mark.parametrize(
     ("name", "units", "told"),
     [
+        (
+            "NVIDIA RTX PRO 6000 Blackwell",
+            None,
+            "which is one of several chips: 'rtx-pro-6000-workstation', 'rtx-pro-6000-server', 'rtx-pro-6000-max-q'; "
+            "name a chip",
+        ),
         ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", None, "which is not one chip of the catalogue; name a chip"),
         ("AMD Instinct MI300X", 38, "of which the device is a part: it has 38 of 304 CU; name a chip"),
     ],
 )
-def test_a_part_of_a_gpu_has_no_chip_and_a_word(name: str, units: int | None, told: str) -> None:
+def test_a_device_that_is_not_one_chip_has_no_chip_and_a_word(name: str, units: int | None, told: str) -> None:
     kernels = rw.read(trace({"id": 0, "name": name, "numSms": units}))
     assert kernels.chip is None
     assert about_devices(kernels) == [f"the kernels ran on '{name}', {told}"]

@@ -89,7 +89,7 @@ def test_a_partition_is_not_the_whole_chip(tmp_path: Path) -> None:
     path = write_rocpd(tmp_path / "x.db", [dispatches("VALU")], gpus=[{**TWINS["MI300X"], "cu_count": 38}])
     kernels = rw.read(path)
     assert kernels.chip is None
-    assert "not one chip of the catalogue" in " ".join(kernels.warnings)
+    assert "of which the device is a part: it has 38 of 304 CU: choose a chip" in " ".join(kernels.warnings)
 
 
 def test_dispatches_on_several_gpus_have_their_number_and_equal_gpus_one_chip(tmp_path: Path) -> None:
