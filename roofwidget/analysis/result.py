@@ -262,7 +262,22 @@ class Bound:
     @cached_property
     @_formula
     def bound_by(self) -> Texts:
-        """The resource with the largest time: ``compute``, a level's name, ``network``, ``overhead`` or ``unknown``."""
+        """The largest part of the bound: ``compute``, a level's name, ``network``, ``overhead`` or ``unknown``.
+
+        Of the three times that the bound is the largest of (the body, the link, the launches) the longest is taken, and
+        of the body its longer part, compute or memory. With an overlap of 1 this is the resource with the largest time,
+        and the only limit. With an overlap below 1 the body is longer than each of its parts: both limit the kernel,
+        and the body may be longest although the link needs more time than either part.
+
+        Examples
+        --------
+        >>> import roofwidget as rw
+        >>> chip = rw.Chip("x", {"bf16": 1e12}, {"HBM": 1e12}, links={"Link": 1e12})
+        >>> step = rw.Kernels(["step"], [3e12], {"HBM": [2e12], "network": [4e12]})
+        >>> whole, half = rw.bound(step, chip), rw.bound(step, chip, overlap=0)
+        >>> whole.bound_by[0], float(whole.time[0]), half.bound_by[0], float(half.time[0])
+        ('network', 4.0, 'compute', 5.0)
+        """
         return np.array([*self.judged, NETWORK, "overhead", "compute", "unknown"], dtype=object)[self._binding]
 
     @cached_property

@@ -11,9 +11,11 @@ from roofwidget.analysis.result import Bound
 from roofwidget.chips import Chip, Memory, Source
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import aligned, first_few, html_table, html_with_notes
-from roofwidget.units import format_percent, format_quantity
+from roofwidget.units import figure, format_percent, format_quantity, parse
 
 _HEADER: Final = ("figure", "best", "median", "spread", "runs", "threads", "method")
+# Three numbers that are rounded to three digits each can differ by this share from what follows from them.
+_RIDGE_TOLERANCE: Final = 0.015
 # More digits of a measured rate are noise.
 _FLOPS_DIGITS: Final = 3
 _BANDWIDTH_DIGITS: Final = 2
@@ -86,7 +88,7 @@ class HardwarePeaks:
     peak_bandwidth
         bytes/s of the main memory.
     ridge_point
-        `peak_flops` divided by `peak_bandwidth`, FLOP/byte.
+        `peak_flops` divided by `peak_bandwidth`, FLOP/byte, or this number rounded to three digits or more.
     device
         Where it was measured, as the framework writes it: ``cpu``, ``cuda:0``.
     dtype
@@ -101,6 +103,11 @@ class HardwarePeaks:
         What a reader must know about all figures.
     name
         The processor or accelerator.
+
+    Raises
+    ------
+    ValueError
+        If a peak is not finite and above zero, or `ridge_point` is not the ratio of the two peaks.
 
     Examples
     --------
@@ -124,6 +131,16 @@ tf32_enabled=False, cudnn_benchmark=False)
     ceilings: tuple[MeasuredRate, ...] = ()
     warnings: tuple[str, ...] = ()
     name: str = ""
+
+    def __post_init__(self) -> None:
+        peak = figure(self.peak_flops, "FLOP/s", "HardwarePeaks: peak_flops")
+        ratio = peak / figure(self.peak_bandwidth, "B/s", "HardwarePeaks: peak_bandwidth")
+        ridge = parse(self.ridge_point, "FLOP/B", "HardwarePeaks: ridge_point")
+        if not abs(ridge - ratio) <= _RIDGE_TOLERANCE * ratio:
+            raise ValueError(
+                f"HardwarePeaks: ridge_point is {self.ridge_point!r}, but peak_flops / peak_bandwidth is {ratio:.4g}: "
+                "write this ratio, or correct the peaks"
+            )
 
     @cached_property
     def chip(self) -> Chip:
@@ -151,9 +168,10 @@ tf32_enabled=False, cudnn_benchmark=False)
         return {**found, "ceilings": ceilings, "warnings": list(self.warnings)}
 
     def __repr__(self) -> str:
+        peak, bandwidth = f"{self.peak_flops:.3g}", f"{self.peak_bandwidth:.3g}"
+        ridge = _with_digits(self.ridge_point, max(map(_digits, (peak, bandwidth))))
         return (
-            f"HardwarePeaks(peak_flops={self.peak_flops:.3g}, peak_bandwidth={self.peak_bandwidth:.3g}, "
-            f"ridge_point={self.ridge_point:.3g}, device={self.device!r}, dtype={self.dtype!r}, "
+            f"HardwarePeaks(peak_flops={peak}, peak_bandwidth={bandwidth}, ridge_point={ridge}, device={self.device!r}, dtype={self.dtype!r}, "
             f"tf32_enabled={self.tf32_enabled}, cudnn_benchmark={self.cudnn_benchmark})"
         )
 
@@ -210,6 +228,16 @@ def _cells(rate: MeasuredRate) -> list[str]:
         "" if rate.threads is None else str(rate.threads),
         rate.method,
     ]
+
+
+def _digits(text: str) -> int:
+    """Return the number of significant digits of a number that ``.3g`` wrote without zeros at its end."""
+    return len(text.partition("e")[0].replace(".", "").strip("0")) or 1
+
+
+def _with_digits(value: float, digits: int) -> str:
+    """Return a number above zero with exactly this many significant digits, also where the last are zeros: ``15.0``."""
+    return f"{value:#.{digits}g}".replace(".e", "e").rstrip(".")
 
 
 def _kind(device: str) -> str:

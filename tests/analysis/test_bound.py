@@ -617,3 +617,19 @@ def test_remarks_name_operations_of_integers_and_kernels_that_mix_them_with_flop
         "a peak of 1.235 OP/s and HBM with 98.77 MB/s, so its ridge point is 0.0000000125 OP/B: check"
         in (rw.bound(rw.Kernel("a", 1, 1), slow).remarks[0])
     )
+
+
+def test_with_an_overlap_below_1_bound_by_is_the_larger_part_of_the_body_and_not_the_only_limit() -> None:
+    chip = rw.Chip("x", {"bf16": 1e12}, {"HBM": 1e12}, links={"Link": 1e12})
+
+    def bound(flops: float, overlap: float, network: float = 0.0) -> rw.Bound:
+        return rw.bound(rw.Kernels(["k"], [flops], {"HBM": [3e12], "network": [network]}), chip, overlap=overlap)
+
+    # Half the FLOPs of a memory-bound kernel: no gain on a roofline, half of the saved second at an overlap of 0.5.
+    assert [(one.bound_by[0], one.time[0]) for one in (bound(2e12, 1), bound(1e12, 1))] == [("HBM", 3), ("HBM", 3)]
+    assert [(one.bound_by[0], one.time[0]) for one in (bound(2e12, 0.5), bound(1e12, 0.5))] == [("HBM", 4), ("HBM", 3.5)]
+    # The link needs 4 s, more than either part. The body of 5 s is longer.
+    assert [(one.bound_by[0], one.time[0]) for one in (bound(2e12, 1, 4e12), bound(2e12, 0, 4e12))] == [
+        ("network", 4),
+        ("HBM", 5),
+    ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import pickle
 import sys
 import time
@@ -236,7 +237,40 @@ def test_text_and_html_give_a_table_with_spread_and_no_four_digits_of_bandwidth(
     html = found._repr_html_()
     assert "<td>38 GB/s</td><td>36 GB/s</td><td>5.2 %</td>" in html
     assert "DRAM: &lt;slow&gt;" in html
-    assert repr(found).startswith("HardwarePeaks(peak_flops=2e+11, peak_bandwidth=3.84e+10, ridge_point=5.2,")
+    assert repr(found).startswith("HardwarePeaks(peak_flops=2e+11, peak_bandwidth=3.84e+10, ridge_point=5.20,")
+
+
+def given_peaks(peak: float, bandwidth: float, ridge: float) -> HardwarePeaks:
+    return HardwarePeaks(peak, bandwidth, ridge, "cpu", "fp32", tf32_enabled=False, cudnn_benchmark=False)
+
+
+def test_a_ridge_point_that_the_peaks_contradict_is_refused_with_both_numbers() -> None:
+    with pytest.raises(ValueError, match=r"ridge_point is 99, but peak_flops / peak_bandwidth is 14\.95: write this"):
+        given_peaks(8.12e12, 5.43e11, 99)
+    # Rounding is no contradiction: of three digits each, and of the ridge point to more.
+    for ridge in (15.0, 14.95, 8.12e12 / 5.43e11):
+        assert given_peaks(8.12e12, 5.43e11, ridge).ridge_point == ridge
+    for ridge in (14.7, 15.2, 0.0, -14.95, math.nan, math.inf):
+        with pytest.raises(ValueError, match=r"ridge_point is .*, but peak_flops / peak_bandwidth is 14\.95"):
+            given_peaks(8.12e12, 5.43e11, ridge)
+    with pytest.raises(ValueError, match="HardwarePeaks: peak_bandwidth must be a finite number above zero"):
+        given_peaks(8.12e12, 0.0, 14.95)
+
+
+@pytest.mark.parametrize(
+    ("peak", "bandwidth", "ridge", "shown"),
+    [
+        (8.12e12, 5.43e11, 8.12e12 / 5.43e11, "peak_flops=8.12e+12, peak_bandwidth=5.43e+11, ridge_point=15.0,"),
+        (2e11, 4e10, 5.0, "peak_flops=2e+11, peak_bandwidth=4e+10, ridge_point=5,"),
+        (1.5e11, 4e10, 3.75, "peak_flops=1.5e+11, peak_bandwidth=4e+10, ridge_point=3.8,"),
+        (9.895e14, 3.35e12, 9.895e14 / 3.35e12, "peak_flops=9.9e+14, peak_bandwidth=3.35e+12, ridge_point=295,"),
+        (1.23e15, 1.02e12, 1.23e15 / 1.02e12, "peak_flops=1.23e+15, peak_bandwidth=1.02e+12, ridge_point=1.21e+03,"),
+    ],
+)
+def test_the_text_of_peaks_has_the_ridge_point_with_as_many_digits_as_the_peaks(
+    peak: float, bandwidth: float, ridge: float, shown: str
+) -> None:
+    assert repr(given_peaks(peak, bandwidth, ridge)).startswith(f"HardwarePeaks({shown}")
 
 
 def test_peaks_given_as_seven_numbers_have_a_chip_and_a_table() -> None:
