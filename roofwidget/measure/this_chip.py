@@ -108,7 +108,9 @@ def processor(root: Path = Path("/")) -> Chip:
     ids = _ARM.get(device_tools.arm_core(text), ())
     if len(ids) > 1 and _vendor(root) == "Amazon EC2":
         ids = (_OF_AMAZON,)
-    found = chips_named(ids[0]) if len(ids) == 1 else () if ids else chips_named(name)
+    named = chips_named(ids[0]) if len(ids) == 1 else () if ids else chips_named(name)
+    # A package with a GPU has the same name as its cores.
+    found = tuple(one for one in named if one.kind == "cpu") or named
     here = Device(name, "the system")
     if len(found) != 1:
         several = [*ids, *(one.id for one in found)]

@@ -27,9 +27,9 @@ FIGURES = {
     "size_sweep": "figure = f.size_sweep(model)",
     "speed_map": "figure = f.speed_map(model, 'tokens', 'width')",
     "time_bars": "figure = f.time_bars(model, 'kernel')",
-    "same roofs": f"figure = f.roofline_figure(rw.RooflineModel(['h100-sxm', {TWIN}, 'h200', 'v5p']))",
+    "same roofs": f"figure = f.roofline_figure(rw.RooflineModel(['h100-sxm', {TWIN}, 'h200-sxm', 'v5p']))",
     "long names": """kernels = [(f"a fusion of several operations {i}", 1e12 * (i + 1), 1e10) for i in range(9)]
-figure = f.time_bars(rw.RooflineModel(['h100-sxm', 'h200', 'v5p', 'v6e', 'mi300x', 'b200'], kernels), 'kernel')""",
+figure = f.time_bars(rw.RooflineModel(['h100-sxm', 'h200-sxm', 'v5p', 'v6e', 'mi300x', 'b200'], kernels), 'kernel')""",
 }
 WORDS = {
     "ridge_history": ["Ridge point by year", "TPU v6e (Trillium)", "NVIDIA Hopper"],

@@ -150,12 +150,12 @@ def test_another_way_to_stack_is_refused() -> None:
 
 
 def test_bars_of_chips_with_long_names_are_wide_enough_for_them() -> None:
-    model = RooflineModel(["h100-sxm", "h200", "v5p", "v6e", "mi300x", "b200"], [("matmul", 4e14, 1e12)])
+    model = RooflineModel(["h100-sxm", "h200-sxm", "v5p", "v6e", "mi300x", "b200"], [("matmul", 4e14, 1e12)])
     figure = time_bars(model)
     longest = max(len(name) for name in figure.marks[0].x)
     assert float(figure.layout.min_width.removesuffix("px")) >= 6 * longest * 6.6 + 96
     model.shown = ["v5p"]
     assert figure.layout.min_width == "760px"
     figure.layout.min_width = "300px"
-    model.shown = ["v5p", "h200"]
+    model.shown = ["v5p", "h200-sxm"]
     assert figure.layout.min_width == "300px"

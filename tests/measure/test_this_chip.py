@@ -241,12 +241,12 @@ def test_a_name_and_a_pci_id_of_two_chips_are_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "pci", "memory", "said"),
     [
-        ("NVIDIA GeForce RTX 3080", "", 12288 * 2**20, "rtx-3080 with 10 GB', but the device has 12.9 GB of memory"),
+        ("NVIDIA GeForce RTX 3080", "", 12288 * 2**20, "rtx-3080 with 10 GiB', but the device has 12 GiB of memory"),
         (
             "GRID A100-10C",
             "10de:20b0",
             10240 * 2**20,
-            "a100-sxm-40gb with 40 GB', but the device has 10.7 GB of memory",
+            "a100-sxm-40gb with 40 GiB', but the device has 10 GiB of memory",
         ),
     ],
 )
@@ -372,7 +372,7 @@ def cpu(monkeypatch: pytest.MonkeyPatch, name: str, cores: int, root: Path = Pat
         ("Intel(R) Xeon(R) Platinum 8380 CPU @ 2.30GHz", 40, "xeon-8380"),
         ("Intel(R) Xeon(R) Platinum 8480+", 56, "xeon-8480plus"),
         ("Intel(R) Xeon(R) CPU Max 9480", 56, "xeon-max-9480"),
-        ("AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 16, "ryzen-ai-max-395"),
+        ("AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 16, "ryzen-ai-max-395-cpu"),
         ("Apple M1 Max", 10, "apple-m1-max"),
     ],
 )

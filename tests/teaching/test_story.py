@@ -105,7 +105,7 @@ def test_a_story_moves_operations_and_sizes_of_a_graph() -> None:
         ([("x", {"bandwith": 1})], TypeError, "did you mean 'bandwidth'"),
         ([("x", {"kernels": []})], TypeError, "kernels"),
         (["x", ("y", {"bandwidth": "fast"})], TraitError, "steps[1]: "),
-        (["x", ("y", {"focus_chip": "h200"})], TraitError, "steps[1]: "),
+        (["x", ("y", {"focus_chip": "h200-sxm"})], TraitError, "steps[1]: "),
         (
             [rw.Step("x", hides=["atention"])],
             ValueError,
