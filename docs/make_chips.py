@@ -30,6 +30,9 @@ The {count} chips that `rw.chip(name)` knows. This page is written by `docs/make
 - **~** marks a measured rate, such as the fastest matrix multiplication that someone found. It stands beside the figure
   of the data sheet and is drawn in its own style. `chip.achievable()` is the chip whose peaks and bandwidths are the
   measured ones. The list of sources has the size of each matrix multiplication.
+- Capacities are in **GiB, MiB and KiB**, because memories are made of powers of two: the "80 GB" of HBM that a data sheet
+  prints is 80 GiB, and its "50 MB" of L2 are 50 MiB. In brackets is what the driver lets programs allocate, where it is
+  known; error correction and firmware take the rest. Bandwidths and all other rates are decimal: 1 TB/s = 10¹² bytes/s.
 - The ridge point is the bold peak over the bandwidth of the main memory, in FLOP/B.
 - Links count **one way**, over all links of one chip, in GB/s. A **?** means that the source does not say which way it
   counts, or over how many links.
@@ -37,7 +40,12 @@ The {count} chips that `rw.chip(name)` knows. This page is written by `docs/make
   as provisional.
 
 In Python, `chip.figures` has every row with its source, `chip.disputed` the figures that others put more than 3 % off,
-and a chip alone in a notebook cell shows its card.
+and a chip alone in a notebook cell shows its card. `chip.memories["HBM"].capacity` is all bytes, `usable` those of the
+driver or None, and `allocatable` is `usable`, or 93 % of the capacity as an assumption: B200 and B300 have the smallest
+known part, 93.3 %.
+
+A name that several products share is an error that lists them: `rw.chip("h100")`, `rw.chip("RTX PRO 6000")` and
+`rw.chip("M4 Max")` name no chip, `rw.chip("rtx-pro-6000-server")` does.
 """
 
 OWN = """## Chips of your own
@@ -55,11 +63,13 @@ name = "My chip"
 vendor = "My company"
 peak_flops.bf16 = { value = "400 TFLOP/s", source = "sheet" }
 peak_flops.fp8 = "800 TFLOP/s"
-memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GB" }
+memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GiB", usable = "60 GiB" }
 memories.CMEM = { bandwidth = "20 TB/s", scope = "shared by all cores" }
 links.Fabric = { bandwidth = "300 GB/s", per_link = "50 GB/s", latency = "1 us" }
 ceilings = [{ name = "measured", rate = "1.8 TB/s", memory = "HBM", measured = true }]
 ```
+
+In a file a prefix means what it says: `"64 GB"` are 64 · 10⁹ bytes. For the 64 GB of a data sheet write `"64 GiB"`.
 
 For a what-if no file is needed: `rw.chip("h100-sxm").replace(name="H100, faster HBM", memories={"HBM": "4.8 TB/s"})`.
 """

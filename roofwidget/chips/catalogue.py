@@ -1,7 +1,7 @@
 """The catalogue: known chips, by name.
 
 The figures are in `catalogue.toml`, each with its source. A chip is read when it is first used, then cached.
-Capacities are in bytes, from the size that the source prints: GB = 1e9 bytes, GiB = 2**30 bytes.
+Capacities are in bytes. The GB of a memory and the MB of a cache that a source prints are GiB and MiB.
 """
 
 from __future__ import annotations
