@@ -30,9 +30,10 @@ The {count} chips that `rw.chip(name)` knows. This page is written by `docs/make
 - **~** marks a measured rate, such as the fastest matrix multiplication that someone found. It stands beside the figure
   of the data sheet and is drawn in its own style. `chip.achievable()` is the chip whose peaks and bandwidths are the
   measured ones. The list of sources has the size of each matrix multiplication.
-- Capacities are in **GiB, MiB and KiB**, because memories are made of powers of two: the "80 GB" of HBM that a data sheet
-  prints is 80 GiB, and its "50 MB" of L2 are 50 MiB. In brackets is what the driver lets programs allocate, where it is
-  known; error correction and firmware take the rest. Bandwidths and all other rates are decimal: 1 TB/s = 10¹² bytes/s.
+- Capacities are in **GiB, MiB and KiB**, because memories are made of powers of two: the "80 GB" of HBM that a data
+  sheet prints is 80 GiB, and its "50 MB" of L2 are 50 MiB. In brackets is what the driver lets programs allocate, where
+  it is known; error correction and firmware take the rest. Bandwidths and all other rates are decimal: 1 TB/s = 10¹²
+  bytes/s.
 - The ridge point is the bold peak over the bandwidth of the main memory, in FLOP/B.
 - Links count **one way**, over all links of one chip, in GB/s. A **?** means that the source does not say which way it
   counts, or over how many links.

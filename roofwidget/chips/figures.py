@@ -105,7 +105,7 @@ class Memory:
 
     @property
     def allocatable(self) -> float | None:
-        """bytes that programs can allocate: `usable`, or if unknown 93 % of the capacity, which is an assumption."""
+        """Bytes that programs can allocate: `usable`, or if unknown 93 % of the capacity, which is an assumption."""
         if self.usable is not None or self.capacity is None:
             return self.usable
         return ASSUMED_USABLE_SHARE * self.capacity

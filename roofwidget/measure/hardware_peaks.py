@@ -171,7 +171,8 @@ tf32_enabled=False, cudnn_benchmark=False)
         peak, bandwidth = f"{self.peak_flops:.3g}", f"{self.peak_bandwidth:.3g}"
         ridge = _with_digits(self.ridge_point, max(map(_digits, (peak, bandwidth))))
         return (
-            f"HardwarePeaks(peak_flops={peak}, peak_bandwidth={bandwidth}, ridge_point={ridge}, device={self.device!r}, dtype={self.dtype!r}, "
+            f"HardwarePeaks(peak_flops={peak}, peak_bandwidth={bandwidth}, ridge_point={ridge}, "
+            f"device={self.device!r}, dtype={self.dtype!r}, "
             f"tf32_enabled={self.tf32_enabled}, cudnn_benchmark={self.cudnn_benchmark})"
         )
 

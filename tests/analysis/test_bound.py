@@ -627,7 +627,10 @@ def test_with_an_overlap_below_1_bound_by_is_the_larger_part_of_the_body_and_not
 
     # Half the FLOPs of a memory-bound kernel: no gain on a roofline, half of the saved second at an overlap of 0.5.
     assert [(one.bound_by[0], one.time[0]) for one in (bound(2e12, 1), bound(1e12, 1))] == [("HBM", 3), ("HBM", 3)]
-    assert [(one.bound_by[0], one.time[0]) for one in (bound(2e12, 0.5), bound(1e12, 0.5))] == [("HBM", 4), ("HBM", 3.5)]
+    assert [(one.bound_by[0], one.time[0]) for one in (bound(2e12, 0.5), bound(1e12, 0.5))] == [
+        ("HBM", 4),
+        ("HBM", 3.5),
+    ]
     # The link needs 4 s, more than either part. The body of 5 s is longer.
     assert [(one.bound_by[0], one.time[0]) for one in (bound(2e12, 1, 4e12), bound(2e12, 0, 4e12))] == [
         ("network", 4),

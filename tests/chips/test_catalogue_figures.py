@@ -78,16 +78,16 @@ for _keys, _names in ADDED_LINKS.items():
 # Memory levels, and what drivers report of a memory, that the data file lacks.
 for _name in ("b200", "gb200"):
     ADDED[_name] = {"memories.Tensor memory.capacity"}
-for _name in "tpu-v5p a100-sxm-80gb l40s h100-sxm h200-sxm b200 gb200 b300 gb300".split():
+for _name in ["tpu-v5p", "a100-sxm-80gb", "l40s", "h100-sxm", "h200-sxm", "b200", "gb200", "b300", "gb300"]:
     _main = "memories.GDDR6.usable" if _name == "l40s" else "memories.HBM.usable"
     ADDED[_name] = ADDED.get(_name, set()) | {_main}
 # Figures that newer sources correct. The tests of these chips have them.
 CORRECTED = {
     "tpu-v4": {"memories.CMEM.capacity"},
     "tpu-v5p": {"memories.HBM.capacity"},
-    **dict.fromkeys(("tpu-8i", "tpu-8t"), {"memories.HBM.bandwidth", "memories.HBM.capacity"}),
-    **dict.fromkeys(("h200-sxm", "b300", "gb300"), {"memories.HBM.capacity"}),
-    **dict.fromkeys(("b200", "gb200"), {"memories.HBM.capacity", "memories.L1.capacity"}),
+    **{key: {"memories.HBM.bandwidth", "memories.HBM.capacity"} for key in ("tpu-8i", "tpu-8t")},
+    **{key: {"memories.HBM.capacity"} for key in ("h200-sxm", "b300", "gb300")},
+    **{key: {"memories.HBM.capacity", "memories.L1.capacity"} for key in ("b200", "gb200")},
 }
 # Chips of the data file that are several products.
 DIVIDED = {"rtx-pro-6000", "apple-m4-max"}
