@@ -94,6 +94,7 @@ DIVIDED = {"rtx-pro-6000", "apple-m4-max"}
 # Sources that the data file lacks.
 ADDED_SOURCES = {
     "apple_m4",
+    "cloudmatrix",
     "google_tpu8",
     "nvidia_smi",
     "rtxpro_maxq",
@@ -143,6 +144,7 @@ ADDED_SOURCES = {
 # Chips that the data file lacks: `test_printed_figures.py` has their figures.
 ADDED_CHIPS = {
     "apple-m4-max-32",
+    "ascend-910c",
     "apple-m4-max-40",
     "rtx-4070",
     "rtx-5060-ti-16gb",

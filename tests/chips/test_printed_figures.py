@@ -60,6 +60,7 @@ CHIPS: Final[dict[str, Printed]] = {
     "apple-m4-pro": ({"fp32": 9.2}, "Unified memory", 273),
     "apple-m4-max-32": ({"fp32": 14.42}, "Unified memory", 410),
     "apple-m5": ({"fp32_vector": 5.7}, "Unified memory", 153),
+    "ascend-910c": ({"bf16": 752, "fp16": 752, "int8": 1504}, "HBM", 3200),
     "ascend-910b": ({"fp16": 320, "int8": 640}, "HBM", 1600),
 }
 
@@ -92,7 +93,9 @@ def test_the_three_rtx_pro_6000_have_their_own_bandwidths_and_ridge_points() -> 
     assert [rw.chip(f"rtx-pro-6000-{one}").power for one in ("workstation", "server", "max-q")] == [600, 600, 300]
 
 
-@pytest.mark.parametrize("name", [one.id for one in rw.chips("nvidia") if "GeForce" in one.name and one.year >= 2022])
+@pytest.mark.parametrize(
+    "name", [one.id for one in rw.chips("nvidia") if "GeForce" in one.name and (one.year or 0) >= 2022]
+)
 def test_a_geforce_of_ada_and_blackwell_has_the_rates_of_its_multiprocessors(name: str) -> None:
     one = rw.chip(name)
     assert one.units is not None
@@ -194,6 +197,7 @@ def test_a_package_of_two_dies_has_twice_the_figures_of_the_one_that_software_se
         ("RX 9070 XT", "rx-9070-xt"),
         ("AMD Radeon RX 9070 XT", "rx-9070-xt"),
         ("Ascend 910B", "ascend-910b"),
+        ("Ascend 910C", "ascend-910c"),
         ("Huawei Ascend 910B", "ascend-910b"),
         ("TPU v7", "tpu-7x"),
     ],

@@ -63,8 +63,8 @@ def test_a_name_that_a_driver_reports_finds_the_chip_as_software_sees_it(name: s
             "NVIDIA RTX PRO 6000 Blackwell",
             None,
             (
-                "which is one of several chips: 'rtx-pro-6000-workstation', 'rtx-pro-6000-server', 'rtx-pro-6000-max-q'; "
-                "name a chip"
+                "which is one of several chips: 'rtx-pro-6000-workstation', 'rtx-pro-6000-server', "
+                "'rtx-pro-6000-max-q'; name a chip"
             ),
         ),
         ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", None, "which is not one chip of the catalogue; name a chip"),
