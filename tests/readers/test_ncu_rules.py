@@ -495,6 +495,23 @@ def test_the_peak_of_integers_is_that_of_their_counter_at_the_measured_clock() -
     assert kernels.arithmetic_intensity.tolist() == [4096 / 64000]
 
 
+def test_the_memory_that_the_driver_reports_is_usable_and_the_capacity_is_that_of_the_data_sheet() -> None:
+    roofs = {
+        "sm__sass_thread_inst_executed_op_integer_pred_on.sum.peak_sustained": "8448",
+        "sm__cycles_elapsed.avg.per_second": "1500000000",
+        "dram__bytes.sum": "64000",
+        "dram__bytes.sum.peak_sustained": "2048",
+        "dram__cycles_elapsed.avg.per_second": "1000000000",
+        "device__attribute_total_memory": "85017886720",
+    }
+    alone = launch({INTEGER: "4096"} | FLOATS | roofs, integers=True).chip
+    known = launch({INTEGER: "4096"} | FLOATS | roofs, integers=True, chip="h100-sxm").chip
+    assert alone is not None
+    assert known is not None
+    assert (alone.memories["DRAM"].capacity, alone.memories["DRAM"].usable) == (85_017_886_720, 85_017_886_720)
+    assert (known.memories["DRAM"].capacity, known.memories["DRAM"].usable) == (80 * 2**30, 85_017_886_720)
+
+
 def test_operations_of_integers_of_tensor_cores_are_under_their_type_and_said_to_be_no_flops() -> None:
     told = {f"{PATH}src_int8_dst_int32.sum": "9000", f"{PATH}src_int4_dst_int32.sum": "0"}
     kernels = launch(told)

@@ -56,6 +56,15 @@ describe("numbers to text", () => {
   it("have prefixes of 1024 at powers of two", () => {
     expect([1.5 * 2 ** 40, 2 ** 14, 8192].map(formatBinary)).toEqual(["1,5Ti", "16Ki", "8192"]);
   });
+  it("have their labels on a chip's card, also where a level's name has several words", () => {
+    const labels = ["L2 capacity", "HBM usable capacity", "Infinity Cache capacity", "Unified memory bandwidth"];
+    expect(labels.map((label) => words.figure(label))).toEqual([
+      "Kapazität L2",
+      "nutzbare Kapazität HBM",
+      "Kapazität Infinity Cache",
+      "Bandbreite Unified memory",
+    ]);
+  });
   it("keep the point in files", () => {
     expect(toCsv([{ key: "time", at: () => 1.5 }], new Int32Array(1))).toBe("time\r\n1.5\r\n");
   });
