@@ -258,9 +258,19 @@ def test_attention_takes_longer_than_the_matrices_from_the_stated_batch() -> Non
 
 def test_the_largest_batch_that_fits_fits_and_one_more_does_not() -> None:
     made = serving("Meta-Llama-3-8B")
-    assert made.max_batch == int((100e9 - 2 * 8_030_261_248) / (8192 * 131_072)) == 78
-    assert made.at(78).fits
-    assert not made.at(79).fits
+    # The chip states 100 GB and no figure of a driver, so 93 % of them count.
+    assert made.max_batch == int((93e9 - 2 * 8_030_261_248) / (8192 * 131_072)) == 71
+    assert made.at(71).fits
+    assert not made.at(72).fits
+    assert "Assumed: programs can allocate 93 % of the 100 GB of HBM." in made.notes
+
+
+def test_what_the_driver_lets_programs_allocate_decides_whether_a_model_fits() -> None:
+    made = rw.serve("llama-3-8b", "h100-sxm", context=8192)
+    assert made.capacity == 85_520_809_984
+    assert made.max_batch == (85_520_809_984 - 2 * 8_030_261_248) // (8192 * 131_072) == 64
+    assert "of 85.5 GB usable" in repr(made)
+    assert not any(note.startswith("Assumed") for note in made.notes)
 
 
 def test_without_a_capacity_the_fit_is_unknown() -> None:

@@ -16,7 +16,7 @@ from roofwidget.kernels.columns import is_whole
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import choose_from, keywords
 from roofwidget.support.text_tables import aligned, html_table, html_with_notes, one_line
-from roofwidget.units import format_percent, format_quantity, format_significant
+from roofwidget.units import format_capacity, format_percent, format_quantity, format_significant
 from roofwidget.workloads.models.config import DecoderConfig, Weight
 from roofwidget.workloads.models.transformer import decoder_config
 from roofwidget.workloads.tensors import DTYPES, checked_dtype
@@ -155,8 +155,8 @@ class Serving:
 
     @property
     def capacity(self) -> float | None:
-        """Bytes of the chip's main memory; None if unknown."""
-        return self.chip.memories[self.chip.main_memory].capacity
+        """Bytes of the chip's main memory that programs can allocate (`Memory.allocatable`); None if unknown."""
+        return self.chip.memories[self.chip.main_memory].allocatable
 
     @property
     def fits(self) -> bool | None:
@@ -341,7 +341,7 @@ class Serving:
         share = format_percent(self.memory_per_chip / self.capacity)
         fits = "fits" if self.fits else "does not fit"
         most = f"at most {self.max_batch:,} sequences of this context"
-        return f"{fits}: {needed} of {format_quantity(self.capacity, 'B')} ({share}); {most}"
+        return f"{fits}: {needed} of {format_quantity(self.capacity, 'B')} usable ({share}); {most}"
 
     def _turns(self) -> str:
         compute, cache = self.compute_bound_from, self.cache_bound_from
@@ -351,6 +351,9 @@ class Serving:
 
     def _notes(self) -> Iterator[str]:
         yield "Bounds: only matrix products, weights and cache count; no activations, buffers, sampling and launches."
+        memory = self.chip.memories[self.chip.main_memory]
+        if memory.usable is None and memory.capacity is not None:
+            yield f"Assumed: programs can allocate 93 % of the {format_capacity(memory.capacity)} of {memory.name}."
         if self.config.is_mixture:
             yield "Weights of experts are read for the mean number of experts that the tokens reach."
         if any(layer.attention.window is not None for layer in self.config.layers):
