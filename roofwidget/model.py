@@ -41,7 +41,7 @@ from roofwidget.analysis.projection import Projection, project
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
-from roofwidget.chips import Chip, MissingFigureError
+from roofwidget.chips import FORMER_IDS, Chip, MissingFigureError, chip_of_saved_id
 from roofwidget.chips import chip as catalogue_chip
 from roofwidget.export import answers, engine, fallback, page, pictures, session, table
 from roofwidget.export.engine import Picture, Theme
@@ -1829,13 +1829,18 @@ class RooflineModel(HasTraits):
         for name in traits:
             if name not in known:
                 raise ValueError(f"traits: a session has no '{name}'{did_you_mean(name, known)}")
+        # An added chip has the figures of the catalogue. The other parts of the session name it by its former id.
+        added = traits.get("added_chips", ())
+        former = [Chip.from_dict({**chip_of_saved_id(n).to_dict(), "id": n}) for n in added if n in FORMER_IDS]
+        if former:
+            traits["added_chips"] = [name for name in added if name not in FORMER_IDS]
         if found.graphs:
             partition = found.partitions.get(found.traits.get("phase", ""))
             traits |= {"graphs": found.graphs} | ({} if partition is None else {"partition": partition})
         else:
             traits["kernels"] = found.kernels
         return cls(
-            found.chips,
+            (*found.chips, *former),
             _restore=lambda model: model._restore_session(found),  # noqa: SLF001 - a model of this class
             **traits,
             baseline=found.baseline,

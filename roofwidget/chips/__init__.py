@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from roofwidget.chips.catalogue import (
+    FORMER_IDS,
     AmbiguousChipError,
     ChipLike,
     UnknownChipError,
     chip,
     chip_of_peaks,
+    chip_of_saved_id,
     chips,
     chips_json,
     chips_named,
@@ -30,6 +32,7 @@ from roofwidget.chips.files import load_chips
 
 __all__ = [
     "FLOP_CLASSES",
+    "FORMER_IDS",
     "AmbiguousChipError",
     "Ceiling",
     "Check",
@@ -45,6 +48,7 @@ __all__ = [
     "UnknownChipError",
     "chip",
     "chip_of_peaks",
+    "chip_of_saved_id",
     "chips",
     "chips_json",
     "chips_named",

@@ -20,6 +20,8 @@ from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.support.text_tables import without_surrogates
 
 _MAX_NEAREST_NAMES: Final = 5
+FORMER_IDS: Final = {"rtx-pro-6000": "rtx-pro-6000-workstation", "apple-m4-max": "apple-m4-max-40"}
+"""Ids of release 1.0.0 that are now names of several chips, with the id of the chip whose figures they had."""
 
 
 class UnknownChipError(LookupError):
@@ -107,6 +109,22 @@ def chip(name: ChipLike) -> Chip:
     close = nearest(name, catalogue.names, most=_MAX_NEAREST_NAMES) if key else []
     hint = f"the nearest are {listed(close)}" if close else f"chips() lists all {len(catalogue.ids)}"
     raise UnknownChipError(f"no chip is called '{without_surrogates(name)}'; {hint}")
+
+
+def chip_of_saved_id(key: str) -> Chip:
+    """Return the chip whose id a file has that this or an earlier release saved.
+
+    Raises
+    ------
+    UnknownChipError, AmbiguousChipError
+        As `chip`.
+
+    Examples
+    --------
+    >>> chip_of_saved_id("apple-m4-max").id
+    'apple-m4-max-40'
+    """
+    return chip(FORMER_IDS.get(key, key))
 
 
 def chips(vendor: str | None = None, family: str | None = None) -> tuple[Chip, ...]:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.chips import Chip, UnknownChipError, chip
+from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip_of_saved_id
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.work import with_typed_work
@@ -172,6 +172,6 @@ def _chip(sent: Mapping[str, Any] | None) -> tuple[Chip | None, list[str]]:
     if sent is None:
         return None, []
     try:
-        return chip(sent["id"]), []
-    except UnknownChipError:
+        return chip_of_saved_id(sent["id"]), []
+    except (AmbiguousChipError, UnknownChipError):
         return None, [f"the kernels ran on {sent['name']}, which is not in the catalogue: give the chip with chips=[…]"]

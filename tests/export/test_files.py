@@ -105,6 +105,12 @@ def test_each_widget_of_a_page_is_read_by_its_number(tmp_path: Path) -> None:
     assert html.count("data-unpack") == 2 + html.count("[data-unpack]")
 
 
+def test_the_kernels_of_a_page_of_1_0_0_ran_on_the_chip_whose_figures_it_had(tmp_path: Path) -> None:
+    card = rw.Chip.from_dict({**rw.chip("rtx-pro-6000-workstation").to_dict(), "id": "rtx-pro-6000"})
+    path = RooflineModel([card], rw.Kernels(["a"], [1e12], [1e9], chip=card)).save(tmp_path / "page.html")
+    assert rw.read(path).chip == rw.chip("rtx-pro-6000-workstation")
+
+
 def test_a_damaged_page_is_refused(tmp_path: Path) -> None:
     path = RooflineModel([CHIP], KERNELS).save(tmp_path / "page.html")
     html = path.read_text(encoding="utf-8")

@@ -319,3 +319,18 @@ def test_a_step_of_an_edited_session_sets_only_what_a_story_may_set(tmp_path: Pa
     with pytest.raises(TraitError, match=f"step 1 sets '{name}', which no step may set"):
         edited.step = 1
     assert getattr(edited, name, None) is before
+
+
+def test_a_chip_that_1_0_0_added_is_the_one_whose_figures_it_had(tmp_path: Path) -> None:
+    path = RooflineModel([CHIP], KERNELS).save(tmp_path / "session.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    ids = ["rtx-pro-6000", "apple-m4-max"]
+    document["traits"].update(added_chips=[*ids, "b200"], shown=["one", *ids], focus_chip="rtx-pro-6000")
+    document["what_if"] = {"apple-m4-max": {"bandwidth": {"Unified memory": 500e9}}}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    model = RooflineModel.load(path)
+    # The workstation's card reads 1,792 GB/s, the server's 1,597 GB/s. The M4 Max with 40 cores reads 546 GB/s.
+    assert [chip.bandwidth() for chip in model.all_chips[1:3]] == [1792e9, 546e9]
+    assert model.chip().name == "NVIDIA RTX PRO 6000 Blackwell Workstation Edition"
+    assert model.added_chips == ("b200",)
+    assert again(model, tmp_path).chip("apple-m4-max").name == "Apple M4 Max (40-core GPU)"
