@@ -17,7 +17,7 @@ from roofwidget.workloads import Graph, Tensor
 
 _BRRRR: Final = "Horace He, Making Deep Learning Go Brrrr From First Principles"
 _SHAPES: Final = "Derived from the shapes of the tensors"
-_H200: Final = record("h200", "bf16")
+_H200: Final = record("h200-sxm", "bf16")
 
 
 def _product(m: int, k: int, n: int, dtype: str, convention: str = "textbook") -> Graph:

@@ -27,7 +27,7 @@ V7X_FP8, V7X, V6E, V5P = preset("tpu-roofline-guide").chips
 _TPUS: Final = tuple(record(word, "bf16") for word in ("v5p", "v6e", "v7x"))
 _FP8: Final = record("v7x", "fp8")
 _INT8: Final = tuple(record(word, "bf16", "int8") for word in ("v5e", "v5p", "v6e"))
-_OTHER_GPUS: Final = tuple(record(word, "bf16") for word in ("a100-sxm-80gb", "h200", "b200"))
+_OTHER_GPUS: Final = tuple(record(word, "bf16") for word in ("a100-sxm-80gb", "h200-sxm", "b200"))
 _GPUS: Final = (H100, *_OTHER_GPUS)
 # The scaling book rounds the bandwidth of the v5e in two ways.
 V5E: Final = Chip("TPU v5e", {"bf16": 1.97e14, "int8": 3.94e14}, {"HBM": 8.2e11}, family="TPU")

@@ -23,7 +23,7 @@ from tests.teaching.bank.prompts import SEEDS, bank, numbers
 
 KEYS = list(bank(None))
 # The chips whose peak and bandwidth a prompt names.
-CHIPS = ("h100-sxm", "h200", "b200", "a100-sxm-80gb", "v5e", "v5p", "v6e", "v7x")
+CHIPS = ("h100-sxm", "h200-sxm", "b200", "a100-sxm-80gb", "v5e", "v5p", "v6e", "v7x")
 ABSURD = [10**400, 10**5000, None, "banana", -1, math.nan, math.inf, [], {}, True, "1e999", object()]
 
 
