@@ -1,4 +1,4 @@
-"""What SECURITY.md promises is held by the tests that it names."""
+"""What SECURITY.md promises is held by the tests that it names; those that other documents name exist too."""
 
 from __future__ import annotations
 
@@ -36,6 +36,12 @@ def test_every_promise_names_tests_that_exist() -> None:
         assert tests, promise
         for file, function in tests:
             assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file} has no {function}"
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
+def test_every_test_that_a_page_of_the_documentation_names_exists(page: str) -> None:
+    for file, function in re.findall(r"(tests/[\w/]+\.py)::(\w+)", (ROOT / "docs" / page).read_text(encoding="utf-8")):
+        assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file} has no {function}"
 
 
 def test_the_package_imports_nothing_that_connects_or_runs_what_a_file_says() -> None:
