@@ -47,19 +47,42 @@ known part, 93.3 %.
 
 A name that several products share is an error that lists them: `rw.chip("h100")`, `rw.chip("RTX PRO 6000")` and
 `rw.chip("M4 Max")` name no chip, `rw.chip("rtx-pro-6000-server")` does.
-
-Tests hold these rules for every chip:
-
-| rule | test |
-| --- | --- |
-| Every figure has its source, and a computed one its formula | `tests/chips/test_catalogue_figures.py::test_every_figure_of_every_chip_has_its_source`, `tests/chips/test_catalogue_figures.py::test_a_figure_that_was_computed_says_how` |
-| Capacities are binary, also those of caches | `tests/chips/test_catalogue_figures.py::test_capacities_are_binary_in_every_entry_also_where_the_source_prints_decimal_prefixes` |
-| Of no chip with a figure of its driver are less than 93 % usable | `tests/chips/test_catalogue_figures.py::test_without_a_figure_of_the_driver_93_percent_are_usable_which_is_less_than_on_every_known_chip` |
-| Peaks are dense: no narrow type is faster than its width explains, unless the notes of the chip say why | `tests/chips/test_printed_figures.py::test_a_narrow_type_is_no_faster_than_its_width_explains_unless_the_notes_say_why` |
-| A measured rate never takes the place of the data sheet's | `tests/chips/test_catalogue_figures.py::test_a_measured_bandwidth_is_a_ceiling_and_never_the_bandwidth` |
-| Links count one way | `tests/chips/test_catalogue_figures.py::test_a_link_counts_one_way_over_all_links_of_a_chip` |
-| A name that fits two products with different figures names neither | `tests/chips/test_catalogue.py::test_a_name_that_fits_two_products_with_different_figures_names_none_of_them` |
 """
+
+# Each rule with the file and the names of its tests.
+RULES = (
+    (
+        "Every figure has its source, and a computed one its formula",
+        "test_catalogue_figures",
+        ("test_every_figure_of_every_chip_has_its_source", "test_a_figure_that_was_computed_says_how"),
+    ),
+    (
+        "Capacities are binary, also those of caches",
+        "test_catalogue_figures",
+        ("test_capacities_are_binary_in_every_entry_also_where_the_source_prints_decimal_prefixes",),
+    ),
+    (
+        "Of no chip with a figure of its driver are less than 93 % usable",
+        "test_catalogue_figures",
+        ("test_without_a_figure_of_the_driver_93_percent_are_usable_which_is_less_than_on_every_known_chip",),
+    ),
+    (
+        "Peaks are dense: no narrow type is faster than its width explains, unless the notes of the chip say why",
+        "test_printed_figures",
+        ("test_a_narrow_type_is_no_faster_than_its_width_explains_unless_the_notes_say_why",),
+    ),
+    (
+        "A measured rate never takes the place of the data sheet's",
+        "test_catalogue_figures",
+        ("test_a_measured_bandwidth_is_a_ceiling_and_never_the_bandwidth",),
+    ),
+    ("Links count one way", "test_catalogue_figures", ("test_a_link_counts_one_way_over_all_links_of_a_chip",)),
+    (
+        "A name that fits two products with different figures names neither",
+        "test_catalogue",
+        ("test_a_name_that_fits_two_products_with_different_figures_names_none_of_them",),
+    ),
+)
 
 OWN = """## Chips of your own
 
@@ -124,10 +147,17 @@ def page() -> str:
     vendors = dict.fromkeys(one.vendor for one in known)
     documents = records.documents(toml.parse(toml.packaged(toml.__file__, "sources.toml"))["sources"])
     numbers = {document: number for number, document in enumerate(documents.values(), 1)}
-    parts = [TOP.format(count=len(known)), HERE, OWN, FOR_OTHERS]
+    parts = [TOP.format(count=len(known)), _rules(), HERE, OWN, FOR_OTHERS]
     parts += [_vendor(vendor, [one for one in known if one.vendor == vendor]) for vendor in vendors]
     parts += [_disagreements(known, numbers), _origins(known, numbers), _sources(documents)]
     return "\n".join(parts)
+
+
+def _rules() -> str:
+    rows = (
+        f"| {rule} | {', '.join(f'`tests/chips/{file}.py::{test}`' for test in tests)} |" for rule, file, tests in RULES
+    )
+    return "\n".join(["Tests hold these rules for every chip:", "", "| rule | test |", "| --- | --- |", *rows, ""])
 
 
 def as_json() -> str:
