@@ -36,9 +36,9 @@ def own(state: dict[str, Any]) -> dict[str, Any]:
     """Return the model's part of a state, by the names and words of today.
 
     The part does not contain what every widget has, nor how the page finds the code, nor chips of the catalogue, whose
-    figures may be corrected.
+    figures may be corrected, nor `open_files`, whose default depends on what shows the widget.
     """
-    of_any = anywidget.AnyWidget.class_trait_names()
+    of_any = {*anywidget.AnyWidget.class_trait_names(), "open_files"}
     named = {
         RENAMED.get(name, name): value
         for name, value in state.items()

@@ -13,8 +13,8 @@ def is_notebook() -> bool:
     JupyterLab and Notebook name the cell in the message that runs it. Voila and nbclient, which run a notebook for
     others, name no cell; Panel, Solara and a script have no Jupyter kernel. marimo says whether it edits or runs.
     """
-    marimo = sys.modules.get("marimo")
-    if marimo is not None and marimo.running_in_notebook():
+    marimo: Any = sys.modules.get("marimo")
+    if hasattr(marimo, "running_in_notebook") and marimo.running_in_notebook():
         return bool(marimo.app_meta().mode == "edit")
     # Without IPython there is no kernel, and a model needs no Jupyter.
     ipython = sys.modules.get("IPython")
