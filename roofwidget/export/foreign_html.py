@@ -81,6 +81,8 @@ oklab oklch radial-gradient repeat repeating-linear-gradient repeating-radial-gr
 """
 # "fixed" and "absolute" would cover other parts of the page.
 _POSITIONS: Final = frozenset({"relative", "static", "sticky"})
+# The parser takes the escapes out of a name: written back, an escaped "}" or ";" would end the rule or the declaration.
+_PLAIN_NAME: Final = re.compile(r"[\w-]+", re.ASCII)
 _SIMPLE_TOKENS: Final = frozenset(
     {"dimension", "hash", "ident", "literal", "number", "percentage", "string", "whitespace"}
 )
@@ -189,7 +191,7 @@ def _is_kept(declaration: Any) -> bool:
         words = [token for token in declaration.value if token.type != "whitespace"]
         return len(words) == 1 and words[0].type == "ident" and words[0].lower_value in _POSITIONS
     is_known = name.startswith("--") or name.partition("-")[0] in _PROPERTIES.split()
-    return is_known and _is_harmless(declaration.value)
+    return is_known and _PLAIN_NAME.fullmatch(name) is not None and _is_harmless(declaration.value)
 
 
 def _is_harmless(tokens: Iterable[Any], depth: int = 0) -> bool:

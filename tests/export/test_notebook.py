@@ -220,6 +220,9 @@ def test_the_styles_of_outputs_are_allowed_and_their_scripts_are_not(tmp_path: P
         (f"td {{ color: {'(' * 9999} }}", ""),
         (f"td{':is(' * 9999}a{')' * 9999} {{ color: red }} b {{ color: red }}", "b { color: red }"),
         ("} body { color: red }", ""),
+        # Escaped signs in the name of a property would be signs of the rule.
+        (r"td { --\7d\7d body\7b display\3a none: 1; color: red }", "td { color: red }"),
+        (r"td { color-\3b background\3a url\28 x\29 : 1; --\3b position\3a fixed: 1; --a_1: 1 }", "td { --a_1: 1 }"),
         ("a:is(} body { color: red } b { color: red }", ""),
         ('a[title="<!--"] { quotes: "<a" }', r'a[title="\3c !--"] { quotes: "\3c a" }'),
         ("a { color: red } b { color: red", "a { color: red }\nb { color: red }"),
@@ -232,6 +235,13 @@ def test_a_style_sheet_keeps_what_loads_and_covers_nothing(sheet: str, kept: str
 def test_a_style_attribute_with_many_brackets_is_left_out() -> None:
     # The calls of the filter must not end in an error, which would be printed.
     assert sanitized(f"<b style='color: {'(' * 9999}'>a</b>", str) == "<b>a</b>"
+
+
+def test_no_escaped_name_of_a_property_becomes_another_property() -> None:
+    # Each time that HTML is sanitized, a name would lose an escape.
+    names = [r"--\3b position\3a fixed\3b inset\3a 0", r"--\5c 3b\20 position\5c 3a\20 fixed\5c 3b\20 inset\5c 3a\20 0"]
+    html = "".join(f'<a style="{name}: 1">a</a>' for name in names)
+    assert sanitized(sanitized(html, str), str).count("style") == 0
 
 
 def test_the_page_of_a_notebook_asks_for_no_addresses_of_its_links(tmp_path: Path) -> None:
