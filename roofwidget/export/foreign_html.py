@@ -88,12 +88,16 @@ _SIMPLE_TOKENS: Final = frozenset(
 )
 _MAX_DEPTH: Final = 20
 """The most brackets within brackets of a value or a selector."""
+_MAX_PASSES: Final = 8
+"""So often HTML is sanitized until it stays the same."""
+# A parser drops the line break after the tag, and nh3 writes no other for it.
+_BREAK_IN_PRE: Final = re.compile(r"<pre\b[^<>]*>(?=\n)")
 _STYLE_START: Final = re.compile(r"<style\b[^<>]*>", re.IGNORECASE)
 _STYLE_END: Final = re.compile("</style", re.IGNORECASE)
 
 
 def sanitized(html: str, link: Callable[[str], str | None]) -> str:
-    """Return what may remain of HTML. Its elements are closed.
+    """Return what may remain of HTML. Its elements are closed, and remain within the element that it is put into.
 
     Parameters
     ----------
@@ -109,10 +113,22 @@ def sanitized(html: str, link: Callable[[str], str | None]) -> str:
     """
     import nh3  # noqa: PLC0415  # optional
 
+    for _ in range(_MAX_PASSES):
+        former, html = html, _clean(html, str)
+        # An element that the parser has moved may be read at another place the next time, outside of elements that are
+        # around the HTML then.
+        if former == html:
+            return _clean(html, link)
+    return nh3.clean(html, tags=set())
+
+
+def _clean(html: str, link: Callable[[str], str | None]) -> str:
+    import nh3  # noqa: PLC0415  # optional
+
     def kept(_element: str, name: str, value: str) -> str | None:
         return link(value) if name == "href" else _kept_value(name, value)
 
-    return nh3.clean(
+    cleaned = nh3.clean(
         html,
         tags=set(f"{_TEXT}{_DRAWINGS}{_FORMULAS}".split()),
         clean_content_tags=set(_EMPTIED.split()),
@@ -122,6 +138,7 @@ def sanitized(html: str, link: Callable[[str], str | None]) -> str:
         set_tag_attribute_values=_FIXED_ATTRIBUTES,
         url_schemes=_SCHEMES,
     )
+    return _BREAK_IN_PRE.sub(r"\g<0>\n", cleaned)
 
 
 def style_sheet(html: str) -> str:

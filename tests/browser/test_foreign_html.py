@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 PICTURE: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 DRAWING: Final = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><path d="M0 0H20V10"/></svg>'
 
+COVER: Final = "position: relative; z-index: 9; display: block; height: 9999px; margin: -5000px; padding: 5000px"
 # AWAY is the address of a server that must not be asked.
 HTML: Final = (
     '<meta http-equiv="refresh" content="0;url=AWAY/refresh">',
@@ -69,6 +70,11 @@ HTML: Final = (
     '<a href="AWAY/cover" style="position: fixed; inset: 0; z-index: 9999">cover</a>',
     '<a href="AWAY/cover" style="display: block; height: 9999px; margin: -5000px; padding: 5000px">cover</a>',
     '<a href="AWAY/cover" class="roofwidget-frame">cover</a><div popover id="p">p</div><dialog open>d</dialog>',
+    # A browser that reads these again, once sanitized, ends the elements around them.
+    *(
+        f'{outside * 9}<a href="AWAY/outside" style="{COVER}">cover</a>'
+        for outside in ("<dd><div><table><dd></table>", "<center><h1><div><h1><option><h1></center><h1>")
+    ),
     "<style>.from-notebook, .output_area { display: contents; height: 0; overflow: visible }</style>",
     "<style>main { display: none } [data-roofwidget] * { visibility: hidden } a { position: fixed }</style>",
     "<style>} body { display: none }</style>",

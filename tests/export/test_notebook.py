@@ -17,6 +17,7 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.cli import main
+from roofwidget.export import foreign_html
 from roofwidget.export.foreign_html import sanitized, style_sheet
 from roofwidget.export.notebook import STATE, VIEW, Lesson, contents_page
 
@@ -242,6 +243,27 @@ def test_no_escaped_name_of_a_property_becomes_another_property() -> None:
     names = [r"--\3b position\3a fixed\3b inset\3a 0", r"--\5c 3b\20 position\5c 3a\20 fixed\5c 3b\20 inset\5c 3a\20 0"]
     html = "".join(f'<a style="{name}: 1">a</a>' for name in names)
     assert sanitized(sanitized(html, str), str).count("style") == 0
+
+
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        ("<dd><table><div><dd>a", "<dd><div></div></dd><dd>a</dd><table></table>"),
+        ("<dt><div><form><dt></div><b>a", "<dt><div></div></dt><dt></dt><b>a</b>"),
+        (
+            "<center><h1><div><h1><option><h1></center><h1>a",
+            "<center><h1><div><h1></h1><h1></h1></div></h1></center><h1>a</h1>",
+        ),
+        ("<pre>\n\n\na</pre><pre>\nb</pre>", "<pre>\n\n\na</pre><pre>b</pre>"),
+        ('<p title="<pre>\n">a<pre>b', '<p title="&lt;pre&gt;\n">a</p><pre>b</pre>'),
+    ],
+)
+def test_sanitized_html_ends_no_element_around_it(html: str, kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sanitized(html, str) == kept
+    around = f"<div>{kept}</div>b"
+    assert sanitized(around, str) == around
+    monkeypatch.setattr(foreign_html, "_MAX_PASSES", 1)
+    assert sanitized("<dd><table><div><dd>a", str) == "a"
 
 
 def test_the_page_of_a_notebook_asks_for_no_addresses_of_its_links(tmp_path: Path) -> None:
