@@ -39,7 +39,7 @@ li { margin: 12px 0; }
 li p { margin: 0; opacity: 0.75; font-size: 13px; }
 """
 _WEB: Final = {"http", "https", "mailto"}
-_HEADING: Final = re.compile(r"(#{1,2}) +(.+?)(?: +#+)? *")
+_HEADING: Final = re.compile(r"(#{1,2}) +(.+)")
 _FENCES: Final = ("```", "~~~")
 
 
@@ -284,10 +284,12 @@ def _headings(notebook: Any) -> Iterator[tuple[int, str]]:
             if line.startswith(_FENCES):
                 is_code = not is_code
             heading = None if is_code else _HEADING.fullmatch(line)
-            if heading:
-                yield len(heading[1]), _plain(heading[2])
+            if heading and (text := _plain(heading[2])):
+                yield len(heading[1]), text
 
 
 def _plain(heading: str) -> str:
-    """Return a heading without its marks for code and emphasis."""
-    return re.sub(r"[`*]", "", heading)
+    """Return a heading without the marks at its end, and without its marks for code and emphasis."""
+    text = heading.rstrip(" ")
+    opening = text.rstrip("#")
+    return re.sub(r"[`*]", "", opening.rstrip(" ") if opening.endswith(" ") else text)

@@ -19,7 +19,7 @@ import roofwidget as rw
 from roofwidget.cli import main
 from roofwidget.export import foreign_html
 from roofwidget.export.foreign_html import sanitized, style_sheet
-from roofwidget.export.notebook import STATE, VIEW, Lesson, contents_page
+from roofwidget.export.notebook import STATE, VIEW, Lesson, contents_page, lesson_of
 
 NOTHING_ATTACHED = """{
   "cells": [{"cell_type": "markdown", "metadata": {}, "source": "![a](attachment:b)"}],
@@ -110,6 +110,14 @@ def test_a_table_of_contents_has_titles_headings_and_no_script(tmp_path: Path) -
     assert '<li><a href="2.html">2</a><p></p></li>' in html
     assert "default-src 'none'; script-src 'none'; style-src 'sha256-" in html
     assert "<script" not in html
+
+
+def test_a_heading_with_very_many_spaces_takes_no_long_time(tmp_path: Path) -> None:
+    spaces = " " * 1_000_000
+    document = json.loads(written(tmp_path).read_text(encoding="utf-8"))
+    document["cells"][0]["source"] = f"# a{spaces}b # #{spaces}\n## {spaces}\n## `c`##"
+    (tmp_path / "lesson.ipynb").write_text(json.dumps(document), encoding="utf-8")
+    assert lesson_of(tmp_path / "lesson.ipynb") == Lesson("lesson.html", f"a{spaces}b #", ("c##",))
 
 
 def test_the_name_of_a_notebook_is_no_address_of_another_machine() -> None:
