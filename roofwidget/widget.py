@@ -35,8 +35,8 @@ from roofwidget.state.requests import (
     Requests,
     catalogue,
     page_request,
+    profile,
     refusal,
-    within,
 )
 from roofwidget.state.trait_types import language_of, owned
 from roofwidget.support.languages import ENGLISH
@@ -311,7 +311,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             raise RefusedError("this widget does not open files: read them in a cell with rw.read")
         if request.ask == "part":
             return {"received": self._requests.keep(request)}
-        given = self._requests.file(request) if request.path is None else within(Path.cwd(), request.path)
+        given = self._requests.file(request) if request.path is None else profile(Path.cwd(), request.path)
         kernels = read(given)
         self.show_profile(kernels, compare=request.compare)
         return {"shown": len(kernels)}

@@ -37,6 +37,7 @@ from typing import Any, Final
 
 from roofwidget import wire
 from roofwidget.chips import chips
+from roofwidget.readers.input.source import Source
 from roofwidget.support.text_tables import one_line
 
 KIND: Final = "roofwidget-request"
@@ -248,6 +249,27 @@ def within(folder: Path, path: str) -> Path:
     if any(part.startswith(".") for part in inside.parts):
         raise RefusedError(f"{one_line(path)} is a hidden file: read it in a cell with rw.read")
     return inside
+
+
+def profile(folder: Path, path: str) -> Source:
+    """Return the profile at a path. It has no file that `within` refuses, even if the path is that of a folder.
+
+    Raises
+    ------
+    FileNotFoundError, ProfileError
+        If there is no such file, or if it cannot be read.
+    RefusedError
+        As `within`.
+    """
+
+    def may_open(part: Path) -> bool:
+        try:
+            within(folder, str(part))
+        except RefusedError:
+            return False
+        return True
+
+    return Source.of(within(folder, path), may_open)
 
 
 @functools.cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.state.requests import _MAX_KEPT_BYTES, EXPIRY_SECONDS, MAX_FILE_BYTES, page_request
 
+ROCPROF = Path(__file__).parents[1] / "fixtures" / "rocprof" / "gfx90a"
 PROFILE = b"name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\ncopy,0,8e6,9\n"
 
 
@@ -164,6 +166,31 @@ def test_a_link_does_not_lead_out_of_the_working_directory(
     (inside / "link.csv").symlink_to(tmp_path / "secret.csv")
     monkeypatch.chdir(inside)
     assert "not in the folder" in page.asks(ask="show", path="link.csv")["refused"]
+
+
+def test_a_profile_of_several_files_has_no_file_that_its_path_would_not_open(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run := tmp_path / "inside" / "run").mkdir(parents=True)
+    (hidden := run / ".hidden").mkdir()
+    monkeypatch.chdir(tmp_path / "inside")
+    refused = {"refused": "run: not opened as a profile; rw.read in a cell says why"}
+    shutil.copy(ROCPROF / "pmc_perf.csv", hidden)
+    assert len(rw.read("run")) > 0
+    assert page.asks(ask="show", path="run") == refused
+    shutil.rmtree(hidden)
+    for name in ("pmc_perf.csv", "sysinfo.csv", "roofline.csv"):
+        shutil.copy(ROCPROF / name, tmp_path)
+        (run / name).symlink_to(tmp_path / name)
+    assert rw.read("run").chip is not None
+    assert page.asks(ask="show", path="run") == refused
+    (run / "pmc_perf.csv").unlink()
+    shutil.copy(ROCPROF / "pmc_perf.csv", run)
+    for path in ("run", "run/pmc_perf.csv"):
+        assert rw.read(path).chip is not None
+        page.asks(ask="show", path=path)
+        assert page.widget.kernels.source == path
+        assert page.widget.kernels.chip is None
 
 
 WORDS = "SECRET_KEY=abc"

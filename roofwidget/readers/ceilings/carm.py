@@ -263,8 +263,7 @@ def _beside(source: File) -> File | None:
         return None
     name = re.sub("applications", "roofline", source.path.name, flags=re.IGNORECASE)
     folder = source.path.parent
-    found = [path for path in (folder / name, folder.parent / "roofline" / name) if path.is_file()]
-    return File.of(found[0]) if found else None
+    return source.beside(folder / name) or source.beside(folder.parent / "roofline" / name)
 
 
 def _precisions_with_peak(words: list[str], chip: Chip | None) -> list[str | None]:

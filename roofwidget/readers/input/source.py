@@ -33,6 +33,8 @@ _MIN_UNMARKED_BYTES: Final = 8
 _MAX_UNMARKED_BYTES: Final = 32
 
 OnRead = Callable[[int], object]
+MayOpen = Callable[[Path], bool]
+"""Whether a file may be opened that belongs to a profile whose path was given."""
 
 
 class Source:
@@ -50,6 +52,8 @@ class Source:
         Stored bytes, or None if unknown.
     nested
         The number of archives that contain the input: 1 for a file in a zip archive.
+    may_open
+        Whether a file of the folder, or beside the file, may be opened. By default all may.
 
     Examples
     --------
@@ -67,19 +71,23 @@ class Source:
         path: Path | None = None,
         size: int | None = None,
         nested: int = 0,
+        may_open: MayOpen = lambda _: True,
     ) -> None:
         self.name = name
         self.path = path
         self.size = size
         self._raw = raw
         self._nested = nested
+        self._may_open = may_open
         self._parsed: strict_json.Parsed | None = None
         self.damage: ProfileError | None = None
         """Why the JSON could not be read, if `document` tried to read it."""
 
     @classmethod
-    def of(cls, given: Any) -> Source:
+    def of(cls, given: Any, may_open: MayOpen = lambda _: True) -> Source:
         """Return the source for a path, bytes, or an open file or buffer; an open file is read to its end.
+
+        `may_open` decides which other files may be read with a path.
 
         Raises
         ------
@@ -107,17 +115,17 @@ class Source:
         problem = paths.problem_of(name)
         if problem is not None:
             raise ProfileError(paths.shown(name), problem)
-        return cls._of_path(name, Path(name))
+        return cls._of_path(name, Path(name), may_open)
 
     @classmethod
     def _of_bytes(cls, name: str, data: bytes) -> Source:
         return cls(name, lambda: io.BytesIO(data), size=len(data))
 
     @classmethod
-    def _of_path(cls, name: str, path: Path) -> Source:
+    def _of_path(cls, name: str, path: Path, may_open: MayOpen) -> Source:
         try:
             if path.is_dir():
-                return cls(name, None, path=path)
+                return cls(name, None, path=path, may_open=may_open)
             size = path.stat().st_size
         except FileNotFoundError:
             raise
@@ -125,7 +133,11 @@ class Source:
             raise ProfileError(paths.shown(name), paths.reason_of(error)) from None
         if not path.is_file():
             raise ProfileError(name, "the path is neither a file nor a folder")
-        return cls(name, lambda: _opened(path, name), path=path, size=size)
+        return cls(name, lambda: _opened(path, name), path=path, size=size, may_open=may_open)
+
+    def beside(self, path: Path) -> Source | None:
+        """Return the file at the path of a file that belongs to this one, or None if it is not there."""
+        return Source.of(path, self._may_open) if path.is_file() and self._may_open(path) else None
 
     @functools.cached_property
     def head(self) -> bytes:
@@ -293,14 +305,14 @@ class Source:
         for folder, _, files in os.walk(self.path or ".", onerror=self._refuse_folder):
             for name in sorted(files):
                 path = Path(folder, name)
-                if not path.is_file():
+                if not (path.is_file() and self._may_open(path)):
                     continue
                 if len(found) == _MAX_FILES:
                     raise ProfileError(
                         self.name, f"the folder has more than {_MAX_FILES:,} files; give the path of the profile"
                     )
                 relative = path.relative_to(self.path or ".").as_posix()
-                found[relative] = Source._of_path(f"{self.name.rstrip('/')}/{relative}", path)
+                found[relative] = Source._of_path(f"{self.name.rstrip('/')}/{relative}", path, self._may_open)
         return dict(sorted(found.items()))
 
     def _refuse_folder(self, error: OSError) -> NoReturn:

@@ -199,7 +199,7 @@ def ceilings(source: Source) -> Chip:
     beside = None
     if source.path is not None:
         path = source.path.with_name(source.path.name.replace("roofline", "sysinfo"))
-        beside = Source.of(path) if path != source.path and path.is_file() else None
+        beside = source.beside(path) if path != source.path else None
     return machine.measured(source, machine.system(beside))
 
 

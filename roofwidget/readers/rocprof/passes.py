@@ -86,10 +86,10 @@ def _beside(source: Source, word: str) -> Source | None:
         return None
     if DATABASE.fullmatch(source.path.name):
         path = source.path.with_name(f"{word}.csv")
-        return Source.of(path) if path.is_file() and source.path.name.startswith("pmc_perf") else None
+        return source.beside(path) if source.path.name.startswith("pmc_perf") else None
     stem = re.sub(r"(pmc_perf(_\w+)?|results(_\w+)?)(?=\.csv)", word, source.path.name, flags=re.IGNORECASE)
     path = source.path.with_name(stem.removesuffix(".gz"))
-    return Source.of(path) if path != source.path and word in path.name and path.is_file() else None
+    return source.beside(path) if path != source.path and word in path.name else None
 
 
 @dataclass

@@ -90,21 +90,22 @@ def stats_beside(source: Source, shapes: Any) -> tuple[XProfTable | None, list[s
             msg = "shapes must be the path of a hlo_stats table, None or False, got True"
             raise TypeError(msg)
         return _table_or_trace(Source.of(shapes)), []
-    path = _sibling(source.path)
-    if path is None:
+    sibling = _sibling(source)
+    if sibling is None:
         return None, []
     try:
-        return _table_or_trace(Source.of(path)), []
+        return _table_or_trace(sibling), []
     except ProfileError as error:
         return None, [f"the shapes in the profile's folder could not be read: {error}"]
 
 
-def _sibling(path: Path | None) -> Path | None:
+def _sibling(source: Source) -> Source | None:
+    path = source.path
     if path is None:
         return None
     names = [path.name.rpartition(tool)[0] + "hlo_stats" for tool in _TOOLS if tool in path.name]
     beside = (path.with_name(name + end) for name in names[:1] for end in (".json", ".json.gz"))
-    return next((candidate for candidate in beside if candidate.is_file()), None)
+    return next(filter(None, map(source.beside, beside)), None)
 
 
 def _table_or_trace(source: Source) -> XProfTable:
