@@ -47,6 +47,8 @@ MAX_FILE_BYTES: Final = 200 * 10**6
 """The largest file that a page may send."""
 _MAX_KEPT_BYTES: Final = 2 * MAX_FILE_BYTES
 """The largest size of all unfinished files together. Beyond it the oldest are forgotten."""
+_MAX_SENDING_PAGES: Final = 64
+"""The most pages that send files at once. Beyond it the oldest files are forgotten too: also an empty one takes memory."""
 EXPIRY_SECONDS: Final = 600.0
 """A file of which no part has come for this time is forgotten. A busy kernel may keep a page waiting for minutes."""
 _MAX_PAGES: Final = 8
@@ -184,7 +186,10 @@ class Requests:
         file.data.write(request.data)
         file.time = time.monotonic()
         self._files.move_to_end(request.page)
-        while sum(one.received for one in list(self._files.values())) > _MAX_KEPT_BYTES:
+        while (
+            len(self._files) > _MAX_SENDING_PAGES
+            or sum(one.received for one in list(self._files.values())) > _MAX_KEPT_BYTES
+        ):
             self._files.popitem(last=False)
         self._start_timer()
         return file.received

@@ -168,6 +168,14 @@ def test_a_link_does_not_lead_out_of_the_working_directory(
     assert "not in the folder" in page.asks(ask="show", path="link.csv")["refused"]
 
 
+def test_very_many_unfinished_files_are_not_kept(page: Page) -> None:
+    for sender in range(1000):
+        assert page.asks(b"", ask="part", name="run.csv", size=1, offset=0, page=f"page {sender}") == {"received": 0}
+    assert len(page.widget._requests._files) == 64
+    last = page.asks(PROFILE[:1], ask="part", name="run.csv", size=1, offset=0, page="page 999")
+    assert last == {"received": 1}
+
+
 def test_a_profile_of_several_files_has_no_file_that_its_path_would_not_open(
     page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
