@@ -48,7 +48,7 @@ MAX_FILE_BYTES: Final = 200 * 10**6
 _MAX_KEPT_BYTES: Final = 2 * MAX_FILE_BYTES
 """The largest size of all unfinished files together. Beyond it the oldest are forgotten."""
 _MAX_SENDING_PAGES: Final = 64
-"""The most pages that send files at once. Beyond it the oldest files are forgotten too: also an empty one takes memory."""
+"""The most pages that send files at once. Beyond it the oldest are forgotten: an empty file takes memory too."""
 EXPIRY_SECONDS: Final = 600.0
 """A file of which no part has come for this time is forgotten. A busy kernel may keep a page waiting for minutes."""
 _MAX_PAGES: Final = 8

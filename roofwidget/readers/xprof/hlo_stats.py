@@ -16,7 +16,6 @@ in ``roofline_model``.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
