@@ -12,6 +12,8 @@ def is_notebook() -> bool:
 
     JupyterLab and Notebook name the cell in the message that runs it. Voila and nbclient, which run a notebook for
     others, name no cell; Panel, Solara and a script have no Jupyter kernel. marimo says whether it edits or runs.
+
+    Other messages than those that run a cell are not asked: in Voila a visitor writes them.
     """
     marimo: Any = sys.modules.get("marimo")
     if hasattr(marimo, "running_in_notebook") and marimo.running_in_notebook():
@@ -20,5 +22,10 @@ def is_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     kernel: Any = None if ipython is None else getattr(ipython.get_ipython(), "kernel", None)
     message: Any = kernel.get_parent() if hasattr(kernel, "get_parent") else {}
-    metadata = message.get("metadata", {}) if isinstance(message, Mapping) else {}
-    return isinstance(metadata, Mapping) and "cellId" in metadata
+    header, metadata = (_mapping(message, key) for key in ("header", "metadata"))
+    return header.get("msg_type") == "execute_request" and "cellId" in metadata
+
+
+def _mapping(message: Any, key: str) -> Mapping[str, Any]:
+    part = message.get(key) if isinstance(message, Mapping) else None
+    return part if isinstance(part, Mapping) else {}

@@ -272,11 +272,22 @@ def test_an_error_of_the_machine_names_no_path_of_it(
     assert page.asks(ask="show") == {"refused": told}
 
 
-@pytest.mark.parametrize(("metadata", "default"), [({"cellId": "5c1a"}, "folder"), ({}, "uploads"), (None, "uploads")])
+@pytest.mark.parametrize(
+    ("kind", "metadata", "default"),
+    [
+        ("execute_request", {"cellId": "5c1a"}, "folder"),
+        ("execute_request", {}, "uploads"),
+        # A visitor writes the messages of his page.
+        ("comm_msg", {"cellId": "5c1a"}, "uploads"),
+        ("comm_open", {"cellId": "5c1a"}, "uploads"),
+        (None, None, "uploads"),
+    ],
+)
 def test_only_a_cell_that_a_person_runs_makes_a_widget_that_opens_paths(
-    monkeypatch: pytest.MonkeyPatch, metadata: dict[str, Any] | None, default: str
+    monkeypatch: pytest.MonkeyPatch, kind: str | None, metadata: dict[str, Any] | None, default: str
 ) -> None:
-    kernel = SimpleNamespace(get_parent=lambda: {} if metadata is None else {"metadata": metadata})
+    message = {} if kind is None else {"header": {"msg_type": kind}, "metadata": metadata}
+    kernel = SimpleNamespace(get_parent=lambda: message)
     monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(kernel=kernel))
     assert rw.RooflineModel().open_files == default
     assert rw.RooflineModel(open_files="nothing").open_files == "nothing"
