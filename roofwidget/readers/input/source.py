@@ -53,7 +53,7 @@ class Source:
     nested
         The number of archives that contain the input: 1 for a file in a zip archive.
     may_open
-        Whether a file of the folder, or beside the file, may be opened. By default all may.
+        Whether a file of the folder, or beside the file, may be opened; None allows all.
 
     Examples
     --------
@@ -71,23 +71,23 @@ class Source:
         path: Path | None = None,
         size: int | None = None,
         nested: int = 0,
-        may_open: MayOpen = lambda _: True,
+        may_open: MayOpen | None = None,
     ) -> None:
         self.name = name
         self.path = path
         self.size = size
         self._raw = raw
         self._nested = nested
-        self._may_open = may_open
+        self._may_open: MayOpen = may_open or (lambda _: True)
         self._parsed: strict_json.Parsed | None = None
         self.damage: ProfileError | None = None
         """Why the JSON could not be read, if `document` tried to read it."""
 
     @classmethod
-    def of(cls, given: Any, may_open: MayOpen = lambda _: True) -> Source:
+    def of(cls, given: Any, may_open: MayOpen | None = None) -> Source:
         """Return the source for a path, bytes, or an open file or buffer; an open file is read to its end.
 
-        `may_open` decides which other files may be read with a path.
+        `may_open` decides which other files may be read with a path; None allows all.
 
         Raises
         ------
@@ -122,7 +122,7 @@ class Source:
         return cls(name, lambda: io.BytesIO(data), size=len(data))
 
     @classmethod
-    def _of_path(cls, name: str, path: Path, may_open: MayOpen) -> Source:
+    def _of_path(cls, name: str, path: Path, may_open: MayOpen | None) -> Source:
         try:
             if path.is_dir():
                 return cls(name, None, path=path, may_open=may_open)
