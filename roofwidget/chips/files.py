@@ -12,7 +12,7 @@ from typing import Any, Final
 from roofwidget import units
 from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
-from roofwidget.support.arguments import shown_value
+from roofwidget.support.arguments import short_message, shown_value
 from roofwidget.support.did_you_mean import did_you_mean
 from roofwidget.support.paths import problem_of, shown
 from roofwidget.support.precisions import operation
@@ -146,7 +146,7 @@ class _File:
         return made
 
     def located(self, where: toml.Path, problem: str) -> str:
-        return f"{self.path}, line {toml.line_of(self.lines, where)}: {problem}"
+        return f"{self.path}, line {toml.line_of(self.lines, where)}: {short_message(problem)}"
 
     def error(self, where: toml.Path, problem: str) -> ValueError:
         return ValueError(self.located(where, problem))

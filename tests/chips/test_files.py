@@ -284,6 +284,13 @@ def test_a_fault_is_told_with_file_line_key_and_fix(path: Path, fault: str) -> N
         assert problem(path, text).startswith(words)
 
 
+def test_an_error_of_a_very_long_key_fits_on_a_screen(path: Path) -> None:
+    for text in (f"{'k' * 10_000} = 1\n", GOOD + f"{'k' * 10_000} = 1\n"):
+        with pytest.raises(ValueError, match="has no key 'kkk") as refusal:
+            load(path, text)
+        assert len(str(refusal.value)) < 1200
+
+
 def test_a_file_that_is_no_text_or_not_there_is_refused_by_name(path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ValueError, match=r"mine\.toml: not UTF-8 text \(byte 0\)"):

@@ -219,3 +219,17 @@ def test_a_json_document_may_begin_with_a_mark_and_spaces(monkeypatch: pytest.Mo
     assert Source.of(data).document() == {"a": 1}
     monkeypatch.setattr("roofwidget.readers.input.source._MAX_DOCUMENT_BYTES", 5)
     assert Source.of(data).document() is None, "large files are left to those who stream"
+
+
+def test_a_folder_that_may_not_be_opened_is_not_walked(tmp_path: Path) -> None:
+    for name in ("refused", "run"):
+        (tmp_path / name / "inner").mkdir(parents=True)
+        (tmp_path / name / "inner" / "a.csv").touch()
+    asked: list[str] = []
+
+    def may_open(path: Path) -> bool:
+        asked.append(path.relative_to(tmp_path).as_posix())
+        return path.name != "refused"
+
+    assert list(Source.of(tmp_path, may_open).members()) == ["run/inner/a.csv"]
+    assert sorted(asked) == ["refused", "run", "run/inner", "run/inner/a.csv"]

@@ -302,7 +302,9 @@ class Source:
                 for name, size in (self._archived if self.is_folder else {}).items()
             }
         found: dict[str, Source] = {}
-        for folder, _, files in os.walk(self.path or ".", onerror=self._refuse_folder):
+        for folder, folders, files in os.walk(self.path or ".", onerror=self._refuse_folder):
+            # The walk does not enter the others.
+            folders[:] = [name for name in folders if self._may_open(Path(folder, name))]
             for name in sorted(files):
                 path = Path(folder, name)
                 if not (path.is_file() and self._may_open(path)):
