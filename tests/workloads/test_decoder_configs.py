@@ -15,7 +15,8 @@ from roofwidget.workloads.expressions import evaluate
 from tests.workloads.hf_configs import CONFIGS, COUNTS, OTHERS
 
 # The number of parameters in the safetensors index of each model, as its page on Hugging Face states it. DeepSeek-V3:
-# its main model, without the layer that predicts a second token.
+# its main model, without the layer that predicts a second token. Gemma 3: the language model, which is the whole without
+# the 416,866,032 parameters of the image encoder, and without its norm of 1,152 and its matrix of 1,152 rows.
 PUBLISHED = {
     "Meta-Llama-3-8B": 8_030_261_248,
     "Llama-3.2-1B": 1_235_814_400,
@@ -24,6 +25,10 @@ PUBLISHED = {
     "Qwen2.5-7B": 7_615_616_512,
     "Qwen3-30B-A3B": 30_532_122_624,
     "gemma-2-9b": 9_241_705_984,
+    "gemma-3-4b-text": 4_300_079_472 - 416_866_032 - 1152 - 1152 * 2560,
+    "gemma-3-12b-text": 12_187_325_040 - 416_866_032 - 1152 - 1152 * 3840,
+    "gemma-3-27b-text": 27_432_406_640 - 416_866_032 - 1152 - 1152 * 5376,
+    "Phi-4-mini-instruct": 3_836_021_760,
     "Phi-3-mini-4k-instruct": 3_821_079_552,
     "DeepSeek-V2-Lite": 15_706_484_224,
     "DeepSeek-V3": 671_026_419_200,
@@ -46,6 +51,8 @@ HARMLESS: dict[str, dict[str, Any]] = {
         "rope_theta": 500000.0,
         "transformers_version": "4.43.0.dev0",
         "use_cache": True,
+        "is_llama_config": True,
+        "transformers.js_config": {"dtype": "q4"},
         "_name_or_path": "meta-llama/Meta-Llama-3-8B",
     },
     "Mixtral-8x7B-v0.1": {"output_router_logits": False, "router_aux_loss_coef": 0.02, "router_jitter_noise": 0.0},
@@ -63,7 +70,9 @@ HARMLESS: dict[str, dict[str, Any]] = {
         "final_logit_softcapping": 30.0,
         "hidden_activation": "gelu_pytorch_tanh",
         "query_pre_attn_scalar": 256,
+        "sliding_window_size": 4096,
     },
+    "Mistral-7B-v0.1": {"is_composition": True},
     "Phi-3-mini-4k-instruct": {
         "auto_map": {"AutoConfig": "configuration_phi3.Phi3Config"},
         "embd_pdrop": 0.0,
@@ -122,7 +131,7 @@ def test_a_published_model_has_its_counts_or_is_refused_by_its_architecture(name
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_model_of_another_architecture_is_refused_under_every_name_that_is_read(architecture: str) -> None:
     for given in OTHERS.values():
-        with pytest.raises(ValueError, match=r"has no '|unknown layer type"):
+        with pytest.raises(ValueError, match=r"has no '|unknown layer type|always has what '"):
             decoder_config({**given, "model_type": architecture})
 
 
@@ -161,6 +170,13 @@ def test_a_key_that_may_change_weights_or_flops_is_refused_unless_it_is_empty(st
     for off in empty:
         given = changed("Meta-Llama-3-8B", **{key: off})
         assert decoder_config(given).parameters == PUBLISHED["Meta-Llama-3-8B"]
+
+
+@pytest.mark.parametrize(("name", "key"), [("Qwen2.5-7B", "attention_bias"), ("Qwen3-30B-A3B", "use_qk_norm")])
+def test_a_key_that_switches_off_a_part_that_the_architecture_always_has_is_refused(name: str, key: str) -> None:
+    with pytest.raises(ValueError, match=f"'{CONFIGS[name]['model_type']}' always has what '{key}' switches off"):
+        decoder_config(changed(name, **{key: False}))
+    assert decoder_config(changed(name, **{key: True})).parameters == PUBLISHED[name]
 
 
 def test_a_refusal_names_eight_keys_at_most() -> None:
@@ -395,7 +411,7 @@ def test_layers_that_predict_further_tokens_are_left_out_under_both_names() -> N
 
 
 def test_every_architecture_has_a_configuration_in_the_tests() -> None:
-    also = {"qwen3", "gemma3_text"}  # variants of qwen3_moe and gemma2
+    also = {"qwen3"}  # a variant of qwen3_moe
     assert {str(given["model_type"]) for given in CONFIGS.values()} | also == set(ARCHITECTURES)
 
 

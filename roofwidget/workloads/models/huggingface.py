@@ -37,6 +37,7 @@ _HARMLESS: Final = re.compile(
     r"|norm_topk_prob|routed_scaling_factor|router_.*|seq_aux|aux_loss_alpha"
     r"|is_decoder|max_length|min_length|max_new_tokens|do_sample|early_stopping|num_beams|num_beam_groups|temperature"
     r"|top_[kp]|typical_p|.*_penalty|num_return_sequences|bad_words_ids|.*suppress_tokens|remove_invalid_values"
+    r"|is_composition|is_llama_config|transformers\.js_config"
 )
 
 
@@ -174,6 +175,14 @@ class _Keys:
             return value
         raise ValueError(f"{self.where}: '{key}' must be true or false, got {shown_value(value)}")
 
+    def must_be_true(self, key: str) -> None:
+        """Raise `ValueError` if a key says that a part is missing that the architecture always has."""
+        if not self.flag(key, default=True):
+            raise ValueError(
+                f"{self.where}: '{self.get('model_type')}' always has what '{key}' switches off. "
+                "Is 'model_type' that of the model?"
+            )
+
     def layer_types(self, layers: int, default: Callable[[int], bool]) -> list[bool]:
         """Return whether each layer has a sliding window: by `layer_types`, else by the rule of the architecture."""
         given = self.get("layer_types")
@@ -199,10 +208,11 @@ def _decoder(keys: _Keys, name: str | None) -> DecoderConfig:
             raise ValueError(f"'{kind}' has several models; give its 'text_config', a dict of the language model")
         # A similar name would be a bad hint: the architecture with this name has other weights.
         raise ValueError(f"unknown architecture '{kind:.40}' of {keys.where}; there are {listed(_READERS)}")
+    reader = _READERS[kind]
+    keys.values = {**reader.defaults, **keys.values}
     count = keys.need("num_hidden_layers")
     if count > _MAX_LAYERS:
         raise ValueError(f"{keys.where}: 'num_hidden_layers' must be at most {_MAX_LAYERS:,}, got {count:,}")
-    reader = _READERS[kind]
     layers = reader.layers(keys, count)
     left_out = [
         f"The layers that predict further tokens ('{key}') are not counted."
@@ -277,6 +287,7 @@ def _phi3(keys: _Keys, layers: int) -> list[DecoderLayer]:
 
 
 def _qwen2(keys: _Keys, layers: int) -> list[DecoderLayer]:
+    keys.must_be_true("attention_bias")
     attention = _attention(keys, head_dim=keys.maybe("head_dim"), qkv_bias=True)
     return _with_windows(keys, layers, attention, FeedForward(keys.need("intermediate_size")))
 
@@ -303,6 +314,7 @@ def _qwen3_moe(keys: _Keys, layers: int) -> list[DecoderLayer]:
 
 
 def _qwen3_attention(keys: _Keys) -> Attention:
+    keys.must_be_true("use_qk_norm")
     bias = keys.flag("attention_bias", default=False)
     return _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, out_bias=bias, qk_norm=True)
 
@@ -402,10 +414,14 @@ class _Reader(NamedTuple):
     also
         Keys that the architecture has and that `layers` does not always ask for: they repeat another key, or mean
         something only with another key.
+    defaults
+        Values of keys that published configurations leave out: the defaults of the architecture's class in
+        transformers.
     """
 
     layers: Callable[[_Keys, int], list[DecoderLayer]]
     also: str = ""
+    defaults: Mapping[str, int] = {}
 
 
 _WINDOWS: Final = "sliding_window max_window_layers layer_types"
@@ -414,16 +430,24 @@ _ROUTING: Final = (
     "topk_method n_group topk_group scoring_func ep_size"
 )
 _MLA: Final = f"num_key_value_heads head_dim qk_head_dim {_ROUTING}"
+# The configurations of Gemma 3 with 4, 12 and 27 billion parameters leave out most of these.
+_GEMMA3_DEFAULTS: Final = {
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "head_dim": 256,
+    "vocab_size": 262_208,
+    "sliding_window_pattern": 6,
+}
 _READERS: Final[Mapping[str, _Reader]] = {
     "llama": _Reader(_llama),
     "mistral": _Reader(_mistral),
     "mixtral": _Reader(_mixtral),
-    "phi3": _Reader(_phi3),
+    "phi3": _Reader(_phi3, "full_attn_mod interpolate_factor"),
     "qwen2": _Reader(_qwen2, _WINDOWS),
     "qwen3": _Reader(_qwen3, _WINDOWS),
-    "qwen3_moe": _Reader(_qwen3_moe, f"intermediate_size use_qk_norm {_WINDOWS}"),
-    "gemma2": _Reader(_gemma2, "query_pre_attn_scalar"),
-    "gemma3_text": _Reader(_gemma3, "sliding_window_pattern query_pre_attn_scalar"),
+    "qwen3_moe": _Reader(_qwen3_moe, f"intermediate_size {_WINDOWS}"),
+    "gemma2": _Reader(_gemma2, "query_pre_attn_scalar sliding_window_size"),
+    "gemma3_text": _Reader(_gemma3, "sliding_window_pattern query_pre_attn_scalar", _GEMMA3_DEFAULTS),
     "deepseek_v2": _Reader(_deepseek, _MLA),
     "deepseek_v3": _Reader(_deepseek, _MLA),
     "kimi_k2": _Reader(_deepseek, _MLA),
