@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
@@ -36,15 +37,21 @@ def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
 def did_you_mean(word: str, options: Iterable[str], otherwise: str = "") -> str:
     """Return text for the end of an error message.
 
-    The text suggests the option that is nearest to `word`. If no option is similar, the text is `otherwise`.
+    The text suggests the option that is nearest to `word`. If no option is similar, the text is `otherwise`. An option
+    with other digits, in any order, is something else, such as fp64 for fp6, and is never suggested.
 
     Examples
     --------
-    >>> did_you_mean("h10", ["h100-sxm", "v5p"]), did_you_mean("x", ["v5p"], "; there is 'v5p'")
-    ("; did you mean 'h100-sxm'?", "; there is 'v5p'")
+    >>> did_you_mean("fp46", ["fp64", "fp8"]), did_you_mean("fp6", ["fp64", "fp8"], "; there are 'fp64', 'fp8'")
+    ("; did you mean 'fp64'?", "; there are 'fp64', 'fp8'")
     """
-    close = nearest(word, options, most=1)
+    digits = _digits(word)
+    close = [one for one in nearest(word, options) if not digits or digits == _digits(one)]
     return f"; did you mean '{close[0]}'?" if close else otherwise
+
+
+def _digits(word: str) -> list[str]:
+    return sorted(re.findall(r"\d", word))
 
 
 def choose_from(word: object, options: Iterable[str]) -> str:

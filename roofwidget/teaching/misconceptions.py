@@ -371,17 +371,17 @@ def _other_ridge() -> Misconception:
     return _misconception(
         "ridge-of-another-precision",
         prompt="A TPU v7x has its ridge point at 641 FLOP/B in fp8 and at 320 FLOP/B in bf16. "
-        "A bf16 matmul has 341 FLOP/B. What bounds it?",
-        belief="Memory: a chip has one ridge point, and 341 FLOP/B is left of 641 FLOP/B.",
+        "A bf16 matmul has 512 FLOP/B. What bounds it?",
+        belief="Memory: a chip has one ridge point, and 512 FLOP/B is left of 641 FLOP/B.",
         why="641 FLOP/B is the ridge point of fp8 arithmetic. This matmul computes in bf16.",
-        right="The peak FLOP/s, because 341 FLOP/B is right of 320 FLOP/B.",
-        truth="A chip has one ridge point for each precision. The bf16 matmul has 341 FLOP/B and is compute-bound: "
+        right="The peak FLOP/s, because 512 FLOP/B is right of 320 FLOP/B.",
+        truth="A chip has one ridge point for each precision. The bf16 matmul has 512 FLOP/B and is compute-bound: "
         "320 FLOP/B is enough in bf16, 641 FLOP/B only in fp8.",
         others={
             "Both alike, because it is between the two ridge points.": "Only the roof of its own precision counts."
         },
         source=_GUIDE,
-        setup={"chips": [chip], "kernels": [Kernel("bf16 matmul", 2 * 1024**3, 6 * 1024**2, precision="bf16")]},
+        setup={"chips": [chip], "kernels": [Kernel("bf16 matmul", 2 * 1536**3, 6 * 1536**2, precision="bf16")]},
     )
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
-from roofwidget.support.did_you_mean import keywords, listed, nearest
+from roofwidget.support.did_you_mean import choose_from, keywords
 from roofwidget.support.precisions import precision_key
 from roofwidget.workloads.expressions import Count, Expression, ceil_div, dims_of, evaluate, product, symbol
 
@@ -128,7 +128,7 @@ def is_floating(dtype: str) -> bool:
 
 
 def checked_dtype(dtype: str, where: str) -> str:
-    """Return a dtype of `DTYPES`. For another dtype raise `ValueError`, which names the place and the nearest dtype.
+    """Return a dtype of `DTYPES`. For another dtype raise `ValueError`, which names the place and the dtypes.
 
     Names of other programs are known, such as ``bfloat16``, ``half``, ``float32`` and ``double``.
 
@@ -136,16 +136,14 @@ def checked_dtype(dtype: str, where: str) -> str:
     --------
     >>> checked_dtype("bfloat16", "tensor 'x'")
     'bf16'
-    >>> checked_dtype("bf15", "tensor 'x'")
+    >>> checked_dtype("bf61", "tensor 'x'")
     Traceback (most recent call last):
     ...
-    ValueError: tensor 'x': unknown dtype 'bf15'; did you mean 'bf16'?
+    ValueError: tensor 'x': unknown dtype 'bf61'; did you mean 'bf16'?
     """
     if isinstance(dtype, str) and precision_key(dtype) in DTYPES:
         return precision_key(dtype)
-    close = next(iter(nearest(str(dtype), DTYPES, most=1)), None)
-    hint = f"did you mean '{close}'?" if close else f"there are {listed(DTYPES)}"
-    raise ValueError(f"{where}: unknown dtype {dtype!r:.40}; {hint}")
+    raise ValueError(f"{where}: unknown dtype {dtype!r:.40}{choose_from(dtype, DTYPES)}")
 
 
 def _checked_shape(name: str, shape: Iterable[Count]) -> tuple[Count, ...]:

@@ -15,8 +15,8 @@ from roofwidget.workloads.expressions import evaluate
 from tests.workloads.hf_configs import CONFIGS, COUNTS, OTHERS
 
 # The number of parameters in the safetensors index of each model, as its page on Hugging Face states it. DeepSeek-V3:
-# its main model, without the layer that predicts a second token. Gemma 3: the language model, which is the whole without
-# the 416,866,032 parameters of the image encoder, and without its norm of 1,152 and its matrix of 1,152 rows.
+# its main model, without the layer that predicts a second token. Gemma 3: the whole model, without the 416,866,032
+# parameters of the image encoder, and without the norm of 1,152 and the matrix of 1,152 rows that follow the encoder.
 PUBLISHED = {
     "Meta-Llama-3-8B": 8_030_261_248,
     "Llama-3.2-1B": 1_235_814_400,

@@ -178,7 +178,7 @@ def test_the_convention_is_in_words() -> None:
         ({"model": 7e9, "attention": "full"}, TypeError, "needs 'layers', 'heads', 'head_dim', 'seq'"),
         ({"model": "gpt-2", "attention": "full"}, TypeError, "needs 'seq'"),
         ({"model": "gpt-2", "layers": 3}, TypeError, "a configuration has its own 'layers'"),
-        ({"model": "gpt-22"}, ValueError, "unknown decoder 'gpt-22'; did you mean 'gpt-2'"),
+        ({"model": "gtp-2"}, ValueError, "unknown decoder 'gtp-2'; did you mean 'gpt-2'"),
         ({"model": 7e9, "parameters": "matrices"}, TypeError, "needs a configuration"),
         ({"model": 7e9, "attention": "causal"}, ValueError, "unknown attention 'causal'"),
         ({"model": 7e9, "phase": "training"}, ValueError, "unknown phase 'training'; did you mean 'train'"),

@@ -84,7 +84,7 @@ def test_a_shape_is_a_tuple(shape: Any) -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "hint"),
-    [("bf61", "did you mean 'bf16'"), ("fp31", "did you mean 'fp32'"), ("zzz", "there are 'fp64'")],
+    [("bf61", "did you mean 'bf16'"), ("fp6", "there are 'fp64', 'fp32', "), ("zzz", "there are 'fp64'")],
 )
 def test_an_unknown_dtype_is_refused_with_the_nearest(wrong: str, hint: str) -> None:
     with pytest.raises(ValueError, match=f"tensor 'x': unknown dtype '{wrong}'; {hint}"):

@@ -66,8 +66,16 @@ class Exercise:
     make: Maker
 
     def question(self, seed: int | None) -> Question:
-        """Return the question with the printed numbers, or with those of a seed."""
-        return in_order(self.make(Draw(seed, self.key), self.key), seed)
+        """Return the question with the printed numbers, or with those of a seed.
+
+        A source does not print the numbers of a seed: the question is then derived, after its source. An exercise that
+        names another source for the drawn numbers keeps that source.
+        """
+        question = in_order(self.make(Draw(seed, self.key), self.key), seed)
+        printed = question if seed is None else self.make(Draw(None, self.key), self.key)
+        if question.prompt == printed.prompt or question.source != printed.source or "Derived" in question.source:
+            return question
+        return replace(question, source=f"Derived, after {question.source}")
 
 
 EXERCISES: Final[list[Exercise]] = []

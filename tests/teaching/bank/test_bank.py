@@ -92,6 +92,18 @@ def test_a_question_has_a_prompt_a_source_and_something_to_say_after_a_right_ans
         assert not [text for text in texts if "  " in text or "None" in text or "nan" in text.split() or "\n" in text]
 
 
+def test_a_question_with_numbers_that_its_source_does_not_print_is_derived() -> None:
+    for seed in range(20):
+        for question, printed in zip(bank(seed).values(), bank(None).values(), strict=True):
+            if question.prompt != printed.prompt and question.source == printed.source:
+                assert "Derived" in question.source, question.key
+    assert bank(7)["ridge-point"].source == "Derived, after TPU roofline guide"
+    # The numbers of another machine of the paper are printed too.
+    assert bank(7)["opteron-x2-ridge"].source.endswith(
+        "CACM 52(4), 2009; peak of the Xeon E5345, and bandwidth by STREAM"
+    )
+
+
 @pytest.mark.parametrize("key", [key for key in KEYS if bank(None)[key].setup])
 def test_a_setup_makes_a_model_that_has_what_the_question_names(key: str) -> None:
     for seed in (None, 1, 2):
