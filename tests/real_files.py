@@ -55,7 +55,7 @@ def real_file(name: str) -> Path:
 
 
 def left_out(reasons: Iterable[str]) -> str:
-    """Return the line that says how many tests were skipped for want of a real file; "" for none.
+    """Return the line that says how many tests were skipped because a real file is missing; "" for none.
 
     Parameters
     ----------
@@ -67,11 +67,12 @@ def left_out(reasons: Iterable[str]) -> str:
         return ""
     fetched = sum(any(fnmatch(listed, name) for listed in LISTED) for name in names)
     how = f"; `make real-files` fetches the files of {fetched} of them, which tests/real_files.toml lists"
-    return f"Left out: {len(names)} tests of real files that are not in this repository{how if fetched else ''}."
+    tests = "1 test" if len(names) == 1 else f"{len(names)} tests"
+    return f"Left out: {tests} of real files that are not in this repository{how if fetched else ''}."
 
 
 def fetch(take: Callable[[str], bytes], folder: Path) -> list[str]:
-    """Write the listed files into a folder, and return a line for each file that could not be had.
+    """Write the listed files into a folder, and return a line for each file that could not be fetched.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def _from_network(name: str) -> bytes:
 
 
 def main() -> int:
-    """Fetch the listed files. Return 1 if one could not be had."""
+    """Fetch the listed files. Return 1 if one could not be fetched."""
     given = os.environ.get("ROOFWIDGET_REAL_FILES")
     failures = fetch(_from_network if given is None else lambda name: Path(given, name).read_bytes(), FETCHED)
     sys.stdout.write("".join(f"{line}\n" for line in failures))

@@ -68,6 +68,7 @@ def test_the_last_line_says_how_many_tests_of_real_files_were_left_out_and_how_t
         "Left out: 3 tests of real files that are not in this repository; `make real-files` fetches the files of 2 of "
         "them, which tests/real_files.toml lists."
     )
+    assert left_out(reasons[1:2]) == "Left out: 1 test of real files that are not in this repository."
     assert left_out(reasons[3:]) == ""
 
 

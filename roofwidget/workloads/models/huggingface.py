@@ -122,15 +122,15 @@ class _Keys:
         self._asked: set[str] = set()
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return a value. A key that was asked for is one that the architecture has."""
+        """Return a value. The architecture has the keys that its reader asks for."""
         self._asked.add(key)
         return self.values.get(key, default)
 
     def check_all_known(self, also: str) -> None:
         """Raise `ValueError` if a key belongs to another architecture.
 
-        These are keys that no one asked for, that are not in the text `also`, and that may change weights or FLOPs.
-        An empty value, zero and false switch a part off.
+        These are keys that the reader did not ask for, that are not in the text `also`, and that may change weights or
+        FLOPs. An empty value, zero and false switch a part off.
         """
         known = {*self._asked, *also.split()}
         strange = [
