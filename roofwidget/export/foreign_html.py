@@ -89,7 +89,7 @@ _SIMPLE_TOKENS: Final = frozenset(
 _MAX_DEPTH: Final = 20
 """The most brackets within brackets of a value or a selector."""
 _MAX_PASSES: Final = 8
-"""So often HTML is sanitized until it stays the same."""
+"""The most passes until HTML stays the same. HTML that still changes loses all its elements."""
 # A parser drops the line break after the tag, and nh3 writes no other for it.
 _BREAK_IN_PRE: Final = re.compile(r"<pre\b[^<>]*>(?=\n)")
 _STYLE_START: Final = re.compile(r"<style\b[^<>]*>", re.IGNORECASE)
