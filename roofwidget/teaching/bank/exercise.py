@@ -6,6 +6,7 @@ import hmac
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, TypeAlias, TypeVar
 
 from roofwidget.teaching.question import Question
@@ -72,10 +73,16 @@ class Exercise:
         names another source for the drawn numbers keeps that source.
         """
         question = in_order(self.make(Draw(seed, self.key), self.key), seed)
-        printed = question if seed is None else self.make(Draw(None, self.key), self.key)
-        if question.prompt == printed.prompt or question.source != printed.source or "Derived" in question.source:
+        prompt, source = self._printed
+        if question.prompt == prompt or question.source != source or "Derived" in question.source:
             return question
         return replace(question, source=f"Derived, after {question.source}")
+
+    @cached_property
+    def _printed(self) -> tuple[str, str]:
+        """The prompt and the source of the question without a seed."""
+        question = self.make(Draw(None, self.key), self.key)
+        return question.prompt, question.source
 
 
 EXERCISES: Final[list[Exercise]] = []
