@@ -61,7 +61,7 @@ export function moved(kernels: Kernels, moves: Moves, focus: Roof): Moved {
     const used = Math.max(time, Math.min(share || 0, 1));
     shares.before[at] = share;
     shares.after[at] = share / used;
-    return bytes === 1 ? used : (used * now(at).time) / bound;
+    return bytes === 1 ? used : (now(at).time / bound) * used;
   });
   const changed = (column: Float64Array) => column.map((seconds, at) => seconds * (factor[at] as number));
   const [time, selfTime] = [changed(before.time), changed(before.selfTime)];

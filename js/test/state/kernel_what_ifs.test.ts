@@ -69,6 +69,12 @@ describe("the kernels with their what-ifs", () => {
     expect([0, 1].map((row) => textAt(found.kernels.precision, row))).toEqual(["fp8", null]);
     expect([...found.before]).toEqual([0.25, 0.5]);
   });
+  it("have exactly the factor that was asked if their bound stays, as Python says", () => {
+    // 3 · 0.00019 / 0.00019 is not 3 in doubles.
+    const kernels = makeKernels([{ flops: 19e9, bytes: 1e3, time: 855e-6 }]);
+    const found = moved(kernels, { 0: { bytes: 0.5, time: 3 } }, makeRoof(precisions));
+    expect([...found.factor]).toEqual([3]);
+  });
   it("are still collectives whose bytes over the link are unknown, if they were", () => {
     const kernels = { ...makeKernels(specs), unlinked: Int32Array.of(0, 1, 0) };
     const { kernels: found } = moved(kernels, { 1: { time: 0.9 }, 2: { time: 0.9 } }, makeRoof(precisions));
