@@ -16,7 +16,8 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
 kernels  ``{n, name, short, precision, category: texts, time, self_time, count,
          unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
          origin: [[key, texts]], series: boolean, same: buffer or null,
-         program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``.
+         program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text,
+         read_as: {format: text, fields: [[field, rows with a value, rule]]} or null}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
          if it equals `time`. `unlinked` has for each row the int32 1 for a collective whose bytes over the link are
          unknown, else 0. It is null if all are 0. `series` is true if the categories are series, such as runs: then
@@ -71,6 +72,7 @@ from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.concat import concat
 from roofwidget.kernels.matching import number_kernels
 from roofwidget.kernels.names import shortened
+from roofwidget.kernels.reading import fields_read
 from roofwidget.kernels.table import Kernels
 from roofwidget.support import markdown
 from roofwidget.support.text_tables import without_controls, without_surrogates
@@ -163,7 +165,16 @@ def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
         "chip": None if kernels.chip is None else _chip(kernels.chip),
         "warnings": [text_to_wire(warning) for warning in kernels.warnings],
         "source": text_to_wire(kernels.source),
+        "read_as": _read_as(kernels),
     }
+
+
+def _read_as(kernels: Kernels) -> dict[str, Any] | None:
+    """Return the format of the file and how each field was read, or None for kernels that are not from a file."""
+    if not kernels.read_as:
+        return None
+    fields = [list(map(text_to_wire, line)) for line in fields_read(kernels)]
+    return {"format": text_to_wire(kernels.read_as.get("format", "")), "fields": fields}
 
 
 def _same_kernels(kernels: Kernels) -> memoryview | None:

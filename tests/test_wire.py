@@ -65,6 +65,7 @@ def test_kernels_tell_what_they_carry() -> None:
         chip=SMALL,
         warnings=["Beware.", "lone \ud800"],
         source="a/trace.json",
+        read_as={"format": "torch", "count": "calls"},
     )
     sent = kernels_to_wire(kernels)
     assert words(sent["short"], 3) == [
@@ -82,12 +83,15 @@ def test_kernels_tell_what_they_carry() -> None:
     ]
     assert (sent["warnings"], sent["source"]) == (["Beware.", "lone ?"], "a/trace.json")
     assert (sent["chip"]["id"], sent["program"]) == ("small", None)
+    assert sent["read_as"]["format"] == "torch"
+    assert ["count", "all", "calls"] in sent["read_as"]["fields"]
+    assert ["time", "all", "start"] in sent["read_as"]["fields"]
 
 
 def test_kernels_that_carry_nothing_tell_so() -> None:
     sent = kernels_to_wire(Kernels(["a"], [1], [2], time=[3]))
     assert (sent["extra"], sent["origin"], sent["warnings"], sent["source"]) == ([], [], [], "")
-    assert (sent["chip"], sent["program"]) == (None, None)
+    assert (sent["chip"], sent["program"], sent["read_as"]) == (None, None, None)
 
 
 def test_a_column_that_says_nothing_is_not_sent() -> None:

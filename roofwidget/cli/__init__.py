@@ -25,11 +25,13 @@ Rooflines outside a notebook.
   roofwidget check profile.csv --on b200         would it be faster on a B200?
   roofwidget show profile.csv                    the roofline, in this terminal
   roofwidget show profile.csv --png roof.png     the same as a picture
+  roofwidget read profile.csv                    which column became what?
 
 "roofwidget COMMAND --help" has more examples of each command."""
 _COMMANDS: Final = {
     "check": "say which kernel to fix first, and on which chip it is faster; a check for CI",
     "show": "draw a roofline in the terminal, or as a picture or a page",
+    "read": "say how a file is read: which column became what, and what is unknown",
     "chips": "list the chips of the catalogue",
     "peaks": "measure the peaks of this machine",
     "page": "write an executed notebook as one HTML page with its widgets alive",

@@ -73,6 +73,13 @@ def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
     return MappingProxyType(found)
 
 
+def texts_by_name(given: Mapping[str, str] | None, what: str, example: str) -> Mapping[str, str]:
+    """Return a checked mapping of texts."""
+    return MappingProxyType(
+        {key: text_argument(text, f"{what}: '{key}'") for key, text in _by_name(given, what, example).items()}
+    )
+
+
 def _by_name(given: Any, what: str, example: str) -> Mapping[str, Any]:
     named = mapping_argument({} if given is None else given, what, example)
     for name in named:

@@ -25,7 +25,7 @@ _TEXTS: Final = ("precision", "category")
 _TABLES: Final = ("launches", "program", "steps")
 _KEYS: Final = (
     *("names", *_NUMBERS_BY_KEY, *_NUMBERS, *_TEXTS, "origin", "extra", "launch_rows", *_TABLES),
-    *("chip", "warnings", "source"),
+    *("chip", "warnings", "source", "read_as"),
 )
 
 
@@ -57,6 +57,7 @@ def to_record(kernels: Kernels) -> dict[str, Any]:
         "chip": None if kernels.chip is None else kernels.chip.to_dict(),
         "warnings": list(kernels.warnings),
         "source": kernels.source,
+        "read_as": dict(kernels.read_as),
     }
     tables = {"launches": launches, "program": kernels.program, "steps": kernels.steps}
     record |= {word: to_record(table) for word, table in tables.items() if table is not None and len(table)}
@@ -84,7 +85,9 @@ def from_record(record: Any) -> Kernels:
     names = known.get("names", [])
     n = len(names) if isinstance(names, list) else 0
     arguments = {
-        word: known[word] for word in ("names", *_NUMBERS, "launch_rows", "warnings", "source") if word in known
+        word: known[word]
+        for word in ("names", *_NUMBERS, "launch_rows", "warnings", "source", "read_as")
+        if word in known
     }
     arguments |= {word: _checked(known[word], word) for word in _NUMBERS_BY_KEY if word in known}
     arguments |= {word: _column(known[word], word, n) for word in _TEXTS if word in known}

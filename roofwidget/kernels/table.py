@@ -25,7 +25,7 @@ from roofwidget.kernels.filters import (
 )
 from roofwidget.kernels.groupby import grouped
 from roofwidget.kernels.kernel import NETWORK, Kernel, as_kernel
-from roofwidget.kernels.metadata import Extra, Launches, Rows, TextsByName, extra_columns, origins
+from roofwidget.kernels.metadata import Extra, Launches, Rows, TextsByName, extra_columns, origins, texts_by_name
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.work import with_work
 from roofwidget.support.arguments import list_argument, shown_value, text_argument
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from roofwidget.analysis.result import Bound
     from roofwidget.widget import RooflineWidget
 
-_OF_TABLE: Final = frozenset({"chip", "program", "steps", "warnings", "source", "series"})
+_OF_TABLE: Final = frozenset({"chip", "program", "steps", "warnings", "source", "read_as", "series"})
 """The arguments of `Kernels` that belong to the whole table, not to its rows."""
 _RANKS_OF_BOUND: Final = ("headroom", "utilization", "roof_fraction", "peak_fraction", "attainable")
 """Attributes of `Bound` that `Kernels.top` can rank by; they need a chip."""
@@ -80,6 +80,9 @@ class Kernels:
         The warnings of the reader.
     source
         The file that the kernels were read from, or the graph and its counting convention.
+    read_as
+        How the file was read: its format as ``"format"``, and by field (``"name"``, ``"count"`` …) the column of the
+        file. `origin` has the columns of FLOPs, bytes and seconds. Empty if the kernels are not from a file.
     series
         Whether the categories are series, such as the runs of a program. In the widget, series keep their order, and a
         line joins the points of a selected kernel in all series.
@@ -119,6 +122,7 @@ class Kernels:
         steps: Kernels | None = None,
         warnings: Iterable[str] = (),
         source: str = "",
+        read_as: Mapping[str, str] | None = None,
         series: bool = False,
     ) -> None:
         self._names = columns.name_column(list_argument(names, "names", "['gelu', 'matmul']"))
@@ -140,6 +144,7 @@ class Kernels:
             text_argument(text, "each of warnings") for text in list_argument(warnings, "warnings", "['no times']")
         )
         self.source = text_argument(source, "source")
+        self.read_as = texts_by_name(read_as, "read_as", "{'format': 'table'}")
         self.series = bool(series)
 
     @classmethod

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from roofwidget.readers import refusals
@@ -111,15 +112,15 @@ def _read(path_or_buffer: Any, format: str | None, options: dict[str, Any]) -> K
     modules = [reader(format)] if format is not None else [import_module(name) for name in FORMATS]
     for module in modules:
         if hasattr(module, "takes") and module.takes(path_or_buffer):
-            return _called(module.read_object, path_or_buffer, options)
+            return _called(module, module.read_object, path_or_buffer, options)
     source = Source.of(path_or_buffer)
     if format is not None:
         return _read_as(modules[0], source, options)
     if source.is_folder:
-        return read_folder(source, modules, lambda module, source: _called(module.read, source, options))
+        return read_folder(source, modules, lambda module, source: _called(module, module.read, source, options))
     for module in modules:
         if module.recognises(source):
-            return _called(module.read, source, options)
+            return _called(module, module.read, source, options)
     raise refusals.of_unknown(source)
 
 
@@ -149,9 +150,11 @@ def _by_format() -> dict[str, ModuleType]:
     return {module.FORMAT: module for module in modules}
 
 
-def _called(function: Callable[..., Kernels], given: object, options: dict[str, Any]) -> Kernels:
+def _called(module: ModuleType, function: Callable[..., Kernels], given: object, options: dict[str, Any]) -> Kernels:
     check_options("read", function, options, "work")
-    return function(given, **options)
+    kernels = function(given, **options)
+    kernels.read_as = MappingProxyType({"format": module.FORMAT, **kernels.read_as})
+    return kernels
 
 
 def check_options(where: str, function: Callable[..., object], options: Iterable[str], *others: str) -> None:
@@ -169,7 +172,7 @@ def _read_as(module: ModuleType, source: Source, options: dict[str, Any]) -> Ker
     if source.is_much and module.FORMAT not in _STREAMED and not module.recognises(source):
         raise refusals.of_another(source, module, []) or refusals.of_unknown(source)
     try:
-        return _called(module.read, source, options)
+        return _called(module, module.read, source, options)
     except (ImportError, ProfileError) as error:
         is_of_a_cell = isinstance(error, ProfileError) and (error.row, error.column) != (None, None)
         others = [one for one in _by_format().values() if one is not module]

@@ -1,6 +1,6 @@
 // Tables of kernels, stored by columns.
 
-import type { Chip } from "./types.ts";
+import type { Chip, ReadAs } from "./types.ts";
 
 /** A dictionary-encoded string column: the unique values, and one code per row. */
 export interface DictColumn {
@@ -78,6 +78,8 @@ interface KernelMetadata {
   /** The warnings of the file's reader. */
   readonly warnings: readonly string[];
   readonly source: string;
+  /** How the file was read; null for kernels that are not from a file. */
+  readonly readAs: ReadAs | null;
 }
 
 export interface Kernels extends KernelColumns, KernelMetadata {}
@@ -119,6 +121,7 @@ export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): 
     chip: null,
     warnings: [],
     source: "",
+    readAs: null,
   };
 }
 

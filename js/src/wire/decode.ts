@@ -22,13 +22,14 @@ const decodeChip = (chip: WireChip): Chip => ({
 });
 
 export function decodeKernels(wire: unknown): Kernels {
-  const { program, chip, warnings, source, ...columns } = wire as WireKernels;
+  const { program, chip, warnings, source, read_as, ...columns } = wire as WireKernels;
   return {
     ...decodeColumns(columns),
     program: program && decodeColumns(program),
     chip: chip && decodeChip(chip),
     warnings,
     source,
+    readAs: read_as ?? null,
   };
 }
 

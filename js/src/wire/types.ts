@@ -145,11 +145,19 @@ export interface WireColumns {
   same?: DataView | null;
 }
 
+/** How a file was read: its format, and for each field how many rows have a value, and the column or rule behind it. */
+export interface ReadAs {
+  readonly format: string;
+  readonly fields: readonly (readonly [field: string, known: string, rule: string])[];
+}
+
 export interface WireKernels extends WireColumns {
   program: WireColumns | null;
   chip: WireChip | null;
   warnings: string[];
   source: string;
+  /** Null or missing if the kernels are not from a file. */
+  read_as?: ReadAs | null;
 }
 
 export interface WireBaseline {

@@ -310,6 +310,9 @@ export const catalogue: Like<typeof en.catalogue> = {
     part: (name, percent, kernels) => `${name} · ${percent} der Zeit · ${whole(kernels)} Kernel`,
     rest: (categories) => (categories === 1 ? "1 weitere Kategorie" : `${categories} weitere Kategorien`),
     remarks: (count) => (count === 1 ? "1 Anmerkung zu dieser Datei" : `${count} Anmerkungen zu dieser Datei`),
+    readAs: "Wie die Datei gelesen wurde",
+    readAsNote: (format) => `Format ${format}`,
+    readAsColumns: ["Feld", "Zeilen", "aus"],
   },
 
   // The fusion panel.

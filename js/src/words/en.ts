@@ -303,6 +303,9 @@ export const catalogue = {
       `${name} · ${percent} of time · ${kernels(count, whole(count))}`,
     rest: (categories: number) => (categories === 1 ? "1 more category" : `${categories} more categories`),
     remarks: (count: number) => (count === 1 ? "1 remark on this file" : `${count} remarks on this file`),
+    readAs: "How the file was read",
+    readAsNote: (format: string) => `format ${format}`,
+    readAsColumns: ["field", "rows", "from"],
   },
 
   // The fusion panel.

@@ -14,6 +14,7 @@ import { Fold, Section } from "../../ui/fold.tsx";
 import { LiveText } from "../../ui/live_text.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
+import type { ReadAs } from "../../wire/types.ts";
 import { numerals, strings, filterWords as words } from "../../words/words.ts";
 import { Tick } from "../hardware/limits.tsx";
 import { CategoryBar, ColourBy } from "./categories.tsx";
@@ -30,10 +31,10 @@ interface FiltersProps {
 }
 
 export function Filters({ store, theme, width }: FiltersProps) {
-  const { n, totalTime, program, warnings } = store.kernels.value;
+  const { n, totalTime, program, warnings, readAs } = store.kernels.value;
   const { kernels } = store.totals.value;
   const isProfile = (n > HANDFUL && totalTime > 0) || program !== null || warnings.length > 0;
-  if (!isProfile && kernels === n) return null;
+  if (!isProfile && kernels === n) return readAs && <HowRead readAs={readAs} />;
   const isOfKernels = !store.showsTotals.value;
   return (
     <Section name="filters" class="roofwidget-filters" title={words.title} note={counted(store)}>
@@ -62,7 +63,38 @@ export function Filters({ store, theme, width }: FiltersProps) {
           </ul>
         </Fold>
       )}
+      {readAs && <HowRead readAs={readAs} />}
     </Section>
+  );
+}
+
+/** For each field of the file: how many rows have a value, and the column or rule behind it. */
+function HowRead({ readAs: { format, fields } }: { readAs: ReadAs }) {
+  return (
+    <Fold title={words.readAs} note={words.readAsNote(format)}>
+      <div class="roofwidget-read-as">
+        <table>
+          <thead>
+            <tr>
+              {words.readAsColumns.map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map(([field, known, rule]) => (
+              <tr key={field}>
+                <th scope="row">{field}</th>
+                <td>{known}</td>
+                <td>{rule}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Fold>
   );
 }
 

@@ -1,0 +1,73 @@
+"""`roofwidget read`: how a file is read."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from roofwidget.cli import main
+from tests.cli.profiles import FIXTURES
+
+Capture = pytest.CaptureFixture[str]
+TABLE = "kernel,GFLOP,time [ms],calls,grid\nfirst,2,1,8,1x1\nsecond,,3,1,2x2\nthird,1,,1,4x4\n"
+
+
+def said_of(path: Path, capsys: Capture, *options: str) -> list[str]:
+    assert main(["read", str(path), *options]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+def test_each_field_says_how_many_rows_have_it_and_where_it_came_from(table: Path, capsys: Capture) -> None:
+    lines = said_of(table, capsys)
+    assert lines[0] == f"{table}: format 'table', 3 rows, the file names no chip"
+    fields = dict(re.split(r"  +", line, maxsplit=1) for line in lines[3 : lines.index("", 3)])
+    assert fields["flops"].split(maxsplit=3) == ["2", "of", "3", '"GFLOP" x 1000000000']
+    assert fields["bytes"].split(maxsplit=1) == ["none", "not in the file"]
+    assert fields["time"].split(maxsplit=3) == ["2", "of", "3", '"time [ms]" x 0.001']
+    assert fields["extra"].split(maxsplit=2) == ["1", "column", "grid"]
+    assert re.split(r"  +", lines[-3].strip()) == ["0", "first", "2 GFLOP", "unknown", "unknown", "1 ms", "8"]
+
+
+def test_as_many_rows_as_asked_are_printed_and_the_rest_is_counted(table: Path, capsys: Capture) -> None:
+    lines = said_of(table, capsys, "--rows", "1")
+    assert lines[-1] == "… and 2 more"
+    assert not any("second" in line for line in lines)
+
+
+def test_a_chip_and_the_rules_of_a_tool_are_named(capsys: Capture) -> None:
+    text = "\n".join(said_of(FIXTURES / "ncu" / "two_kernels.ncu-rep", capsys))
+    assert "format 'ncu', 2 rows, ran on NVIDIA A100-PCIE-40GB" in text
+    assert "gpu__time_duration" in text
+
+
+def test_the_readers_warnings_are_at_the_end(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "question.csv"
+    path.write_text("kernel,bytes,GFLOPS\na,8,3\n", encoding="utf-8")
+    lines = said_of(path, capsys)
+    assert lines[-2] == "1 warning:"
+    assert "'GFLOPS'" in lines[-1]
+    assert "a count or a rate?" in lines[-1]
+
+
+def test_as_json_it_is_the_whole_table_in_base_units(table: Path, capsys: Capture) -> None:
+    found = json.loads("\n".join(said_of(table, capsys, "--json")))
+    assert (found["names"], found["time"]) == (["first", "second", "third"], [0.001, 0.003, None])
+    assert found["read_as"]["format"] == "table"
+
+
+def test_what_cannot_be_read_says_why_in_one_sentence(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("hello\n", encoding="utf-8")
+    assert main(["read", str(path)]) == 2
+    assert main(["read", str(path), "--rows", "-1"]) == 2
+    assert "begins with 'hello" in capsys.readouterr().err
