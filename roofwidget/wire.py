@@ -17,14 +17,15 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count,
          unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
          origin: [[key, texts]], series: boolean, same: buffer or null,
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text,
-         read_as: {format: text, fields: [[field, rows with a value, rule]]} or null}``.
+         read_as: {format: text, fields: [[field, rows with a value, rule]]}}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
          if it equals `time`. `unlinked` has for each row the int32 1 for a collective whose bytes over the link are
          unknown, else 0. It is null if all are 0. `series` is true if the categories are series, such as runs: then
          they keep their order, and so their colours, while they grow. `same` has for each row the int32 number of its
          kernel: rows of several series with one number are the same kernel. It is null without several series. `count`
          is null if every count is 1. The first rows of `program` are the totals (category "program"). The other rows
-         of `program` are the steps (category "step"). `chip` is the chip that the kernels ran on.
+         of `program` are the steps (category "step"). `chip` is the chip that the kernels ran on. `read_as`
+         is missing for kernels that are not from a file.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.
@@ -165,16 +166,16 @@ def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
         "chip": None if kernels.chip is None else _chip(kernels.chip),
         "warnings": [text_to_wire(warning) for warning in kernels.warnings],
         "source": text_to_wire(kernels.source),
-        "read_as": _read_as(kernels),
+        **_read_as(kernels),
     }
 
 
-def _read_as(kernels: Kernels) -> dict[str, Any] | None:
-    """Return the format of the file and how each field was read, or None for kernels that are not from a file."""
+def _read_as(kernels: Kernels) -> dict[str, Any]:
+    """Return the format of the file and how each field was read; empty for kernels that are not from a file."""
     if not kernels.read_as:
-        return None
+        return {}
     fields = [list(map(text_to_wire, line)) for line in fields_read(kernels)]
-    return {"format": text_to_wire(kernels.read_as.get("format", "")), "fields": fields}
+    return {"read_as": {"format": text_to_wire(kernels.read_as.get("format", "")), "fields": fields}}
 
 
 def _same_kernels(kernels: Kernels) -> memoryview | None:

@@ -33,6 +33,7 @@ FULL: dict[str, Any] = {
     "steps": rw.Kernels(["Step"], [3e12], [3e10], time=[3]),
     "warnings": ("one call is opaque",),
     "source": "run 1",
+    "read_as": {"format": "table", "count": "calls"},
     "series": False,
 }
 CHANGED: dict[str, Any] = {
@@ -53,6 +54,7 @@ CHANGED: dict[str, Any] = {
     "steps": None,
     "warnings": (),
     "source": "run 2",
+    "read_as": {},
     "series": True,
 }
 ARGUMENTS = tuple(inspect.signature(rw.Kernels).parameters)
@@ -90,6 +92,7 @@ def arguments(kernels: rw.Kernels) -> dict[str, Any]:
         "steps": arguments(kernels.steps) if len(kernels.steps) else None,
         "warnings": kernels.warnings,
         "source": kernels.source,
+        "read_as": dict(kernels.read_as),
         "series": kernels.series,
     }
 

@@ -156,8 +156,8 @@ export interface WireKernels extends WireColumns {
   chip: WireChip | null;
   warnings: string[];
   source: string;
-  /** Null or missing if the kernels are not from a file. */
-  read_as?: ReadAs | null;
+  /** Missing if the kernels are not from a file. */
+  read_as?: ReadAs;
 }
 
 export interface WireBaseline {
