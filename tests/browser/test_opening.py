@@ -18,6 +18,7 @@ TPU = Path(__file__).parents[1] / "fixtures" / "xprof_tpu.roofline_model.json"
 RUN = "name,flops,bytes,time (us)\n" + "\n".join(f"kernel {i},4.3e9,1.2e7,{100 + i}" for i in range(20))
 
 IN_A_FOLDER = f"""import os, pathlib, tempfile
+import os
 import roofwidget as rw
 os.chdir(tempfile.mkdtemp())
 pathlib.Path("run.csv").write_text({RUN!r})
@@ -119,7 +120,7 @@ def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_noteboo
     button(drawn, "Open path").click()
     drawn.eventually(lambda: book.python("len(w.kernels)") == 20)
     expect(panel).to_have_count(0)
-    button(drawn, "How the file was read").click()
+    button(drawn, "How the file was read format table").click()
     read_as = drawn.root.get_by_role("table").filter(has_text="rows").locator("tbody tr")
     expect(read_as.filter(has_text="time")).to_have_text('timeall"time (us)" x 1e-06')
 
