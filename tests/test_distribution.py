@@ -79,7 +79,10 @@ def digest(file: Path) -> str:
 
 def unpack(sdist: Path, target: Path) -> Path:
     with tarfile.open(sdist) as archive:
-        archive.extractall(target, filter="data")
+        # Python before 3.10.12 and 3.11.4 has no filters.
+        if hasattr(tarfile, "data_filter"):
+            archive.extraction_filter = tarfile.data_filter
+        archive.extractall(target)  # noqa: S202 - our own archive
     (folder,) = target.iterdir()
     return folder
 
