@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from roofwidget.analysis import report as bounds_text
 from roofwidget.analysis.roofline import slowest_level
 from roofwidget.chips import Chip
-from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, Texts, frozen, unwarned
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, Texts, frozen, known_or, unwarned
 from roofwidget.kernels.kernel import NETWORK
 
 ABOVE_ROOF_FROM: Final = 1 + 1e-9
@@ -43,6 +43,17 @@ def _formula(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
     @unwarned
     def derived(bound: Bound) -> A:
         return frozen(derive(bound))
+
+    return derived
+
+
+def _ratio(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
+    """Decorate a formula whose result is the same for all work of a kernel, and so is known without its amounts."""
+
+    @wraps(derive)
+    def derived(bound: Bound) -> A:
+        found, other = derive(bound), bound.per_byte
+        return found if other is None else bound.with_ratios(found, derive(other), other)
 
     return derived
 
@@ -74,6 +85,8 @@ class Bound:
         Compute and memory time combined by the overlap; with an overlap of 1 the larger of the two.
     time
         The bound: the largest of ``body_time / (1 - exposed_comm)``, network time and overhead time.
+    intensity, rate
+        FLOP per byte of main memory and FLOP/s of kernels whose FLOPs are unknown; see `Kernels`.
     remarks
         Sentences on assumptions; the first part of `notes`.
     source
@@ -90,6 +103,9 @@ class Bound:
     integers
         Whether a row does operations of integers, which are no FLOPs; None if no row does. `flops`, `peak`,
         `attainable` and `achieved` of these rows are in OP and OP/s.
+    per_byte
+        The bounds of these kernels for one byte of main memory: ratios of its times are those of all their work. None
+        without such kernels.
 
     Examples
     --------
@@ -121,6 +137,8 @@ class Bound:
     overhead_time: Floats
     body_time: Floats
     time: Floats
+    intensity: Floats
+    rate: Floats
     remarks: tuple[str, ...] = ()
     source: str = ""
     non_kernels: Texts | None = None
@@ -128,6 +146,7 @@ class Bound:
     self_time: Floats | None = None
     unlinked: Bools | None = None
     integers: Bools | None = None
+    per_byte: Bound | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -141,6 +160,10 @@ class Bound:
         """Return the unit of a kernel's operations: ``FLOP``, or ``OP`` if operations of integers are among them."""
         return "OP" if self.integers is not None and self.integers[row] else "FLOP"
 
+    def with_ratios(self, found: A, of_ratios: A, per_byte: Bound) -> A:
+        """Return the result of a formula, with that of `per_byte` for kernels that are known by their ratios."""
+        return cast("A", np.where(np.isnan(self.flops) & ~np.isnan(per_byte.flops), of_ratios, found))
+
     @property
     def total_time(self) -> float:
         """The bound of the whole program, seconds: the sum of the kernels' bounds. NaN if any bound is unknown."""
@@ -151,16 +174,21 @@ class Bound:
     @unwarned
     def ai(self) -> Mapping[str, Floats]:
         """Arithmetic intensity at each level, FLOP/byte; ``network`` is FLOPs per byte over the link."""
-        return {level: frozen(self.flops / moved) for level, moved in self.bytes.items()}
+        main = self.chip.main_memory
+        found = {level: frozen(self.flops / moved) for level, moved in self.bytes.items()}
+        return found | ({main: known_or(found[main], self.intensity)} if main in found else {})
 
     @cached_property
     @_formula
+    @_ratio
     def peak(self) -> Floats:
         """The peak of each kernel, FLOP/s: FLOPs over compute time. For zero FLOPs it is the peak of `precision`."""
-        return np.where(self.flops > 0, self.flops / self.compute_time, self.chip.peak(self.precision))
+        without_flops = np.where(np.isnan(self.rate), self.chip.peak(self.precision), np.nan)
+        return np.where(self.flops > 0, self.flops / self.compute_time, without_flops)
 
     @cached_property
     @_formula
+    @_ratio
     def attainable(self) -> Floats:
         """The highest rate that the roof allows, FLOP/s: ``(1 - exposed_comm) * flops / body_time``."""
         return (1 - self.exposed_comm) * self.flops / self.body_time
@@ -178,16 +206,18 @@ class Bound:
     @_formula
     def achieved(self) -> Floats:
         """FLOPs over measured time, FLOP/s."""
-        return self.flops / self.measured
+        return known_or(self.flops / self.measured, self.rate)
 
     @cached_property
     @_formula
+    @_ratio
     def utilization(self) -> Floats:
         """Bound time over measured time: "% of roof". Also defined for kernels without FLOPs."""
         return self.time / self.measured
 
     @cached_property
     @_formula
+    @_ratio
     def roof_fraction(self) -> Floats:
         """`achieved` over `attainable`; NaN at zero FLOPs. Equals `utilization` unless the link or launches bind."""
         return np.where(self.flops > 0, self.achieved / self.attainable, np.nan)
@@ -206,7 +236,12 @@ class Bound:
         if NETWORK in self.bytes:
             seconds = np.where(np.isnan(self.bytes[NETWORK]), np.nan, self.network_time)
             shares[NETWORK] = frozen(seconds / self.measured)
-        return shares
+        if self.per_byte is None:
+            return shares
+        of_ratios = self.per_byte.bandwidth_utilization
+        return {
+            level: frozen(self.with_ratios(share, of_ratios[level], self.per_byte)) for level, share in shares.items()
+        }
 
     @cached_property
     @_formula
@@ -230,6 +265,7 @@ class Bound:
 
     @cached_property
     @_formula
+    @_ratio
     def exposed_fraction(self) -> Floats:
         """The share of the bound time in which only the link works.
 
@@ -289,6 +325,7 @@ class Bound:
 
     @cached_property
     @_formula
+    @_ratio
     def _binding(self) -> npt.NDArray[np.int8]:
         """The position of `bound_by` in this list: the levels of `judged`, network, overhead, compute, unknown."""
         network, overhead, compute, unknown = range(len(self.judged), len(self.judged) + 4)
@@ -302,6 +339,7 @@ class Bound:
 
     @cached_property
     @_formula
+    @_ratio
     def balanced(self) -> Bools:
         """Whether the two slowest resources are within 5 % of each other: speeding up only one of them gains little.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from roofwidget import units
 from roofwidget.analysis.result import Bound
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import Floats, known_or
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import without_surrogates
@@ -116,6 +116,9 @@ def kernel_positions(kernels: Kernels, rows: Rows, bound: Bound) -> tuple[tuple[
     with np.errstate(divide="ignore", invalid="ignore"):
         intensity = bound.flops / moved
         rate = np.where(bound.flops > 0, bound.flops, moved) / seconds
+    if bound.chip.main_memory in bound.judged:
+        rate = np.where(np.isnan(bound.intensity), rate, known_or(bound.achieved, bound.attainable))
+        intensity = known_or(intensity, bound.intensity)
     # Kernels that were not measured come last, after kernels with a measured time of 0 s.
     longest = rows[np.argsort(-np.nan_to_num(kernels.self_time[rows], nan=-1), kind="stable")]
     positions: dict[str, tuple[str, float, float]] = {}
