@@ -13,7 +13,7 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
          memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
-kernels  ``{n, name, short, precision, category: texts, time, self_time, count,
+kernels  ``{n, name, short, precision, category: texts, time, self_time, count, intensity, rate,
          unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
          origin: [[key, texts]], series: boolean, same: buffer or null,
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``.
@@ -22,7 +22,7 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count,
          unknown, else 0. It is null if all are 0. `series` is true if the categories are series, such as runs: then
          they keep their order, and so their colours, while they grow. `same` has for each row the int32 number of its
          kernel: rows of several series with one number are the same kernel. It is null without several series. `count`
-         is null if every count is 1. The first rows of `program` are the totals (category "program"). The other rows
+         is null if every count is 1. `intensity` and `rate` are null if no row has a value. The first rows of `program` are the totals (category "program"). The other rows
          of `program` are the steps (category "step"). `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
@@ -206,6 +206,8 @@ def _columns(kernels: Kernels) -> dict[str, Any]:
         "time": None if np.isnan(kernels.time).all() else _binary(kernels.time),
         "self_time": None if _is_same(kernels.self_time, kernels.time) else _binary(kernels.self_time),
         "count": None if (kernels.count == 1).all() else _binary(kernels.count),
+        "intensity": None if np.isnan(kernels.intensity).all() else _binary(kernels.intensity),
+        "rate": None if np.isnan(kernels.rate).all() else _binary(kernels.rate),
         "unlinked": unlinked.astype("<i4").data.cast("B") if unlinked.any() else None,
         "flops": {text_to_wire(precision): _binary(column) for precision, column in kernels.flops_by_precision.items()},
         "bytes": {text_to_wire(level): _binary(column) for level, column in kernels.bytes_by_level.items()},

@@ -188,9 +188,10 @@ def _per_byte(table: Kernels) -> Kernels:
 
 
 def _with_rates(per_byte: Bound, table: Kernels) -> Bound:
-    """Return the bounds with the seconds that the rates of the table mean."""
+    """Return the bounds with the rates of the table, and the seconds that these mean for the work of one byte."""
     seconds = per_byte.flops / table.rate
-    measured = np.where(np.isnan(table.rate), per_byte.measured, np.where(seconds > 0, seconds, np.nan))
+    by_rate = np.where(seconds > 0, seconds, np.nan)
+    measured = np.where(np.isnan(table.flops), by_rate, per_byte.measured)
     return replace(per_byte, measured=frozen(measured), rate=table.rate)
 
 

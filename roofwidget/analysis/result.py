@@ -47,7 +47,7 @@ def _formula(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
     return derived
 
 
-def _ratio(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
+def ratio(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
     """Decorate a formula whose result is the same for all work of a kernel, and so is known without its amounts."""
 
     @wraps(derive)
@@ -180,7 +180,7 @@ class Bound:
 
     @cached_property
     @_formula
-    @_ratio
+    @ratio
     def peak(self) -> Floats:
         """The peak of each kernel, FLOP/s: FLOPs over compute time. For zero FLOPs it is the peak of `precision`."""
         without_flops = np.where(np.isnan(self.rate), self.chip.peak(self.precision), np.nan)
@@ -188,7 +188,7 @@ class Bound:
 
     @cached_property
     @_formula
-    @_ratio
+    @ratio
     def attainable(self) -> Floats:
         """The highest rate that the roof allows, FLOP/s: ``(1 - exposed_comm) * flops / body_time``."""
         return (1 - self.exposed_comm) * self.flops / self.body_time
@@ -210,14 +210,14 @@ class Bound:
 
     @cached_property
     @_formula
-    @_ratio
+    @ratio
     def utilization(self) -> Floats:
         """Bound time over measured time: "% of roof". Also defined for kernels without FLOPs."""
         return self.time / self.measured
 
     @cached_property
     @_formula
-    @_ratio
+    @ratio
     def roof_fraction(self) -> Floats:
         """`achieved` over `attainable`; NaN at zero FLOPs. Equals `utilization` unless the link or launches bind."""
         return np.where(self.flops > 0, self.achieved / self.attainable, np.nan)
@@ -265,7 +265,7 @@ class Bound:
 
     @cached_property
     @_formula
-    @_ratio
+    @ratio
     def exposed_fraction(self) -> Floats:
         """The share of the bound time in which only the link works.
 
@@ -325,7 +325,7 @@ class Bound:
 
     @cached_property
     @_formula
-    @_ratio
+    @ratio
     def _binding(self) -> npt.NDArray[np.int8]:
         """The position of `bound_by` in this list: the levels of `judged`, network, overhead, compute, unknown."""
         network, overhead, compute, unknown = range(len(self.judged), len(self.judged) + 4)
@@ -339,7 +339,7 @@ class Bound:
 
     @cached_property
     @_formula
-    @_ratio
+    @ratio
     def balanced(self) -> Bools:
         """Whether the two slowest resources are within 5 % of each other: speeding up only one of them gains little.
 
