@@ -172,11 +172,10 @@ def bound(
 def _per_byte(table: Kernels) -> Kernels:
     """Return the table with the work for one byte of main memory in place of each intensity.
 
-    A kernel with a rate and without an intensity does 1 FLOP, and its bytes stay unknown. Network bytes of unknown
-    FLOPs are of no known share, so such a kernel gets no work.
+    A kernel with a rate and without an intensity does 1 FLOP, and its bytes stay unknown.
     """
-    intensity, by_rate = table.intensity, ~np.isnan(table.rate)
-    rows = (by_rate | ~np.isnan(intensity)) & ~(table.network_bytes > 0)
+    intensity = table.intensity
+    rows = ~np.isnan(np.fmax(intensity, table.rate))
     moved = {level: np.where(rows, np.nan, column) for level, column in table.bytes_by_level.items()}
     work = np.where(rows, np.where(np.isnan(intensity), 1.0, intensity), np.nan)
     return table.replace(

@@ -183,7 +183,8 @@ class Bound:
     @ratio
     def peak(self) -> Floats:
         """The peak of each kernel, FLOP/s: FLOPs over compute time. For zero FLOPs it is the peak of `precision`."""
-        without_flops = np.where(np.isnan(self.rate), self.chip.peak(self.precision), np.nan)
+        has_no_flops = (self.flops == 0) | (self.intensity == 0) | np.isnan(self.rate)
+        without_flops = np.where(has_no_flops, self.chip.peak(self.precision), np.nan)
         return np.where(self.flops > 0, self.flops / self.compute_time, without_flops)
 
     @cached_property

@@ -10,7 +10,7 @@ import numpy as np
 
 from roofwidget import units
 from roofwidget.analysis.result import Bound, ratio
-from roofwidget.kernels.columns import Floats, unwarned
+from roofwidget.kernels.columns import Floats, known_or, unwarned
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import without_surrogates
@@ -111,6 +111,10 @@ def _checked_positions(snapshot: str, given: Any) -> tuple[tuple[str, float, flo
 def kernel_positions(kernels: Kernels, rows: Rows, bound: Bound) -> tuple[tuple[str, float, float], ...]:
     """Return the positions of the longest kernels in `rows`, one per name, at the memory level that binds them."""
     intensity, rate = _places(bound)
+    if bound.chip.main_memory in bound.judged:
+        # A kernel keeps its place also if the chip lacks its peak.
+        intensity = known_or(intensity, bound.intensity)
+        rate = np.where((bound.intensity > 0) & np.isnan(rate), bound.rate, rate)
     # Kernels that were not measured come last, after kernels with a measured time of 0 s.
     longest = rows[np.argsort(-np.nan_to_num(kernels.self_time[rows], nan=-1), kind="stable")]
     positions: dict[str, tuple[str, float, float]] = {}

@@ -68,8 +68,8 @@ class Kernels:
         FLOP per byte of the main memory, and FLOP/s, shape (n,), for kernels that a source describes by the two
         coordinates of a roofline. NaN means unknown. They complete FLOPs, bytes and seconds where they can: an
         intensity and bytes, or a rate and seconds, give FLOPs; these give bytes and seconds. They are kept only for
-        kernels whose FLOPs stay unknown. Such a kernel has a place on the chart and a share of its roof, and no
-        seconds.
+        kernels whose FLOPs stay unknown and that have no network bytes. Such a kernel has a place on the chart and a
+        share of its roof, and no seconds.
     origin
         How each field was measured or computed: the metric and the rule, by field (``"flops"``, ``"flops:fp16"``,
         ``"bytes:L2"``, ``"time"`` …). One text for all rows, or one text per row.
@@ -402,7 +402,8 @@ class Kernels:
         self._flops = columns.filled(self._flops, ASKED_PRECISION, more[0], "flops")
         self._bytes = columns.filled(self._bytes, MAIN_LEVEL, more[1], "bytes")
         self._time = columns.checked(columns.known_or(time, seconds), "time", len(self))
-        is_unknown = np.isnan(flops)
+        # Of the bytes over a link, unknown FLOPs have no known share.
+        is_unknown = np.isnan(flops) & ~(self.network_bytes > 0)
         self._intensity, self._rate = (
             None if np.isnan(column[is_unknown]).all() else frozen(np.where(is_unknown, column, np.nan))
             for column in (intensity, rate)

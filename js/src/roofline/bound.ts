@@ -74,13 +74,11 @@ export const perByte = (kernels: Kernels): Kernels =>
 
 function unitTable(kernels: Kernels): Kernels {
   const { n, totalFlops, intensity, rate } = kernels;
-  const network = networkBytes(kernels);
   const [work, moved] = [new Float64Array(n).fill(Number.NaN), new Float64Array(n).fill(Number.NaN)];
   const [time, count] = [kernels.time.slice(), kernels.count.slice()];
   const isUnit = Uint8Array.from(totalFlops, (flops, row) => {
     const [ai, speed] = [intensity?.[row] ?? Number.NaN, rate?.[row] ?? Number.NaN];
-    // Bytes over the link are of no known share of unknown FLOPs.
-    if (!Number.isNaN(flops) || (network?.[row] as number) > 0 || (Number.isNaN(ai) && Number.isNaN(speed))) return 0;
+    if (!Number.isNaN(flops) || (Number.isNaN(ai) && Number.isNaN(speed))) return 0;
     work[row] = Number.isNaN(ai) ? 1 : ai;
     moved[row] = Number.isNaN(ai) ? ai : 1;
     time[row] = (work[row] as number) / speed || Number.NaN;
@@ -227,8 +225,7 @@ function boundOf(kernels: Kernels, roof: Roof): (row: number) => Bound {
     const flops = work.totalFlops[row] as number;
     const measured = (work.time[row] as number) || Number.NaN;
     const achieved = achievedOf(kernels, row);
-    const hasNoFlops = Number.isNaN(flops) ? Number.isNaN(achieved) : flops === 0;
-    const peak = hasNoFlops ? flat : flops / computeTime;
+    const peak = flops > 0 ? flops / computeTime : flat;
     const level = levels[slowest] as Level;
     const roofRate = ((1 - conditions.exposedComm) * flops) / body;
     const utilization = time / measured;

@@ -110,7 +110,9 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
  * kernel was not measured.
  */
 const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
-  (perByte(kernels).time[row] as number) > 0 ? roofElsewhere(kernels, roof)?.chip.name : undefined;
+  (kernels.time[row] as number) > 0 || (perByte(kernels).time[row] as number) > 0
+    ? roofElsewhere(kernels, roof)?.chip.name
+    : undefined;
 
 /**
  * Returns the formula min(peak, slope) in numbers, such as "min(989.4 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s
@@ -193,7 +195,7 @@ export function tooltipRows(
   const bound = judge(kernels, roof)(row);
   const unit = operationOf(kernels, row, roof.precision);
   const measured = !Number.isNaN(bound.achieved) || (kernels.time[row] as number) > 0;
-  const seconds = kernels.time[row] as number;
+  const seconds = (kernels.time[row] as number) || Number.NaN;
   const category = textAt(kernels.category, row);
   const rows: TooltipRow[] = [];
   const add = (label: string, value: string | undefined) => value !== undefined && rows.push([label, value]);

@@ -247,7 +247,9 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
     },
     number(own("bound_time", counts), "s", (row) => bound(row).time),
     number(own("utilization", all), "share", (row) => bound(row).utilization),
-    number(own("roof_fraction", all), "share", (row) => bound(row).achieved / bound(row).attainable),
+    number(own("roof_fraction", all), "share", (row) =>
+      bound(row).attainable > 0 ? bound(row).achieved / bound(row).attainable : Number.NaN,
+    ),
     number(own("peak_fraction", ["flops", "time"]), "share", (row) => bound(row).peakFraction),
     number(own("headroom", ["self_time", ...all]), "s", (row) => headroomOf(kernels, row, bound(row).time)),
   ];
