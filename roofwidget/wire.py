@@ -22,8 +22,9 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          unknown, else 0. It is null if all are 0. `series` is true if the categories are series, such as runs: then
          they keep their order, and so their colours, while they grow. `same` has for each row the int32 number of its
          kernel: rows of several series with one number are the same kernel. It is null without several series. `count`
-         is null if every count is 1. `intensity` and `rate` are null if no row has a value. The first rows of `program` are the totals (category "program"). The other rows
-         of `program` are the steps (category "step"). `chip` is the chip that the kernels ran on.
+         is null if every count is 1. `intensity` and `rate` are null if no row has a value. The first rows of `program`
+         are the totals (category "program"). The other rows of `program` are the steps (category "step"). `chip` is
+         the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.

@@ -233,7 +233,8 @@ export function tooltipRows(
   const part = isTotal(kernels, row) ? Number.NaN : own / kernels.totalTime;
   const share = Number.isNaN(part) ? "" : ` · ${words.share(formatPercent(part))}`;
   // The rows from here on are less important. If there is little space, the tooltip drops the last rows first.
-  add(words.time, measured ? formatQuantity(seconds, "s") + (own === seconds ? share : "") : undefined);
+  const time = formatQuantity(seconds, "s") + (own === seconds ? share : "");
+  add(words.time, measured ? (Number.isNaN(seconds) ? words.noTime : time) : undefined);
   add(words.selfTime, measured && own !== seconds && !Number.isNaN(own) ? formatQuantity(own, "s") + share : undefined);
   if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
   add(words.boundTime, formatQuantity(bound.time, "s"));
