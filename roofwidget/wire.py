@@ -22,9 +22,9 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          unknown, else 0. It is null if all are 0. `series` is true if the categories are series, such as runs: then
          they keep their order, and so their colours, while they grow. `same` has for each row the int32 number of its
          kernel: rows of several series with one number are the same kernel. It is null without several series. `count`
-         is null if every count is 1. `intensity` and `rate` are null if no row has a value. The first rows of `program`
-         are the totals (category "program"). The other rows of `program` are the steps (category "step"). `chip` is
-         the chip that the kernels ran on.
+         is null if every count is 1. `intensity` and `rate` are missing if no row has a value. The first rows of
+         `program` are the totals (category "program"). The other rows of `program` are the steps (category "step").
+         `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.
@@ -207,8 +207,6 @@ def _columns(kernels: Kernels) -> dict[str, Any]:
         "time": None if np.isnan(kernels.time).all() else _binary(kernels.time),
         "self_time": None if _is_same(kernels.self_time, kernels.time) else _binary(kernels.self_time),
         "count": None if (kernels.count == 1).all() else _binary(kernels.count),
-        "intensity": None if np.isnan(kernels.intensity).all() else _binary(kernels.intensity),
-        "rate": None if np.isnan(kernels.rate).all() else _binary(kernels.rate),
         "unlinked": unlinked.astype("<i4").data.cast("B") if unlinked.any() else None,
         "flops": {text_to_wire(precision): _binary(column) for precision, column in kernels.flops_by_precision.items()},
         "bytes": {text_to_wire(level): _binary(column) for level, column in kernels.bytes_by_level.items()},
@@ -217,6 +215,11 @@ def _columns(kernels: Kernels) -> dict[str, Any]:
             for name, column in kernels.extra_columns.items()
         ],
         "origin": [[text_to_wire(key), _texts(kernels.codes(f"origin:{key}"))] for key in kernels.origin],
+        **{
+            name: _binary(column)
+            for name, column in (("intensity", kernels.intensity), ("rate", kernels.rate))
+            if not np.isnan(column).all()
+        },
     }
 
 

@@ -127,7 +127,7 @@ export function wireKernels(
   const times = specs.map(({ time }) => time ?? Number.NaN);
   const selfTimes = specs.map(({ selfTime }, row) => (selfTime === undefined ? times[row] : selfTime) ?? Number.NaN);
   const ratio = (name: "intensity" | "rate") =>
-    specs.some((spec) => spec[name] !== undefined) ? floats(specs.map((spec) => spec[name] ?? Number.NaN)) : null;
+    specs.some((spec) => spec[name] !== undefined) && { [name]: floats(specs.map((spec) => spec[name] ?? Number.NaN)) };
   const counts = specs.map(({ count = 1 }) => count);
   const columns = (amounts: readonly Amount[], plain: string) => {
     const keys = new Set(amounts.flatMap((amount) => (isMapping(amount) ? Object.keys(amount) : [plain])));
@@ -142,8 +142,8 @@ export function wireKernels(
     category: texts(specs.map((spec) => spec.category ?? null)),
     time: times.every(Number.isNaN) ? null : floats(times),
     count: counts.every((count) => count === 1) ? null : floats(counts),
-    intensity: ratio("intensity"),
-    rate: ratio("rate"),
+    ...ratio("intensity"),
+    ...ratio("rate"),
     flops: columns(
       specs.map((spec) => lowerKeys(spec.flops ?? null)),
       "",

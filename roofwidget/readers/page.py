@@ -148,8 +148,7 @@ def _columns(sent: Mapping[str, Any]) -> dict[str, Any]:
         "time": None if sent["time"] is None else _floats(sent["time"]),
         "self_time": None if sent["self_time"] is None else _floats(sent["self_time"]),
         "count": None if sent["count"] is None else _floats(sent["count"]),
-        # Pages of earlier versions have no ratios.
-        **{ratio: _floats(sent[ratio]) for ratio in RATIOS if sent.get(ratio) is not None},
+        **{ratio: _floats(sent[ratio]) for ratio in RATIOS if ratio in sent},
         "precision": _texts(sent["precision"], n),
         "category": _texts(sent["category"], n),
         "extra": {key: _floats(part) if isinstance(part, bytes) else _texts(part, n) for key, part in sent["extra"]},
