@@ -53,9 +53,14 @@ def ratio(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
     @wraps(derive)
     def derived(bound: Bound) -> A:
         found, other = derive(bound), bound.per_byte
-        return found if other is None else bound.with_ratios(found, derive(other), other)
+        return found if other is None else _joined(bound, found, other, derive(other))
 
     return derived
+
+
+def _joined(bound: Bound, found: A, per_byte: Bound, of_ratios: A) -> A:
+    """Return the results of a formula: `of_ratios`, those of `per_byte`, for kernels that are known by their ratios."""
+    return cast("A", np.where(np.isnan(bound.flops) & ~np.isnan(per_byte.flops), of_ratios, found))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,10 +165,6 @@ class Bound:
         """Return the unit of a kernel's operations: ``FLOP``, or ``OP`` if operations of integers are among them."""
         return "OP" if self.integers is not None and self.integers[row] else "FLOP"
 
-    def with_ratios(self, found: A, of_ratios: A, per_byte: Bound) -> A:
-        """Return the result of a formula, with that of `per_byte` for kernels that are known by their ratios."""
-        return cast("A", np.where(np.isnan(self.flops) & ~np.isnan(per_byte.flops), of_ratios, found))
-
     @property
     def total_time(self) -> float:
         """The bound of the whole program, seconds: the sum of the kernels' bounds. NaN if any bound is unknown."""
@@ -237,12 +238,11 @@ class Bound:
         if NETWORK in self.bytes:
             seconds = np.where(np.isnan(self.bytes[NETWORK]), np.nan, self.network_time)
             shares[NETWORK] = frozen(seconds / self.measured)
-        if self.per_byte is None:
+        other = self.per_byte
+        if other is None:
             return shares
-        of_ratios = self.per_byte.bandwidth_utilization
-        return {
-            level: frozen(self.with_ratios(share, of_ratios[level], self.per_byte)) for level, share in shares.items()
-        }
+        of_ratios = other.bandwidth_utilization
+        return {level: frozen(_joined(self, share, other, of_ratios[level])) for level, share in shares.items()}
 
     @cached_property
     @_formula
