@@ -147,7 +147,7 @@ def _rows(bound: Bound, most: int) -> Iterator[list[str]]:
 
 
 def _of_peak(bound: Bound, row: int) -> str:
-    share, most = bound.peak_fraction[row], bound.attainable_fraction[row]
+    share, most = float(bound.peak_fraction[row]), float(bound.attainable_fraction[row])
     if not math.isnan(share) or math.isnan(most):
         return format_percent(share)
     return f"at most {format_percent(most)}"
@@ -156,7 +156,7 @@ def _of_peak(bound: Bound, row: int) -> str:
 def _of_roof(bound: Bound, row: int) -> str:
     if math.isnan(bound.measured[row]) and math.isnan(bound.achieved[row]):
         return "not measured"
-    return format_percent(bound.utilization[row]) + (", above it" if bound.above_roof[row] else "")
+    return format_percent(float(bound.utilization[row])) + (", above it" if bound.above_roof[row] else "")
 
 
 def _name(bound: Bound, row: int) -> str:

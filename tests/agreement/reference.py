@@ -209,8 +209,8 @@ class Said:
         main, others = (names[0].casefold() if names else ""), {name.casefold() for name in names[1:]}
         is_stated = not np.isnan(self.intensity).all()
         found = []
-        for name in names if chip is not None else []:
-            moved = np.where(self.by_ratios, NAN, self.bytes_at(chip, name))
+        for name in names:
+            moved = NAN if chip is None else np.where(self.by_ratios, NAN, self.bytes_at(chip, name))
             if not np.isnan(moved).all() or (is_stated and name == names[0]):
                 found.append(name)
         for key, column in {"main": np.full(self.n, NAN), **self.kernels.bytes_by_level}.items():
