@@ -216,7 +216,7 @@ def _threshold(share: float) -> str:
 def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
     """Return a share as text. If rounding makes 79.9 % look like a threshold of 80 %, the text gets more digits."""
     text = format_percent(share)
-    if not math.isfinite(share):
+    if not math.isfinite(100 * share):
         return text
     lines = [(_number(_threshold(one)), share < one) for one in thresholds]
     for more in range(_MAX_EXTRA_DIGITS):

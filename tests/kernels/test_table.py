@@ -767,8 +767,7 @@ def test_ratios_stay_in_parts_copies_frames_and_records() -> None:
     frame = RATIOS.to_dataframe()
     assert frame["intensity"].tolist()[:2] == [0.083, 12.5]
     assert not {"intensity", "rate"} & set(RATIOS[2:].to_dataframe())
-    for copied in COPIES:
-        assert copied(RATIOS) == RATIOS
+    assert pickled(RATIOS) == copy.copy(RATIOS) == copy.deepcopy(RATIOS) == RATIOS
     assert Kernels.from_dataframe(frame) == RATIOS
     assert from_record(to_record(RATIOS)) == RATIOS
 
