@@ -175,9 +175,11 @@ class Bound:
     @unwarned
     def ai(self) -> Mapping[str, Floats]:
         """Arithmetic intensity at each level, FLOP/byte; ``network`` is FLOPs per byte over the link."""
+        ratios = {level: self.flops / moved for level, moved in self.bytes.items()}
         main = self.chip.main_memory
-        found = {level: frozen(self.flops / moved) for level, moved in self.bytes.items()}
-        return found | ({main: known_or(found[main], self.intensity)} if main in found else {})
+        if main in ratios:
+            ratios[main] = known_or(ratios[main], self.intensity)
+        return {level: frozen(ratio) for level, ratio in ratios.items()}
 
     @cached_property
     @_formula
