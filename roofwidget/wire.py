@@ -13,7 +13,7 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
          memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
-kernels  ``{n, name, short, precision, category: texts, time, self_time, count,
+kernels  ``{n, name, short, precision, category: texts, time, self_time, count, intensity, rate,
          unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
          origin: [[key, texts]], series: boolean, same: buffer or null,
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text,
@@ -23,9 +23,9 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count,
          unknown, else 0. It is null if all are 0. `series` is true if the categories are series, such as runs: then
          they keep their order, and so their colours, while they grow. `same` has for each row the int32 number of its
          kernel: rows of several series with one number are the same kernel. It is null without several series. `count`
-         is null if every count is 1. The first rows of `program` are the totals (category "program"). The other rows
-         of `program` are the steps (category "step"). `chip` is the chip that the kernels ran on. `read_as`
-         is missing for kernels that are not from a file.
+         is null if every count is 1. `intensity` and `rate` are missing if no row has a value, `read_as` is missing for
+         kernels that are not from a file. The first rows of `program` are the totals (category "program"). The other
+         rows of `program` are the steps (category "step"). `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.
@@ -226,6 +226,11 @@ def _columns(kernels: Kernels) -> dict[str, Any]:
             for name, column in kernels.extra_columns.items()
         ],
         "origin": [[text_to_wire(key), _texts(kernels.codes(f"origin:{key}"))] for key in kernels.origin],
+        **{
+            name: _binary(column)
+            for name, column in (("intensity", kernels.intensity), ("rate", kernels.rate))
+            if not np.isnan(column).all()
+        },
     }
 
 

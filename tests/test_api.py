@@ -23,7 +23,8 @@ def test_the_lines_have_every_public_name_with_its_parameters() -> None:
     assert {f"roofwidget.{name}" for name in rw.__all__ if name not in modules} <= set(starts)
     assert {"roofwidget.chip(name)", "roofwidget.chips(vendor=None, family=None)"} <= set(lines)
     assert "roofwidget.Kernels.top(n=5, by='headroom', chip=None)" in lines
-    assert "class roofwidget.Kernel(name, flops, bytes, time=None, *, precision=None, category=None, count=1)" in lines
+    kernel = "name, flops, bytes, time=None, *, precision=None, category=None, count=1, intensity=None, rate=None"
+    assert f"class roofwidget.Kernel({kernel})" in lines
     assert "class roofwidget.RooflineWidget is a RooflineModel" in lines
     assert "wire: what_if (shared)" in lines
     assert any(line.startswith("$ roofwidget check --fail-below") for line in lines)

@@ -97,14 +97,17 @@ def test_kernels_that_carry_nothing_tell_so() -> None:
 def test_a_column_that_says_nothing_is_not_sent() -> None:
     names = ["b", "a", "b"]
     bare = kernels_to_wire(Kernels(names, [1] * 3, [2] * 3))
-    silent = ("short", "precision", "category", "time", "self_time", "count")
-    assert [bare[name] for name in silent] == [None] * 6
-    told: dict[str, Any] = {"time": [3, np.nan, 3], "self_time": [3, np.nan, 2], "count": [1, 2, 1]}
+    silent = ("short", "precision", "category", "time", "self_time", "count", "intensity", "rate")
+    assert [bare.get(name) for name in silent] == [None] * 8
+    told: dict[str, Any] = {"time": [3, np.nan, 3], "self_time": [2, np.nan, 3], "count": [1, 2, 1]}
     told |= {"precision": [None, "fp8", None], "category": ["x", None, None]}
-    full = kernels_to_wire(Kernels(["f<1>(int)", "a", "b"], [1] * 3, [2] * 3, **told))
-    assert not [name for name in silent if full[name] is None]
+    told |= {"intensity": [np.nan, np.nan, 0.083], "rate": [np.nan, np.nan, 15.4e9]}
+    told["time"][2] = told["self_time"][2] = np.nan
+    full = kernels_to_wire(Kernels(["f<1>(int)", "a", "b"], [1, 1, np.nan], [2, 2, np.nan], **told))
+    assert (floats(full["intensity"])[2], floats(full["rate"])[2]) == (0.083, 15.4e9)
+    assert not [name for name in silent if full.get(name) is None]
     same = kernels_to_wire(Kernels(names, [1] * 3, [2] * 3, time=told["time"], self_time=told["time"]))
-    assert (floats(same["time"])[::2], same["self_time"]) == ([3, 3], None)
+    assert (floats(same["time"])[0], same["self_time"]) == (3, None)
 
 
 @pytest.mark.parametrize(

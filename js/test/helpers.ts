@@ -34,6 +34,8 @@ export interface KernelSpec {
   precision?: string | null;
   category?: string | null;
   count?: number;
+  intensity?: number;
+  rate?: number;
   /** Its self time, seconds, if that is not its time. */
   selfTime?: number | null;
   short?: string | null;
@@ -124,6 +126,8 @@ export function wireKernels(
   };
   const times = specs.map(({ time }) => time ?? Number.NaN);
   const selfTimes = specs.map(({ selfTime }, row) => (selfTime === undefined ? times[row] : selfTime) ?? Number.NaN);
+  const ratio = (name: "intensity" | "rate") =>
+    specs.some((spec) => spec[name] !== undefined) && { [name]: floats(specs.map((spec) => spec[name] ?? Number.NaN)) };
   const counts = specs.map(({ count = 1 }) => count);
   const columns = (amounts: readonly Amount[], plain: string) => {
     const keys = new Set(amounts.flatMap((amount) => (isMapping(amount) ? Object.keys(amount) : [plain])));
@@ -138,6 +142,8 @@ export function wireKernels(
     category: texts(specs.map((spec) => spec.category ?? null)),
     time: times.every(Number.isNaN) ? null : floats(times),
     count: counts.every((count) => count === 1) ? null : floats(counts),
+    ...ratio("intensity"),
+    ...ratio("rate"),
     flops: columns(
       specs.map((spec) => lowerKeys(spec.flops ?? null)),
       "",

@@ -202,9 +202,9 @@ def _shares(bound: Bound, row: int, words: str, thresholds: tuple[float, ...], *
     """Return a text: the shares of roof and peak that the kernel reaches, and the time it would save at its roof."""
     shown = f"{_on_its_side(float(bound.utilization[row]), thresholds)} of roof ({words})"
     # Without FLOPs a share of the peak is meaningless.
-    if bound.flops[row] > 0:
+    if bound.peak_fraction[row] > 0:
         shown += f", {format_percent(float(bound.peak_fraction[row]))} of peak"
-    if left:
+    if left and not math.isnan(bound.headroom[row]):
         shown += f"; at most {format_quantity(max(0.0, float(bound.headroom[row])), 's')} left"
     return shown + _binding(bound, row)
 
@@ -216,7 +216,7 @@ def _threshold(share: float) -> str:
 def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
     """Return a share as text. If rounding makes 79.9 % look like a threshold of 80 %, the text gets more digits."""
     text = format_percent(share)
-    if not math.isfinite(share):
+    if not math.isfinite(100 * share):
         return text
     lines = [(_number(_threshold(one)), share < one) for one in thresholds]
     for more in range(_MAX_EXTRA_DIGITS):
@@ -236,10 +236,10 @@ def _took(bound: Bound, row: int) -> str:
 
 
 def _at_most(bound: Bound, row: int) -> str:
-    words = f"at least {format_quantity(float(bound.time[row]), 's')}{_binding(bound, row)}"
-    if bound.flops[row] > 0:
-        words += f", at most {format_percent(float(bound.attainable_fraction[row]))} of peak"
-    return words
+    seconds, share = float(bound.time[row]), float(bound.attainable_fraction[row])
+    least = "" if math.isnan(seconds) else f"at least {format_quantity(seconds, 's')}"
+    most = f"at most {format_percent(share)} of peak" if share > 0 else ""
+    return f"{least or most}{_binding(bound, row)}{f', {most}' if least and most else ''}"
 
 
 def _binding(bound: Bound, row: int) -> str:

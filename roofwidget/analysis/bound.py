@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Final
 
@@ -14,7 +15,17 @@ from roofwidget.analysis.roofline import join_times, slowest_level
 from roofwidget.chips import FLOP_CLASSES, Chip, ChipLike, is_off_chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.collectives import unlinked_collectives
-from roofwidget.kernels.columns import Bools, Floats, Texts, frozen, sum_of_known, unwarned
+from roofwidget.kernels.columns import (
+    ASKED_PRECISION,
+    MAIN_LEVEL,
+    Bools,
+    Floats,
+    Texts,
+    filled,
+    frozen,
+    sum_of_known,
+    unwarned,
+)
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.non_kernels import non_kernels
 from roofwidget.kernels.operations import operations_of
@@ -102,6 +113,11 @@ def bound(
     if level != "all":
         chip.bandwidth(level)
 
+    per_byte = None
+    if table.has_ratios:
+        # Launches take no share of an unknown time.
+        found = bound(_per_byte(table), chip, precision=asked, memory=level, overlap=hidden, exposed_comm=exposed)
+        per_byte = _with_rates(found, table)
     compute_time, remarks = _compute_time(table, chip, asked)
     moved = bytes_by_level(table, chip)
     memory_time = {name: frozen(amount / chip.bandwidth(name)) for name, amount in moved.items()}
@@ -132,6 +148,8 @@ def bound(
         overhead_time=np.broadcast_to(overhead_time, len(table)),
         body_time=frozen(body),
         time=frozen(time),
+        intensity=table.intensity,
+        rate=table.rate,
         remarks=(
             *remarks,
             *_mixed_operations(int(operations.mixed.sum())),
@@ -147,7 +165,33 @@ def bound(
         unlinked=unlinked if unlinked.any() else None,
         bytes_elsewhere=_bytes_elsewhere(table, chip, judged),
         integers=operations.integer if operations.integer.any() else None,
+        per_byte=per_byte,
     )
+
+
+def _per_byte(table: Kernels) -> Kernels:
+    """Return the table with the work for one byte of main memory in place of each intensity.
+
+    A kernel with a rate and without an intensity does 1 FLOP, and its bytes stay unknown.
+    """
+    intensity = table.intensity
+    rows = ~np.isnan(np.fmax(intensity, table.rate))
+    moved = {level: np.where(rows, np.nan, column) for level, column in table.bytes_by_level.items()}
+    work = np.where(rows, np.where(np.isnan(intensity), 1.0, intensity), np.nan)
+    return table.replace(
+        flops=filled(table.flops_by_precision, ASKED_PRECISION, work, "flops"),
+        bytes=filled(moved, MAIN_LEVEL, np.where(rows & ~np.isnan(intensity), 1.0, np.nan), "bytes"),
+        intensity=None,
+        rate=None,
+    )
+
+
+def _with_rates(per_byte: Bound, table: Kernels) -> Bound:
+    """Return the bounds with the rates of the table, and the seconds that these mean for the work of one byte."""
+    seconds = per_byte.flops / table.rate
+    by_rate = np.where(seconds > 0, seconds, np.nan)
+    measured = np.where(np.isnan(table.flops), by_rate, per_byte.measured)
+    return replace(per_byte, measured=frozen(measured), rate=table.rate)
 
 
 def _mixed_operations(count: int) -> list[str]:

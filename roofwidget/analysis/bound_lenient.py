@@ -44,6 +44,8 @@ def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
     return replace(
         found,
         flops=kernels.flops,
+        intensity=kernels.intensity,
+        rate=kernels.rate,
         integers=integer if integer.any() else None,
         network_time=frozen(np.where(no_link, np.nan, found.network_time)),
         time=frozen(np.where(no_link, np.nan, found.time)),
@@ -74,7 +76,7 @@ def lacking(kernels: Kernels, chip: Chip) -> list[str]:
 def _without_peaks(kernels: Kernels, chip: Chip) -> Bools:
     own = kernels.codes("precision")
     unknown = np.array([bool(word) and not _has_peak(chip, str(word)) for word in own.values], dtype=np.bool_)
-    lost = np.zeros(len(kernels), dtype=np.bool_)
+    lost = unknown[own.codes] & ~np.isnan(np.fmax(kernels.intensity, kernels.rate))
     for key, flops in kernels.flops_by_precision.items():
         if not key or key in FLOP_CLASSES:
             lost |= unknown[own.codes] & ~np.isnan(flops)
@@ -107,4 +109,6 @@ def _without_lost(kernels: Kernels, no_peak: Bools, no_link: Bools) -> Kernels:
             level: np.where(no_link, np.nan, column) if level.casefold() == NETWORK else column
             for level, column in kernels.bytes_by_level.items()
         },
+        intensity=np.where(no_peak, np.nan, kernels.intensity),
+        rate=np.where(no_peak, np.nan, kernels.rate),
     )

@@ -21,6 +21,7 @@ _MAX_TABLE_ROWS: Final = 20
 _MAX_EXPLAINED: Final = 3
 _MAX_SOURCE_CHARACTERS: Final = 120
 _ELSE: Final = "or the time, a peak rate, a clock or a sparsity is not as assumed"
+_NEARER: Final = f". So the bytes are miscounted or are those of a nearer level, {_ELSE}"
 
 
 def plain(bound: Bound) -> str:
@@ -146,16 +147,16 @@ def _rows(bound: Bound, most: int) -> Iterator[list[str]]:
 
 
 def _of_peak(bound: Bound, row: int) -> str:
-    share, most = bound.peak_fraction[row], bound.attainable_fraction[row]
+    share, most = float(bound.peak_fraction[row]), float(bound.attainable_fraction[row])
     if not math.isnan(share) or math.isnan(most):
         return format_percent(share)
     return f"at most {format_percent(most)}"
 
 
 def _of_roof(bound: Bound, row: int) -> str:
-    if math.isnan(bound.measured[row]):
+    if math.isnan(bound.measured[row]) and math.isnan(bound.achieved[row]):
         return "not measured"
-    return format_percent(bound.utilization[row]) + (", above it" if bound.above_roof[row] else "")
+    return format_percent(float(bound.utilization[row])) + (", above it" if bound.above_roof[row] else "")
 
 
 def _name(bound: Bound, row: int) -> str:
@@ -168,6 +169,8 @@ def _reason(bound: Bound, row: int) -> str:
     Either one resource alone needs longer, such as the memory, or the resources one after the other need longer.
     """
     measured = float(bound.measured[row])
+    if math.isnan(measured):
+        return _reason_of_ratios(bound, row)
     ran = format_quantity(measured, "s")
     for seconds, describe in (
         (_slowest(bound, row)[1], _of_bytes),
@@ -186,20 +189,37 @@ def _reason(bound: Bound, row: int) -> str:
     )
 
 
+def _reason_of_ratios(bound: Bound, row: int) -> str:
+    """Return why a rate is too high for a kernel that is known by its intensity and its rate alone."""
+    unit, level = bound.operation(row), bound.chip.main_memory
+    rate, peak = float(bound.achieved[row]), float(bound.peak[row])
+    if rate > peak:
+        over, causes = f"more than its peak of {format_quantity(peak, f'{unit}/s', 4)}", _miscounted(unit)
+    else:
+        over, causes = _needed(level, unit, float(bound.ai[level][row]), rate / bound.chip.bandwidth(level)), _NEARER
+    return f"is above its roof at {format_quantity(rate, f'{unit}/s')}: {over}{causes}"
+
+
+def _needed(level: str, unit: str, stated: float, least: float) -> str:
+    needed, given = (format_intensity(ai, operation=unit) for ai in (least, stated))
+    return f"its intensity at {level} must be at least {needed}, not {given}"
+
+
+def _miscounted(unit: str) -> str:
+    work = "FLOPs" if unit == "FLOP" else "operations"
+    return f". So the {work} are miscounted or are of another precision, {_ELSE}"
+
+
 def _of_bytes(bound: Bound, row: int) -> tuple[str, str, str]:
     """Return texts for the slowest level: its bytes, its bandwidth, and why the measured time can be too short."""
     level, _ = _slowest(bound, row)
     bandwidth, measured, flops = bound.chip.bandwidth(level), float(bound.measured[row]), float(bound.flops[row])
-    moved = float(bound.bytes[level][row])
-    causes = f". So the bytes are miscounted or are those of a nearer level, {_ELSE}"
+    moved, causes = float(bound.bytes[level][row]), _NEARER
     if flops > 0:
         unit = bound.operation(row)
         # Divide twice: the product of a short time and a low bandwidth may be less than the smallest double.
-        intensities = (flops / moved, flops / measured / bandwidth)
-        stated, least = (format_intensity(ai, operation=unit) for ai in intensities)
-        rate = format_quantity(flops / measured, f"{unit}/s")
-        needed = f"its intensity at {level} must be at least {least}, not {stated}"
-        causes = f" at {rate}. At that rate {needed}{causes}"
+        needed = _needed(level, unit, flops / moved, flops / measured / bandwidth)
+        causes = f" at {format_quantity(flops / measured, f'{unit}/s')}. At that rate {needed}{causes}"
     return f"{format_quantity(moved, 'B')} of {level}", format_quantity(bandwidth, "B/s", 4), causes
 
 
@@ -209,8 +229,7 @@ def _of_flops(bound: Bound, row: int) -> tuple[str, str, str]:
         format_quantity(float(bound.flops[row]), unit),
         format_quantity(float(bound.peak[row]), f"{unit}/s", 4),
     )
-    work = "FLOPs" if unit == "FLOP" else "operations"
-    return flops, peak, f". So the {work} are miscounted or are of another precision, {_ELSE}"
+    return flops, peak, _miscounted(unit)
 
 
 def _of_link(bound: Bound, row: int) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from roofwidget.analysis import report as bounds_text
 from roofwidget.analysis.roofline import slowest_level
 from roofwidget.chips import Chip
-from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, Texts, frozen, unwarned
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, Texts, frozen, known_or, unwarned
 from roofwidget.kernels.kernel import NETWORK
 
 ABOVE_ROOF_FROM: Final = 1 + 1e-9
@@ -47,6 +47,22 @@ def _formula(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
     return derived
 
 
+def ratio(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
+    """Decorate a formula whose result is the same for all work of a kernel, and so is known without its amounts."""
+
+    @wraps(derive)
+    def derived(bound: Bound) -> A:
+        found, other = derive(bound), bound.per_byte
+        return found if other is None else _joined(bound, found, other, derive(other))
+
+    return derived
+
+
+def _joined(bound: Bound, found: A, per_byte: Bound, of_ratios: A) -> A:
+    """Return the results of a formula: `of_ratios`, those of `per_byte`, for kernels that are known by their ratios."""
+    return cast("A", np.where(np.isnan(bound.flops) & ~np.isnan(per_byte.flops), of_ratios, found))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Bound:
     """The roofline bounds of n kernels on one chip. Arrays have shape (n,) and are read-only; NaN is unknown.
@@ -74,6 +90,8 @@ class Bound:
         Compute and memory time combined by the overlap; with an overlap of 1 the larger of the two.
     time
         The bound: the largest of ``body_time / (1 - exposed_comm)``, network time and overhead time.
+    intensity, rate
+        FLOP per byte of main memory and FLOP/s of kernels whose FLOPs are unknown; see `Kernels`.
     remarks
         Sentences on assumptions; the first part of `notes`.
     source
@@ -90,6 +108,9 @@ class Bound:
     integers
         Whether a row does operations of integers, which are no FLOPs; None if no row does. `flops`, `peak`,
         `attainable` and `achieved` of these rows are in OP and OP/s.
+    per_byte
+        The bounds of these kernels for one byte of main memory: ratios of its times are those of all their work. None
+        without such kernels.
 
     Examples
     --------
@@ -121,6 +142,8 @@ class Bound:
     overhead_time: Floats
     body_time: Floats
     time: Floats
+    intensity: Floats
+    rate: Floats
     remarks: tuple[str, ...] = ()
     source: str = ""
     non_kernels: Texts | None = None
@@ -128,6 +151,7 @@ class Bound:
     self_time: Floats | None = None
     unlinked: Bools | None = None
     integers: Bools | None = None
+    per_byte: Bound | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -151,16 +175,24 @@ class Bound:
     @unwarned
     def ai(self) -> Mapping[str, Floats]:
         """Arithmetic intensity at each level, FLOP/byte; ``network`` is FLOPs per byte over the link."""
-        return {level: frozen(self.flops / moved) for level, moved in self.bytes.items()}
+        ratios = {level: self.flops / moved for level, moved in self.bytes.items()}
+        main = self.chip.main_memory
+        if main in ratios:
+            ratios[main] = known_or(ratios[main], self.intensity)
+        return {level: frozen(ratio) for level, ratio in ratios.items()}
 
     @cached_property
     @_formula
+    @ratio
     def peak(self) -> Floats:
         """The peak of each kernel, FLOP/s: FLOPs over compute time. For zero FLOPs it is the peak of `precision`."""
-        return np.where(self.flops > 0, self.flops / self.compute_time, self.chip.peak(self.precision))
+        has_no_flops = (self.flops == 0) | (self.intensity == 0) | np.isnan(self.rate)
+        without_flops = np.where(has_no_flops, self.chip.peak(self.precision), np.nan)
+        return np.where(self.flops > 0, self.flops / self.compute_time, without_flops)
 
     @cached_property
     @_formula
+    @ratio
     def attainable(self) -> Floats:
         """The highest rate that the roof allows, FLOP/s: ``(1 - exposed_comm) * flops / body_time``."""
         return (1 - self.exposed_comm) * self.flops / self.body_time
@@ -178,16 +210,18 @@ class Bound:
     @_formula
     def achieved(self) -> Floats:
         """FLOPs over measured time, FLOP/s."""
-        return self.flops / self.measured
+        return known_or(self.flops / self.measured, self.rate)
 
     @cached_property
     @_formula
+    @ratio
     def utilization(self) -> Floats:
         """Bound time over measured time: "% of roof". Also defined for kernels without FLOPs."""
         return self.time / self.measured
 
     @cached_property
     @_formula
+    @ratio
     def roof_fraction(self) -> Floats:
         """`achieved` over `attainable`; NaN at zero FLOPs. Equals `utilization` unless the link or launches bind."""
         return np.where(self.flops > 0, self.achieved / self.attainable, np.nan)
@@ -206,7 +240,11 @@ class Bound:
         if NETWORK in self.bytes:
             seconds = np.where(np.isnan(self.bytes[NETWORK]), np.nan, self.network_time)
             shares[NETWORK] = frozen(seconds / self.measured)
-        return shares
+        other = self.per_byte
+        if other is None:
+            return shares
+        of_ratios = other.bandwidth_utilization
+        return {level: frozen(_joined(self, share, other, of_ratios[level])) for level, share in shares.items()}
 
     @cached_property
     @_formula
@@ -230,6 +268,7 @@ class Bound:
 
     @cached_property
     @_formula
+    @ratio
     def exposed_fraction(self) -> Floats:
         """The share of the bound time in which only the link works.
 
@@ -289,6 +328,7 @@ class Bound:
 
     @cached_property
     @_formula
+    @ratio
     def _binding(self) -> npt.NDArray[np.int8]:
         """The position of `bound_by` in this list: the levels of `judged`, network, overhead, compute, unknown."""
         network, overhead, compute, unknown = range(len(self.judged), len(self.judged) + 4)
@@ -302,6 +342,7 @@ class Bound:
 
     @cached_property
     @_formula
+    @ratio
     def balanced(self) -> Bools:
         """Whether the two slowest resources are within 5 % of each other: speeding up only one of them gains little.
 

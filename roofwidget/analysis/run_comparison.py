@@ -12,7 +12,7 @@ import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Chip, MissingFigureError
-from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, frozen
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, frozen, known_or
 from roofwidget.kernels.groupby import PER_LAUNCH
 from roofwidget.kernels.matching import does_other_work, splits_its_work
 from roofwidget.kernels.metadata import Rows
@@ -297,7 +297,7 @@ def _intensity(kernels: Kernels, chip: Chip | None) -> Floats:
     if chip is None:
         return frozen(kernels.arithmetic_intensity)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return frozen(np.asarray(kernels.flops / kernels.bytes_on(chip)))
+        return frozen(known_or(kernels.flops / kernels.bytes_on(chip), kernels.intensity))
 
 
 def _bound_by(kernels: Kernels, chip: Chip | None) -> Texts:

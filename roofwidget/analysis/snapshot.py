@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget import units
-from roofwidget.analysis.result import Bound
-from roofwidget.kernels.columns import Floats
+from roofwidget.analysis.result import Bound, ratio
+from roofwidget.kernels.columns import Floats, known_or, unwarned
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import without_surrogates
@@ -110,12 +110,11 @@ def _checked_positions(snapshot: str, given: Any) -> tuple[tuple[str, float, flo
 
 def kernel_positions(kernels: Kernels, rows: Rows, bound: Bound) -> tuple[tuple[str, float, float], ...]:
     """Return the positions of the longest kernels in `rows`, one per name, at the memory level that binds them."""
-    moved, slowest = _binding_bytes(bound)
-    least = np.maximum(bound.compute_time, slowest) / (1 - bound.exposed_comm)
-    seconds = np.where(np.isnan(bound.measured), least, bound.measured)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        intensity = bound.flops / moved
-        rate = np.where(bound.flops > 0, bound.flops, moved) / seconds
+    intensity, rate = _places(bound)
+    if bound.chip.main_memory in bound.judged:
+        # A kernel keeps its place also if the chip lacks its peak.
+        intensity = known_or(intensity, bound.intensity)
+        rate = np.where((bound.intensity > 0) & np.isnan(rate), bound.rate, rate)
     # Kernels that were not measured come last, after kernels with a measured time of 0 s.
     longest = rows[np.argsort(-np.nan_to_num(kernels.self_time[rows], nan=-1), kind="stable")]
     positions: dict[str, tuple[str, float, float]] = {}
@@ -127,6 +126,16 @@ def kernel_positions(kernels: Kernels, rows: Rows, bound: Bound) -> tuple[tuple[
         if len(positions) == _MAX_KERNELS:
             break
     return tuple(positions.values())
+
+
+@ratio
+@unwarned
+def _places(bound: Bound) -> Floats:
+    """Return the intensities, and the rates: FLOP/s, or bytes/s of kernels without FLOPs. The shape is (2, n)."""
+    moved, slowest = _binding_bytes(bound)
+    least = np.maximum(bound.compute_time, slowest) / (1 - bound.exposed_comm)
+    seconds = np.where(np.isnan(bound.measured), least, bound.measured)
+    return np.stack([bound.flops / moved, np.where(bound.flops > 0, bound.flops, moved) / seconds])
 
 
 def _binding_bytes(bound: Bound) -> tuple[Floats, Floats]:

@@ -106,14 +106,11 @@ def launches_added(kernels: Kernels) -> Kernels:
     if len(np.unique(kernels.names.astype(str))) == len(kernels):
         return kernels
     with np.errstate(divide="ignore", invalid="ignore"):
-        work = [np.round(np.log(column / kernels.count) / math.log(_LIKE_WORK)) for column in _amounts(kernels)]
+        of_launch = [column / kernels.count for column in (kernels.flops, kernels.bytes)]
+        work = [np.round(np.log(one) / math.log(_LIKE_WORK)) for one in (*of_launch, kernels.intensity, kernels.rate)]
     alike = [" ".join(map(str, amounts)) for amounts in zip(*work, strict=True)]
     added = kernels.replace(extra={**kernels.extra, _WORK: alike}).groupby("name", "precision", _WORK)
     return added.replace(extra={name: column for name, column in added.extra.items() if name != _WORK})
-
-
-def _amounts(kernels: Kernels) -> list[Any]:
-    return [kernels.flops, kernels.bytes]
 
 
 def _judged_rows(bound: Bound) -> Bools:

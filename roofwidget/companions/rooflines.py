@@ -26,6 +26,7 @@ from roofwidget.companions.parts import (
     shown_chips,
     within,
 )
+from roofwidget.kernels.columns import known_or
 from roofwidget.kernels.operations import operations_of
 from roofwidget.state.rates import one_level
 from roofwidget.support.precisions import operation
@@ -59,7 +60,7 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
     bqplot.Figure
         The figure has four marks. The x values of all marks are arithmetic intensities in FLOP/B. The first ``Lines``
         has the attainable FLOP/s, one line per chip. The second ``Lines`` has a thicker line for the focus chip. The
-        first ``Scatter`` has the achieved FLOP/s of kernels whose FLOPs, bytes and time are known and above zero. The
+        first ``Scatter`` has the achieved FLOP/s of kernels whose intensity and rate are known and above zero. The
         second ``Scatter``, with hollow points, has the attainable FLOP/s on the focus chip of kernels without a time.
         To draw your own marks on the same axes, use ``scales=figure.marks[0].scales``.
 
@@ -179,13 +180,15 @@ _Points = tuple["Floats", "Floats", npt.NDArray[np.str_]]
 def _measured(model: RooflineModel) -> _Points:
     """Return the intensities, the rates and the names of measured kernels. A rate is achieved FLOP/s."""
     kernels = model.shown_kernels
-    moved = np.full(len(kernels), np.nan)
+    moved = stated = np.full(len(kernels), np.nan)
     if model.all_chips:
         chip = model.resolved_chip()
         with contextlib.suppress(MissingFigureError):
-            moved = bytes_by_level(kernels, chip).get(chip.memory(one_level(model.memory)), moved)
+            level = chip.memory(one_level(model.memory))
+            moved = bytes_by_level(kernels, chip).get(level, moved)
+            stated = kernels.intensity if level == chip.main_memory else stated
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        intensity = kernels.flops / moved
+        intensity = known_or(kernels.flops / moved, stated)
     return _visible(kernels, intensity, kernels.achieved)
 
 
@@ -200,7 +203,7 @@ def _expected(model: RooflineModel) -> _Points:
                 kernels, chip, precision=model.precision, memory=level, exposed_comm=model.exposed_comm
             )
             intensity = bound.ai.get(bound.memory, intensity)
-            rate = np.where(np.isnan(kernels.time), bound.attainable, np.nan)
+            rate = np.where(np.isnan(kernels.time) & np.isnan(kernels.rate), bound.attainable, np.nan)
     return _visible(kernels, intensity, rate)
 
 

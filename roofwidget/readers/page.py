@@ -20,6 +20,7 @@ import numpy as np
 
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip_of_saved_id
 from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.dataframes import RATIOS
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.work import with_typed_work
 from roofwidget.readers.errors import ProfileError
@@ -147,6 +148,7 @@ def _columns(sent: Mapping[str, Any]) -> dict[str, Any]:
         "time": None if sent["time"] is None else _floats(sent["time"]),
         "self_time": None if sent["self_time"] is None else _floats(sent["self_time"]),
         "count": None if sent["count"] is None else _floats(sent["count"]),
+        **{ratio: _floats(sent[ratio]) for ratio in RATIOS if ratio in sent},
         "precision": _texts(sent["precision"], n),
         "category": _texts(sent["category"], n),
         "extra": {key: _floats(part) if isinstance(part, bytes) else _texts(part, n) for key, part in sent["extra"]},

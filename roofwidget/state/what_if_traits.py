@@ -105,6 +105,11 @@ def check_can_move(kernel: Kernels, asked: Mapping[str, float], bound_of: Callab
     `kernel` is a table with one row.
     """
     name = kernel.names[0]
+    if kernel.has_ratios:
+        raise ValueError(
+            f"move: '{name}' has an intensity and a rate, and no bytes and no time that could change; give its FLOPs "
+            "with kernels.with_work(…)"
+        )
     if "bytes" in asked and not any(column[0] > 0 for column in kernel.bytes_by_level.values()):
         raise ValueError(f"move: the bytes of '{name}' are unknown, so they cannot be changed; give time")
     if asked.get("time", 1) == 1:

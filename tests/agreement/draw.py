@@ -88,7 +88,27 @@ def kernels(rng: Random, chips: list[rw.Chip], *, exposed: bool) -> rw.Kernels:
         chip=rng.choice((None, None, *chips, chip(rng, 9))),
         extra={"Rank": [float(row) for row in range(n)], "input shapes": [None] * n} if rng.random() < 0.2 else None,
     )
-    return table.replace(**_times(rng, table, rng.choice(chips)))
+    timed = table.replace(**_times(rng, table, rng.choice(chips)))
+    return _by_ratios(rng, timed) if rng.random() < 0.25 else timed
+
+
+def _by_ratios(rng: Random, table: rw.Kernels) -> rw.Kernels:
+    """Return the table with intensities and rates in place of the amounts of some rows, or of a part of the amounts."""
+    n = len(table)
+
+    def blank(column: Any, share: float) -> list[float]:
+        return [NAN if by_ratios[row] and rng.random() < share else column[row] for row in range(n)]
+
+    by_ratios = [rng.random() < 0.7 for _ in range(n)]
+    is_timed = rng.random() < 0.2
+    return table.replace(
+        flops={key: blank(column, 1.0) for key, column in table.flops_by_precision.items()},
+        bytes={level: blank(column, 0.9) for level, column in table.bytes_by_level.items()},
+        time=table.time if is_timed else blank(table.time, 1.0),
+        self_time=blank(table.self_time, 1.0) if table.has_self_time and not is_timed else None,
+        intensity=_column(rng, n, 30, 0.15),
+        rate=_column(rng, n, 1e13, 0.15),
+    )
 
 
 def _times(rng: Random, table: rw.Kernels, on: rw.Chip) -> dict[str, Any]:

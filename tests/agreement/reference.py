@@ -60,6 +60,10 @@ class Said:
         self.flops = sum_of_known(list(self.kernels.flops_by_precision.values()), self.n)
         # A time of 0 counts as not measured.
         self.time = np.where(self.kernels.time > 0, self.kernels.time, np.nan)
+        self.intensity, self.rate = self.kernels.intensity, self.kernels.rate
+        self.by_ratios = ~np.isnan(np.fmax(self.intensity, self.rate))
+        # Zero FLOPs per byte at a rate: the rate says nothing of the time.
+        self.is_measured = ~np.isnan(self.time) | (~np.isnan(self.rate) & (self.intensity != 0))
 
     def _bound_on(self, chip: str) -> Bound | None:
         try:
@@ -167,6 +171,10 @@ class Said:
             return []
         rows = []
         for row in self.model.filtered_rows.tolist():
+            if self.by_ratios[row]:
+                if self.level(bound) == bound.chip.main_memory and self._has_place_by_ratios(bound, row):
+                    rows.append(row)
+                continue
             moved = [float(self.bytes_at(bound.chip, level)[row]) for level in self.levels(bound)]
             time = self.time[row]
             if math.isnan(time):
@@ -176,16 +184,39 @@ class Said:
                 rows.append(row)
         return rows
 
+    def _has_place_by_ratios(self, bound: Bound, row: int) -> bool:
+        if math.isnan(self.intensity[row]):
+            return False
+        return bool(self.rate[row] > 0 if self.is_measured[row] else not math.isnan(bound.attainable[row]))
+
+    def ai_at(self, chip: rw.Chip | None, level: str, moved: Floats) -> Floats:
+        """Return the intensities at a level, of which `moved` are the bytes."""
+        stated = self.intensity if level == ("main" if chip is None else chip.main_memory) else np.full(self.n, NAN)
+        found: Floats = np.where(self.by_ratios, stated, _over(self.flops, moved))
+        return found
+
+    def rate_at(self, chip: rw.Chip | None, level: str, moved: Floats) -> Floats:
+        """Return the bytes per second at a level, of which `moved` are the bytes."""
+        ai = self.ai_at(chip, level, moved)
+        found: Floats = np.where(self.by_ratios, _over(self.rate, np.where(ai > 0, ai, NAN)), _over(moved, self.time))
+        return found
+
     # -- the table -----------------------------------------------------------------------------------------------------
 
     def levels_of_table(self) -> list[str]:
         chip = None if self.judging is None else self.judging.chip
         names = [] if chip is None else list(chip.memories)
         main, others = (names[0].casefold() if names else ""), {name.casefold() for name in names[1:]}
-        found = [] if chip is None else [name for name in names if not np.isnan(self.bytes_at(chip, name)).all()]
-        for key, column in self.kernels.bytes_by_level.items():
+        is_stated = not np.isnan(self.intensity).all()
+        found = []
+        for name in names:
+            moved = NAN if chip is None else np.where(self.by_ratios, NAN, self.bytes_at(chip, name))
+            if not np.isnan(moved).all() or (is_stated and name == names[0]):
+                found.append(name)
+        for key, column in {"main": np.full(self.n, NAN), **self.kernels.bytes_by_level}.items():
             is_same = key.casefold() in {main, *others} or (chip is not None and is_off_chip(key))
-            if not is_same and not np.isnan(column).all():
+            is_known = not np.isnan(np.where(self.by_ratios, NAN, column)).all() or (is_stated and key == "main")
+            if not is_same and is_known:
                 found.append(key)
         return found
 
@@ -210,7 +241,7 @@ class Said:
             "share": ("share", _over(own, self.total_time)),
             "cumulative_share": ("share", _over(summed, self.total_time)),
             "flops": ("FLOP", self.flops),
-            "achieved": ("FLOP/s", _over(self.flops, self.time)),
+            "achieved": ("FLOP/s", np.where(np.isnan(self.flops), kernels.rate, _over(self.flops, self.time))),
         }
         by_precision = kernels.flops_by_precision
         if len(by_precision) > 1:
@@ -220,10 +251,11 @@ class Said:
             moved = (
                 self.bytes_at(bound.chip, level)
                 if bound is not None and level in known
-                else kernels.bytes_by_level[level]
+                else kernels.bytes_by_level.get(level, np.full(n, NAN))
             )
-            rate = _over(moved, self.time)
-            columns |= {f"bytes:{level}": ("B", moved), f"ai:{level}": ("FLOP/B", _over(self.flops, moved))}
+            chip = None if bound is None else bound.chip
+            rate = self.rate_at(chip, level, moved)
+            columns |= {f"bytes:{level}": ("B", moved), f"ai:{level}": ("FLOP/B", self.ai_at(chip, level, moved))}
             columns[f"rate:{level}"] = ("B/s", rate)
             if bound is not None and level in known and known[level].bandwidth is not None:
                 columns[f"bandwidth_utilization:{level}"] = ("share", rate / bound.chip.bandwidth(level))
@@ -281,24 +313,29 @@ class Said:
 
     def attainable(self, bound: Any, row: int) -> str:
         """Write the attainable rate: as a peak, with four digits, where compute needs as long as memory."""
-        digits = 4 if bound.compute_time[row] >= self.slowest(bound, row)[1] else 3
+        is_peak = bound.compute_time[row] >= self.slowest(bound, row)[1]
+        digits = 4 if is_peak or (self.by_ratios[row] and bound.regime[row] == "compute") else 3
         return format_quantity(float(bound.attainable[row]), f"{self.unit_on(bound, row)}/s", digits)
 
     def usual(self) -> list[str]:
         bound = self.judging
-        measured = self.total_time > 0
+        timed = self.total_time > 0
+        ratios = [column for column in (self.kernels.intensity, self.kernels.rate) if not np.isnan(column).all()]
+        measured = timed or not np.isnan(self.kernels.rate).all()
+        counted = not ratios or not np.isnan(self.flops).all()
         levels = ["main"] if bound is None else self.levels(bound)
         keys = [
-            *(["rank"] if measured else []),
+            *(["rank"] if timed else []),
             "name",
-            *(["self_time", "share", "cumulative_share", "utilization", "headroom"] if measured else ["bound_time"]),
+            *(["self_time", "share", "cumulative_share"] if timed else []),
+            *(["utilization"] if measured else ["bound_time"] if counted else []),
+            *(["headroom"] if timed else []),
             "bound_by",
             *(["achieved"] if measured else []),
             "attainable",
             *(["peak_fraction"] if measured else []),
             *(f"ai:{level}" for level in levels),
-            "flops",
-            *(f"bytes:{level}" for level in levels),
+            *(["flops", *(f"bytes:{level}" for level in levels)] if counted else []),
             *(["category"] if any(self.kernels.category) else []),
             *(
                 name
@@ -319,20 +356,19 @@ class Said:
 
     def tooltip(self, bound: Bound, row: int) -> list[list[str]]:
         kernels, time, unit = self.kernels, float(self.time[row]), self.unit_on(bound, row)
-        measured = not math.isnan(time)
+        measured = not math.isnan(time) or not math.isnan(bound.achieved[row])
         regime = str(bound.regime[row])
         rows: list[tuple[str, str | None]] = [("category", kernels.category[row]), ("on", bound.chip.name)]
         elsewhere = self.ran_on(bound)
-        rows.append(("measured on", elsewhere.name if elsewhere is not None and measured else None))
-        ai = {
-            level: float(_over(self.flops[row], self.bytes_at(bound.chip, level)[row])) for level in self.levels(bound)
-        }
+        rows.append(("measured on", elsewhere.name if elsewhere is not None and self.is_measured[row] else None))
+        ai = self.intensities(bound, row)
         if len(ai) == 1:
             rows.append(("AI", format_intensity(next(iter(ai.values())), operation=unit)))
         else:
             found = [(level, one) for level, one in ai.items() if not math.isnan(one)]
             rows += [(f"AI at {level}", format_intensity(one, operation=unit)) for level, one in found]
-        of_roof = float(_over(self.flops[row], self.bytes_at(bound.chip, self.level(bound))[row]))
+        level = self.level(bound)
+        of_roof = float(self.ai_at(bound.chip, level, self.bytes_at(bound.chip, level))[row])
         if of_roof != 0:
             rows.append(("achieved", format_quantity(float(bound.achieved[row]), f"{unit}/s") if measured else None))
             rows.append(("attainable", self.attainable(bound, row)))
@@ -347,6 +383,11 @@ class Said:
         rows.append(("because", self.why_unknown(bound, row) if regime == "unknown" else None))
         if regime == "memory" and bound.compute_time[row] > 0 and len(ai) == 1:
             ratio = float(bound.memory_time[self.level(bound)][row] / bound.compute_time[row])
+        elif regime == "memory" and self.by_ratios[row] and of_roof > 0 and len(ai) == 1:
+            ratio = float(bound.peak[row]) / (of_roof * self.bandwidth(bound))
+        else:
+            ratio = NAN
+        if not math.isnan(ratio):
             least = format_quantity(_up(ratio * self.bandwidth(bound), 4), "B/s", 4)
             rows.append(("compute-bound from", f"{least} (×{format_significant(_up(ratio, 3))})"))
         rows.append(("compute-bound on", self.compute_bound_on(row)))
@@ -355,9 +396,10 @@ class Said:
         share = "" if math.isnan(part) else f" · {format_percent(part)} of all"
         if measured:
             rows.append(("time", format_quantity(time, "s") + (share if own == time else "")))
-            rows.append(("self time", format_quantity(own, "s") + share if own != time else None))
+            is_shorter = own != time and not math.isnan(own)
+            rows.append(("self time", format_quantity(own, "s") + share if is_shorter else None))
             for level, memory in bound.chip.memories.items():
-                rate = float(self.bytes_at(bound.chip, level)[row]) / time
+                rate = float(self.rate_at(bound.chip, level, self.bytes_at(bound.chip, level))[row])
                 # A level that no byte crosses has no row.
                 if memory.bandwidth is not None and rate > 0:
                     of = format_percent(rate / bound.chip.bandwidth(level))
@@ -366,6 +408,13 @@ class Said:
         count = int(kernels.count[row])
         rows.append(("launches", str(count) if count > 1 else None))
         return [[label, value] for label, value in rows if value is not None]
+
+    def intensities(self, bound: Bound, row: int) -> dict[str, float]:
+        """Return the intensity of a kernel at each level of a roof."""
+        return {
+            level: float(self.ai_at(bound.chip, level, self.bytes_at(bound.chip, level))[row])
+            for level in self.levels(bound)
+        }
 
     def compute_bound_on(self, row: int) -> str | None:
         regimes = {chip: str(bound.regime[row]) for chip, bound in self.bounds.items()}
@@ -378,18 +427,17 @@ class Said:
         """Return the first precision of a kernel's FLOPs for which the chip has no peak."""
         own = self.kernels.precision[row]
         for key, column in self.kernels.flops_by_precision.items():
-            if math.isnan(column[row]):
+            if math.isnan(column[row]) and not self.by_ratios[row]:
                 continue
             is_class = key in {"", *_CLASSES}
-            needed = own if is_class else key
+            needed = own if is_class or self.by_ratios[row] else key
             if needed and needed not in bound.chip.peak_flops:
                 return str(needed)
         return None
 
     def sentence(self, bound: Bound, row: int) -> str:
         parts = [f"{self.short(row)} on {bound.chip.name}"]
-        measured = not math.isnan(self.time[row])
-        elsewhere = self.ran_on(bound) if measured else None
+        elsewhere = self.ran_on(bound) if self.is_measured[row] else None
         if elsewhere is not None:
             parts.append(f"measured on {elsewhere.name}")
         lacking = self.lacking(bound, row)
@@ -445,8 +493,7 @@ class Said:
         unit = self.unit_on(bound, row)
         peak = format_quantity(float(bound.peak[row]), f"{unit}/s", 4)
         slopes, levels = [], self.levels(bound)
-        for level in levels:
-            ai = float(_over(self.flops[row], self.bytes_at(bound.chip, level)[row]))
+        for level, ai in self.intensities(bound, row).items():
             if not math.isnan(ai):
                 rate = format_quantity(bound.chip.bandwidth(level), "B/s", 4)
                 slope = f"{format_intensity(ai, operation=unit)} × {rate}"

@@ -31,6 +31,19 @@ def braille(text: str) -> int:
     return sum("⠀" < letter <= "⣿" for letter in text)
 
 
+def test_kernels_with_an_intensity_and_a_rate_are_drawn_with_their_share_and_without_seconds(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    profile, chip = tmp_path / "lab.csv", chip_file(tmp_path)
+    profile.write_text(
+        "name,flops,bytes,intensity,rate\ngelu,,,2,1e12\ngelu,,,2,5e11\nmatmul,,,400,9e13\n", encoding="utf-8"
+    )
+    assert main(["show", str(profile), "--chip", chip]) == 0
+    table = capsys.readouterr().out.splitlines()[-3:]
+    shares = [re.split(r"  +", line.strip())[1:4] for line in table]
+    assert shares == [["gelu", "HBM", "50 %"], ["gelu", "HBM", "25 %"], ["matmul", "compute", "90 %"]]
+
+
 @pytest.mark.parametrize("name", WITH_CHIP)
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 50), (60, 12)])
 def test_each_fixture_is_drawn_within_its_size(capsys: Capture, name: str, width: int, height: int) -> None:

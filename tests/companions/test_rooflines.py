@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from ipywidgets import Widget
 
-from roofwidget import Chip, Graph, Kernel, RooflineModel, dim
+from roofwidget import Chip, Graph, Kernel, Kernels, RooflineModel, dim
 from roofwidget.companions import roofline_figure
 from roofwidget.companions.parts import bqplot
 from roofwidget.units import FIGURE_LIMITS
@@ -118,6 +118,16 @@ def test_a_kernel_is_shown_when_its_flops_bytes_and_time_are_known_and_above_zer
     assert points.names.tolist() == ["matmul"]
     assert points.x.tolist() == [400.0]
     assert points.y.tolist() == pytest.approx([4e13])
+
+
+def test_a_kernel_with_an_intensity_and_a_rate_is_shown_at_the_main_memory(model: RooflineModel, figure: Any) -> None:
+    model.kernels = Kernels(["triad", "spmv"], intensity=[0.083, 0.17], rate=[15.4e9, math.nan])
+    measured, hollow = figure.marks[2:4]
+    assert (measured.names.tolist(), measured.x.tolist(), measured.y.tolist()) == (["triad"], [0.083], [15.4e9])
+    assert (hollow.names.tolist(), hollow.x.tolist()) == (["spmv"], [0.17])
+    assert hollow.y.tolist() == pytest.approx([0.17e12])
+    model.memory = "L2"
+    assert [len(mark.names) for mark in (measured, hollow)] == [0, 0]
 
 
 def test_a_kernel_that_was_not_measured_is_hollow_on_the_focus_chips_roof(model: RooflineModel, figure: Any) -> None:

@@ -75,6 +75,15 @@ def test_a_saved_page_and_a_saved_table_give_the_kernels_back(end: str, tmp_path
         assert list(read.origin["flops"]) == ["counted", None, "guessed"]
 
 
+@pytest.mark.parametrize("end", ["html", "csv"])
+def test_a_saved_page_and_a_saved_table_give_intensities_and_rates_back(end: str, tmp_path: Path) -> None:
+    lab = rw.Kernels(["triad", "dgemm", "spmv"], intensity=[0.083, 12.5, 0.17], rate=[15.4e9, 880e9, np.nan])
+    read = rw.read(RooflineModel([CHIP], lab).save(tmp_path / f"kernels.{end}"))
+    assert (read.names.tolist(), read.intensity.tolist()) == (lab.names.tolist(), [0.083, 12.5, 0.17])
+    np.testing.assert_array_equal(read.rate, lab.rate)
+    assert all(np.isnan(column).all() for column in (read.flops, read.bytes, read.time))
+
+
 def test_a_page_keeps_the_chip_that_the_kernels_ran_on(tmp_path: Path) -> None:
     ran = rw.Kernels(["matmul"], [4e12], [1e10], time=[0.08], chip=rw.chip("h100-sxm"))
     assert rw.read(RooflineModel(kernels=ran).save(tmp_path / "a.html")).chip == rw.chip("h100-sxm")

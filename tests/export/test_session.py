@@ -39,6 +39,7 @@ KERNELS = rw.Kernels(
     warnings=["one time is missing"],
     source="run 1",
 )
+LAB = rw.Kernels(["triad", "dgemm", "spmv"], intensity=[0.083, 12.5, 0.17], rate=[15.4e9, 880e9, np.nan])
 BLOCK = rw.workloads.transformer_block(rw.dim("batch", 1, 64, default=8), 2048, 4096, 32)
 SHORT = rw.workloads.transformer_block(rw.dim("batch", 1, 64, default=8), 128, 4096, 32)
 
@@ -52,6 +53,14 @@ def assert_same(one: RooflineModel, other: RooflineModel) -> None:
     shown, expected = one.wire_state(), other.wire_state()
     assert [name for name in expected if shown[name] != expected[name]] == []
     assert one._to_session() == other._to_session()
+
+
+def test_a_session_brings_back_intensities_and_rates(tmp_path: Path) -> None:
+    model = RooflineModel([CHIP], LAB, baseline=LAB[:2])
+    loaded = again(model, tmp_path)
+    assert_same(loaded, model)
+    assert (loaded.kernels, loaded.baseline) == (LAB, LAB[:2])
+    assert loaded.bound().utilization[1] == model.bound().utilization[1] > 0
 
 
 def test_a_session_brings_back_chips_what_ifs_filters_snapshots_and_view(tmp_path: Path) -> None:

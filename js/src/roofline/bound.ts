@@ -3,6 +3,7 @@
 
 import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
+import type { Chip } from "../wire/types.ts";
 import { bytesAt, bytesByLevel, type Level, NETWORK, peakFor, type Roof } from "./roofline.ts";
 
 export type Regime = "compute" | "memory" | "network" | "overhead" | "unknown";
@@ -21,6 +22,8 @@ export interface Bound {
   readonly ai: number;
   /** The memory level with the longest time. */
   readonly slowest: Level;
+  /** The memory time over the compute time. */
+  readonly memoryOverCompute: number;
   /** Arithmetic intensity at the slowest level, FLOP/B. */
   readonly aiOfSlowest: number;
   /** The peak that applies to the kernel, which is the kernel's FLOPs divided by its compute time. */
@@ -58,6 +61,66 @@ export const MIN_UTILIZATION_ABOVE_ROOF = 1 + 1e-9;
  */
 export const peaksByPrecision = ({ precision }: Kernels, roof: Roof, key: string) =>
   Float64Array.from([...precision.values, null], (own) => peakFor(roof, key, own) ?? Number.NaN);
+
+const unitTables = memoize<Kernels>();
+
+/**
+ * Returns a table for ratios: a kernel with an intensity and without FLOPs has the work of one byte of main memory, and
+ * the time that its rate means. A kernel that has a rate only has 1 FLOP. The table has no launches of these kernels.
+ * All other kernels are as in the given table. Mirrors `per_byte` of Python's `Bound`.
+ */
+export const perByte = (kernels: Kernels): Kernels =>
+  kernels.intensity || kernels.rate ? unitTables(kernels, [], () => unitTable(kernels)) : kernels;
+
+function unitTable(kernels: Kernels): Kernels {
+  const { n, totalFlops, intensity, rate } = kernels;
+  const [work, moved] = [new Float64Array(n).fill(Number.NaN), new Float64Array(n).fill(Number.NaN)];
+  const [time, count] = [kernels.time.slice(), kernels.count.slice()];
+  const isUnit = Uint8Array.from(totalFlops, (flops, row) => {
+    const [ai, speed] = [intensity?.[row] ?? Number.NaN, rate?.[row] ?? Number.NaN];
+    if (!Number.isNaN(flops) || (Number.isNaN(ai) && Number.isNaN(speed))) return 0;
+    work[row] = Number.isNaN(ai) ? 1 : ai;
+    moved[row] = Number.isNaN(ai) ? ai : 1;
+    time[row] = (work[row] as number) / speed || Number.NaN;
+    count[row] = 0;
+    return 1;
+  });
+  const filled = (columns: ReadonlyMap<string, Float64Array>, plain: string, units: Float64Array) => {
+    const key = [...columns.keys()].find((name) => name.toLowerCase() === plain) ?? plain;
+    const blank = new Float64Array(n).fill(Number.NaN);
+    return new Map(
+      [...columns, ...(columns.has(key) ? [] : [[key, blank] as const])].map(([name, column]) => [
+        name,
+        column.map((value, row) => (isUnit[row] ? ((name === key ? units : blank)[row] as number) : value)),
+      ]),
+    );
+  };
+  return {
+    ...kernels,
+    flops: filled(kernels.flops, "", work),
+    bytes: filled(kernels.bytes, "main", moved),
+    byLevel: new Map(),
+    totalFlops: totalFlops.map((flops, row) => (isUnit[row] ? (work[row] as number) : flops)),
+    time,
+    count,
+  };
+}
+
+/** Whether a kernel is known by its intensity or its rate, and has no FLOPs. */
+export const isByRatios = (kernels: Kernels, row: number) =>
+  Number.isNaN(kernels.totalFlops[row]) && !Number.isNaN(perByte(kernels).totalFlops[row]);
+
+/** Returns the intensity of a kernel at a level of a chip, FLOP/B; NaN if unknown. */
+export function intensityAt(kernels: Kernels, row: number, chip: Chip, level: string): number {
+  const work = perByte(kernels);
+  return (work.totalFlops[row] as number) / (bytesAt(work, chip, level)[row] as number);
+}
+
+/** Returns the rate of a kernel, FLOP/s; NaN if it was not measured. */
+export function achievedOf({ totalFlops, time, rate }: Kernels, row: number): number {
+  const flops = totalFlops[row] as number;
+  return Number.isNaN(flops) ? (rate?.[row] ?? Number.NaN) : flops / (time[row] || Number.NaN);
+}
 
 /** Returns the bytes of each kernel that cross the chip's link. */
 export const networkBytes = (kernels: Kernels) =>
@@ -151,28 +214,32 @@ export const judge = (kernels: Kernels, roof: Roof): ((row: number) => Bound) =>
 
 function boundOf(kernels: Kernels, roof: Roof): (row: number) => Bound {
   const { levels, conditions, peak: flat } = roof;
-  const moved = bytesByLevel(kernels, roof);
-  const ours = bytesAt(kernels, roof.chip, roof.level);
-  const probe = probeOf(kernels, roof);
+  const work = perByte(kernels);
+  const moved = bytesByLevel(work, roof);
+  const ours = bytesAt(work, roof.chip, roof.level);
+  const probe = probeOf(work, roof);
+  const ownProbe = work === kernels ? probe : probeOf(kernels, roof);
   return (row) => {
-    const { computeTime, memoryTime, slowest, networkTime, overheadTime, body, time, regime } = probe(row);
-    const flops = kernels.totalFlops[row] as number;
-    const measured = (kernels.time[row] as number) || Number.NaN;
+    const { computeTime, memoryTime, slowest, body, time, regime } = probe(row);
+    const own = ownProbe(row);
+    const flops = work.totalFlops[row] as number;
+    const measured = (work.time[row] as number) || Number.NaN;
+    const achieved = achievedOf(kernels, row);
     const peak = flops > 0 ? flops / computeTime : flat;
     const level = levels[slowest] as Level;
     const roofRate = ((1 - conditions.exposedComm) * flops) / body;
-    const achieved = flops / measured;
     const utilization = time / measured;
     return {
-      computeTime,
-      memoryTime,
-      networkTime,
-      overheadTime,
-      time,
+      computeTime: own.computeTime,
+      memoryTime: own.memoryTime,
+      networkTime: own.networkTime,
+      overheadTime: own.overheadTime,
+      time: own.time,
       boundBy: regime === "memory" ? level.name : regime,
       regime,
       ai: flops / (ours[row] as number),
       slowest: level,
+      memoryOverCompute: memoryTime / computeTime,
       aiOfSlowest: flops / (moved[slowest]?.[row] as number),
       peak,
       attainable: roofRate,

@@ -7,6 +7,7 @@ import {
   networkBytes,
   type Probe,
   peaksByPrecision,
+  perByte,
   probeOf,
   type Regime,
   TIE_TOLERANCE,
@@ -51,11 +52,12 @@ export function sideOf(regime: Regime): number {
  * If the focus roof is not shown, the first shown roof judges the points.
  */
 export function pointsOf(
-  kernels: Kernels,
+  table: Kernels,
   roofs: readonly Roof[],
   focus: Roof | undefined,
-  rows: Int32Array = everyRow(kernels),
+  rows: Int32Array = everyRow(table),
 ): Points {
+  const kernels = perByte(table);
   const judging = focus && roofs.includes(focus) ? focus : roofs[0];
   if (!judging) return pointsWithoutRoof(kernels, rows);
   const [level] = judging.levels;

@@ -15,6 +15,8 @@ export function withTotals(kernels: Kernels): Kernels {
   const { program } = kernels;
   if (!program || program.n === 0) return kernels;
   const both = (name: "time" | "selfTime" | "count" | "totalFlops") => joined(kernels[name], program[name]);
+  const ratio = (name: "intensity" | "rate") =>
+    kernels[name] && joined(kernels[name], new Float64Array(program.n).fill(Number.NaN));
   const words = (name: "name" | "short" | "precision" | "category") => joinedTexts(kernels[name], program[name]);
   const columns = (name: "flops" | "bytes") => {
     const keys = new Set([...kernels[name].keys(), ...program[name].keys()]);
@@ -32,6 +34,8 @@ export function withTotals(kernels: Kernels): Kernels {
     selfTime: both("selfTime"),
     count: both("count"),
     totalFlops: both("totalFlops"),
+    intensity: ratio("intensity"),
+    rate: ratio("rate"),
     flops: columns("flops"),
     bytes: columns("bytes"),
     byLevel: new Map(),

@@ -1,8 +1,8 @@
 // Work that a user has typed for kernels whose FLOPs or bytes are unknown. Mirrors `with_typed_work` of
 // roofwidget/kernels/work.py: the tests compare both with the same golden file.
 
-import { type DictColumn, type Kernels, sumOfKnown, textAt } from "../wire/columns.ts";
-import { isUnlinked } from "./bound.ts";
+import { type DictColumn, type Kernels, sumOfKnown, sumOfMeasured, textAt } from "../wire/columns.ts";
+import { isUnlinked, perByte } from "./bound.ts";
 import { IDLE } from "./positions.ts";
 import { bytesAt, levelOf } from "./roofline.ts";
 
@@ -40,10 +40,11 @@ export const unknownWork = (kernels: Kernels, row: number) => ({
  * runs, and collectives, whose bytes cross a link.
  */
 export function firstWithoutWork(kernels: Kernels, rows: Int32Array): number | undefined {
-  const bytes = mainBytes(kernels);
+  const work = perByte(kernels);
+  const bytes = mainBytes(work);
   return rows.find(
     (row) =>
-      Number.isNaN((kernels.totalFlops[row] as number) + (bytes[row] as number)) &&
+      Number.isNaN((work.totalFlops[row] as number) + (bytes[row] as number)) &&
       !isUnlinked(kernels, row) &&
       textAt(kernels.category, row)?.toLowerCase() !== IDLE,
   );
@@ -65,13 +66,45 @@ export function withTypedWork(kernels: Kernels, typed: TypedWork): Kernels {
     columns.set(key, column);
     origin.set(quantity, withText(origin.get(quantity), rows, kernels.n));
   }
-  return {
+  const filled = {
     ...kernels,
     flops,
     bytes,
     origin,
     byLevel: new Map(),
     totalFlops: sumOfKnown([...flops.values()], kernels.n),
+  };
+  return kernels.intensity || kernels.rate ? completed(filled, Object.keys(typed).map(Number)) : filled;
+}
+
+/** Computes amounts and seconds of rows that follow from the ratios. Mirrors `Kernels._complete` of Python. */
+function completed(kernels: Kernels, rows: readonly number[]): Kernels {
+  const { n, own, intensity, rate } = kernels;
+  const before = mainBytes(kernels);
+  const blank = () => new Float64Array(n).fill(Number.NaN);
+  const [flops, moved] = [kernels.flops.get("")?.slice() ?? blank(), kernels.bytes.get("main")?.slice() ?? blank()];
+  const [time, totalFlops] = [kernels.time.slice(), kernels.totalFlops.slice()];
+  for (const row of rows) {
+    const [ai, speed] = [intensity?.[row] ?? Number.NaN, rate?.[row] ?? Number.NaN];
+    const bytes = before[row] as number;
+    if (Number.isNaN(totalFlops[row]) && bytes > 0) {
+      flops[row] = ai * bytes;
+      totalFlops[row] = flops[row] as number;
+    }
+    const work = totalFlops[row] as number;
+    if (Number.isNaN(bytes) && work > 0 && ai > 0) moved[row] = work / ai;
+    if (Number.isNaN(time[row]) && work > 0 && speed > 0) time[row] = work / speed;
+  }
+  const selfTime = kernels.selfTime === kernels.time ? time : kernels.selfTime;
+  return {
+    ...kernels,
+    flops: new Map([...kernels.flops, ["", flops]]),
+    bytes: new Map([...kernels.bytes, ["main", moved]]),
+    byLevel: new Map(),
+    totalFlops,
+    time,
+    selfTime,
+    totalTime: sumOfMeasured(selfTime.subarray(0, own)),
   };
 }
 

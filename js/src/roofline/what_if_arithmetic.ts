@@ -102,6 +102,8 @@ function picked(kernels: Kernels, rows: Int32Array): Kernels {
     bytes: columns(kernels.bytes),
     byLevel: new Map(),
     totalFlops: column(kernels.totalFlops),
+    intensity: kernels.intensity && column(kernels.intensity),
+    rate: kernels.rate && column(kernels.rate),
     selfTime,
     unlinked: kernels.unlinked ? Int32Array.from(rows, (row) => (isUnlinked(kernels, row) ? 1 : 0)) : null,
     totalTime: sumOfMeasured(selfTime),

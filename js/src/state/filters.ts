@@ -1,7 +1,7 @@
 // The filters of a profile: the actions that change them, and the rows that pass.
 
 import { computed, type ReadonlySignal } from "@preact/signals";
-import { probeOf } from "../roofline/bound.ts";
+import { perByte, probeOf } from "../roofline/bound.ts";
 import {
   byFallingTime,
   type Filters,
@@ -143,7 +143,7 @@ function categoriesOf({ category: { values, codes }, selfTime, totalTime }: Kern
 export function boundsOf(kernels: Kernels, roof: Roof | undefined): DictColumn {
   const codes = new Map<string, number>();
   const codeOf = (word: string) => codes.get(word) ?? codes.set(word, codes.size).size - 1;
-  const probe = roof && probeOf(kernels, roof);
+  const probe = roof && probeOf(perByte(kernels), roof);
   const wordOf = (row: number) => {
     if (!probe) return "unknown";
     const { regime, slowest } = probe(row);

@@ -1,7 +1,7 @@
 // Texts about a kernel: the sentence under the chart, the rows of the tooltip, and the label of the gap between the
 // kernel and the roof.
 
-import { type Bound, isUnlinked, judge } from "../roofline/bound.ts";
+import { type Bound, intensityAt, isUnlinked, judge, perByte } from "../roofline/bound.ts";
 import { codeAt, colouringOf } from "../roofline/colouring.ts";
 import { type Operation, operationIn, operationOf } from "../roofline/operations.ts";
 import { bytesAt, CLASSES, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
@@ -36,7 +36,7 @@ export function nameOf(kernels: Kernels, row: number): string {
 export const bindingWord = (answer: string) => strings.binding[answer] ?? answer;
 
 /** If the compute time is at least the memory time, the attainable rate is a peak. Peaks are shown with four digits. */
-export const attainableDigits = ({ computeTime, memoryTime }: Bound) => (computeTime >= memoryTime ? 4 : 3);
+export const attainableDigits = ({ memoryOverCompute }: Bound) => (memoryOverCompute <= 1 ? 4 : 3);
 
 /** Returns the label of a roof lowered by exposed communication. */
 export const exposedText = (fraction: number) => strings.exposed(formatPercent(fraction));
@@ -110,7 +110,9 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
  * kernel was not measured.
  */
 const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
-  (kernels.time[row] as number) > 0 ? roofElsewhere(kernels, roof)?.chip.name : undefined;
+  (kernels.time[row] as number) > 0 || (perByte(kernels).time[row] as number) > 0
+    ? roofElsewhere(kernels, roof)?.chip.name
+    : undefined;
 
 /**
  * Returns the formula min(peak, slope) in numbers, such as "min(989.4 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s
@@ -119,9 +121,8 @@ const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
 function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
   const unit = operationOf(kernels, row, roof.precision);
   const peak = formatQuantity(bound.peak, `${unit}/s`, 4);
-  const flops = kernels.totalFlops[row] as number;
   const slopes = roof.levels.flatMap(({ name, bandwidth }) => {
-    const ai = flops / (bytesAt(kernels, roof.chip, name)[row] as number);
+    const ai = intensityAt(kernels, row, roof.chip, name);
     const slope = `${formatIntensity(ai, 3, `${unit}/B`)} × ${formatQuantity(bandwidth, "B/s", 4)}`;
     return Number.isNaN(ai) ? [] : [roof.levels.length > 1 ? `${name} ${slope}` : slope];
   });
@@ -194,7 +195,7 @@ export function tooltipRows(
   const bound = judge(kernels, roof)(row);
   const unit = operationOf(kernels, row, roof.precision);
   const measured = !Number.isNaN(bound.achieved) || (kernels.time[row] as number) > 0;
-  const seconds = kernels.time[row] as number;
+  const seconds = (kernels.time[row] as number) || Number.NaN;
   const category = textAt(kernels.category, row);
   const rows: TooltipRow[] = [];
   const add = (label: string, value: string | undefined) => value !== undefined && rows.push([label, value]);
@@ -221,8 +222,8 @@ export function tooltipRows(
   add(words.atMost, measured || bound.ai === 0 ? undefined : formatPercent(bound.attainableFraction));
   add(words.boundBy, bindingWord(bound.boundBy));
   add(words.why, bound.regime === "unknown" ? bytesReasonOf(kernels, row, roof) : undefined);
-  if (bound.regime === "memory" && bound.computeTime > 0 && roof.levels.length === 1) {
-    const ratio = bound.memoryTime / bound.computeTime;
+  const ratio = bound.memoryOverCompute;
+  if (bound.regime === "memory" && Number.isFinite(ratio) && roof.levels.length === 1) {
     // The bandwidth is rounded up, because the kernel would not be compute-bound at a bandwidth that is rounded down.
     const least = formatQuantity(roundUp(ratio * bound.slowest.bandwidth, 4), "B/s", 4);
     add(words.flip, `${least} (×${formatSignificant(roundUp(ratio, 3))})`);
@@ -232,8 +233,9 @@ export function tooltipRows(
   const part = isTotal(kernels, row) ? Number.NaN : own / kernels.totalTime;
   const share = Number.isNaN(part) ? "" : ` · ${words.share(formatPercent(part))}`;
   // The rows from here on are less important. If there is little space, the tooltip drops the last rows first.
-  add(words.time, measured ? formatQuantity(seconds, "s") + (own === seconds ? share : "") : undefined);
-  add(words.selfTime, measured && own !== seconds ? formatQuantity(own, "s") + share : undefined);
+  const time = formatQuantity(seconds, "s") + (own === seconds ? share : "");
+  add(words.time, measured ? (Number.isNaN(seconds) ? words.noTime : time) : undefined);
+  add(words.selfTime, measured && own !== seconds && !Number.isNaN(own) ? formatQuantity(own, "s") + share : undefined);
   if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
   add(words.boundTime, formatQuantity(bound.time, "s"));
   add(words.launches, each > 1 ? String(each) : undefined);
@@ -284,7 +286,7 @@ function intensityRows(
   const shown = (ai: number) => formatIntensity(ai, 3, `${unit}/B`);
   if (roof.levels.length === 1) return [[label, shown(bound.ai)]];
   return roof.levels.flatMap(({ name }): TooltipRow[] => {
-    const ai = (kernels.totalFlops[row] as number) / (bytesAt(kernels, roof.chip, name)[row] as number);
+    const ai = intensityAt(kernels, row, roof.chip, name);
     return Number.isNaN(ai) ? [] : [[strings.tooltip.aiAt(name, terms), shown(ai)]];
   });
 }
@@ -292,8 +294,9 @@ function intensityRows(
 /** Returns a row with the achieved rate for each level whose bytes and bandwidth are known. */
 function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] {
   const rows: TooltipRow[] = [];
+  const work = perByte(kernels);
   for (const [level, bandwidth] of roof.bandwidths) {
-    const rate = (bytesAt(kernels, roof.chip, level)[row] as number) / (kernels.time[row] as number);
+    const rate = (bytesAt(work, roof.chip, level)[row] as number) / (work.time[row] as number);
     if (bandwidth === null || !(rate > 0)) continue;
     const percent = formatPercent(rate / bandwidth);
     rows.push([strings.tooltip.bandwidth(level), `${formatQuantity(rate, "B/s")} · ${percent}`]);
@@ -302,7 +305,7 @@ function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] 
 }
 
 function lacksPeakFor(kernels: Kernels, row: number, roof: Roof): string | undefined {
-  for (const [key, column] of kernels.flops) {
+  for (const [key, column] of perByte(kernels).flops) {
     const own = textAt(kernels.precision, row);
     // If FLOPs have no precision, they have the precision of the kernel. If FLOPs have a class, such as "matmul", in
     // place of a precision, they have the precision of the kernel too.

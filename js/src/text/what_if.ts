@@ -1,6 +1,6 @@
 // Texts about a kernel's what-if: the note next to the kernel's point, the sentence, and the row of the tooltip.
 
-import { judge } from "../roofline/bound.ts";
+import { isByRatios, judge } from "../roofline/bound.ts";
 import { operationOf } from "../roofline/operations.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { judgeOf, type Moved, type Moves, totalOf } from "../roofline/what_if_arithmetic.ts";
@@ -108,13 +108,15 @@ export function whatIfRow(whatIfs: KernelWhatIfs | undefined, row: number): Tool
 
 /**
  * Returns which figures of a kernel a what-if can change. If the bound is known and the number of bytes is above zero,
- * a what-if can change the number of bytes. If the kernel was measured, a what-if can change the time.
+ * a what-if can change the number of bytes. If the kernel was measured, a what-if can change the time. A kernel without
+ * FLOPs, bytes and seconds has no figure to change.
  */
 export function possibleWhatIfs(
   kernels: Kernels,
   row: number,
   focus: Roof,
 ): { readonly bytes: boolean; readonly time: boolean } {
+  if (isByRatios(kernels, row)) return { bytes: false, time: false };
   const bound = judge(kernels, judgeOf(kernels, focus))(row);
   const hasPlace = bound.aiOfSlowest > 0 && Number.isFinite(bound.aiOfSlowest);
   return { bytes: hasPlace && bound.regime !== "unknown", time: (kernels.time[row] as number) > 0 };

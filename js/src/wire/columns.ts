@@ -57,6 +57,12 @@ interface KernelMetadata {
    * collective. Only Python recognizes collectives.
    */
   readonly unlinked: Int32Array | null;
+  /**
+   * FLOP per byte of the main memory and FLOP/s of kernels whose FLOPs are unknown: they have a place on the chart, and
+   * no amounts and no seconds. NaN for other kernels. Null if no kernel has a value.
+   */
+  readonly intensity: Float64Array | null;
+  readonly rate: Float64Array | null;
   /** Whether the categories are series, such as runs. */
   readonly series: boolean;
   /**
@@ -113,6 +119,8 @@ export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): 
     selfTime,
     totalTime: sumOfMeasured(selfTime),
     unlinked: null,
+    intensity: null,
+    rate: null,
     series: false,
     same: null,
     extra: new Map(),

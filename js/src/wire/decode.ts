@@ -55,6 +55,8 @@ function decodeColumns({ n, time, self_time, count, unlinked, extra, origin, ...
       selfTime,
     ),
     unlinked: unlinked ? integers(unlinked) : null,
+    intensity: wire.intensity ? floats(wire.intensity) : null,
+    rate: wire.rate ? floats(wire.rate) : null,
     series: wire.series === true,
     same: wire.same ? integers(wire.same) : null,
     short: texts(wire.short),

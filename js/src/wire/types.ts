@@ -135,6 +135,9 @@ export interface WireColumns {
   self_time: DataView | null;
   /** The number of launches of each row; null if every row has one launch. */
   count: DataView | null;
+  /** The ratios of `KernelMetadata`. Missing if no row has one. */
+  intensity?: DataView;
+  rate?: DataView;
   flops: Record<string, DataView>;
   bytes: Record<string, DataView>;
   extra: [name: string, column: WireDictColumn | DataView][];

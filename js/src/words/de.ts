@@ -181,6 +181,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       flip: "rechengebunden ab",
       computeBoundOn: "rechengebunden auf",
       time: "Zeit",
+      noTime: "unbekannt: keine Mengen gegeben",
       selfTime: "eigene Zeit",
       boundTime: "Mindestzeit",
       launches: "Starts",

@@ -168,6 +168,7 @@ export const catalogue = {
       flip: "compute-bound from",
       computeBoundOn: "compute-bound on",
       time: "time",
+      noTime: "unknown: no amounts given",
       selfTime: "self time",
       boundTime: "least time",
       launches: "launches",

@@ -3,9 +3,9 @@
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { VNode } from "preact";
+import { intensityAt } from "../../roofline/bound.ts";
 import { type CrossedLines, type Crossing, crossingsAt } from "../../roofline/crossings.ts";
 import { type Operation, operationOf } from "../../roofline/operations.ts";
-import { bytesAt } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { shortNames } from "../../text/names.ts";
 import { formatFactor } from "../../text/numbers.ts";
@@ -82,9 +82,7 @@ export function roofsAbove(store: Store, row: number): string {
 export function limitsOver(scene: Judged, index: number): RulerLimit[] {
   const { kernels, points, focus } = scene;
   const [row, ai, rate] = [points.row[index] as number, points.x[index] as number, points.y[index] as number];
-  const flops = kernels.totalFlops[row] as number;
-  const aiAt = (level?: string) =>
-    level !== undefined && focus ? flops / (bytesAt(kernels, focus.chip, level)[row] as number) : ai;
+  const aiAt = (level?: string) => (level !== undefined && focus ? intensityAt(kernels, row, focus.chip, level) : ai);
   const unit = operationOf(kernels, row, focus?.precision ?? "");
   const least = isMeasured(points, index) ? 1 : 1 - 1e-9;
   return crossingsAt(scene, aiAt).flatMap((crossing): RulerLimit[] => {

@@ -1,6 +1,6 @@
 // The columns of the table: all possible columns, the shown columns, the exported columns, and the texts of the cells.
 
-import { headroomOf, judge } from "../../roofline/bound.ts";
+import { achievedOf, headroomOf, judge, perByte } from "../../roofline/bound.ts";
 import { commonOperation, type Operation, operationIn, operationOf } from "../../roofline/operations.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
 import { boundsOf } from "../../state/filters.ts";
@@ -127,9 +127,10 @@ function measuredColumns(kernels: Kernels): Column[] {
  * first. The other levels of the file follow.
  */
 function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
-  const { totalFlops, flops, time } = kernels;
+  const { totalFlops, flops } = kernels;
+  const units = perByte(kernels);
   const parts = flops.size > 1 ? [...flops].filter(([key]) => key !== "") : [];
-  const levels = levelsOf(kernels, roof);
+  const levels = levelsOf(units, roof);
   const asked = roof?.precision ?? "";
   const common = commonOperation(kernels, asked);
   const operation = (row: number) => operationOf(kernels, row, asked);
@@ -146,6 +147,8 @@ function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
   };
   const columns = (each: (level: string, bytes: Float64Array, moved: string[]) => Column[]) =>
     levels.flatMap(({ name, bytes, keys }) => each(name, bytes, keys));
+  const amounts = (level: string) =>
+    roof?.chip.memories.has(level) ? bytesAt(kernels, roof.chip, level) : kernels.bytes.get(level);
   return [
     { ...told(own("flops", ["flops"], common), "FLOP", totalFlops), operation },
     ...parts.map(([key, values]) => {
@@ -154,25 +157,26 @@ function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
       const shared = { key: `flops:${key}`, ...texts, ofFile: false, from: [`flops:${key}`] };
       return { ...told(shared, "FLOP", values), operation: () => unit };
     }),
-    ...columns((level, bytes, moved) => [told(head("bytes", level, moved), "B", bytes)]),
+    ...columns((level, _, moved) => {
+      const bytes = amounts(level);
+      return [number(head("bytes", level, moved), "B", (row) => bytes?.[row] ?? Number.NaN)];
+    }),
     ...columns((level, bytes, moved) => [
       {
         ...number(
-          head("ai", level, ["flops", ...moved]),
+          head("ai", level, ["flops", "intensity", ...moved]),
           "FLOP/B",
-          (row) => (totalFlops[row] as number) / (bytes[row] as number),
+          (row) => (units.totalFlops[row] as number) / (bytes[row] as number),
         ),
         operation,
       },
     ]),
     {
-      ...number(own("achieved", ["flops", "time"], common), "FLOP/s", (row) =>
-        over(totalFlops, row, time[row] as number),
-      ),
+      ...number(own("achieved", ["flops", "rate", "time"], common), "FLOP/s", (row) => achievedOf(kernels, row)),
       operation,
     },
     ...columns((level, bytes, moved) => {
-      const rate = (row: number) => over(bytes, row, time[row] as number);
+      const rate = (row: number) => over(bytes, row, units.time[row] as number);
       const bandwidth = roof?.bandwidths.get(level);
       const from = [...moved, "time"];
       return [
@@ -243,7 +247,9 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
     },
     number(own("bound_time", counts), "s", (row) => bound(row).time),
     number(own("utilization", all), "share", (row) => bound(row).utilization),
-    number(own("roof_fraction", all), "share", (row) => bound(row).achieved / bound(row).attainable),
+    number(own("roof_fraction", all), "share", (row) =>
+      bound(row).attainable > 0 ? bound(row).achieved / bound(row).attainable : Number.NaN,
+    ),
     number(own("peak_fraction", ["flops", "time"]), "share", (row) => bound(row).peakFraction),
     number(own("headroom", ["self_time", ...all]), "s", (row) => headroomOf(kernels, row, bound(row).time)),
   ];
@@ -316,20 +322,23 @@ const PLACE_COLUMN = /(?<![a-z])(?:source|program)(?![a-z])/i;
 
 /** Returns the columns shown by default: all except columns that are empty for all kernels. */
 export function usualColumns(columns: readonly Column[], kernels: Kernels, roof: Roof | undefined): Column[] {
-  const isMeasured = kernels.totalTime > 0;
+  const isTimed = kernels.totalTime > 0;
+  const isMeasured = isTimed || kernels.rate !== null;
+  const hasAmounts = !(kernels.intensity || kernels.rate) || kernels.totalFlops.some((flops) => !Number.isNaN(flops));
   const levels = roof ? roof.levels.map(({ name }) => name) : ["main"];
   // The keys are in order of importance, because a narrow table cuts off the last columns.
   const keys = [
-    ...(isMeasured ? ["rank"] : []),
+    ...(isTimed ? ["rank"] : []),
     "name",
-    ...(isMeasured ? ["self_time", "share", "cumulative_share", "utilization", "headroom"] : ["bound_time"]),
+    ...(isTimed ? ["self_time", "share", "cumulative_share"] : []),
+    ...(isMeasured ? ["utilization"] : hasAmounts ? ["bound_time"] : []),
+    ...(isTimed ? ["headroom"] : []),
     "bound_by",
     ...(isMeasured ? ["achieved"] : []),
     "attainable",
     ...(isMeasured ? ["peak_fraction"] : []),
     ...levels.map((level) => `ai:${level}`),
-    "flops",
-    ...levels.map((level) => `bytes:${level}`),
+    ...(hasAmounts ? ["flops", ...levels.map((level) => `bytes:${level}`)] : []),
     ...(kernels.category.values.some(Boolean) ? ["category"] : []),
     ...columns.filter(({ key, ofFile }) => ofFile && PLACE_COLUMN.test(key)).map(({ key }) => key),
   ];
@@ -364,12 +373,12 @@ const NEEDED = /^(?:name|category|precision|count|time|self_time|flops|flops:.*|
 
 /**
  * Returns the columns of an export. The shown columns come first. The columns that Python needs to read the file again
- * follow. The last two columns are the roof's chip and the chip that the kernels ran on.
+ * follow. The last columns are the kernels' ratios, the roof's chip and the chip that the kernels ran on.
  */
 export function exportedColumns(
   columns: readonly Column[],
   shown: readonly Column[],
-  { flops, chip }: Kernels,
+  { flops, chip, intensity, rate }: Kernels,
   roof: Roof | undefined,
 ): CsvColumn[] {
   const isNeeded = ({ key, ofFile }: Column) => (ofFile ? SHAPE_COLUMN.test(key) || key === RAN : NEEDED.test(key));
@@ -377,7 +386,11 @@ export function exportedColumns(
     [JUDGING, roof?.chip.name],
     [RAN, chip?.name],
   ] as const;
-  const ours = chips.flatMap(([key, name]) => (name === undefined ? [] : [{ key, at: () => name }]));
+  const ratios = Object.entries({ intensity, rate });
+  const ours: CsvColumn[] = [
+    ...ratios.flatMap(([key, column]) => (column ? [{ key, at: (row: number) => column[row] as number }] : [])),
+    ...chips.flatMap(([key, name]) => (name === undefined ? [] : [{ key, at: () => name }])),
+  ];
   const plain = flops.get("");
   const all = [...shown, ...columns.filter((column) => isNeeded(column) && !shown.includes(column))];
   const told = all.flatMap((column): CsvColumn[] => {
