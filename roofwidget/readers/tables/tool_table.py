@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget import units
+from roofwidget.kernels.column_meanings import CHIP
 from roofwidget.kernels.columns import Floats
-from roofwidget.kernels.dataframes import Dialect, Field, TableColumns, kernels_arguments
+from roofwidget.kernels.table_fields import Dialect, Field, TableColumns, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
@@ -141,6 +142,8 @@ class ToolTable:
         Why the table has no kernels, and what to read instead; empty if it has kernels.
     short
         Which rows may end early; see `read_table`.
+    uncounted
+        Fields that the tool writes as 0 together where it does not count them.
     """
 
     tool: str
@@ -152,6 +155,7 @@ class ToolTable:
     has_unit_row: bool = False
     refusal: str = ""
     short: CellTest | None = None
+    uncounted: Collection[str] = ()
 
     def is_header(self, names: Sequence[str]) -> bool:
         """Return whether these are the headers of such a table.
@@ -182,7 +186,8 @@ class ToolTable:
         """
         if not self.is_header(names):
             return None
-        return Dialect(self.tool, {key: column for key, (column, _) in self._found(names, row_units).items()})
+        fields = {key: column for key, (column, _) in self._found(names, row_units).items()}
+        return Dialect(self.tool, fields, self.uncounted)
 
     def units_in_cells(self, names: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Return the columns whose cells have units: the quantity, and the unit of cells without one."""
@@ -367,8 +372,12 @@ def read_columns(source: Source, table: ToolTable) -> TextColumns:
     return columns
 
 
-def arguments(given: TableColumns, table: ToolTable, source: str) -> dict[str, Any]:
+def arguments(
+    given: TableColumns, table: ToolTable, source: str, own: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the arguments of `Kernels` for a tool's table, without the rows that are not kernels.
+
+    `own` has the columns that the user named.
 
     Raises
     ------
@@ -380,13 +389,15 @@ def arguments(given: TableColumns, table: ToolTable, source: str) -> dict[str, A
         raise ProfileError(
             source, f"the table of {table.tool} has no column of names, or none of FLOPs, bytes or seconds"
         )
-    keep, warnings = _kept(given, table, source)
-    result = kernels_arguments(KeptRows(given, keep), dialect)
+    if own:
+        dialect = with_own(dialect, own, given.names)
+    keep, warnings = _kept(given, table, dialect.fields["name"].column, source)
+    result = kernels_arguments(KeptRows(given, keep), dialect, is_chip_asked=CHIP in (own or {}))
     result["warnings"] = [*table.notes, *warnings, *result["warnings"]]
     return result
 
 
-def _kept(given: TableColumns, table: ToolTable, source: str) -> tuple[npt.NDArray[np.intp], list[str]]:
+def _kept(given: TableColumns, table: ToolTable, names: str, source: str) -> tuple[npt.NDArray[np.intp], list[str]]:
     """Return the rows that are kernels, and a warning for each kind of others."""
     keep = np.array([True]) if table.keeps is None else table.keeps(given)
     counts: dict[str, int] = {}
@@ -399,8 +410,7 @@ def _kept(given: TableColumns, table: ToolTable, source: str) -> tuple[npt.NDArr
         is_out = np.array([told[word] for word in words], dtype=np.bool_) & keep
         keep = keep & ~is_out
         counts[rule.what] = counts.get(rule.what, 0) + int(is_out.sum())
-    first = given.words(given.names[0])
-    rows = np.flatnonzero(np.broadcast_to(keep, len(first)))
+    rows = np.flatnonzero(np.broadcast_to(keep, len(given.words(names))))
     if not len(rows):
         raise ProfileError(source, f"no row is a kernel of a device: all rows are {' or '.join(counts) or 'totals'}")
     return rows, [f"{n:,} row{'' if n == 1 else 's'} left out: {what}" for what, n in counts.items() if n]
