@@ -461,7 +461,7 @@ def meaning(column: str, unit: str = "") -> Meaning | None:
             return Meaning(column, field)
     if words:
         return _of_words(column, words, found, is_stated=is_stated)
-    if found is None:
+    if found is None or column.casefold() == "b":
         return None
     # A column "MB" may be the memory that a kernel occupies, and a column "s" may be anything.
     is_unclear = not found.text or found.field == "bytes" or column.strip().casefold() == "s"
@@ -550,7 +550,7 @@ _VAGUE: Final = frozenset({"work", "speed", "throughput", "leistung", "compute",
 
 def _parts(column: str, row_unit: str) -> tuple[list[str], Unit | None, bool]:
     """Return the words of a header in lower case, its unit if we know it, and whether a unit is stated at all."""
-    text = column.strip().lstrip("#").strip()
+    text = re.sub(r"\s*/\s*", "/", column.strip().lstrip("#").strip())
     is_word = text != "FLOPS" and text.casefold() in _NOUNS_LIKE_UNITS
     if not is_word and (whole := unit_of(text.strip("[]()").replace("_", " "))) is not None:
         return [], whole, True
@@ -581,8 +581,8 @@ _DESCRIBING_IN_BRACKETS: Final = _DESCRIBING | _AVERAGE | _LEVELS | {"fp64", "fp
 # "Runtime in ms", "Time/ms", "GFLOP per s", "duration_ns", "TotalDurationNs".
 _UNIT_AT_END: Final = (
     re.compile(r"(?P<stem>.+?)\s*,?\s+in\s+(?P<unit>\S.*)", re.IGNORECASE),
-    re.compile(r"(?P<stem>.*[^\W_])\s*/\s*(?P<unit>[^/\s]+(?:/[^/\s]+)?)"),
     re.compile(r"(?P<stem>.*?)[\s_.,:;-]+(?P<unit>[^\s_]+[\s_]per[\s_][^\s_]+|[^\s_.,:;-]+)", re.IGNORECASE),
+    re.compile(r"(?P<stem>.*?[^\W_])/(?P<unit>[^/\s]+(?:/[^/\s]+)?)"),
     re.compile(r"(?P<stem>.*[a-z])(?P<unit>Ns|Us|Ms|Sec|Seconds)"),
 )
 
@@ -674,12 +674,11 @@ def lacking(names: Sequence[str], known: Collection[str], texts: Collection[str]
     """
     what = [] if "name" in known else ["names"]
     stems = {key.partition(":")[0] for key in known}
-    if not stems & BASE_UNITS.keys():
+    if not stems & {"flops", "bytes", "time", "self_time"}:
         what.append("FLOPs, bytes or seconds")
     shown = listed(names[:_MAX_SHOWN_COLUMNS]) + (f" (of {len(names)})" if len(names) > _MAX_SHOWN_COLUMNS else "")
-    call = {} if "name" in known else {"name": repr(_name_column(names, texts))}
-    if not call.get("name", "'"):
-        del call["name"]
+    name = "" if "name" in known else _name_column(names, texts)
+    call = {"name": repr(name)} if name else {}
     asked: dict[str, Meaning] = {}
     for one in filter(None, map(meaning, names)):
         is_text = texts is not None and one.column in texts

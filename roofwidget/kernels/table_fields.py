@@ -131,7 +131,8 @@ def found_in(names: Sequence[str], row_units: Mapping[str, str] | None = None) -
     by_words = Dialect("plain", _fields([one for one in certain if not one.is_bare]))
     found = Dialect("plain", _fields(certain))
     # Units alone do not make a table: "op,ms" may be anything.
-    if not (by_words.is_enough or found.is_point or _are_coordinates(found, meanings)):
+    is_table = found.is_enough and bool(by_words.stems & BASE_UNITS.keys())
+    if not (is_table or found.is_point or _are_coordinates(found, meanings)):
         found, certain = by_words, [one for one in certain if not one.is_bare]
     fields = dict(found.fields)
     asked = [one for one in meanings if one.doubt]
@@ -370,18 +371,18 @@ class _Amounts:
     def _fill(self) -> None:
         """Compute what is unknown from what is known, once."""
         time = self._unknown() if self.time is None else self.time
-        time = self._filled("time", time, _quotient(self.total_flops, self.total_rate), "flops", *self._keys_of_rates())
+        time = self._filled("time", time, _quotient(self.total_flops, self.total_rate), "flops", *self.keys_of_rates())
         for level, bandwidth in self.bandwidths.items():
             if level in self.bytes:
-                key = self._key(BANDWIDTH, level)
+                key = self.key_of(BANDWIDTH, level)
                 time = self._filled("time", time, _quotient(self.bytes[level], bandwidth), f"bytes:{level}", key)
         self.time = None if self.time is None and np.isnan(time).all() else time
         for precision, rate in self.rates.items():
-            self._complete("flops", self.flops, precision, rate * time, self._key("rate", precision), "time")
+            self._complete("flops", self.flops, precision, rate * time, self.key_of("rate", precision), "time")
         for level, bandwidth in self.bandwidths.items():
-            self._complete("bytes", self.bytes, level, bandwidth * time, self._key(BANDWIDTH, level), "time")
+            self._complete("bytes", self.bytes, level, bandwidth * time, self.key_of(BANDWIDTH, level), "time")
         for level, intensity in self.intensities.items():
-            key = self._key("intensity", level)
+            key = self.key_of("intensity", level)
             if level in self.bytes:
                 crossed = np.where(np.isnan(self.total_flops), intensity * self.bytes[level], np.nan)
                 self._complete("flops", self.flops, ASKED_PRECISION, crossed, key, "bytes")
@@ -393,24 +394,25 @@ class _Amounts:
         bandwidth = self.bandwidths.get(self.main)
         if bandwidth is None:
             return
-        key, is_unknown = self._key(BANDWIDTH, self.main), np.isnan(self.total_flops)
+        key, is_unknown = self.key_of(BANDWIDTH, self.main), np.isnan(self.total_flops)
         ratio = np.where(is_unknown, _quotient(self.total_rate, bandwidth), np.nan)
-        self._complete("intensity", self.intensities, self.main, ratio, *self._keys_of_rates(), key)
+        self._complete("intensity", self.intensities, self.main, ratio, *self.keys_of_rates(), key)
         rate = np.where(is_unknown, self.intensities.get(self.main, self._unknown()) * bandwidth, np.nan)
-        self._complete("rate", self.rates, ASKED_PRECISION, rate, self._key("intensity", self.main), key)
+        self._complete("rate", self.rates, ASKED_PRECISION, rate, self.key_of("intensity", self.main), key)
 
     def _unknown(self) -> Floats:
         return np.full(len(self._rows), np.nan)
 
-    def _key(self, ratio: str, part: str) -> str:
+    def key_of(self, ratio: str, part: str) -> str:
         """Return the key of the field that has a ratio; `ratio` if the ratio was computed."""
         stem = {"rate": "flops", BANDWIDTH: "bytes"}.get(ratio, "")
         given = [key for key in (f"{ratio}:{part}", ratio) if key in self._fields]
         as_amount = [key for key in (f"{stem}:{part}", stem) if key in self._fields and _is_rate(self._fields[key])]
         return next(iter([*given, *as_amount]), ratio)
 
-    def _keys_of_rates(self) -> list[str]:
-        return [self._key("rate", precision) for precision in self.rates]
+    def keys_of_rates(self) -> list[str]:
+        """Return the keys of the fields that have rates."""
+        return [self.key_of("rate", precision) for precision in self.rates]
 
     def _filled(self, name: str, known: Floats, more: Floats, *keys: str) -> Floats:
         """Return `known`, and `more` where it is unknown. Note which fields `more` comes from."""
@@ -663,7 +665,8 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
     if dialect.uncounted:
         warnings += _forget_uncounted(amounts, dialect)
     ratios = _ratios_kept(amounts)
-    amounts.used |= {key for key in dialect.fields if key.partition(":")[0] in ratios}
+    amounts.used |= {amounts.key_of("intensity", amounts.main)} if "intensity" in ratios else set()
+    amounts.used |= set(amounts.keys_of_rates()) if "rate" in ratios else set()
     chip, more_warnings = _chip_of_column(given, dialect.fields.get(CHIP), rows, is_asked=is_chip_asked)
     used = {
         field.column

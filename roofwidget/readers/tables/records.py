@@ -43,7 +43,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.column_meanings import CHIP, lacking, meaning, no_column, take_units, unit_in
+from roofwidget.kernels.column_meanings import CHIP, is_unit, lacking, meaning, no_column, take_units, unit_in
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame
 from roofwidget.kernels.table import Kernels
@@ -281,7 +281,10 @@ def _may_be_records(text: str) -> bool:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    return len(cells) <= MAX_COLUMNS and (tool_table(cells) is not None or found_in(cells).is_enough)
+    # A row of units whose first cell is empty is no header.
+    if len(cells) > MAX_COLUMNS or (cells and not cells[0] and all(map(is_unit, filter(None, cells)))):
+        return False
+    return tool_table(cells) is not None or found_in(cells).is_enough
 
 
 def _has_units(seen: Mapping[str, str], row_units: Mapping[str, str]) -> bool:
