@@ -347,7 +347,7 @@ def take_units(columns: dict[str, Any], names: Iterable[str], numbers: Numbers) 
     found: dict[str, str] = {}
     for name in names:
         cells = columns[name]
-        if isinstance(cells, np.ndarray) or meaning(name) is None:
+        if isinstance(cells, np.ndarray) or not may_have_units(name):
             continue
         first = next((cell for cell in cells if isinstance(cell, str) and cell.strip().casefold() not in _EMPTY), "")
         if not _NUMBER_AND_UNIT.fullmatch(first.strip()):
@@ -356,6 +356,18 @@ def take_units(columns: dict[str, Any], names: Iterable[str], numbers: Numbers) 
         if taken is not None:
             columns[name], found[name] = taken
     return found
+
+
+def may_have_units(column: str) -> bool:
+    """Return whether the cells of a column may have units, judged by its header.
+
+    Examples
+    --------
+    >>> may_have_units("Throughput"), may_have_units("kernel"), may_have_units("comment")
+    (True, False, False)
+    """
+    meant = (meaning(column, unit) for unit in BASE_UNITS.values())
+    return any(one is not None and one.field in BASE_UNITS and one.doubt != "words" for one in meant)
 
 
 def unit_in(cell: str) -> str:
@@ -566,7 +578,8 @@ def _parts(column: str, row_unit: str) -> tuple[list[str], Unit | None, bool]:
                 return _words(rest), None, True
     for pattern in _UNIT_AT_END:
         found = pattern.fullmatch(text)
-        if found and found["unit"].casefold() not in _NOUNS_LIKE_UNITS:
+        # "DRAM bytes" has a noun at its end, "Work in FLOP" a unit.
+        if found and (found["mark"] or found["unit"].casefold() not in _NOUNS_LIKE_UNITS):
             unit = unit_of(found["unit"].replace("_", " "))
             if unit is not None:
                 return _words(found["stem"]), unit, True
@@ -580,10 +593,10 @@ _FOR_LAUNCH: Final = re.compile(rf"([^/]+?)\s*/\s*{_LAUNCH}")
 _DESCRIBING_IN_BRACKETS: Final = _DESCRIBING | _AVERAGE | _LEVELS | {"fp64", "fp32", "fp16", "double", "single"}
 # "Runtime in ms", "Time/ms", "GFLOP per s", "duration_ns", "TotalDurationNs".
 _UNIT_AT_END: Final = (
-    re.compile(r"(?P<stem>.+?)\s*,?\s+in\s+(?P<unit>\S.*)", re.IGNORECASE),
-    re.compile(r"(?P<stem>.*?)[\s_.,:;-]+(?P<unit>[^\s_]+[\s_]per[\s_][^\s_]+|[^\s_.,:;-]+)", re.IGNORECASE),
-    re.compile(r"(?P<stem>.*?[^\W_])/(?P<unit>[^/\s]+(?:/[^/\s]+)?)"),
-    re.compile(r"(?P<stem>.*[a-z])(?P<unit>Ns|Us|Ms|Sec|Seconds)"),
+    re.compile(r"(?P<stem>.+?)\s*,?\s+(?P<mark>in)\s+(?P<unit>\S.*)", re.IGNORECASE),
+    re.compile(r"(?P<stem>.*?)(?P<mark>)[\s_.,:;-]+(?P<unit>[^\s_]+[\s_]per[\s_][^\s_]+|[^\s_.,:;-]+)", re.IGNORECASE),
+    re.compile(r"(?P<stem>.*?[^\W_])(?P<mark>/)(?P<unit>[^/\s]+(?:/[^/\s]+)?)"),
+    re.compile(r"(?P<stem>.*[a-z])(?P<mark>)(?P<unit>Ns|Us|Ms|Sec|Seconds)"),
 )
 
 

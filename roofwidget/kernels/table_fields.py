@@ -145,10 +145,10 @@ def found_in(names: Sequence[str], row_units: Mapping[str, str] | None = None) -
 
 
 def _are_coordinates(found: Dialect, meanings: Sequence[Meaning]) -> bool:
-    """Return whether "GFLOPS" can only be a rate: beside an intensity or a bandwidth, in a table without amounts."""
-    has_amount = any(one.field in {"time", "flops", "bytes"} and one.doubt != "rate" for one in meanings)
+    """Return whether "GFLOPS" is the second coordinate of a roofline: beside an intensity, in a table without amounts."""
+    has_amount = any(one.field in {"time", "flops", "bytes", BANDWIDTH} and one.doubt != "rate" for one in meanings)
     may_be_rate = any(one.doubt == "rate" for one in meanings)
-    return may_be_rate and not has_amount and "rate" not in found.stems and bool({"intensity", BANDWIDTH} & found.stems)
+    return may_be_rate and not has_amount and "rate" not in found.stems and "intensity" in found.stems
 
 
 def _fields(meanings: Iterable[Meaning]) -> dict[str, Field]:
@@ -345,11 +345,12 @@ class _Amounts:
     def _name_main_level(self) -> None:
         """Give plain numbers of the main memory the name that other columns give it."""
         columns = (self.bytes, self.bandwidths, self.intensities)
-        outside = {level for one in columns for level in one if level != MAIN_LEVEL and is_off_chip(level)}
-        if len(outside) == 1:
+        names = [[level for level in one if level != MAIN_LEVEL and is_off_chip(level)] for one in columns]
+        outside = names[0] or [*names[1], *names[2]]
+        if len(set(outside)) == 1:
             for one in columns:
-                if MAIN_LEVEL in one and not outside & one.keys():
-                    one[outside.copy().pop()] = one.pop(MAIN_LEVEL)
+                if MAIN_LEVEL in one and outside[0] not in one:
+                    one[outside[0]] = one.pop(MAIN_LEVEL)
 
     @property
     def main(self) -> str:

@@ -38,7 +38,7 @@ UNITS: Final[dict[str, dict[float, list[str]]]] = {
 WORDS: Final = {
     "time": ["time", "Time", "Total Time", "duration", "Runtime", "latency", "Kernel Time", "elapsed time", "Laufzeit"],
     "flops": ["flops", "FLOPs", "Total FLOPs", "flop count", "Work"],
-    "bytes": ["bytes", "Bytes Moved", "Data Moved", "traffic", "DRAM bytes", "HBM traffic", "Data Volume"],
+    "bytes": ["bytes", "Bytes Moved", "Data Moved", "traffic", "DRAM bytes", "Data Volume"],
     "rate": ["Performance", "Perf", "rate", "Throughput", "Achieved performance", "Rechenleistung"],
     "bandwidth": ["Bandwidth", "BW", "DRAM bandwidth", "Memory BW", "Bandbreite"],
     "intensity": ["AI", "OI", "Arithmetic Intensity", "Operational Intensity", "DRAM AI", "intensity"],
@@ -47,17 +47,32 @@ WORDS: Final = {
 IN_BASE_UNITS: Final = {
     "time": ["time", "Time", "Total Time"],
     "flops": ["flops", "FLOPs", "Total FLOPs", "flop count"],
-    "bytes": ["bytes", "Bytes Moved", "Data Moved", "traffic", "DRAM bytes", "HBM traffic"],
+    "bytes": ["bytes", "Bytes Moved", "Data Moved", "traffic", "DRAM bytes"],
     "intensity": WORDS["intensity"],
 }
 # Words that are a count to one author and a rate to the next.
 UNCLEAR: Final = {1e6: ["MFLOPS", "mflops"], 1e9: ["GFLOPS", "GFLOPs", "measured_gflops"], 1e12: ["TFLOPS", "tflops"]}
 NAMES: Final = ["name", "kernel", "Kernel Name", "op", "Operation", "layer", "Function", "benchmark", "KernelName"]
 OTHERS: Final = {
-    **{"ID": "7", "speedup": "3.5", "% of peak": "45", "Time (%)": "12.5", "Min (ns)": "3", "max_time_us": "99"},
-    **{"StdDev (ns)": "4", "memory (MB)": "512", "Grid Size": "1024", "Registers": "64", "start (ns)": "1000"},
-    **{"Peak GFLOP/s": "9999", "energy (J)": "5", "utilization": "0.5", "stream": "7", "Shared Memory (kB)": "48"},
-    **{"median time (ms)": "8", "L2 hit rate": "0.3", "comment": "fine"},
+    "ID": "7",
+    "speedup": "3.5",
+    "% of peak": "45",
+    "Time (%)": "12.5",
+    "Min (ns)": "3",
+    "max_time_us": "99",
+    "StdDev (ns)": "4",
+    "memory (MB)": "512",
+    "Grid Size": "1024",
+    "Registers": "64",
+    "start (ns)": "1000",
+    "Peak GFLOP/s": "9999",
+    "energy (J)": "5",
+    "utilization": "0.5",
+    "stream": "7",
+    "Shared Memory (kB)": "48",
+    "median time (ms)": "8",
+    "L2 hit rate": "0.3",
+    "comment": "fine",
 }
 
 
@@ -93,27 +108,35 @@ def made(random: Random) -> Table:
     truth["bandwidth"] = truth["bytes"] / truth["time"]
     truth["intensity"] = truth["flops"] / truth["bytes"]
     has_row, is_german = random.random() < 0.2, random.random() < 0.2
+    # Beside an intensity and without amounts such a word is the second coordinate of a roofline.
     columns, names = [], []
     if random.random() < 0.9:
         names = [f"k{row}" for row in range(n)]
         columns.append(Column(random.choice(NAMES), "", names))
-    for quantity in random.sample(list(UNITS), random.randint(1, 4)):
-        columns.append(written(random, quantity, truth[quantity], has_row=has_row))
+    quantities = random.sample(list(UNITS), random.randint(1, 4))
+    are_coordinates = "intensity" in quantities and not {"time", "bytes", "bandwidth", "rate"}.intersection(quantities)
+    for quantity in quantities:
+        may_be_unclear = quantity == "rate" or (quantity == "flops" and not are_coordinates)
+        columns.append(written(random, quantity, truth[quantity], has_row=has_row, may_be_unclear=may_be_unclear))
     for header in random.sample(list(OTHERS), random.randint(0, 3)):
         columns.append(Column(header, "", [OTHERS[header]] * n))
-    columns = list({column.header.casefold(): column for column in columns}.values())
+    if len({column.header.casefold() for column in columns}) < len(columns):
+        return made(random)
     random.shuffle(columns)
     rows = [[column.header for column in columns], *zip(*(column.cells for column in columns), strict=True)]
-    if has_row:
+    if any(column.row_unit for column in columns):
         rows.insert(1, [column.row_unit for column in columns])
     mark = ";" if is_german else random.choice(",;\t")
-    texts = [[cell.replace(".", ",") if is_german and row and cell[:1].isdigit() else cell for cell in cells] for row, cells in enumerate(rows)]
+    texts = [
+        [cell.replace(".", ",") if is_german and row and cell[:1].isdigit() else cell for cell in cells]
+        for row, cells in enumerate(rows)
+    ]
     return Table("\n".join(mark.join(cells) for cells in texts) + "\n", truth, columns, names)
 
 
-def written(random: Random, quantity: str, values: Any, *, has_row: bool) -> Column:
+def written(random: Random, quantity: str, values: Any, *, has_row: bool, may_be_unclear: bool) -> Column:
     """Return a column of a quantity: the unit in the header, the row of units, each cell, or nowhere."""
-    if quantity in {"flops", "rate"} and random.random() < 0.25:
+    if may_be_unclear and random.random() < 0.25:
         scale = random.choice(list(UNCLEAR))
         return Column(random.choice(UNCLEAR[scale]), "", shown(values / scale), quantity, is_clear=False)
     scale = random.choice(list(UNITS[quantity]))
@@ -148,8 +171,11 @@ def check(table: Table, kernels: rw.Kernels) -> None:
     """Raise an AssertionError if a number is neither the truth nor unknown, or a name is another."""
     assert kernels.names.tolist() == (table.names or [f"row {row + 1}" for row in range(len(kernels))])
     found = {
-        **{"flops": kernels.flops, "bytes": kernels.bytes, "time": kernels.time},
-        **{"intensity": kernels.arithmetic_intensity, "rate": kernels.achieved},
+        "flops": kernels.flops,
+        "bytes": kernels.bytes,
+        "time": kernels.time,
+        "intensity": kernels.arithmetic_intensity,
+        "rate": kernels.achieved,
     }
     for quantity, numbers in found.items():
         known = ~np.isnan(numbers)
@@ -180,7 +206,7 @@ def is_for(table: Table, columns: dict[str, Any]) -> bool:
     """Return whether a proposed answer is the one of this table: a count for a count, a rate for a rate."""
     quantities = {column.header: column.quantity for column in table.columns}
     for field, given in columns.items():
-        if field != "name" and quantities[given[0]] in {"flops", "rate"} and not given[1].startswith("\u2026"):
+        if field != "name" and quantities.get(given[0]) in {"flops", "rate"} and not given[1].startswith("\u2026"):
             if given[1].endswith("/s") != (quantities[given[0]] == "rate"):
                 return False
     return True
@@ -190,7 +216,7 @@ def obeyed(table: Table, message: str) -> int:
     """Read the table again with each answer that a message proposes, and return how many were read."""
     read = 0
     for columns in filter(lambda columns: is_for(table, columns), advice(message)):
-        headers = {column.header for column in table.columns}
+        headers = {column.header for column in table.columns} | {"\u2026"}
         assert {given if isinstance(given, str) else given[0] for given in columns.values()} <= headers
         try:
             kernels = rw.read(table.text.encode(), columns=columns)

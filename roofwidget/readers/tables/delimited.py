@@ -706,7 +706,7 @@ def are_units(cells: Sequence[str]) -> bool:
     if not any(cells) or any(map(notation.is_number, cells)):
         return False
     filled = [cell for cell in cells if cell.strip()]
-    return not cells[0].strip() or (len(filled) > 1 and all(map(is_unit, filled)))
+    return not cells[0].strip() or all(map(is_unit, filled))
 
 
 # -- what looks like a header, for messages ------------------------------------------------------------------------

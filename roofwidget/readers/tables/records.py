@@ -43,7 +43,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.column_meanings import CHIP, is_unit, lacking, meaning, no_column, take_units, unit_in
+from roofwidget.kernels.column_meanings import CHIP, lacking, may_have_units, no_column, take_units, unit_in
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame
 from roofwidget.kernels.table import Kernels
@@ -134,16 +134,22 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
 
 def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
     """Return the table whose header has the wanted columns; if none are wanted, the table with known column names."""
+    seen, row_units = columns_of_text(source)
+    # A row of units looks like a header too.
+    is_seen = not wanted and _has_units(seen, row_units)
     try:
         found = read_table(
             source,
-            header=lambda cells: set(wanted) <= set(map(unguarded, cells)) if wanted else _is_header(cells),
+            header=lambda cells: (
+                list(cells) == list(seen)
+                if is_seen
+                else set(wanted) <= set(map(unguarded, cells))
+                if wanted
+                else _is_header(cells)
+            ),
             strict=True,
         )
     except NoHeaderError:
-        seen, row_units = columns_of_text(source)
-        if not wanted and _has_units(seen, row_units):
-            return read_table(source, header=lambda cells: list(cells) == list(seen), strict=True)
         if not seen:
             raise
         missing = [column for column in wanted if column not in seen]
@@ -200,9 +206,10 @@ class _Read:
         self.skipped = read.skipped
         self.units = {name: read.units.get(column, "") for name, column in self._columns.items()} if read.units else {}
         self._taken: dict[str, Any] = {}
-        if len(self.names) <= _MAX_COLUMNS_WITH_UNITS and not self.units:
-            self._taken = {name: read.texts(self._columns[name]) for name in self.names if meaning(name) is not None}
-            self.units = take_units(self._taken, self._taken, self._numbers_of)
+        if len(self.names) <= _MAX_COLUMNS_WITH_UNITS:
+            asked = [name for name in self.names if not self.units.get(name) and may_have_units(name)]
+            self._taken = {name: read.texts(self._columns[name]) for name in asked}
+            self.units |= take_units(self._taken, asked, self._numbers_of)
 
     def _numbers_of(self, texts: Sequence[str]) -> tuple[Floats, int | None]:
         mark = self._read.decimal
@@ -281,8 +288,7 @@ def _may_be_records(text: str) -> bool:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    # A row of units whose first cell is empty is no header.
-    if len(cells) > MAX_COLUMNS or (cells and not cells[0] and all(map(is_unit, filter(None, cells)))):
+    if len(cells) > MAX_COLUMNS:
         return False
     return tool_table(cells) is not None or found_in(cells).is_enough
 
