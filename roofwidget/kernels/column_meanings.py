@@ -43,11 +43,14 @@ def _phrases(text: str) -> frozenset[str]:
     return frozenset(phrase.strip() for phrase in text.split(","))
 
 
-# The first phrase that a table has is the column of names.
-_NAMES: Final = (
-    *("name", "kernel name", "kernel", "demangled name", "op name", "operation name", "operation", "operator", "op"),
-    *("layer name", "layer", "function name", "function", "function call sites and loops", "routine", "region"),
-    *("benchmark name", "benchmark", "loop", "application", "app", "algorithm"),
+_NAMES: Final = _phrases(
+    "name, kernel name, kernel, demangled name, op name, operation name, operation, operator, op, layer name, layer,"
+    "region"
+)
+# Used as names if no column has a word above: a table of a suite may have "benchmark" beside "kernel".
+_OTHER_NAMES: Final = _phrases(
+    "function name, function, function call sites and loops, routine, benchmark name, benchmark, loop, application, app,"
+    "algorithm"
 )
 _TEXTS: Final[Mapping[str, frozenset[str]]] = {
     "precision": _phrases("precision, dtype, data type"),
@@ -319,7 +322,9 @@ def is_unit(text: str) -> bool:
     return bare.casefold() in _OTHER_UNITS or unit_of(bare) is not None
 
 
-_NUMBER_AND_UNIT: Final = re.compile(r"(?P<number>[-+]?[\d.,'’  ]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\d\s.,].*)")
+_NUMBER_AND_UNIT: Final = re.compile(
+    r"(?P<number>[-+]?[\d.,'\u2019\u00a0\u202f]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\d\s.,].*)"
+)
 _EMPTY: Final = frozenset({"", "-", "--", "n/a", "na", "nan", "none", "null"})
 Numbers: TypeAlias = Callable[[Sequence[str]], tuple[Floats, int | None]]
 
@@ -422,7 +427,7 @@ class Meaning:
     per_launch
         Whether the number is that of one launch.
     is_bare
-        Whether the header is a unit and has no other word.
+        Whether the header is a unit and has no other word, or is a word that other columns of names go before.
     """
 
     column: str
@@ -468,9 +473,13 @@ def meaning(column: str, unit: str = "") -> Meaning | None:
     words, found, is_stated = _parts(column, unit)
     phrase = " ".join(words)
     if not is_stated:
-        field = "name" if phrase in _NAMES else next((one for one, known in _TEXTS.items() if phrase in known), None)
+        field = (
+            "name"
+            if phrase in _NAMES | _OTHER_NAMES
+            else next((one for one, known in _TEXTS.items() if phrase in known), None)
+        )
         if field is not None:
-            return Meaning(column, field)
+            return Meaning(column, field, is_bare=phrase in _OTHER_NAMES)
     if words:
         return _of_words(column, words, found, is_stated=is_stated)
     if found is None or column.casefold() == "b":
@@ -668,7 +677,12 @@ def _fill_in(asked: Iterable[Meaning]) -> str:
     return f" with its unit ({' or '.join(_SOME_UNITS[field] for field in fields)}) for '{_UNKNOWN}'"
 
 
-def lacking(names: Sequence[str], known: Collection[str], texts: Collection[str] | None = None) -> str:
+def lacking(
+    names: Sequence[str],
+    known: Collection[str],
+    texts: Collection[str] | None = None,
+    row_units: Mapping[str, str] | None = None,
+) -> str:
     """Return the error message for a table without the needed columns. It lists the columns and says how to name them.
 
     Parameters
@@ -679,6 +693,8 @@ def lacking(names: Sequence[str], known: Collection[str], texts: Collection[str]
         The fields that are found.
     texts
         The columns whose cells are texts; None if that is not known.
+    row_units
+        Units by column that a row of units or the cells give.
 
     Examples
     --------
@@ -693,7 +709,8 @@ def lacking(names: Sequence[str], known: Collection[str], texts: Collection[str]
     name = "" if "name" in known else _name_column(names, texts)
     call = {"name": repr(name)} if name else {}
     asked: dict[str, Meaning] = {}
-    for one in filter(None, map(meaning, names)):
+    meanings = (meaning(name, (row_units or {}).get(name, "")) for name in names)
+    for one in filter(None, meanings):
         is_text = texts is not None and one.column in texts
         if one.field in BASE_UNITS and one.field not in stems and not is_text and not one.per_launch:
             asked.setdefault(one.keyword, one)

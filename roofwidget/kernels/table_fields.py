@@ -128,12 +128,12 @@ def found_in(names: Sequence[str], row_units: Mapping[str, str] | None = None) -
     meanings = [replace(one, doubt="words") if one.per_launch and not is_counted else one for one in meanings]
     certain = [one for one in meanings if not one.doubt]
     certain.sort(key=lambda one: (one.column.casefold() != one.key.casefold(), one.is_bare, one.per_launch))
-    by_words = Dialect("plain", _fields([one for one in certain if not one.is_bare]))
+    by_words = Dialect("plain", _fields([one for one in certain if not one.is_bare or one.key == "name"]))
     found = Dialect("plain", _fields(certain))
     # Units alone do not make a table: "op,ms" may be anything.
     is_table = found.is_enough and bool(by_words.stems & BASE_UNITS.keys())
     if not (is_table or found.is_point or _are_coordinates(found, meanings)):
-        found, certain = by_words, [one for one in certain if not one.is_bare]
+        found, certain = by_words, [one for one in certain if not one.is_bare or one.key == "name"]
     fields = dict(found.fields)
     asked = [one for one in meanings if one.doubt]
     if _are_coordinates(found, meanings):
@@ -145,7 +145,7 @@ def found_in(names: Sequence[str], row_units: Mapping[str, str] | None = None) -
 
 
 def _are_coordinates(found: Dialect, meanings: Sequence[Meaning]) -> bool:
-    """Return whether "GFLOPS" is the second coordinate of a roofline: beside an intensity, in a table without amounts."""
+    """Return whether "GFLOPS" can only be a rate: beside an intensity, in a table without amounts."""
     has_amount = any(one.field in {"time", "flops", "bytes", BANDWIDTH} and one.doubt != "rate" for one in meanings)
     may_be_rate = any(one.doubt == "rate" for one in meanings)
     return may_be_rate and not has_amount and "rate" not in found.stems and "intensity" in found.stems
@@ -168,11 +168,16 @@ def _field(one: Meaning) -> Field:
 
 
 def with_own(
-    dialect: Dialect, columns: Mapping[str, Any], names: Sequence[str], row_units: Mapping[str, str] | None = None
+    dialect: Dialect,
+    columns: Mapping[str, Any],
+    names: Sequence[str],
+    row_units: Mapping[str, str] | None = None,
+    in_cells: Collection[str] = (),
 ) -> Dialect:
     """Return the dialect with the columns that the user named.
 
-    For a field the user names a column, or a column and its unit. Without a unit the unit of the header counts.
+    For a field the user names a column, or a column and its unit. Without a unit the unit of the header counts. The
+    numbers of the columns `in_cells` had units in their cells, which count before all others.
 
     Raises
     ------
@@ -188,7 +193,8 @@ def with_own(
         if column not in names:
             raise ValueError(no_column(column, names))
         own = {key: one for key, one in own.items() if one.column != column or key in columns}
-        own[field] = _own_field(stem, column, unit, (row_units or {}).get(column, ""))
+        row_unit = (row_units or {}).get(column, "")
+        own[field] = _own_field(stem, column, row_unit if column in in_cells else unit, row_unit)
     used = {field.column for field in own.values()}
     asked, twins = ([one for one in some if one.column not in used] for some in (dialect.asked, dialect.twins))
     return replace(dialect, fields=own, asked=asked, twins=twins)

@@ -722,7 +722,7 @@ def first_lines(source: Source) -> list[str]:
 
 
 def columns_seen(source: Source) -> dict[str, str]:
-    r"""Return the columns of a text that looks like a table, or of a JSON list of objects, with a cell of the first row.
+    r"""Return the columns of a text that looks like a table, or of a JSON list of objects, with their first cells.
 
     For other texts the result is empty.
 

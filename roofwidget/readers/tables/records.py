@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -206,10 +206,13 @@ class _Read:
         self.skipped = read.skipped
         self.units = {name: read.units.get(column, "") for name, column in self._columns.items()} if read.units else {}
         self._taken: dict[str, Any] = {}
+        self.in_cells: Collection[str] = ()
         if len(self.names) <= _MAX_COLUMNS_WITH_UNITS:
             asked = [name for name in self.names if not self.units.get(name) and may_have_units(name)]
             self._taken = {name: read.texts(self._columns[name]) for name in asked}
-            self.units |= take_units(self._taken, asked, self._numbers_of)
+            taken = take_units(self._taken, asked, self._numbers_of)
+            self.units |= taken
+            self.in_cells = frozenset(taken)
 
     def _numbers_of(self, texts: Sequence[str]) -> tuple[Floats, int | None]:
         mark = self._read.decimal
@@ -310,13 +313,13 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
 def _plain_arguments(given: _Read | _Given, own: Mapping[str, Any] | None) -> dict[str, Any]:
     dialect = found_in(given.names, given.units)
     if own:
-        dialect = with_own(dialect, own, given.names, given.units)
+        dialect = with_own(dialect, own, given.names, given.units, given.in_cells)
     is_named = "name" in dialect.fields
     texts = [] if is_named and dialect.is_enough else _texts(given)
     if not (dialect.is_enough or (not texts and dialect.stems & {"flops", "bytes", "time"})) or (
         texts and not is_named
     ):
-        raise ProfileError(given.name, lacking(given.names, dialect.fields, texts))
+        raise ProfileError(given.name, lacking(given.names, dialect.fields, texts, given.units))
     return kernels_arguments(given, dialect, is_chip_asked=CHIP in (own or {}))
 
 
