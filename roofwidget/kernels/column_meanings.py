@@ -49,8 +49,8 @@ _NAMES: Final = _phrases(
 )
 # Used as names if no column has a word above: a table of a suite may have "benchmark" beside "kernel".
 _OTHER_NAMES: Final = _phrases(
-    "function name, function, function call sites and loops, routine, benchmark name, benchmark, loop, application, app,"
-    "algorithm"
+    "function name, function, function call sites and loops, routine, benchmark name, benchmark, loop, application,"
+    "app, algorithm"
 )
 _TEXTS: Final[Mapping[str, frozenset[str]]] = {
     "precision": _phrases("precision, dtype, data type"),

@@ -776,7 +776,8 @@ def _forget_uncounted(amounts: _Amounts, dialect: Dialect) -> list[str]:
             columns[field][key] = np.where(nothing, np.nan, column)
     amounts.rates = {key: np.where(nothing, np.nan, column) for key, column in amounts.rates.items()}
     what = "no FLOPs" if list(dialect.uncounted) == ["flops"] else "neither FLOPs nor bytes"
-    text = f"{int(nothing.sum())} of {len(nothing)} rows have {what}: {dialect.name} writes this for what it does not count"
+    count = f"{int(nothing.sum())} of {len(nothing)} rows"
+    text = f"{count} have {what}: {dialect.name} writes this for what it does not count"
     return [f"{text}, so these are unknown, not zero"]
 
 

@@ -118,8 +118,8 @@ def made(random: Random) -> Table:
     for quantity in quantities:
         may_be_unclear = quantity == "rate" or (quantity == "flops" and not are_coordinates)
         columns.append(written(random, quantity, truth[quantity], has_row=has_row, may_be_unclear=may_be_unclear))
-    for header in random.sample(list(OTHERS), random.randint(0, 3)):
-        columns.append(Column(header, "", [OTHERS[header]] * n))
+    others = random.sample(list(OTHERS), random.randint(0, 3))
+    columns += [Column(header, "", [OTHERS[header]] * n) for header in others]
     if len({column.header.casefold() for column in columns}) < len(columns):
         return made(random)
     random.shuffle(columns)
@@ -150,17 +150,18 @@ def written(random: Random, quantity: str, values: Any, *, has_row: bool, may_be
         form = "{} ({})" if form == "{}_{}" and unit in {"bytes", "FLOP"} else form
         return Column(form.format(word, unit), "", numbers, quantity)
     if way < 0.9:
-        cells = []
-        for value in values:
-            one = random.choice(list(UNITS[quantity]))
-            cells.append(shown([value / one])[0] + random.choice(["", " "]) + random.choice(UNITS[quantity][one]))
-        return Column(word, "", cells, quantity)
+        return Column(word, "", [with_unit(random, quantity, value) for value in values], quantity)
     if quantity in IN_BASE_UNITS and way < 0.95:
         return Column(random.choice(IN_BASE_UNITS[quantity]), "", shown(values), quantity)
-    unknown = [word for word in WORDS[quantity] if word not in IN_BASE_UNITS.get(quantity, ())]
-    if not unknown:
-        return Column(random.choice(WORDS[quantity]), "", shown(values), quantity)
-    return Column(random.choice([word for word in unknown if word != "rate"]), "", numbers, quantity, is_clear=False)
+    unknown = [word for word in WORDS[quantity] if word not in {"rate", *IN_BASE_UNITS.get(quantity, ())}]
+    # Every word of an intensity is in base units.
+    return Column(random.choice(unknown or [word]), "", numbers, quantity, is_clear=not unknown)
+
+
+def with_unit(random: Random, quantity: str, value: float) -> str:
+    """Return a cell with a unit of its own."""
+    scale = random.choice(list(UNITS[quantity]))
+    return shown([value / scale])[0] + random.choice(["", " "]) + random.choice(UNITS[quantity][scale])
 
 
 def shown(values: Any) -> list[str]:
@@ -206,9 +207,9 @@ def is_for(table: Table, columns: dict[str, Any]) -> bool:
     """Return whether a proposed answer is the one of this table: a count for a count, a rate for a rate."""
     quantities = {column.header: column.quantity for column in table.columns}
     for field, given in columns.items():
-        if field != "name" and quantities.get(given[0]) in {"flops", "rate"} and not given[1].startswith("\u2026"):
-            if given[1].endswith("/s") != (quantities[given[0]] == "rate"):
-                return False
+        is_asked = field != "name" and quantities.get(given[0]) in {"flops", "rate"} and given[1] != "\u2026"
+        if is_asked and given[1].endswith("/s") != (quantities[given[0]] == "rate"):
+            return False
     return True
 
 
@@ -221,7 +222,8 @@ def obeyed(table: Table, message: str) -> int:
         try:
             kernels = rw.read(table.text.encode(), columns=columns)
         except rw.ProfileError as error:
-            assert "\u2026" in str(columns) or "no column" in str(error), error
+            if "\u2026" not in str(columns) and "no column" not in str(error):
+                raise
             continue
         if table.names or "name" not in columns:
             check(table, kernels)
@@ -231,7 +233,7 @@ def obeyed(table: Table, message: str) -> int:
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_what_is_read_of_any_table_is_the_truth_or_unknown_and_obeying_the_advice_too(part: int) -> None:
-    random = Random(part)
+    random = Random(part)  # noqa: S311 - tables, not secrets
     read = asked = helped = 0
     for _ in range(TABLES // PARTS):
         table = made(random)
