@@ -51,7 +51,6 @@ from roofwidget.kernels.table_fields import column_and_unit, found_in, kernels_a
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import documents
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.refusals import of_columns
 from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import (
     DELIMITERS,
@@ -65,7 +64,7 @@ from roofwidget.readers.tables.delimited import (
 )
 from roofwidget.readers.tables.notation import unguarded
 from roofwidget.readers.tables.parquet import columns_of_parquet
-from roofwidget.readers.tables.tools import tool_arguments, tool_table
+from roofwidget.readers.tables.tools import lacking_columns, tool_arguments, tool_table
 from roofwidget.support.did_you_mean import listed
 
 # -- reader --------------------------------------------------------------------------------------------------------
@@ -153,7 +152,7 @@ def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
         if not seen:
             raise
         missing = [column for column in wanted if column not in seen]
-        reason = no_column(missing[0], list(seen)) if missing else of_columns(seen)
+        reason = no_column(missing[0], list(seen)) if missing else lacking_columns(seen)
         raise ProfileError(source.name, reason) from None
     if not len(found):
         raise ProfileError(
