@@ -303,6 +303,7 @@ class _Amounts:
         self._given = given
         self._fields = fields
         self._rows = rows
+        self._parsed: dict[str, Floats] = {}
         count = self.raw(fields.get("count"))
         self.count = np.ones(len(rows)) if count is None else count
         self.time = self._total("time")
@@ -322,10 +323,13 @@ class _Amounts:
         """Return the numbers of a column as written; they must not be negative."""
         if field is None:
             return None
+        if field.column in self._parsed:
+            return self._parsed[field.column]
         numbers = self._given.numbers(field.column)[self._rows]
         if (numbers < 0).any():
             row = int(np.argmax(numbers < 0))
             raise self._given.refuse(int(self._rows[row]), field.column, f"{numbers[row]:g} is negative")
+        self._parsed[field.column] = numbers
         return numbers
 
     def scaled(self, field: Field) -> Floats:
@@ -506,7 +510,8 @@ def _rounding(numbers: Floats) -> Floats:
         found[is_exact] = 0.5 * 10.0**-decimals
         is_open &= ~is_exact
     found[is_open] = 0.0
-    return np.divide(found, size, out=np.zeros(len(numbers)), where=size > 0)
+    relative: Floats = np.divide(found, size, out=np.zeros(len(numbers)), where=size > 0)
+    return relative
 
 
 def _disagree(amounts: _Amounts, left: Floats, right: Floats, fields: Iterable[Field]) -> npt.NDArray[np.bool_]:
