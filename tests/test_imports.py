@@ -14,6 +14,7 @@ import roofwidget
 from roofwidget import cli, readers
 from roofwidget.measure import frameworks
 from roofwidget.readers import ceilings
+from roofwidget.readers.tables import tools
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -73,6 +74,7 @@ def test_modules_are_imported_by_name_only_where_names_load_late_and_each_is_the
         ],
         "roofwidget.readers": [*readers.FORMATS, *readers._LAZY.values()],
         "roofwidget.readers.ceilings": [f"roofwidget.readers.{name}" for name in ceilings._FORMATS],
+        "roofwidget.readers.tables.tools": list(tools.TOOLS),
         "roofwidget.readers.xprof.convert": [],  # xprof's own converter
     }
     assert {name for name, path in FILES.items() if "import_module(" in path.read_text(encoding="utf-8")} == set(named)

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels import columns
+from roofwidget.kernels.column_meanings import FIELDS, RATIOS
 from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.kernels.dataframes import FIELDS, RATIOS
 from roofwidget.support.arguments import mapping_argument, text_argument
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip_of_saved_id
+from roofwidget.kernels.column_meanings import RATIOS
 from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.kernels.dataframes import RATIOS
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.work import with_typed_work
 from roofwidget.readers.errors import ProfileError
