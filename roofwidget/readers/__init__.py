@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "ProfileError", "Profiles", "Source", "read", "read_many", "reader"]
 
-# `read` asks the readers in this order. The reader of tables of any tool is last, because it may also accept tables of
-# the other formats.
+# `read` asks the readers in this order. The reader of PyTorch's traces may also accept Chrome traces of other tools.
+# The reader of tables of any tool is last, because it may also accept tables of the other formats.
 FORMATS: Final = (
+    "roofwidget.readers.onnxruntime",
     "roofwidget.readers.torch.trace",
     "roofwidget.readers.torch.averages",
     "roofwidget.readers.xprof.roofline_model",

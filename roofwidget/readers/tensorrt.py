@@ -37,8 +37,10 @@ IS_JSON: Final = True
 _MAX_TEXT_BYTES: Final = 64 * 2**20
 _MILLI: Final = 1e3
 _EXPORT: Final = "trtexec --exportProfile=profile.json --separateProfileRun"
-_NO_WORK: Final = "TensorRT writes neither FLOPs nor bytes of layers: pass layers= with the file of trtexec --exportLayerInfo, or "
+_NO_WORK: Final = (
+    "TensorRT writes neither FLOPs nor bytes of layers: pass layers= with the file of trtexec --exportLayerInfo, or "
     "pass work="
+)
 
 # -- the exported profile ------------------------------------------------------------------------------------------
 
@@ -127,7 +129,7 @@ def _exported(source: Source) -> tuple[list[str], Floats, float]:
     if not (isinstance(document, list) and all(isinstance(entry, dict) for entry in document) and document):
         raise ProfileError(source.name, "expected a list of objects, the first with 'count'")
     count = JsonRows(source.name, document[:1]).numbers("count")[0]
-    rows = JsonRows(source.name, document[1:], first=2)
+    rows = JsonRows(source.name, document[1:], range(2, len(document) + 1))
     if not count >= 1:
         raise ProfileError(source.name, "expected the number of iterations from 1", place="entry 1, 'count'")
     if not len(rows):

@@ -10,7 +10,7 @@ import pytest
 
 from roofwidget.readers import ProfileError, read
 
-PROFILE = [
+PROFILE: list[dict[str, Any]] = [
     {"count": 625},
     {"name": "Reformatting CopyNode for Input Tensor 0 to Conv_0", "timeMs": 36.6844, "averageMs": 0.058695},
     {"name": "Conv_0 + Relu_1", "timeMs": 41.4232, "averageMs": 0.0662771, "medianMs": 0.066, "percentage": 53.0},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 
 # The product of three numbers below this limit is still finite.
-_MAX_NUMBER = 1e60
+_MAX_NUMBER: Final = 1e60
 
 
 class JsonRows:
@@ -24,8 +24,8 @@ class JsonRows:
         The file, for messages.
     rows
         The objects.
-    first
-        The number of the first object in messages.
+    numbered
+        The number of each object in messages; None counts from 1.
 
     Examples
     --------
@@ -34,10 +34,10 @@ class JsonRows:
     ([1.5, nan], ['x', 'y'])
     """
 
-    def __init__(self, file: str, rows: Sequence[Mapping[str, Any]], first: int = 1) -> None:
+    def __init__(self, file: str, rows: Sequence[Mapping[str, Any]], numbered: Sequence[int] | None = None) -> None:
         self.file = file
         self.rows = rows
-        self.first = first
+        self.numbered = range(1, len(rows) + 1) if numbered is None else numbered
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -79,10 +79,10 @@ class JsonRows:
 
     def error(self, row: int, key: str, reason: str) -> ProfileError:
         """Return the error for a value; `row` counts from 0."""
-        return ProfileError(self.file, reason, place=f"entry {row + self.first}, '{key}'")
+        return ProfileError(self.file, reason, place=f"entry {self.numbered[row]}, '{key}'")
 
 
-def _number(value: Any, kinds: tuple[type, ...]) -> float:
+def _number(value: Any, kinds: tuple[type[Any], ...]) -> float:
     """Return the number; NaN for a value of another kind."""
     try:
         return float(value) if isinstance(value, kinds) and not isinstance(value, bool) else math.nan
