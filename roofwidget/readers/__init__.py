@@ -31,6 +31,7 @@ __all__ = ["FORMATS", "ProfileError", "Profiles", "Source", "read", "read_many",
 # The reader of tables of any tool is last, because it may also accept tables of the other formats.
 FORMATS: Final = (
     "roofwidget.readers.onnxruntime",
+    "roofwidget.readers.xprof.chrome_trace",
     "roofwidget.readers.torch.trace",
     "roofwidget.readers.torch.averages",
     "roofwidget.readers.xprof.roofline_model",

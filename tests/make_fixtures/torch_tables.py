@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch" / "tables"
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch_tables"
 _PRINTS = re.compile(r"_?(build_table|format_time|format_time_share|format_memory)")
 _STACK = ["/src/nn/modules/linear.py(114): forward", "train.py(7): step"]
 

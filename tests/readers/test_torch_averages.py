@@ -17,7 +17,7 @@ from tests.real_files import real_file
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch"
 PRINTED = FIXTURES / "averages.txt"
-TABLES = FIXTURES / "tables"
+TABLES = FIXTURES.parent / "torch_tables"
 WIDE_HEADER = """\
 ----------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------------------------  ------------
       Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg     Self CUDA   Self CUDA %    CUDA total  CUDA time avg    # of Calls                    Input Shapes  Total GFLOPs
