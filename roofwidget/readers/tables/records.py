@@ -20,6 +20,11 @@ bytes or seconds.
   the sums or means of the other rows is left out, with a warning.
 - Tables of TraceLens, XProf and fasterbench as data frames or in files of any form.
 
+A JSON document may have the list of records under a key of at most three levels (``{"results": [{…}]}``). If a key
+such as ``hardware`` or ``gpu`` stands beside it, it gives the chip: by a name of the catalogue, or by a peak and a
+bandwidth with units in their keys (``peak_tflops``, ``fp16_tflops``, ``bandwidth_gb_s``). A file with an object on each
+line (``.jsonl``) is a list of these objects.
+
 If two columns mean the same, our own word wins. If a table has more than it needs and the numbers disagree by more than
 their digits allow, FLOPs, bytes and seconds win over ratios, and a warning says where. A word such as ``GFLOPS`` may be
 a count or a rate. It is used if the other columns contradict one of the two, or if the table has intensities and no
@@ -52,7 +57,7 @@ from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import documents
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.refusals import of_columns
-from roofwidget.readers.tables import notation
+from roofwidget.readers.tables import nested, notation
 from roofwidget.readers.tables.delimited import (
     DELIMITERS,
     MAX_COLUMNS,
@@ -83,7 +88,7 @@ _HOW: Final = "pass columns="
 _NO_RECORDS: Final = "expected a list of objects, one per kernel"
 # An object, or a list. A line such as "[INFO] start" or "[12:00:01] start" is none.
 _BEGIN_OF_JSON: Final = re.compile(r"""\ufeff?\s*(?:\{|\[\s*(?:[\[\]{"]|-?\d[-+.\deE]*\s*[,\]]))""")
-_FIRST_RECORD: Final = re.compile(r"\s*\[\s*(?=\{)")
+_BEGIN_OF_RECORDS: Final = re.compile(r"\s*(?:\[\s*(?=\{)|\{)")
 
 
 def recognises(source: Source) -> bool:
@@ -94,7 +99,10 @@ def recognises(source: Source) -> bool:
         return True
     document = source.document(_begins_with_record)
     if document is not None:
-        return _are_records(document) and _is_header(list(document[0]))  # type: ignore[index]  # they are a list
+        found = nested.records_in(document, _is_header)
+        return found is not None and _is_header(list(found.rows[0]))
+    if (record := nested.line_record(source)) is not None:
+        return _is_header(list(record))
     if any(_is_header(split_line(line, mark)) for line in first_lines(source) for mark in DELIMITERS):
         return True
     return _has_units(*columns_of_text(source))
@@ -115,11 +123,11 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
     if source.head.startswith(_PARQUET):
         return _kernels(_Given(columns_of_parquet(source), source.name), columns)
     # The user may name columns that have no known name.
-    document = source.document(_FIRST_RECORD.match if columns else _may_be_records)
+    document = source.document(_BEGIN_OF_RECORDS.match if columns else _may_be_records)
     if document is not None:
-        if not _are_records(document):
-            raise ProfileError(source.name, _NO_RECORDS)
-        return _kernels(_Given(_columns_of_records(document), source.name), columns)
+        return _kernels_of_document(document, source.name, columns)
+    if nested.line_record(source) is not None:
+        return _kernels(_Given(_columns_of_records(nested.line_records(source)), source.name), columns)
     try:
         found = _table(source, [column_and_unit(*given)[0] for given in (columns or {}).items()])
     except ProfileError as error:
@@ -130,6 +138,21 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
     if decimal is not None:
         found.decimal = decimal
     return _kernels(_Read(found), columns)
+
+
+def _kernels_of_document(document: object, name: str, own: Mapping[str, Any] | None) -> Kernels:
+    """Return the kernels of a list of records in a JSON document, and the chip that the document names beside it."""
+    wanted = [column_and_unit(*given)[0] for given in (own or {}).items()]
+    found = nested.records_in(document, lambda keys: set(wanted) <= set(keys) if wanted else _is_header(keys))
+    if found is None:
+        raise ProfileError(name, _NO_RECORDS)
+    kernels = _kernels(_Given(_columns_of_records(found.rows), name), own)
+    messages = [*found.messages]
+    if kernels.chip is None:
+        kernels.chip, about_chip = nested.chip_beside(document, name, set(kernels.precision.tolist()))
+        messages += about_chip
+    kernels.warnings = (*kernels.warnings, *messages)
+    return kernels
 
 
 def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
@@ -163,7 +186,7 @@ def takes(given: object) -> bool:
 
 def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kernels:
     """Return kernels from a data frame, a mapping of columns, or a list."""
-    if isinstance(given, (list, tuple)) and not _are_records(given):
+    if isinstance(given, (list, tuple)) and not nested.are_records(given):
         return Kernels.from_records(given)
     if columns is None and isinstance(given, (list, tuple)) and all("name" in record for record in given):
         keywords = {"name", "flops", "bytes", "time", "precision", "category", "count"}
@@ -250,34 +273,20 @@ class _Given(GivenColumns):
         return ProfileError(self.name, reason, row=row, column=column)
 
 
-def _are_records(given: object) -> bool:
-    return isinstance(given, (list, tuple)) and bool(given) and all(isinstance(record, Mapping) for record in given)
-
-
 def _begins_with_record(text: str) -> bool:
-    """Return whether the begin of a JSON text is that of a list of objects with known column names."""
-    begin = _FIRST_RECORD.match(text)
-    if begin is None:
-        return False
-    try:
-        record, _ = json.JSONDecoder().raw_decode(text, begin.end())
-    except (RecursionError, ValueError):
-        return False
-    return isinstance(record, Mapping) and _is_header(list(record))
+    """Return whether the begin of a JSON text has a list of objects with known column names."""
+    return any(isinstance(record, Mapping) and _is_header(list(record)) for record in nested.first_records(text))
 
 
 def _may_be_records(text: str) -> bool:
     """Return whether the first object of a list has a known column of names, or is longer than the text."""
-    begin = _FIRST_RECORD.match(text)
-    if begin is None:
-        return False
-    try:
-        record, _ = json.JSONDecoder().raw_decode(text, begin.end())
-    except json.JSONDecodeError as error:
-        return documents.has_open_string(text, error.pos) or error.pos >= len(text) - 1
-    except (RecursionError, ValueError):
-        return False
-    return "name" in found_in(list(record)).fields or tool_table(list(record)) is not None
+
+    def may_be(record: Mapping[str, Any] | json.JSONDecodeError) -> bool:
+        if isinstance(record, json.JSONDecodeError):
+            return documents.has_open_string(text, record.pos) or record.pos >= len(text) - 1
+        return "name" in found_in(list(record)).fields or tool_table(list(record)) is not None
+
+    return any(map(may_be, nested.first_records(text)))
 
 
 def _is_header(cells: Sequence[str]) -> bool:
