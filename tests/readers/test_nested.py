@@ -114,7 +114,7 @@ def test_a_file_with_an_object_on_each_line_is_read() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (written(ROWS[0]) + b"\n" + written(ROWS[1])[:-5], "line 2, column 3"),
+        (written(ROWS[0]) + b"\n" + written(ROWS[1])[:-5], r"line 2, column \d+: not JSON"),
         (written(ROWS[0]) + b"\n" + written(ROWS[1]) + b"\n[1]", "line 3: expected an object on each line"),
         (written({"results": ROWS, "gpu": {"peak_tflops": 1e20, "bandwidth_gb_s": 1}}), "'gpu': peak_flops"),
         (written({"results": ROWS})[:-5], "not JSON"),

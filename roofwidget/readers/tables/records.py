@@ -25,6 +25,10 @@ such as ``hardware`` or ``gpu`` stands beside it, it gives the chip: by a name o
 bandwidth with units in their keys (``peak_tflops``, ``fp16_tflops``, ``bandwidth_gb_s``). A file with an object on each
 line (``.jsonl``) is a list of these objects.
 
+A workbook (``.xlsx``, ``.xlsm``, ``.ods``) is read as its sheets are: the first sheet with a table of kernels, or
+``sheet="its name"``. Titles above the table, a row of units and notes below it are understood, formulas have their
+saved values, and dates are texts.
+
 If two columns mean the same, our own word wins. If a table has more than it needs and the numbers disagree by more than
 their digits allow, FLOPs, bytes and seconds win over ratios, and a warning says where. A word such as ``GFLOPS`` may be
 a count or a rate. It is used if the other columns contradict one of the two, or if the table has intensities and no
@@ -54,7 +58,7 @@ from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import column_and_unit, found_in, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.input import documents
+from roofwidget.readers.input import documents, workbooks
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.refusals import of_columns
 from roofwidget.readers.tables import nested, notation
@@ -71,12 +75,14 @@ from roofwidget.readers.tables.delimited import (
 from roofwidget.readers.tables.notation import unguarded
 from roofwidget.readers.tables.parquet import columns_of_parquet
 from roofwidget.readers.tables.tools import tool_arguments, tool_table
-from roofwidget.support.did_you_mean import listed
+from roofwidget.support.did_you_mean import did_you_mean, listed
 
 # -- reader --------------------------------------------------------------------------------------------------------
 
 FORMAT: Final = "table"
-EXPECTED: Final = "a table (CSV, Parquet, JSON records) with a column of names and columns of FLOPs, bytes or seconds"
+EXPECTED: Final = (
+    "a table (CSV, Parquet, workbook, JSON records) with a column of names and columns of FLOPs, bytes or seconds"
+)
 IS_JSON: Final = True
 """Whether the format is JSON, at least in one of its forms."""
 
@@ -93,10 +99,10 @@ _BEGIN_OF_RECORDS: Final = re.compile(r"\s*(?:\[\s*(?=\{)|\{)")
 
 def recognises(source: Source) -> bool:
     """Whether the file is Parquet, or a table or list of records with known column names."""
+    if workbooks.is_workbook(source) or source.head.startswith(_PARQUET):
+        return True
     if source.is_folder:
         return False
-    if source.head.startswith(_PARQUET):
-        return True
     document = source.document(_begins_with_record)
     if document is not None:
         found = nested.records_in(document, _is_header)
@@ -108,7 +114,13 @@ def recognises(source: Source) -> bool:
     return _has_units(*columns_of_text(source))
 
 
-def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: str | None = None) -> Kernels:
+def read(
+    source: Source,
+    *,
+    columns: Mapping[str, Any] | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+) -> Kernels:
     """Read a table of kernels from a file.
 
     Parameters
@@ -119,7 +131,11 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
         Column names by field, for columns that are not found automatically: a name, or a name and its unit.
     decimal
         The decimal mark, ``"."`` or ``","``, if the file's numbers do not prove it.
+    sheet
+        The sheet of a workbook. None reads the first sheet that has a table of kernels.
     """
+    if workbooks.is_workbook(source):
+        return _kernels_of_workbook(source, columns, sheet)
     if source.head.startswith(_PARQUET):
         return _kernels(_Given(columns_of_parquet(source), source.name), columns)
     # The user may name columns that have no known name.
@@ -153,6 +169,31 @@ def _kernels_of_document(document: object, name: str, own: Mapping[str, Any] | N
         messages += about_chip
     kernels.warnings = (*kernels.warnings, *messages)
     return kernels
+
+
+def _kernels_of_workbook(source: Source, columns: Mapping[str, Any] | None, sheet: str | None) -> Kernels:
+    """Return the kernels of the named sheet, or of the first sheet that has a table of kernels."""
+    found = workbooks.sheets(source)
+    names = [each.name for each in found]
+    if sheet is not None and sheet not in names:
+        reason = f"there is no sheet '{sheet}' with cells{did_you_mean(sheet, names, f'; there are {listed(names)}')}"
+        raise ProfileError(source.name, reason)
+    failed: ProfileError | None = None
+    for each in found if sheet is None else [found[names.index(sheet)]]:
+        text = each.source(source.name)
+        if sheet is None and not columns and not recognises(text):
+            continue
+        try:
+            kernels = read(text, columns=columns, decimal=".")
+        except ProfileError as error:
+            failed = failed or error
+            continue
+        if each.formulas_without_value:
+            said = f"formulas without a saved value: {each.formulas_without_value}; open the workbook and save it"
+            kernels.warnings = (*kernels.warnings, said)
+        return kernels
+    none = f"no sheet has a table of kernels ({listed(names)})" if names else "the workbook has no cells"
+    raise failed or ProfileError(source.name, f"{none}: pass columns=, or {workbooks.INSTEAD}")
 
 
 def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
