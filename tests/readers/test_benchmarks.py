@@ -10,6 +10,7 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
+from tests.real_files import real_file
 
 RULE = "-" * 60
 MIXBENCH = f"""\
@@ -73,12 +74,28 @@ def test_a_table_of_mixbench_alone_is_read() -> None:
     assert any("the table has no line of dashes at its end" in word for word in kernels.warnings)
 
 
+def test_a_table_of_an_old_mixbench_gives_the_intensity_by_its_rates() -> None:
+    text = """\
+Operations ratio,  Single Precision ops,,,   Integer operations,,
+  compute/memory,    Time,  GFLOPS, GB/sec,    Time,   GIOPS, GB/sec
+       0/32,       250.00,    0.00, 140.00,  250.00,    0.00, 128.00
+      24/ 8,        60.00,  840.00, 140.00,   80.00,  640.00,  80.00
+      32/ 0,        50.00, 1280.00,   0.00,  100.00,  670.00,   0.00
+"""
+    kernels = read(text.encode())
+    assert kernels.precision.tolist() == ["fp32"] * 3 + ["int32"] * 3
+    assert kernels.names[1] == "Single Precision ops, 24 iterations"
+    np.testing.assert_allclose(kernels.flops, [0, 50.4e9, 64e9, 0, 51.2e9, 67e9], rtol=1e-14)
+    np.testing.assert_allclose(kernels.bytes_by_level["DRAM"], [35e9, 8.4e9, 0, 32e9, 6.4e9, 0], rtol=1e-14)
+    assert rw.read_ceilings(text.encode()).peak_flops == {"fp32": 1280e9, "int32": 670e9}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("100.00, 400.00,", "100.00, four,", "line 10: expected 17 numbers, got"),
         ("    0.64, 6400.00, 200.00", "", "line 11: expected 17 numbers, got"),
-        ("ex.time,   GIOPS", "GIOPS,   ex.time", "expected 'ex.time, GFLOPS, GB/sec' after the intensity"),
+        ("ex.time,   GIOPS", "GIOPS,   ex.time", "expected the columns ex.time, GFLOPS, GB/sec next to each other"),
         ("8000.00", "1e60", "line 11: expected 17 numbers"),
     ],
 )
@@ -88,6 +105,14 @@ def test_a_bad_table_of_mixbench_is_refused_with_its_line(old: str, new: str, me
         read(MIXBENCH.replace(old, new).encode())
     with pytest.raises(ProfileError, match="no row with a measurement"):
         read("".join(line + "\n" for line in MIXBENCH.splitlines()[:9]).encode())
+
+
+def test_a_bandwidth_above_the_memorys_is_said() -> None:
+    said = "the highest bandwidth, 700 GB/s, is above the 600.10 GB/s that mixbench prints for the device"
+    text = MIXBENCH.replace("80.00, 320.00", "80.00, 700.00").encode()
+    assert any(word.startswith(said) for word in read(text).warnings)
+    assert any(word.startswith(said) for word in rw.read_ceilings(text).notes)
+    assert not any("above the" in word for word in read(MIXBENCH.encode()).warnings)
 
 
 # -- Google Benchmark ----------------------------------------------------------------------------------------------
@@ -158,6 +183,12 @@ name,iterations,real_time,cpu_time,time_unit,bytes_per_second,items_per_second,l
 "BM_axpy",2000,25,25,ns,,,"a, b",,,4e+10
 "BM_none",,,,,,,,true,"no file"
 """
+
+
+def test_a_real_file_of_google_benchmark_is_read() -> None:
+    kernels = read(real_file("google_benchmark/test2_run.json"))
+    np.testing.assert_allclose(kernels.time[:2] / kernels.count[:2], [42e-3, 10e-9])
+    assert kernels.count[:2].tolist() == [1234, 1000]
 
 
 def test_a_csv_is_read_as_the_json_is() -> None:

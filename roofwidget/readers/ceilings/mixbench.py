@@ -8,7 +8,8 @@ How to make it: ``mixbench-cuda > mixbench.txt``, or one of ``mixbench-hip``, ``
   half precision of mixbench runs outside tensor cores: ``fp16_vector``. Cells without a measurement (``inf``, ``nan``,
   a time of 0) are no points.
 - `roofwidget.read_ceilings`, and `Kernels.chip`, have the highest rate of each precision and the highest bandwidth of
-  all points. mixbench's bytes are those of global memory: the level ``DRAM``.
+  all points. mixbench's bytes are those of global memory: the level ``DRAM``. A small buffer lies in the caches in part:
+  a warning says if the bandwidth is above that which mixbench prints for the device.
 """
 
 from __future__ import annotations
@@ -33,9 +34,15 @@ from roofwidget.readers.input.source import Source as File
 FORMAT: Final = "mixbench"
 EXPECTED: Final = "the output of mixbench, with a table 'Compute iters, Flops/byte, ex.time, GFLOPS, GB/sec'"
 
-_HEADER: Final = re.compile(r"^.*Compute iters, *Flops/byte, *ex\.time, *GFLOPS, *GB/sec", re.MULTILINE)
-_DEVICE: Final = re.compile(r"^(?:Device|CPU(?: name)?): +(\S[^/\n]*?)(?:/.*)?\s*$", re.MULTILINE)
-_BLOCK: Final = ("ex.time", ("GFLOPS", "GIOPS"), "GB/sec")
+# Old versions print "23/ 9", the compute and the memory operations of an element, and no intensity.
+_HEADER: Final = re.compile(
+    r"^.*(?:Compute iters, *Flops/byte, *ex\.time|compute/memory, *Time), *GFLOPS, *GB/sec", re.MULTILINE
+)
+_FIRST: Final = ("Compute iters", "compute/memory")
+_ABOVE: Final = ("Experiment ID", "Operations ratio")
+_DEVICE: Final = re.compile(r"^(?:Device|CPU(?: name)?): +(\S.*?)(?:/[^ \n].*)?\s*$", re.MULTILINE)
+_STATED: Final = re.compile(r"^Memory bandwidth: +([0-9]{1,9}(?:\.[0-9]+)?) GB/sec", re.MULTILINE)
+_BLOCK: Final = (("ex.time", "Time"), ("GFLOPS", "GIOPS"), ("GB/sec",))
 _INTENSITIES: Final = ("Flops/byte", "Iops/byte")
 _PRECISIONS: Final = (("double", "fp64"), ("half", "fp16"), ("integer", "int32"), ("single", "fp32"))
 _LEVEL: Final = "DRAM"
@@ -91,6 +98,7 @@ def read(source: File) -> Kernels:
         columns.append(_amounts(block, at))
     flops, moved, time = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     keys = [block.key for block in blocks for _ in range(int(block.is_measured.sum()))]
+    chip = _chip(source, blocks)
     return Kernels(
         names,
         flops,
@@ -99,8 +107,8 @@ def read(source: File) -> Kernels:
         precision=keys,
         category=[block.title for block in blocks for _ in range(int(block.is_measured.sum()))],
         origin={"flops": "GFLOPS x ex.time", f"bytes:{_LEVEL}": "FLOPs / (Flops/byte)", "time": "ex.time"},
-        chip=_chip(source, blocks),
-        warnings=messages,
+        chip=chip,
+        warnings=[*messages, *chip.notes],
         source=source.name,
     )
 
@@ -123,13 +131,26 @@ def _amounts(block: _Points, at: npt.NDArray[np.intp]) -> tuple[Floats, Floats, 
 def _chip(source: File, blocks: Sequence[_Points]) -> Chip:
     rates = [Rate(block.precision, VECTOR, _best(block, block.rate), block.title) for block in blocks]
     device = _DEVICE.search(source.beginning)
+    bandwidth = max(_best(block, block.bandwidth) for block in blocks)
     return measured_chip(
         source.name,
         device[1].strip() if device else "mixbench machine",
         rates,
-        {_LEVEL: max(_best(block, block.bandwidth) for block in blocks)},
+        {_LEVEL: bandwidth},
         Source(f"mixbench, {PurePath(source.name).name}", confidence="measured"),
+        notes=_doubts(source, bandwidth),
     )
+
+
+def _doubts(source: File, bandwidth: float) -> list[str]:
+    """Return a warning if the bandwidth is above that which mixbench prints for the device."""
+    stated = _STATED.search(source.beginning)
+    if stated is None or bandwidth <= float(stated[1]) * _GIGA:
+        return []
+    return [
+        f"the highest bandwidth, {bandwidth / _GIGA:g} GB/s, is above the {stated[1]} GB/s that mixbench prints for the "
+        "device: a part of the buffer was in the caches, or that figure is wrong"
+    ]
 
 
 def _best(block: _Points, column: Floats) -> float:
@@ -173,7 +194,7 @@ def _rows(source: File, lines: Sequence[str], first: int, width: int) -> tuple[F
 def _number(cell: str) -> float | None:
     """Return a number, which may be ``inf`` or ``-nan``; None for other texts and for impossible numbers."""
     try:
-        number = float(cell)
+        number = float(cell.partition("/")[0])
     except ValueError:
         return None
     return number if not (number < 0 or _MAX_NUMBER < number < math.inf) else None
@@ -181,18 +202,25 @@ def _number(cell: str) -> float | None:
 
 def _of_table(source: File, headers: Sequence[str], above: str, rows: Floats, line: int) -> list[_Points]:
     """Return the points of one table. The line above the header names the precision of each block of columns."""
-    titles = [cell.strip() for cell in above.split(",")[1:] if cell.strip()] if "Experiment ID" in above else []
-    places = [at for at, header in enumerate(headers) if header in _INTENSITIES]
-    iterations = rows[:, headers.index("Compute iters")]
+    has_titles = above.strip().startswith(_ABOVE)
+    titles = [cell.strip() for cell in above.split(",")[1:] if cell.strip()] if has_titles else []
+    places = [at for at, header in enumerate(headers) if header in _BLOCK[0]]
+    iterations = rows[:, next(at for at, header in enumerate(headers) if header in _FIRST)]
     found = []
     for number, at in enumerate(places):
-        time, rate, bandwidth = headers[at + 1 : at + 4] if len(headers) >= at + 4 else ("", "", "")
-        if time != _BLOCK[0] or rate not in _BLOCK[1] or bandwidth != _BLOCK[2]:
-            raise ProfileError(
-                source.name, "expected 'ex.time, GFLOPS, GB/sec' after the intensity", place=f"line {line}"
-            )
-        title = titles[number] if len(titles) == len(places) else "integer operations" if rate == "GIOPS" else "ops"
+        words = headers[at : at + len(_BLOCK)]
+        if len(words) < len(_BLOCK) or not all(word in known for word, known in zip(words, _BLOCK, strict=True)):
+            reason = "expected the columns ex.time, GFLOPS, GB/sec next to each other"
+            raise ProfileError(source.name, reason, place=f"line {line}")
+        is_integer = words[1] == "GIOPS"
+        title = titles[number] if len(titles) == len(places) else "integer operations" if is_integer else "ops"
         precision = next((ours for word, ours in _PRECISIONS if word in title.casefold()), UNSPECIFIED)
-        columns = [rows[:, at + step] for step in range(4)]
-        found.append(_Points(title, precision, iterations, *columns))
+        time, rate, bandwidth = (rows[:, at + step] for step in range(3))
+        intensity = rows[:, at - 1] if headers[at - 1] in _INTENSITIES else _ratio(rate, bandwidth)
+        found.append(_Points(title, precision, iterations, intensity, time, rate, bandwidth))
     return found
+
+
+def _ratio(rate: Floats, bandwidth: Floats) -> Floats:
+    """Return the intensity of rates and bandwidths, infinite without any access to memory."""
+    return np.divide(rate, bandwidth, out=np.full(len(rate), np.inf), where=bandwidth > 0)
