@@ -8,8 +8,8 @@ How to make it: ``mixbench-cuda > mixbench.txt``, or one of ``mixbench-hip``, ``
   half precision of mixbench runs outside tensor cores: ``fp16_vector``. Cells without a measurement (``inf``, ``nan``,
   a time of 0) are no points.
 - `roofwidget.read_ceilings`, and `Kernels.chip`, have the highest rate of each precision and the highest bandwidth of
-  all points. mixbench's bytes are those of global memory: the level ``DRAM``. A small buffer lies in the caches in part:
-  a warning says if the bandwidth is above that which mixbench prints for the device.
+  all points. mixbench's bytes are those of global memory: the level ``DRAM``. A small buffer lies in the caches in
+  part: a warning says if the bandwidth is above that which mixbench prints for the device.
 """
 
 from __future__ import annotations
@@ -147,10 +147,8 @@ def _doubts(source: File, bandwidth: float) -> list[str]:
     stated = _STATED.search(source.beginning)
     if stated is None or bandwidth <= float(stated[1]) * _GIGA:
         return []
-    return [
-        f"the highest bandwidth, {bandwidth / _GIGA:g} GB/s, is above the {stated[1]} GB/s that mixbench prints for the "
-        "device: a part of the buffer was in the caches, or that figure is wrong"
-    ]
+    said = f"{bandwidth / _GIGA:g} GB/s, is above the {stated[1]} GB/s that mixbench prints for the device"
+    return [f"the highest bandwidth, {said}: a part of the buffer was in the caches, or that figure is wrong"]
 
 
 def _best(block: _Points, column: Floats) -> float:
