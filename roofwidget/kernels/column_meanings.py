@@ -43,11 +43,14 @@ def _phrases(text: str) -> frozenset[str]:
     return frozenset(phrase.strip() for phrase in text.split(","))
 
 
-# The first phrase that a table has is the column of names.
-_NAMES: Final = (
-    *("name", "kernel name", "kernel", "demangled name", "op name", "operation name", "operation", "operator", "op"),
-    *("layer name", "layer", "function name", "function", "function call sites and loops", "routine", "region"),
-    *("benchmark name", "benchmark", "loop", "application", "app", "algorithm"),
+_NAMES: Final = _phrases(
+    "name, kernel name, kernel, demangled name, op name, operation name, operation, operator, op, layer name, layer,"
+    "region"
+)
+# Used as names if no column has a word above: a table of a suite may have "benchmark" beside "kernel".
+_OTHER_NAMES: Final = _phrases(
+    "function name, function, function call sites and loops, routine, benchmark name, benchmark, loop, application,"
+    "app, algorithm"
 )
 _TEXTS: Final[Mapping[str, frozenset[str]]] = {
     "precision": _phrases("precision, dtype, data type"),
@@ -319,7 +322,9 @@ def is_unit(text: str) -> bool:
     return bare.casefold() in _OTHER_UNITS or unit_of(bare) is not None
 
 
-_NUMBER_AND_UNIT: Final = re.compile(r"(?P<number>[-+]?[\d.,'’  ]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\d\s.,].*)")
+_NUMBER_AND_UNIT: Final = re.compile(
+    r"(?P<number>[-+]?[\d.,'\u2019\u00a0\u202f]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\d\s.,].*)"
+)
 _EMPTY: Final = frozenset({"", "-", "--", "n/a", "na", "nan", "none", "null"})
 Numbers: TypeAlias = Callable[[Sequence[str]], tuple[Floats, int | None]]
 
@@ -347,7 +352,7 @@ def take_units(columns: dict[str, Any], names: Iterable[str], numbers: Numbers) 
     found: dict[str, str] = {}
     for name in names:
         cells = columns[name]
-        if isinstance(cells, np.ndarray) or meaning(name) is None:
+        if isinstance(cells, np.ndarray) or not may_have_units(name):
             continue
         first = next((cell for cell in cells if isinstance(cell, str) and cell.strip().casefold() not in _EMPTY), "")
         if not _NUMBER_AND_UNIT.fullmatch(first.strip()):
@@ -356,6 +361,18 @@ def take_units(columns: dict[str, Any], names: Iterable[str], numbers: Numbers) 
         if taken is not None:
             columns[name], found[name] = taken
     return found
+
+
+def may_have_units(column: str) -> bool:
+    """Return whether the cells of a column may have units, judged by its header.
+
+    Examples
+    --------
+    >>> may_have_units("Throughput"), may_have_units("kernel"), may_have_units("comment")
+    (True, False, False)
+    """
+    meant = (meaning(column, unit) for unit in BASE_UNITS.values())
+    return any(one is not None and one.field in BASE_UNITS and one.doubt != "words" for one in meant)
 
 
 def unit_in(cell: str) -> str:
@@ -410,7 +427,7 @@ class Meaning:
     per_launch
         Whether the number is that of one launch.
     is_bare
-        Whether the header is a unit and has no other word.
+        Whether the header is a unit and has no other word, or is a word that other columns of names go before.
     """
 
     column: str
@@ -456,12 +473,16 @@ def meaning(column: str, unit: str = "") -> Meaning | None:
     words, found, is_stated = _parts(column, unit)
     phrase = " ".join(words)
     if not is_stated:
-        field = "name" if phrase in _NAMES else next((one for one, known in _TEXTS.items() if phrase in known), None)
+        field = (
+            "name"
+            if phrase in _NAMES | _OTHER_NAMES
+            else next((one for one, known in _TEXTS.items() if phrase in known), None)
+        )
         if field is not None:
-            return Meaning(column, field)
+            return Meaning(column, field, is_bare=phrase in _OTHER_NAMES)
     if words:
         return _of_words(column, words, found, is_stated=is_stated)
-    if found is None:
+    if found is None or column.casefold() == "b":
         return None
     # A column "MB" may be the memory that a kernel occupies, and a column "s" may be anything.
     is_unclear = not found.text or found.field == "bytes" or column.strip().casefold() == "s"
@@ -550,7 +571,7 @@ _VAGUE: Final = frozenset({"work", "speed", "throughput", "leistung", "compute",
 
 def _parts(column: str, row_unit: str) -> tuple[list[str], Unit | None, bool]:
     """Return the words of a header in lower case, its unit if we know it, and whether a unit is stated at all."""
-    text = column.strip().lstrip("#").strip()
+    text = re.sub(r"\s*/\s*", "/", column.strip().lstrip("#").strip())
     is_word = text != "FLOPS" and text.casefold() in _NOUNS_LIKE_UNITS
     if not is_word and (whole := unit_of(text.strip("[]()").replace("_", " "))) is not None:
         return [], whole, True
@@ -566,7 +587,8 @@ def _parts(column: str, row_unit: str) -> tuple[list[str], Unit | None, bool]:
                 return _words(rest), None, True
     for pattern in _UNIT_AT_END:
         found = pattern.fullmatch(text)
-        if found and found["unit"].casefold() not in _NOUNS_LIKE_UNITS:
+        # "DRAM bytes" has a noun at its end, "Work in FLOP" a unit.
+        if found and (found["mark"] or found["unit"].casefold() not in _NOUNS_LIKE_UNITS):
             unit = unit_of(found["unit"].replace("_", " "))
             if unit is not None:
                 return _words(found["stem"]), unit, True
@@ -580,10 +602,10 @@ _FOR_LAUNCH: Final = re.compile(rf"([^/]+?)\s*/\s*{_LAUNCH}")
 _DESCRIBING_IN_BRACKETS: Final = _DESCRIBING | _AVERAGE | _LEVELS | {"fp64", "fp32", "fp16", "double", "single"}
 # "Runtime in ms", "Time/ms", "GFLOP per s", "duration_ns", "TotalDurationNs".
 _UNIT_AT_END: Final = (
-    re.compile(r"(?P<stem>.+?)\s*,?\s+in\s+(?P<unit>\S.*)", re.IGNORECASE),
-    re.compile(r"(?P<stem>.*[^\W_])\s*/\s*(?P<unit>[^/\s]+(?:/[^/\s]+)?)"),
-    re.compile(r"(?P<stem>.*?)[\s_.,:;-]+(?P<unit>[^\s_]+[\s_]per[\s_][^\s_]+|[^\s_.,:;-]+)", re.IGNORECASE),
-    re.compile(r"(?P<stem>.*[a-z])(?P<unit>Ns|Us|Ms|Sec|Seconds)"),
+    re.compile(r"(?P<stem>.+?)\s*,?\s+(?P<mark>in)\s+(?P<unit>\S.*)", re.IGNORECASE),
+    re.compile(r"(?P<stem>.*?)(?P<mark>)[\s_.,:;-]+(?P<unit>[^\s_]+[\s_]per[\s_][^\s_]+|[^\s_.,:;-]+)", re.IGNORECASE),
+    re.compile(r"(?P<stem>.*?[^\W_])(?P<mark>/)(?P<unit>[^/\s]+(?:/[^/\s]+)?)"),
+    re.compile(r"(?P<stem>.*[a-z])(?P<mark>)(?P<unit>Ns|Us|Ms|Sec|Seconds)"),
 )
 
 
@@ -655,7 +677,12 @@ def _fill_in(asked: Iterable[Meaning]) -> str:
     return f" with its unit ({' or '.join(_SOME_UNITS[field] for field in fields)}) for '{_UNKNOWN}'"
 
 
-def lacking(names: Sequence[str], known: Collection[str], texts: Collection[str] | None = None) -> str:
+def lacking(
+    names: Sequence[str],
+    known: Collection[str],
+    texts: Collection[str] | None = None,
+    row_units: Mapping[str, str] | None = None,
+) -> str:
     """Return the error message for a table without the needed columns. It lists the columns and says how to name them.
 
     Parameters
@@ -666,6 +693,8 @@ def lacking(names: Sequence[str], known: Collection[str], texts: Collection[str]
         The fields that are found.
     texts
         The columns whose cells are texts; None if that is not known.
+    row_units
+        Units by column that a row of units or the cells give.
 
     Examples
     --------
@@ -674,14 +703,14 @@ def lacking(names: Sequence[str], known: Collection[str], texts: Collection[str]
     """
     what = [] if "name" in known else ["names"]
     stems = {key.partition(":")[0] for key in known}
-    if not stems & BASE_UNITS.keys():
+    if not stems & {"flops", "bytes", "time", "self_time"}:
         what.append("FLOPs, bytes or seconds")
     shown = listed(names[:_MAX_SHOWN_COLUMNS]) + (f" (of {len(names)})" if len(names) > _MAX_SHOWN_COLUMNS else "")
-    call = {} if "name" in known else {"name": repr(_name_column(names, texts))}
-    if not call.get("name", "'"):
-        del call["name"]
+    name = "" if "name" in known else _name_column(names, texts)
+    call = {"name": repr(name)} if name else {}
     asked: dict[str, Meaning] = {}
-    for one in filter(None, map(meaning, names)):
+    meanings = (meaning(name, (row_units or {}).get(name, "")) for name in names)
+    for one in filter(None, meanings):
         is_text = texts is not None and one.column in texts
         if one.field in BASE_UNITS and one.field not in stems and not is_text and not one.per_launch:
             asked.setdefault(one.keyword, one)

@@ -45,6 +45,7 @@ class GivenColumns:
         self.names: Sequence[str] = list(given)
         self.how = how
         self.units = take_units(self._given, self.names, _as_floats)
+        self.in_cells = frozenset(self.units)
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:
         values: Any = self._given[column]

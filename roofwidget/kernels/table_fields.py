@@ -128,11 +128,12 @@ def found_in(names: Sequence[str], row_units: Mapping[str, str] | None = None) -
     meanings = [replace(one, doubt="words") if one.per_launch and not is_counted else one for one in meanings]
     certain = [one for one in meanings if not one.doubt]
     certain.sort(key=lambda one: (one.column.casefold() != one.key.casefold(), one.is_bare, one.per_launch))
-    by_words = Dialect("plain", _fields([one for one in certain if not one.is_bare]))
+    by_words = Dialect("plain", _fields([one for one in certain if not one.is_bare or one.key == "name"]))
     found = Dialect("plain", _fields(certain))
     # Units alone do not make a table: "op,ms" may be anything.
-    if not (by_words.is_enough or found.is_point or _are_coordinates(found, meanings)):
-        found, certain = by_words, [one for one in certain if not one.is_bare]
+    is_table = found.is_enough and bool(by_words.stems & BASE_UNITS.keys())
+    if not (is_table or found.is_point or _are_coordinates(found, meanings)):
+        found, certain = by_words, [one for one in certain if not one.is_bare or one.key == "name"]
     fields = dict(found.fields)
     asked = [one for one in meanings if one.doubt]
     if _are_coordinates(found, meanings):
@@ -144,10 +145,10 @@ def found_in(names: Sequence[str], row_units: Mapping[str, str] | None = None) -
 
 
 def _are_coordinates(found: Dialect, meanings: Sequence[Meaning]) -> bool:
-    """Return whether "GFLOPS" can only be a rate: beside an intensity or a bandwidth, in a table without amounts."""
-    has_amount = any(one.field in {"time", "flops", "bytes"} and one.doubt != "rate" for one in meanings)
+    """Return whether "GFLOPS" can only be a rate: beside an intensity, in a table without amounts."""
+    has_amount = any(one.field in {"time", "flops", "bytes", BANDWIDTH} and one.doubt != "rate" for one in meanings)
     may_be_rate = any(one.doubt == "rate" for one in meanings)
-    return may_be_rate and not has_amount and "rate" not in found.stems and bool({"intensity", BANDWIDTH} & found.stems)
+    return may_be_rate and not has_amount and "rate" not in found.stems and "intensity" in found.stems
 
 
 def _fields(meanings: Iterable[Meaning]) -> dict[str, Field]:
@@ -167,11 +168,16 @@ def _field(one: Meaning) -> Field:
 
 
 def with_own(
-    dialect: Dialect, columns: Mapping[str, Any], names: Sequence[str], row_units: Mapping[str, str] | None = None
+    dialect: Dialect,
+    columns: Mapping[str, Any],
+    names: Sequence[str],
+    row_units: Mapping[str, str] | None = None,
+    in_cells: Collection[str] = (),
 ) -> Dialect:
     """Return the dialect with the columns that the user named.
 
-    For a field the user names a column, or a column and its unit. Without a unit the unit of the header counts.
+    For a field the user names a column, or a column and its unit. Without a unit the unit of the header counts. The
+    numbers of the columns `in_cells` had units in their cells, which count before all others.
 
     Raises
     ------
@@ -187,7 +193,8 @@ def with_own(
         if column not in names:
             raise ValueError(no_column(column, names))
         own = {key: one for key, one in own.items() if one.column != column or key in columns}
-        own[field] = _own_field(stem, column, unit, (row_units or {}).get(column, ""))
+        row_unit = (row_units or {}).get(column, "")
+        own[field] = _own_field(stem, column, row_unit if column in in_cells else unit, row_unit)
     used = {field.column for field in own.values()}
     asked, twins = ([one for one in some if one.column not in used] for some in (dialect.asked, dialect.twins))
     return replace(dialect, fields=own, asked=asked, twins=twins)
@@ -296,6 +303,7 @@ class _Amounts:
         self._given = given
         self._fields = fields
         self._rows = rows
+        self._parsed: dict[str, Floats] = {}
         count = self.raw(fields.get("count"))
         self.count = np.ones(len(rows)) if count is None else count
         self.time = self._total("time")
@@ -315,10 +323,13 @@ class _Amounts:
         """Return the numbers of a column as written; they must not be negative."""
         if field is None:
             return None
+        if field.column in self._parsed:
+            return self._parsed[field.column]
         numbers = self._given.numbers(field.column)[self._rows]
         if (numbers < 0).any():
             row = int(np.argmax(numbers < 0))
             raise self._given.refuse(int(self._rows[row]), field.column, f"{numbers[row]:g} is negative")
+        self._parsed[field.column] = numbers
         return numbers
 
     def scaled(self, field: Field) -> Floats:
@@ -344,11 +355,12 @@ class _Amounts:
     def _name_main_level(self) -> None:
         """Give plain numbers of the main memory the name that other columns give it."""
         columns = (self.bytes, self.bandwidths, self.intensities)
-        outside = {level for one in columns for level in one if level != MAIN_LEVEL and is_off_chip(level)}
-        if len(outside) == 1:
+        names = [[level for level in one if level != MAIN_LEVEL and is_off_chip(level)] for one in columns]
+        outside = names[0] or [*names[1], *names[2]]
+        if len(set(outside)) == 1:
             for one in columns:
-                if MAIN_LEVEL in one and not outside & one.keys():
-                    one[outside.copy().pop()] = one.pop(MAIN_LEVEL)
+                if MAIN_LEVEL in one and outside[0] not in one:
+                    one[outside[0]] = one.pop(MAIN_LEVEL)
 
     @property
     def main(self) -> str:
@@ -370,18 +382,18 @@ class _Amounts:
     def _fill(self) -> None:
         """Compute what is unknown from what is known, once."""
         time = self._unknown() if self.time is None else self.time
-        time = self._filled("time", time, _quotient(self.total_flops, self.total_rate), "flops", *self._keys_of_rates())
+        time = self._filled("time", time, _quotient(self.total_flops, self.total_rate), "flops", *self.keys_of_rates())
         for level, bandwidth in self.bandwidths.items():
             if level in self.bytes:
-                key = self._key(BANDWIDTH, level)
+                key = self.key_of(BANDWIDTH, level)
                 time = self._filled("time", time, _quotient(self.bytes[level], bandwidth), f"bytes:{level}", key)
         self.time = None if self.time is None and np.isnan(time).all() else time
         for precision, rate in self.rates.items():
-            self._complete("flops", self.flops, precision, rate * time, self._key("rate", precision), "time")
+            self._complete("flops", self.flops, precision, rate * time, self.key_of("rate", precision), "time")
         for level, bandwidth in self.bandwidths.items():
-            self._complete("bytes", self.bytes, level, bandwidth * time, self._key(BANDWIDTH, level), "time")
+            self._complete("bytes", self.bytes, level, bandwidth * time, self.key_of(BANDWIDTH, level), "time")
         for level, intensity in self.intensities.items():
-            key = self._key("intensity", level)
+            key = self.key_of("intensity", level)
             if level in self.bytes:
                 crossed = np.where(np.isnan(self.total_flops), intensity * self.bytes[level], np.nan)
                 self._complete("flops", self.flops, ASKED_PRECISION, crossed, key, "bytes")
@@ -393,24 +405,25 @@ class _Amounts:
         bandwidth = self.bandwidths.get(self.main)
         if bandwidth is None:
             return
-        key, is_unknown = self._key(BANDWIDTH, self.main), np.isnan(self.total_flops)
+        key, is_unknown = self.key_of(BANDWIDTH, self.main), np.isnan(self.total_flops)
         ratio = np.where(is_unknown, _quotient(self.total_rate, bandwidth), np.nan)
-        self._complete("intensity", self.intensities, self.main, ratio, *self._keys_of_rates(), key)
+        self._complete("intensity", self.intensities, self.main, ratio, *self.keys_of_rates(), key)
         rate = np.where(is_unknown, self.intensities.get(self.main, self._unknown()) * bandwidth, np.nan)
-        self._complete("rate", self.rates, ASKED_PRECISION, rate, self._key("intensity", self.main), key)
+        self._complete("rate", self.rates, ASKED_PRECISION, rate, self.key_of("intensity", self.main), key)
 
     def _unknown(self) -> Floats:
         return np.full(len(self._rows), np.nan)
 
-    def _key(self, ratio: str, part: str) -> str:
+    def key_of(self, ratio: str, part: str) -> str:
         """Return the key of the field that has a ratio; `ratio` if the ratio was computed."""
         stem = {"rate": "flops", BANDWIDTH: "bytes"}.get(ratio, "")
         given = [key for key in (f"{ratio}:{part}", ratio) if key in self._fields]
         as_amount = [key for key in (f"{stem}:{part}", stem) if key in self._fields and _is_rate(self._fields[key])]
         return next(iter([*given, *as_amount]), ratio)
 
-    def _keys_of_rates(self) -> list[str]:
-        return [self._key("rate", precision) for precision in self.rates]
+    def keys_of_rates(self) -> list[str]:
+        """Return the keys of the fields that have rates."""
+        return [self.key_of("rate", precision) for precision in self.rates]
 
     def _filled(self, name: str, known: Floats, more: Floats, *keys: str) -> Floats:
         """Return `known`, and `more` where it is unknown. Note which fields `more` comes from."""
@@ -497,7 +510,8 @@ def _rounding(numbers: Floats) -> Floats:
         found[is_exact] = 0.5 * 10.0**-decimals
         is_open &= ~is_exact
     found[is_open] = 0.0
-    return np.divide(found, size, out=np.zeros(len(numbers)), where=size > 0)
+    relative: Floats = np.divide(found, size, out=np.zeros(len(numbers)), where=size > 0)
+    return relative
 
 
 def _disagree(amounts: _Amounts, left: Floats, right: Floats, fields: Iterable[Field]) -> npt.NDArray[np.bool_]:
@@ -663,7 +677,8 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
     if dialect.uncounted:
         warnings += _forget_uncounted(amounts, dialect)
     ratios = _ratios_kept(amounts)
-    amounts.used |= {key for key in dialect.fields if key.partition(":")[0] in ratios}
+    amounts.used |= {amounts.key_of("intensity", amounts.main)} if "intensity" in ratios else set()
+    amounts.used |= set(amounts.keys_of_rates()) if "rate" in ratios else set()
     chip, more_warnings = _chip_of_column(given, dialect.fields.get(CHIP), rows, is_asked=is_chip_asked)
     used = {
         field.column
@@ -766,7 +781,8 @@ def _forget_uncounted(amounts: _Amounts, dialect: Dialect) -> list[str]:
             columns[field][key] = np.where(nothing, np.nan, column)
     amounts.rates = {key: np.where(nothing, np.nan, column) for key, column in amounts.rates.items()}
     what = "no FLOPs" if list(dialect.uncounted) == ["flops"] else "neither FLOPs nor bytes"
-    text = f"{int(nothing.sum())} of {len(nothing)} rows have {what}: {dialect.name} writes this for what it does not count"
+    count = f"{int(nothing.sum())} of {len(nothing)} rows"
+    text = f"{count} have {what}: {dialect.name} writes this for what it does not count"
     return [f"{text}, so these are unknown, not zero"]
 
 

@@ -1,7 +1,7 @@
 """Tables of TraceLens: GEMMs, convolutions and attention with the FLOPs and bytes that follow from their shapes.
 
-``GFLOPS_first`` and ``Data Moved (MB)_first`` are for one launch. ``Data Moved`` is in MiB. It counts each operand once,
-so it is a model, not measured traffic.
+``GFLOPS_first`` and ``Data Moved (MB)_first`` are for one launch. ``Data Moved`` is in MiB. It counts each operand
+once, so it is a model, not measured traffic.
 """
 
 from __future__ import annotations

@@ -148,6 +148,7 @@ def test_the_chip_that_a_frame_names_is_the_chip_of_the_widget() -> None:
     assert rw.roofline(kernels=frame).focus_chip == "mi300x"
 
 
+FILL_IN = " with its unit (us, ms or s) for '…'"
 SPELLINGS = {
     1: ["s", "S", "sec", "seconds"],
     1e-3: ["ms", "MS", "Ms", "msec", "milliseconds"],
@@ -168,11 +169,7 @@ def test_a_unit_of_time_is_known_in_every_usual_spelling_and_never_a_megasecond(
 @pytest.mark.parametrize(
     ("column", "told"),
     [
-        (
-            "time (min)",
-            "if it is the time of all launches, pass columns={'time': ('time (min)', '…')} "
-            "with its unit (us, ms or s) for '…'",
-        ),
+        ("time (min)", f"if it is the time of all launches, pass columns={{'time': ('time (min)', '…')}}{FILL_IN}"),
         ("s", "if it is the time of all launches, pass columns={'time': ('s', 's')}"),
         ("kernel_ms", "if it is the time of all launches, pass columns={'time': ('kernel_ms', 'ms')}"),
         ("fwd (us)", "if it is the time of all launches, pass columns={'time': ('fwd (us)', 'us')}"),

@@ -706,7 +706,7 @@ def are_units(cells: Sequence[str]) -> bool:
     if not any(cells) or any(map(notation.is_number, cells)):
         return False
     filled = [cell for cell in cells if cell.strip()]
-    return not cells[0].strip() or (len(filled) > 1 and all(map(is_unit, filled)))
+    return not cells[0].strip() or all(map(is_unit, filled))
 
 
 # -- what looks like a header, for messages ------------------------------------------------------------------------
@@ -722,7 +722,7 @@ def first_lines(source: Source) -> list[str]:
 
 
 def columns_seen(source: Source) -> dict[str, str]:
-    r"""Return the columns of a text that looks like a table, or of a JSON list of objects, with a cell of the first row.
+    r"""Return the columns of a text that looks like a table, or of a JSON list of objects, with their first cells.
 
     For other texts the result is empty.
 

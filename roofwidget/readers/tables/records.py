@@ -47,12 +47,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.column_meanings import CHIP, lacking, meaning, no_column, take_units, unit_in
+from roofwidget.kernels.column_meanings import CHIP, lacking, may_have_units, no_column, take_units, unit_in
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame
 from roofwidget.kernels.table import Kernels
@@ -60,7 +60,6 @@ from roofwidget.kernels.table_fields import column_and_unit, found_in, kernels_a
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import documents, workbooks
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.refusals import of_columns
 from roofwidget.readers.tables import nested, notation
 from roofwidget.readers.tables.delimited import (
     DELIMITERS,
@@ -74,7 +73,7 @@ from roofwidget.readers.tables.delimited import (
 )
 from roofwidget.readers.tables.notation import unguarded
 from roofwidget.readers.tables.parquet import columns_of_parquet
-from roofwidget.readers.tables.tools import tool_arguments, tool_table
+from roofwidget.readers.tables.tools import lacking_columns, tool_arguments, tool_table
 from roofwidget.support.did_you_mean import did_you_mean, listed
 
 # -- reader --------------------------------------------------------------------------------------------------------
@@ -198,20 +197,26 @@ def _kernels_of_workbook(source: Source, columns: Mapping[str, Any] | None, shee
 
 def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
     """Return the table whose header has the wanted columns; if none are wanted, the table with known column names."""
+    seen, row_units = columns_of_text(source)
+    # A row of units looks like a header too.
+    is_seen = not wanted and _has_units(seen, row_units)
     try:
         found = read_table(
             source,
-            header=lambda cells: set(wanted) <= set(map(unguarded, cells)) if wanted else _is_header(cells),
+            header=lambda cells: (
+                list(cells) == list(seen)
+                if is_seen
+                else set(wanted) <= set(map(unguarded, cells))
+                if wanted
+                else _is_header(cells)
+            ),
             strict=True,
         )
     except NoHeaderError:
-        seen, row_units = columns_of_text(source)
-        if not wanted and _has_units(seen, row_units):
-            return read_table(source, header=lambda cells: list(cells) == list(seen), strict=True)
         if not seen:
             raise
         missing = [column for column in wanted if column not in seen]
-        reason = no_column(missing[0], list(seen)) if missing else of_columns(seen)
+        reason = no_column(missing[0], list(seen)) if missing else lacking_columns(seen)
         raise ProfileError(source.name, reason) from None
     if not len(found):
         raise ProfileError(
@@ -264,9 +269,13 @@ class _Read:
         self.skipped = read.skipped
         self.units = {name: read.units.get(column, "") for name, column in self._columns.items()} if read.units else {}
         self._taken: dict[str, Any] = {}
-        if len(self.names) <= _MAX_COLUMNS_WITH_UNITS and not self.units:
-            self._taken = {name: read.texts(self._columns[name]) for name in self.names if meaning(name) is not None}
-            self.units = take_units(self._taken, self._taken, self._numbers_of)
+        self.in_cells: Collection[str] = ()
+        if len(self.names) <= _MAX_COLUMNS_WITH_UNITS:
+            asked = [name for name in self.names if not self.units.get(name) and may_have_units(name)]
+            self._taken = {name: read.texts(self._columns[name]) for name in asked}
+            taken = take_units(self._taken, asked, self._numbers_of)
+            self.units |= taken
+            self.in_cells = frozenset(taken)
 
     def _numbers_of(self, texts: Sequence[str]) -> tuple[Floats, int | None]:
         mark = self._read.decimal
@@ -331,7 +340,9 @@ def _may_be_records(text: str) -> bool:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    return len(cells) <= MAX_COLUMNS and (tool_table(cells) is not None or found_in(cells).is_enough)
+    if len(cells) > MAX_COLUMNS:
+        return False
+    return tool_table(cells) is not None or found_in(cells).is_enough
 
 
 def _has_units(seen: Mapping[str, str], row_units: Mapping[str, str]) -> bool:
@@ -351,13 +362,13 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
 def _plain_arguments(given: _Read | _Given, own: Mapping[str, Any] | None) -> dict[str, Any]:
     dialect = found_in(given.names, given.units)
     if own:
-        dialect = with_own(dialect, own, given.names, given.units)
+        dialect = with_own(dialect, own, given.names, given.units, given.in_cells)
     is_named = "name" in dialect.fields
     texts = [] if is_named and dialect.is_enough else _texts(given)
     if not (dialect.is_enough or (not texts and dialect.stems & {"flops", "bytes", "time"})) or (
         texts and not is_named
     ):
-        raise ProfileError(given.name, lacking(given.names, dialect.fields, texts))
+        raise ProfileError(given.name, lacking(given.names, dialect.fields, texts, given.units))
     return kernels_arguments(given, dialect, is_chip_asked=CHIP in (own or {}))
 
 
