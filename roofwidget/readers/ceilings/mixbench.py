@@ -221,4 +221,5 @@ def _of_table(source: File, headers: Sequence[str], above: str, rows: Floats, li
 
 def _ratio(rate: Floats, bandwidth: Floats) -> Floats:
     """Return the intensity of rates and bandwidths, infinite without any access to memory."""
-    return np.divide(rate, bandwidth, out=np.full(len(rate), np.inf), where=bandwidth > 0)
+    found: Floats = np.divide(rate, bandwidth, out=np.full(len(rate), np.inf), where=bandwidth > 0)
+    return found
