@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "ProfileError", "Profiles", "Source", "read", "read_many", "reader"]
 
-# `read` asks the readers in this order. The reader of tables of any tool is last, because it may also accept tables of
-# the other formats.
+# `read` asks the readers in this order. The reader of PyTorch's traces may also accept Chrome traces of other tools.
+# The reader of tables of any tool is last, because it may also accept tables of the other formats.
 FORMATS: Final = (
+    "roofwidget.readers.onnxruntime",
+    "roofwidget.readers.xprof.chrome_trace",
     "roofwidget.readers.torch.trace",
     "roofwidget.readers.torch.averages",
     "roofwidget.readers.xprof.roofline_model",
@@ -41,7 +43,10 @@ FORMATS: Final = (
     "roofwidget.readers.ceilings.ert",
     "roofwidget.readers.ceilings.tracelens_arch",
     "roofwidget.readers.ceilings.carm",
+    "roofwidget.readers.ceilings.mixbench",
     "roofwidget.readers.likwid",
+    "roofwidget.readers.tensorrt",
+    "roofwidget.readers.google_benchmark",
     "roofwidget.readers.rocprof",
     "roofwidget.readers.ncu",
     "roofwidget.readers.page",

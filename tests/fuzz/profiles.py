@@ -36,12 +36,61 @@ _KEYS: Final = (
     *("External id", "correlation", "Input Dims", "Input type", "cols", "rows", "id", "p", "c", "v", "label", "type"),
     *("peak_flop_rate", "device_info", "top_operations", "empirical", "gbytes", "gflops", "data", "Values", "Info"),
     *("max_achievable_tflops", "mem_bw_gbps", "hlo_op_expression", "include_infeed_outfeed", "kernel", "flops"),
+    *("timeMs", "averageMs", "Layers", "benchmarks", "real_time", "time_unit", "iterations", "bytes_per_second"),
+    *(
+        "op_name",
+        "input_type_shape",
+        "activation_size",
+        "hlo_op",
+        "results",
+        "hardware",
+        "peak_tflops",
+        "bandwidth_gb_s",
+    ),
 )
 _HEADS: Final = (
     *(b"", b"NVR\0\4\0\0\0", b"PAR1", b"SQLite format 3\0", b"PK\x03\x04", b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd"),
     *(b"\n\x05/host:CPU", b"<html>", b'<meta name="generator" content="roofwidget">', b"{", b"[", b'{"traceEvents": ['),
+    *(b'[{"count": 3}, ', b'[{"cat": "Session", ', b'{"context": {}, "benchmarks": [', b'{"results": [{'),
+    *(
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        b"=== Profile (3 iterations ) ===\n",
+        b"name,iterations,real_time,cpu_time,time_unit\n",
+    ),
     *(b"\xff\xfe", b"\x00\x00\xfe\xff", b"CPU name:\t", b"==PROF== \n", b"%PDF", b"MZ", b"\x89HDF\r\n"),
 )
+
+
+_SMALL: Final[Mapping[str, bytes]] = {
+    "trtexec.json": mutate.text([{"count": 3}, {"name": "Conv_0", "timeMs": 4.5, "averageMs": 1.5, "percentage": 100}]),
+    "trtexec.txt": b"""\
+[01/05/2026-10:00:00] [I] === Profile (3 iterations ) ===
+[01/05/2026-10:00:00] [I]    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer
+[01/05/2026-10:00:00] [I]        4.50       1.5000       1.5000     100.0   Conv_0
+[01/05/2026-10:00:00] [I]        4.50       1.5000       1.5000     100.0   Total
+""",
+    "mixbench.txt": b"""\
+Experiment ID, Single Precision ops,,,, Integer operations,,,
+Compute iters, Flops/byte, ex.time,  GFLOPS, GB/sec, Iops/byte, ex.time,   GIOPS, GB/sec
+0, 0.250, 0.40, 100.00, 400.00, 0.250, 0.50, 80.00, 320.00
+64, 32.000, 0.50, 8000.00, 250.00, 32.000, 0.00, inf, inf
+---------
+""",
+    "benchmark.json": mutate.text(
+        {
+            "context": {"library_build_type": "release"},
+            "benchmarks": [{"name": "a", "iterations": 9, "real_time": 5, "time_unit": "ns", "bytes_per_second": 8e9}],
+        }
+    ),
+    "benchmark.csv": b'name,iterations,real_time,cpu_time,time_unit,bytes_per_second\n"a",9,5,5,ns,8e9\n',
+    "nested.json": mutate.text(
+        {
+            "results": [{"name": "a", "flops": 4e9, "bytes": 1e7, "time (us)": 31}] * 3,
+            "hardware": {"name": "A100", "peak_tflops": 312, "bandwidth_gb_s": 1555},
+        }
+    ),
+    "records.jsonl": b'{"name": "a", "flops": 4e9}\n{"name": "b", "flops": 5e9}\n',
+}
 
 
 @functools.cache
@@ -52,7 +101,7 @@ def fixtures() -> Mapping[str, bytes]:
         for path in sorted(FIXTURES.rglob("*"))
         if path.is_file() and path.suffix != ".py" and "hlo" not in path.parts
     }
-    return {**found, "kernels.parquet": _parquet(), "rocpd.db": _database()}
+    return {**found, **_SMALL, "kernels.parquet": _parquet(), "rocpd.db": _database()}
 
 
 @functools.cache

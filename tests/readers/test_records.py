@@ -405,9 +405,7 @@ def test_a_large_list_of_records_is_read_whatever_its_first_record(
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-@pytest.mark.parametrize(
-    "given", [{"kernels": [{"name": "k", "flops": 1}] * 60_000}, [1.5] * 300_000, [[1, 2]] * 200_000]
-)
+@pytest.mark.parametrize("given", [{"kernels": [[1, 2]] * 200_000}, [1.5] * 300_000, [[1, 2]] * 200_000])
 def test_large_json_that_is_no_list_of_records_says_what_is_expected(
     given: Any, pack: Callable[[bytes], bytes]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,23 @@ from tests.real_files import real_file
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch"
 PRINTED = FIXTURES / "averages.txt"
+TABLES = FIXTURES.parent / "torch_tables"
+WIDE_HEADER = """\
+----------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------------------------  ------------
+      Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg     Self CUDA   Self CUDA %    CUDA total  CUDA time avg    # of Calls                    Input Shapes  Total GFLOPs
+----------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------------------------  ------------
+  aten::mm        71.43%      50.000us        71.43%      50.000us      50.000us       9.000ms        98.68%       9.000ms       9.000ms             1    [[4096, 4096], [4096, 4096]]       137.439
+aten::relu        28.57%      20.000us        28.57%      20.000us      20.000us     120.000us         1.32%     120.000us     120.000us             1                  [[4096, 4096]]            --
+----------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------------------------  ------------
+"""  # noqa: E501 - lines of PyTorch
+NEGATIVE = """\
+----------  ------------  ------------  ------------  ------------  ------------  ------------
+      Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg    # of Calls
+----------  ------------  ------------  ------------  ------------  ------------  ------------
+ProfileRun        -1.00%     -10.000us       100.00%       1.000ms       1.000ms             1
+  aten::mm       101.00%       1.010ms       101.00%       1.010ms       1.010ms             1
+----------  ------------  ------------  ------------  ------------  ------------  ------------
+"""
 NO_DTYPE = "averages have no dtypes"
 CONV = [[2, 3, 8, 8], [4, 3, 3, 3], [4], [], [], [], []]
 
@@ -142,8 +160,8 @@ def test_averages_without_shapes_say_how_to_get_them() -> None:
             "row 2, column 'flops': expected a number from 0, got 'many'",
         ),
         (
-            [average("aten::mm", cpu_time_total=-1.0)],
-            "row 1, column 'cpu_time_total': expected a number from 0, got -1.0",
+            [average("aten::mm", flops=-1.0)],
+            "row 1, column 'flops': expected a number from 0, got -1.0",
         ),
         ([average("aten::mm", count=float("inf"))], "row 1, column 'count': expected a number from 0, got inf"),
         ([average(3)], "row 1, column 'key': expected a text, got 3"),  # type: ignore[arg-type]  # the error under test
@@ -186,6 +204,103 @@ def test_a_printed_table_that_is_cut_off_is_refused() -> None:
         read("\n".join(lines[:8]).encode())
     with pytest.raises(ProfileError, match="expected a table with a column '# of Calls'"):
         read(b"epoch 3 done", format="torch-averages")
+
+
+@pytest.mark.parametrize("version", ["1.4.0", "1.6.0", "1.8.1", "1.13.1", "2.7.1", "2.13.0"])
+def test_a_table_with_all_columns_of_each_version_is_read(version: str) -> None:
+    kernels = read(TABLES / f"{version}_device.txt")
+    names = ["linear", "mm", "relu"] if version in ("1.4.0", "1.6.0") else ["aten::linear", "aten::mm", "aten::relu"]
+    assert kernels.names.tolist() == names
+    assert kernels.time.tolist() == [0.0128, 0.0128, 0.00096]
+    assert kernels.count.tolist() == [8, 8, 8]
+    # 8 x 2 x 4096^3. 1.8 prints a rate, 85.899 TFLOP/s; later versions print 1.100 TFLOP; older versions print none.
+    expected = {"1.8.1": 85.899e12 * 0.0128, "1.4.0": 8 * 2 * 4096**3, "1.6.0": 8 * 2 * 4096**3}
+    assert kernels.flops[1] == pytest.approx(expected.get(version, 1.1e12), rel=1e-15)
+    assert kernels.flops[2] == 8 * 4096**2
+    # 1.6 and older print no device time without called operations.
+    assert kernels.self_time[1] == pytest.approx(0.0128, nan_ok=True) or version in ("1.4.0", "1.6.0")
+    assert kernels.extra["shape"][1] == "[4096, 4096], [4096, 4096]"
+    assert not any("cuts off" in word or "row_limit" in word for word in kernels.warnings)
+
+
+@pytest.mark.parametrize("version", ["1.4.0", "1.6.0", "1.8.1", "1.13.1", "2.7.1", "2.13.0"])
+def test_a_plain_table_of_each_version_has_the_times_of_the_host(version: str) -> None:
+    kernels = read(TABLES / f"{version}_host.txt")
+    assert kernels.time.tolist() == [400e-6, 360e-6, 130e-6]
+    assert kernels.self_time.tolist() == [40e-6, 300e-6, 90e-6]
+    assert "these averages have no device time: times are the host's" in kernels.warnings
+
+
+@pytest.mark.parametrize("device", ["cuda", "xpu", "mtia", "privateuseone"])
+@pytest.mark.parametrize("group", [{}, {"group_by_input_shape": True}, {"group_by_stack_n": 3}])
+def test_tables_that_the_installed_pytorch_prints_are_read(device: str, group: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    with torch.profiler.profile(record_shapes=True, profile_memory=True, with_flops=True, with_stack=True) as profiler:
+        torch.relu(torch.ones(64, 32) @ torch.ones(32, 16))
+    averages = profiler.key_averages(**group)
+    counted = {event.key: (event.count, event.flops) for event in averages}
+    for row, event in enumerate(averages, 1):
+        event.use_device, event.device_time_total, event.self_device_time_total = device, 7.0 * row, 7.0 * row
+        event.is_legacy = True
+    kernels = read(averages.table(row_limit=-1, max_name_column_width=None).encode())
+    assert len(kernels) == len([event for event in averages if not event.key.startswith("ProfilerStep")])
+    np.testing.assert_allclose(kernels.time * 1e6, 7.0 * np.arange(1, len(kernels) + 1))
+    assert (kernels.count[found(kernels, "aten::mm")], kernels.flops[found(kernels, "aten::mm")]) == (1, 65_536)
+    assert counted["aten::mm"] == (1, 65_536)
+
+
+def test_a_header_that_is_wider_than_its_dashes_moves_no_column() -> None:
+    kernels = read(WIDE_HEADER.encode())
+    assert kernels.names.tolist() == ["aten::mm", "aten::relu"]
+    assert kernels.time.tolist() == [9e-3, 120e-6]
+    assert kernels.flops.tolist() == [137.439e9, 16_777_216]
+    assert kernels.count.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: [line.strip() for line in lines],
+        lambda lines: [f"[rank0]: {line}" for line in lines],
+        lambda lines: [f"2026-01-05 10:00:0{at} INFO {line}" for at, line in enumerate(lines)],
+        lambda lines: ["step 1", *lines, "Self CPU time total: 70.000us", "done"],
+        lambda lines: lines[1:],
+        lambda lines: [f"{line}\r" for line in lines],
+    ],
+)
+def test_a_table_in_the_output_of_a_program_is_read(change: Callable[[list[str]], list[str]]) -> None:
+    text = "\n".join(change(WIDE_HEADER.splitlines()))
+    assert read(text.encode()).flops.tolist() == [137.439e9, 16_777_216]
+
+
+def test_a_negative_time_is_unknown_and_its_row_is_read() -> None:
+    kernels = read(NEGATIVE.encode())
+    assert kernels.names.tolist() == ["ProfileRun", "aten::mm"]
+    assert kernels.time.tolist() == [1e-3, 1.01e-3]
+    np.testing.assert_equal(kernels.self_time, [np.nan, 1.01e-3])
+    assert "1 time is negative in the profile and therefore unknown: 'Self CPU' of ProfileRun" in kernels.warnings
+    own = read([average("aten::mm", self_cpu_time_total=-10.0)])
+    np.testing.assert_equal((own.time[0], own.self_time[0]), (30e-6, np.nan))
+    assert any("'self_cpu_time_total' of aten::mm" in word for word in own.warnings)
+
+
+def test_of_several_tables_the_first_is_read_and_the_others_are_named() -> None:
+    text = f"{WIDE_HEADER}\n{NEGATIVE}".encode()
+    kernels = read(text)
+    assert (len(kernels), kernels.time[0]) == (2, 9e-3)
+    assert any("the text has 2 tables and this is table 1: pass table=" in word for word in kernels.warnings)
+    assert read(text, table=2).names.tolist() == ["ProfileRun", "aten::mm"]
+    with pytest.raises(ProfileError, match="there is no table 3; the tables are 1 to 2"):
+        read(text, table=3)
+
+
+def test_a_table_that_leaves_out_rows_names_or_shapes_says_so() -> None:
+    short = (
+        WIDE_HEADER.replace("[[4096, 4096], [4096, 4096]]", "[[4096, 4096], [4096, 4096") + "\nSelf CPU time total: 1s"
+    )
+    warnings = read(short.encode()).warnings
+    assert any("shapes in 1 rows: print it with table(max_shapes_column_width=None)" in word for word in warnings)
+    assert any("the rows have 0% of the CPU time; print all rows with table(row_limit=-1)" in word for word in warnings)
 
 
 def test_averages_of_a_cpu_have_the_flops_that_the_profiler_counted() -> None:

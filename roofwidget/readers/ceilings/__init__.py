@@ -18,7 +18,7 @@ from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import listed
 
-_FORMATS: Final = ("ceilings.ert", "ceilings.tracelens_arch", "ceilings.carm", "likwid", "rocprof")
+_FORMATS: Final = ("ceilings.ert", "ceilings.tracelens_arch", "ceilings.carm", "ceilings.mixbench", "likwid", "rocprof")
 
 
 def read_ceilings(path_or_buffer: Any, *, chip: Chip | str | None = None, **options: Any) -> Chip:
@@ -28,8 +28,8 @@ def read_ceilings(path_or_buffer: Any, *, chip: Chip | str | None = None, **opti
     ----------
     path_or_buffer
         The Empirical Roofline Tool's ``roofline.json``, the CARM Tool's ``NAME_roofline.csv``, rocprof-compute's
-        ``roofline.csv`` or its folder, the output of likwid-bench, or an architecture file of TraceLens. As in `read`,
-        it may be a path, bytes or an open file.
+        ``roofline.csv`` or its folder, the output of likwid-bench or mixbench, or an architecture file of TraceLens. As
+        in `read`, it may be a path, bytes or an open file.
     chip
         A chip, or the name of a chip in the catalogue. The measured figures become ceilings below the chip's own peaks
         and bandwidths. None returns a new chip with the measured peaks and bandwidths.

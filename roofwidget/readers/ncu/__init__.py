@@ -7,7 +7,8 @@ How to make a report::
 
 Prefer the report: it has every value in base units and double precision. To make a table instead:
 ``ncu -i profile.ncu-rep --csv --page raw --print-units base > profile.csv``. The reader accepts the long table of
-``ncu --csv --metrics …``, the wide table of ``--page raw``, ``--page details`` and ``--print-summary per-kernel``.
+``ncu --csv --metrics …``, the wide table of ``--page raw``, ``--page details`` and ``--print-summary per-kernel``, and
+the tables that are copied or exported from the window's pages Raw and Summary (``gpu__time_duration.sum [us]``).
 Units may be base or automatic, banners and output of the program may be between the rows, and numbers may be in English
 or European notation (decided once per file). Several passes of one program may be a list of files as ``passes``, a
 folder or a zip archive. A table that ends within a row raises an error. If only the last launch lacks metrics that all
@@ -153,7 +154,7 @@ def _is_ncu_line(line: str) -> bool:
     """Whether a line is a table header of ncu or one of its messages."""
     if line.startswith(("==PROF==", "==WARNING==", "==ERROR==")):
         return True
-    if "Kernel Name" not in line:
+    if " Name" not in line:
         return False
     cells = [cell.strip().strip('"') for delimiter in ",;\t" for cell in line.split(delimiter)]
     return is_header(cells)

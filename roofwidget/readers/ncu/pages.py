@@ -64,17 +64,28 @@ COMMAND: Final = "ncu --set roofline -o profile ./program"
 _TABLE_COMMAND: Final = "ncu --csv --page raw --print-units base"
 
 _KERNEL, _METRIC, _UNIT, _VALUE = "Kernel Name", "Metric Name", "Metric Unit", "Metric Value"
+# Tables that are copied from the window of Nsight Compute name a kernel twice.
+_NAMES: Final = (_KERNEL, "Demangled Name", "Function Name")
 _RULE: Final = "Rule Name"
 _AVERAGE, _MINIMUM, _MAXIMUM, _INVOCATIONS = "Average", "Minimum", "Maximum", "Invocations"
-_HEADERS: Final = dict(
-    zip(
-        LAUNCH_FIELDS, ("ID", "Process ID", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"), strict=True
-    )
-)
+_HEADERS: Final = {
+    **{field: (field.title(),) for field in LAUNCH_FIELDS},
+    "id": ("ID",),
+    "process": ("Process ID", "Process"),
+    "block": ("Block Size", "Block Size [block]"),
+    "grid": ("Grid Size", "Grid Size [block]"),
+    "cc": ("CC",),
+}
+_DEVICE: Final = "Device Name"
 # Only these columns decide the notation of numbers. Other columns contain versions, addresses and names.
 _NUMBERS: Final = frozenset({_VALUE, _AVERAGE, _MINIMUM, _MAXIMUM, _INVOCATIONS})
-_BRACKETED: Final = re.compile(r"(\S+__\S+) \[(.*)\]")
+_BRACKETED: Final = re.compile(r"(.+?) \[(.*)\]")
 _PRINTED: Final = re.compile(r"^ +Section: .+\n(?:[^,\n]*\n)?? +-{3,} -{3,}", re.MULTILINE)
+# Cells of the window's page Details: metrics of one launch without its kernel.
+_COPIED: Final = re.compile(
+    r'^"?(?:Duration|Elapsed Cycles|SM Frequency|DRAM Frequency|Memory Throughput) \[[^\]\n]+\]"?[\t,;]"?[\d.,]+',
+    re.MULTILINE,
+)
 _MESSAGE: Final = re.compile(r"^==(?:ERROR|WARNING)== *(.+)$", re.MULTILINE)
 _PROFILING: Final = re.compile(r"^==PROF== Profiling ", re.MULTILINE)
 _REPORT: Final = re.compile(r"^==PROF== Report: *(\S.*?)\s*$", re.MULTILINE)
@@ -95,8 +106,32 @@ def is_header(cells: Sequence[str]) -> bool:
     --------
     >>> is_header(["ID", "Kernel Name", "Metric Name", "Metric Value"]), is_header(["Kernel_Name", "SQ_WAVES"])
     (True, False)
+    >>> is_header(["ID", "Function Name", "Demangled Name", "Duration [us]"])
+    True
     """
-    return _KERNEL in cells and (_METRIC in cells or any("__" in cell for cell in cells))
+    if _KERNEL in cells:
+        return _METRIC in cells or any("__" in cell for cell in cells)
+    return _name_column(cells) is not None and any(_metric_of_header(cell)[0] for cell in cells)
+
+
+def _name_column(cells: Iterable[str]) -> str | None:
+    """Return the column of kernels' names, or None."""
+    there = set(cells)
+    return next((name for name in _NAMES if name in there), None)
+
+
+def _metric_of_header(header: str, unit: str = "") -> tuple[str | None, str]:
+    """Return the metric, None if a roofline does not need it, and the unit of a column of a wide table.
+
+    Examples
+    --------
+    >>> _metric_of_header("gpu__time_duration.sum [us]"), _metric_of_header("Duration [ms]")
+    (('gpu__time_duration.sum', 'us'), ('gpu__time_duration.sum', 'ms'))
+    """
+    bracketed = _BRACKETED.fullmatch(header)
+    name, unit = bracketed.groups() if bracketed else (header, unit)
+    # Without a unit, a label may be a column of another tool.
+    return (_canonical(name, unit) if bracketed or "__" in name else None), unit
 
 
 def read_pages(source: Source) -> Launches:
@@ -108,14 +143,14 @@ def read_pages(source: Source) -> Launches:
         If no kernel was profiled (the message quotes ncu), a column is missing, a cell is not a number, or a launch has
         a metric twice with different values. The message names line and column.
     """
-    if _KERNEL not in source.beginning and len(source.head) < HEAD_BYTES:
+    if not any(name in source.beginning for name in _NAMES) and len(source.head) < HEAD_BYTES:
         raise _nothing(source)
     names: list[str] = []
     plain: list[str] = []
 
     def header(cells: Sequence[str]) -> bool:
         names[:] = cells
-        plain[:] = [cell for cell in cells if cell not in _NUMBERS and "__" not in cell]
+        plain[:] = [c for c in cells if c not in _NUMBERS and "__" not in c and not _metric_of_header(c)[0]]
         return is_header(cells)
 
     def short(cells: Sequence[str]) -> bool:
@@ -140,14 +175,14 @@ def read_pages(source: Source) -> Launches:
 
 
 def is_printed(text: str) -> bool:
-    r"""Whether a text has pages in the form that Nsight Compute prints without ``--csv``.
+    r"""Whether a text has pages as Nsight Compute prints them without ``--csv``, or cells of its window's page Details.
 
     Examples
     --------
     >>> is_printed("  k (1, 1, 1)x(1, 1, 1)\n    Section: GPU Speed Of Light\n    ------- ---- ---\n")
     True
     """
-    return _PRINTED.search(text) is not None
+    return _PRINTED.search(text) is not None or _COPIED.search(text) is not None
 
 
 def _nothing(source: Source) -> ProfileError:
@@ -287,21 +322,21 @@ class _Long:
 
 def _wide(rows: DelimitedTable) -> Launches:
     """Return the launches of a table with one row per launch and one column per metric."""
-    at = np.array([row for row, name in enumerate(rows.texts(_KERNEL)) if name not in {"", _KERNEL}], dtype=np.intp)
+    kernel = _name_column(rows.columns) or _KERNEL
+    at = np.array([row for row, name in enumerate(rows.texts(kernel)) if name not in {"", kernel}], dtype=np.intp)
     columns: dict[str, tuple[str, str]] = {}
     for header in rows.columns:
-        bracketed = _BRACKETED.fullmatch(header)
-        name, unit = bracketed.groups() if bracketed else (header, (rows.units or {}).get(header, ""))
-        if WANTED_METRICS.fullmatch(name):
-            columns[name] = (header, unit)
+        metric, unit = _metric_of_header(header, (rows.units or {}).get(header, ""))
+        if metric is not None and ("__" in header or metric not in columns):
+            columns[metric] = (header, unit)
     device: list[str | None] = [None] * len(at)
-    if DEVICE_NAME in columns:
-        header, _ = columns.pop(DEVICE_NAME)
+    if DEVICE_NAME in columns or _DEVICE in rows.columns:
+        header, _ = columns.pop(DEVICE_NAME, (_DEVICE, ""))
         device = [cell or None for cell in _picked(rows.columns[header], at)]
     cells = {name: _picked(rows.columns[header], at) for name, (header, _) in columns.items()}
     _decide_notation(rows, ((cells[name], unit) for name, (_, unit) in columns.items()))
     metrics = {name: _numbers(rows, at, cells[name], (header, name, unit)) for name, (header, unit) in columns.items()}
-    names = _picked(rows.texts(_KERNEL), at)
+    names = _picked(rows.texts(kernel), at)
     return Launches(rows.source.name, names, _words(rows, at), metrics, device, np.ones(len(at)))
 
 
@@ -321,7 +356,10 @@ def _canonical(name: str, unit: str) -> str | None:
 
 
 def _words(rows: DelimitedTable, at: Sequence[int] | Rows) -> dict[str, list[str | None]]:
-    columns = {word: rows.columns.get(header) for word, header in _HEADERS.items()}
+    columns = {
+        word: next((rows.columns[header] for header in headers if header in rows.columns), None)
+        for word, headers in _HEADERS.items()
+    }
     return {
         word: [None] * len(at) if cells is None else [cell or None for cell in _picked(cells, at)]
         for word, cells in columns.items()

@@ -20,6 +20,15 @@ bytes or seconds.
   the sums or means of the other rows is left out, with a warning.
 - Tables of TraceLens, XProf and fasterbench as data frames or in files of any form.
 
+A JSON document may have the list of records under a key of at most three levels (``{"results": [{…}]}``). If a key
+such as ``hardware`` or ``gpu`` stands beside it, it gives the chip: by a name of the catalogue, or by a peak and a
+bandwidth with units in their keys (``peak_tflops``, ``fp16_tflops``, ``bandwidth_gb_s``). A file with an object on each
+line (``.jsonl``) is a list of these objects.
+
+A workbook (``.xlsx``, ``.xlsm``, ``.ods``) is read as its sheets are: the first sheet with a table of kernels, or
+``sheet="its name"``. Titles above the table, a row of units and notes below it are understood, formulas have their
+saved values, and dates are texts.
+
 If two columns mean the same, our own word wins. If a table has more than it needs and the numbers disagree by more than
 their digits allow, FLOPs, bytes and seconds win over ratios, and a warning says where. A word such as ``GFLOPS`` may be
 a count or a rate. It is used if the other columns contradict one of the two, or if the table has intensities and no
@@ -49,9 +58,9 @@ from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import column_and_unit, found_in, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.input import documents
+from roofwidget.readers.input import documents, workbooks
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.tables import notation
+from roofwidget.readers.tables import nested, notation
 from roofwidget.readers.tables.delimited import (
     DELIMITERS,
     MAX_COLUMNS,
@@ -65,12 +74,14 @@ from roofwidget.readers.tables.delimited import (
 from roofwidget.readers.tables.notation import unguarded
 from roofwidget.readers.tables.parquet import columns_of_parquet
 from roofwidget.readers.tables.tools import lacking_columns, tool_arguments, tool_table
-from roofwidget.support.did_you_mean import listed
+from roofwidget.support.did_you_mean import did_you_mean, listed
 
 # -- reader --------------------------------------------------------------------------------------------------------
 
 FORMAT: Final = "table"
-EXPECTED: Final = "a table (CSV, Parquet, JSON records) with a column of names and columns of FLOPs, bytes or seconds"
+EXPECTED: Final = (
+    "a table (CSV, Parquet, workbook, JSON records) with a column of names and columns of FLOPs, bytes or seconds"
+)
 IS_JSON: Final = True
 """Whether the format is JSON, at least in one of its forms."""
 
@@ -82,24 +93,33 @@ _HOW: Final = "pass columns="
 _NO_RECORDS: Final = "expected a list of objects, one per kernel"
 # An object, or a list. A line such as "[INFO] start" or "[12:00:01] start" is none.
 _BEGIN_OF_JSON: Final = re.compile(r"""\ufeff?\s*(?:\{|\[\s*(?:[\[\]{"]|-?\d[-+.\deE]*\s*[,\]]))""")
-_FIRST_RECORD: Final = re.compile(r"\s*\[\s*(?=\{)")
+_BEGIN_OF_RECORDS: Final = re.compile(r"\s*(?:\[\s*(?=\{)|\{)")
 
 
 def recognises(source: Source) -> bool:
     """Whether the file is Parquet, or a table or list of records with known column names."""
+    if workbooks.is_workbook(source) or source.head.startswith(_PARQUET):
+        return True
     if source.is_folder:
         return False
-    if source.head.startswith(_PARQUET):
-        return True
     document = source.document(_begins_with_record)
     if document is not None:
-        return _are_records(document) and _is_header(list(document[0]))  # type: ignore[index]  # they are a list
+        found = nested.records_in(document, _is_header)
+        return found is not None and _is_header(list(found.rows[0]))
+    if (record := nested.line_record(source)) is not None:
+        return _is_header(list(record))
     if any(_is_header(split_line(line, mark)) for line in first_lines(source) for mark in DELIMITERS):
         return True
     return _has_units(*columns_of_text(source))
 
 
-def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: str | None = None) -> Kernels:
+def read(
+    source: Source,
+    *,
+    columns: Mapping[str, Any] | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+) -> Kernels:
     """Read a table of kernels from a file.
 
     Parameters
@@ -110,15 +130,19 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
         Column names by field, for columns that are not found automatically: a name, or a name and its unit.
     decimal
         The decimal mark, ``"."`` or ``","``, if the file's numbers do not prove it.
+    sheet
+        The sheet of a workbook. None reads the first sheet that has a table of kernels.
     """
+    if workbooks.is_workbook(source):
+        return _kernels_of_workbook(source, columns, sheet)
     if source.head.startswith(_PARQUET):
         return _kernels(_Given(columns_of_parquet(source), source.name), columns)
     # The user may name columns that have no known name.
-    document = source.document(_FIRST_RECORD.match if columns else _may_be_records)
+    document = source.document(_BEGIN_OF_RECORDS.match if columns else _may_be_records)
     if document is not None:
-        if not _are_records(document):
-            raise ProfileError(source.name, _NO_RECORDS)
-        return _kernels(_Given(_columns_of_records(document), source.name), columns)
+        return _kernels_of_document(document, source.name, columns)
+    if nested.line_record(source) is not None:
+        return _kernels(_Given(_columns_of_records(nested.line_records(source)), source.name), columns)
     try:
         found = _table(source, [column_and_unit(*given)[0] for given in (columns or {}).items()])
     except ProfileError as error:
@@ -129,6 +153,46 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
     if decimal is not None:
         found.decimal = decimal
     return _kernels(_Read(found), columns)
+
+
+def _kernels_of_document(document: object, name: str, own: Mapping[str, Any] | None) -> Kernels:
+    """Return the kernels of a list of records in a JSON document, and the chip that the document names beside it."""
+    wanted = [column_and_unit(*given)[0] for given in (own or {}).items()]
+    found = nested.records_in(document, lambda keys: set(wanted) <= set(keys) if wanted else _is_header(keys))
+    if found is None:
+        raise ProfileError(name, _NO_RECORDS)
+    kernels = _kernels(_Given(_columns_of_records(found.rows), name), own)
+    messages = [*found.messages]
+    if kernels.chip is None:
+        kernels.chip, about_chip = nested.chip_beside(document, name, set(kernels.precision.tolist()))
+        messages += about_chip
+    kernels.warnings = (*kernels.warnings, *messages)
+    return kernels
+
+
+def _kernels_of_workbook(source: Source, columns: Mapping[str, Any] | None, sheet: str | None) -> Kernels:
+    """Return the kernels of the named sheet, or of the first sheet that has a table of kernels."""
+    found = workbooks.sheets(source)
+    names = [each.name for each in found]
+    if sheet is not None and sheet not in names:
+        reason = f"there is no sheet '{sheet}' with cells{did_you_mean(sheet, names, f'; there are {listed(names)}')}"
+        raise ProfileError(source.name, reason)
+    failed: ProfileError | None = None
+    for each in found if sheet is None else [found[names.index(sheet)]]:
+        text = each.source(source.name)
+        if sheet is None and not columns and not recognises(text):
+            continue
+        try:
+            kernels = read(text, columns=columns, decimal=".")
+        except ProfileError as error:
+            failed = failed or error
+            continue
+        if each.formulas_without_value:
+            said = f"formulas without a saved value: {each.formulas_without_value}; open the workbook and save it"
+            kernels.warnings = (*kernels.warnings, said)
+        return kernels
+    none = f"no sheet has a table of kernels ({listed(names)})" if names else "the workbook has no cells"
+    raise failed or ProfileError(source.name, f"{none}: pass columns=, or {workbooks.INSTEAD}")
 
 
 def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
@@ -168,7 +232,7 @@ def takes(given: object) -> bool:
 
 def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kernels:
     """Return kernels from a data frame, a mapping of columns, or a list."""
-    if isinstance(given, (list, tuple)) and not _are_records(given):
+    if isinstance(given, (list, tuple)) and not nested.are_records(given):
         return Kernels.from_records(given)
     if columns is None and isinstance(given, (list, tuple)) and all("name" in record for record in given):
         keywords = {"name", "flops", "bytes", "time", "precision", "category", "count"}
@@ -259,34 +323,20 @@ class _Given(GivenColumns):
         return ProfileError(self.name, reason, row=row, column=column)
 
 
-def _are_records(given: object) -> bool:
-    return isinstance(given, (list, tuple)) and bool(given) and all(isinstance(record, Mapping) for record in given)
-
-
 def _begins_with_record(text: str) -> bool:
-    """Return whether the begin of a JSON text is that of a list of objects with known column names."""
-    begin = _FIRST_RECORD.match(text)
-    if begin is None:
-        return False
-    try:
-        record, _ = json.JSONDecoder().raw_decode(text, begin.end())
-    except (RecursionError, ValueError):
-        return False
-    return isinstance(record, Mapping) and _is_header(list(record))
+    """Return whether the begin of a JSON text has a list of objects with known column names."""
+    return any(isinstance(record, Mapping) and _is_header(list(record)) for record in nested.first_records(text))
 
 
 def _may_be_records(text: str) -> bool:
     """Return whether the first object of a list has a known column of names, or is longer than the text."""
-    begin = _FIRST_RECORD.match(text)
-    if begin is None:
-        return False
-    try:
-        record, _ = json.JSONDecoder().raw_decode(text, begin.end())
-    except json.JSONDecodeError as error:
-        return documents.has_open_string(text, error.pos) or error.pos >= len(text) - 1
-    except (RecursionError, ValueError):
-        return False
-    return "name" in found_in(list(record)).fields or tool_table(list(record)) is not None
+
+    def may_be(record: Mapping[str, Any] | json.JSONDecodeError) -> bool:
+        if isinstance(record, json.JSONDecodeError):
+            return documents.has_open_string(text, record.pos) or record.pos >= len(text) - 1
+        return "name" in found_in(list(record)).fields or tool_table(list(record)) is not None
+
+    return any(map(may_be, nested.first_records(text)))
 
 
 def _is_header(cells: Sequence[str]) -> bool:

@@ -15,16 +15,17 @@ or, as text, by ``print(profiler.key_averages(group_by_input_shape=True).table(r
 - FLOPs are the profiler's if it counts the operation (``with_flops``: matrix products, ``conv2d``, ``add`` and ``mul``;
   the sum over all calls). FLOPs of other operations come from shapes by the rules for traces, times the number of
   calls. A printed table rounds FLOPs and seconds to three decimals.
+- Printed tables of PyTorch 1.4 and newer are read, also inside the other output of a program. Of several tables the
+  first is read; ``table=2`` reads the second. In PyTorch 1.8 and 1.9 a column such as ``GFLOPS`` is a rate: its FLOPs
+  are the rate times the device's time (the CPU's time if there is no device time). Times that are negative are unknown.
 - Averages have no dtypes, and calls that differ only in dtype are one row. So precision and bytes are unknown. If all
   calls have one dtype, pass it (``dtype="bf16"``): the rows then have compulsory bytes.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -34,190 +35,16 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.torch.formulas import OpCall, OpWork, assumption_warnings, work_of
+from roofwidget.readers.torch.printed import Average, is_printed_table, printed_table
 from roofwidget.readers.torch.rows import COMPULSORY
 from roofwidget.workloads.tensors import checked_dtype
-
-# -- one row -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Average:
-    """One row of the averages: calls of one operation, or launches of one kernel.
-
-    Parameters
-    ----------
-    key, count
-        The name, and the number of calls.
-    flops
-        FLOPs of all calls; 0 if the profiler does not count them.
-    shapes
-        Sizes by argument, or None if unknown.
-    device, host
-        Pairs of seconds, on the device and on the host: with and without called operations.
-    is_kernel
-        Whether the row is a kernel rather than an operation.
-    is_label
-        Whether the row is a range that the user named, such as a step.
-    """
-
-    key: str
-    count: float
-    flops: float
-    shapes: Sequence[object] | None
-    device: tuple[float, float]
-    host: tuple[float, float]
-    is_kernel: bool
-    is_label: bool
-
-    def times(self, *, on_device: bool) -> tuple[float, float]:
-        """Return the seconds on the device or on the host, with and without called operations."""
-        return self.device if on_device else self.host
-
-
-# -- the printed table ---------------------------------------------------------------------------------------------
-
-_MAX_TEXT_BYTES: Final = 64 * 2**20
-_DASHES: Final = re.compile(r"-{4,}(?:  -{4,}){4,} *")
-_CALLS: Final = "# of Calls"
-_SECONDS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-# A table prints at most a dozen digits; a much longer number could become infinite.
-_NUMBER: Final = re.compile(r"[0-9]{1,24}(?:\.[0-9]+)?")
-_WHOLE: Final = re.compile(r"[0-9]{1,24}")
-_TIME: Final = re.compile(r"([0-9]{1,24}(?:\.[0-9]+)?)(s|ms|us|ns)")
-_FLOPS: Final = re.compile(r"Total ([KMGTP]?)FLOPs")
-_POWERS: Final = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
-_NOTHING: Final = ("", "--", "N/A")
-_HOST: Final = ("CPU total", "Self CPU")
-
-
-def is_printed_table(text: str) -> bool:
-    """Whether a text begins like a table of averages.
-
-    Examples
-    --------
-    >>> is_printed_table("name,flops")
-    False
-    """
-    return _CALLS in text and "Self CPU" in text and any(_DASHES.fullmatch(line) for line in text.splitlines()[:50])
-
-
-def _printed_averages(source: Source) -> list[_Average]:
-    """Return the rows of the first table in a text.
-
-    Raises
-    ------
-    ProfileError
-        If there is no table, a column is missing or a cell has an unexpected value.
-    """
-    lines = source.text(_MAX_TEXT_BYTES).splitlines()
-    rules = dict.fromkeys(at for at, line in enumerate(lines) if _DASHES.fullmatch(line))
-    first = next((at for at in rules if at + 2 in rules and _CALLS in lines[at + 1]), None)
-    if first is None:
-        raise ProfileError(source.name, f"expected a table with a column '{_CALLS}' between lines of dashes")
-    end = next((at for at in rules if at > first + 2), None)
-    if end is None:
-        raise ProfileError(source.name, "the table has no line of dashes at its end: the file is incomplete")
-    spans = [match.span() for match in re.finditer("-+", lines[first])]
-
-    def cells(at: int) -> list[str]:
-        return [lines[at][a:b].strip() for a, b in spans]
-
-    headers = cells(first + 1)
-    columns = _PrintedColumns.of(headers, source)
-    return [
-        columns.average(_PrintedRow(source.name, at + 1, dict(zip(headers, cells(at), strict=True))))
-        for at in range(first + 3, end)
-        if lines[at].strip()
-    ]
-
-
-@dataclass(frozen=True)
-class _PrintedRow:
-    """A row: its line (from 1), and its cells by header."""
-
-    source: str
-    line: int
-    cells: Mapping[str, str]
-
-    def seconds(self, header: str | None) -> float:
-        cell = self.cells[header] if header else ""
-        if cell in _NOTHING:
-            return 0.0
-        found = _TIME.fullmatch(cell)
-        if found is None:
-            raise self.error(header, f"expected a time such as '5.807us', got {cell!r:.40}")
-        return float(found[1]) * _SECONDS[found[2]]
-
-    def number(self, header: str, *, whole: bool = False) -> float:
-        cell = self.cells[header]
-        if cell in _NOTHING:
-            return 0.0
-        if not (_WHOLE if whole else _NUMBER).fullmatch(cell):
-            raise self.error(header, f"expected a {'whole ' if whole else ''}number, got {cell!r:.40}")
-        return float(cell)
-
-    def error(self, header: str | None, reason: str) -> ProfileError:
-        return ProfileError(self.source, reason, row=self.line, column=header)
-
-
-@dataclass(frozen=True)
-class _PrintedColumns:
-    """The headers by meaning.
-
-    A header of device times contains the device's name. The header of FLOPs has a prefix, such as G.
-    """
-
-    device_total: str | None
-    device_self: str | None
-    flops: str | None
-    unit: float
-    shapes: bool
-
-    @classmethod
-    def of(cls, headers: Sequence[str], source: Source) -> _PrintedColumns:
-        for word in ("Name", *_HOST, _CALLS):
-            if word not in headers:
-                raise ProfileError(source.name, "the table has no such column", column=word)
-        devices = [word.removesuffix(" total") for word in headers if word.endswith(" total") and word != _HOST[0]]
-        found = [match for match in map(_FLOPS.fullmatch, headers) if match]
-        return cls(
-            f"{devices[0]} total" if devices else None,
-            f"Self {devices[0]}" if devices and f"Self {devices[0]}" in headers else None,
-            found[0][0] if found else None,
-            _POWERS[found[0][1]] if found else 1.0,
-            "Input Shapes" in headers,
-        )
-
-    def average(self, row: _PrintedRow) -> _Average:
-        device = row.seconds(self.device_total), row.seconds(self.device_self)
-        host = row.seconds(_HOST[0]), row.seconds(_HOST[1])
-        return _Average(
-            row.cells["Name"],
-            row.number(_CALLS, whole=True),
-            row.number(self.flops) * self.unit if self.flops else 0.0,
-            _printed_shapes(row.cells["Input Shapes"]) if self.shapes else None,
-            device,
-            host,
-            is_kernel=host[0] == 0 and device[0] > 0,
-            is_label=row.cells["Name"].startswith("ProfilerStep"),
-        )
-
-
-def _printed_shapes(cell: str) -> list[object] | None:
-    """Return the sizes by argument, None if the table truncated them."""
-    try:
-        found = json.loads(cell)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, list) else None
-
 
 # -- reader --------------------------------------------------------------------------------------------------------
 
 FORMAT: Final = "torch-averages"
 EXPECTED: Final = "the averages of PyTorch's profiler, as objects or as the table that they print"
 
-_MICRO: Final = 1e-6
+_MICROSECONDS: Final = 1e6
 # No sum of FLOPs or of microseconds reaches this number. A product of two such sums is still finite.
 _MAX_NUMBER: Final = 1e30
 _DEVICE_TOTAL: Final = ("device_time_total", "cuda_time_total", "xpu_time_total", "privateuse1_time_total")
@@ -234,6 +61,9 @@ _NO_DTYPE: Final = (
 _NO_SHAPES: Final = (
     "no shapes in these averages: profile with record_shapes=True and take key_averages(group_by_input_shape=True)"
 )
+# Printed times are rounded, so the rows may sum up to less than the total under the table.
+_MIN_SHOWN: Final = 0.99
+_MAX_NAMED: Final = 4
 _ONE_DTYPE: Final = "bytes are compulsory bytes (each operand once) for the given dtype; they were not measured"
 
 
@@ -253,13 +83,16 @@ def takes(given: Any) -> bool:
 
 
 def recognises(source: Source) -> bool:
-    """Whether the text begins like the printed table."""
-    return not source.is_folder and is_printed_table(source.beginning)
+    """Whether the text has a printed table in its first MiB."""
+    # The table may come late in the output of a program.
+    return not source.is_folder and is_printed_table(source.first)
 
 
-def read(source: Source, *, dtype: str | None = None) -> Kernels:
-    """Read the printed table; for the option see `read_object`."""
-    return _kernels(_printed_averages(source), source.name, dtype)
+def read(source: Source, *, dtype: str | None = None, table: int = 1) -> Kernels:
+    """Read a printed table; for `dtype` see `read_object`. `table` selects one of several tables, from 1."""
+    found = printed_table(source, table)
+    messages = [f"the text has {found.tables} tables and this is table {table}: pass table= for another"]
+    return _kernels(found.rows, source.name, dtype, found.self_totals, messages * (found.tables > 1))
 
 
 def read_object(given: Any, *, dtype: str | None = None) -> Kernels:
@@ -290,7 +123,9 @@ def read_object(given: Any, *, dtype: str | None = None) -> Kernels:
     return _kernels([_average(event, row, name) for row, event in enumerate(events, 1)], name, dtype)
 
 
-def _average(event: Any, row: int, name: str) -> _Average:
+def _average(event: Any, row: int, name: str) -> Average:
+    negative: list[str] = []
+
     def number(words: Sequence[str]) -> float:
         for word in words:
             value = getattr(event, word, None)
@@ -299,6 +134,9 @@ def _average(event: Any, row: int, name: str) -> _Average:
                     found = float(value)
                 except (TypeError, ValueError):
                     found = np.nan
+                if -_MAX_NUMBER <= found < 0 and "time" in word:
+                    negative.append(word)
+                    return np.nan
                 if not 0 <= found <= _MAX_NUMBER:
                     raise ProfileError(name, f"expected a number from 0, got {value!r:.40}", row=row, column=word)
                 return found
@@ -313,19 +151,26 @@ def _average(event: Any, row: int, name: str) -> _Average:
     shapes, count = getattr(event, "input_shapes", None), number(["count"])
     if count % 1:
         raise ProfileError(name, f"expected a whole number, got {count:g}", row=row, column="count")
-    return _Average(
+    return Average(
         event.key,
         count,
         number(["flops"]),
         shapes if isinstance(shapes, (list, tuple)) and shapes else None,
-        (number(_DEVICE_TOTAL) * _MICRO, device_self * _MICRO),
-        (host_total * _MICRO, number(["self_cpu_time_total"]) * _MICRO),
+        (number(_DEVICE_TOTAL) / _MICROSECONDS, device_self / _MICROSECONDS),
+        (host_total / _MICROSECONDS, number(["self_cpu_time_total"]) / _MICROSECONDS),
         is_kernel=not on_host,
         is_label=bool(getattr(event, "is_user_annotation", False)) or event.key.startswith("ProfilerStep"),
+        negative=tuple(negative),
     )
 
 
-def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kernels:
+def _kernels(
+    averages: Iterable[Average],
+    name: str,
+    dtype: str | None,
+    self_totals: Mapping[str, float] = MappingProxyType({}),
+    warnings: Sequence[str] = (),
+) -> Kernels:
     if dtype is not None:
         dtype = checked_dtype(dtype, "dtype")
     given = [each for each in averages if each.count > 0]
@@ -342,7 +187,8 @@ def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kern
         ]
     )
     shapes = any(row.shapes for row in rows)
-    messages = ["these averages have no device time: times are the host's"] if not on_device else []
+    messages = [*warnings, *_printing_warnings(given, rows, self_totals)]
+    messages += ["these averages have no device time: times are the host's"] if not on_device else []
     messages += [_NO_DTYPE if dtype is None else _ONE_DTYPE, *([] if shapes else [_NO_SHAPES])]
     messages += assumption_warnings(work for row, work in zip(rows, works, strict=True) if not row.flops)
     return Kernels(
@@ -365,24 +211,44 @@ def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kern
     )
 
 
-def _rows_to_show(given: Sequence[_Average]) -> tuple[list[_Average], bool]:
+def _printing_warnings(given: Sequence[Average], rows: Sequence[Average], totals: Mapping[str, float]) -> list[str]:
+    """Return what times are unknown because they are negative, and what a printed table leaves out."""
+    negative = [f"'{column}' of {row.key}" for row in rows for column in row.negative]
+    messages = []
+    if negative:
+        are = "time is" if len(negative) == 1 else "times are"
+        shown = ", ".join(negative[:_MAX_NAMED])
+        messages.append(f"{len(negative)} {are} negative in the profile and therefore unknown: {shown}")
+    for what, option in (("names", "max_name_column_width"), ("shapes", "max_shapes_column_width")):
+        cut = sum(what in row.cut for row in rows)
+        if cut:
+            messages.append(f"the table cuts off {what} in {cut} rows: print it with table({option}=None)")
+    share = sum(row.host[1] for row in given) / totals.get("CPU", np.inf)
+    if 0 < share < _MIN_SHOWN:
+        messages.append(f"the rows have {share:.0%} of the CPU time; print all rows with table(row_limit=-1)")
+    return messages
+
+
+def _rows_to_show(given: Sequence[Average]) -> tuple[list[Average], bool]:
     """Return the rows to show, and whether they ran on the device.
 
     The rows are operations with device time. If there are none, they are kernels. Without kernels, they are operations
     on the host.
     """
     operations = [row for row in given if not row.is_label and not row.is_kernel]
-    on_device = [row for row in operations if row.device[0] > 0]
-    kernels = [row for row in given if not row.is_label and row.is_kernel and row.device[0] > 0]
+    on_device = [row for row in operations if row.ran_on_device]
+    kernels = [row for row in given if not row.is_label and row.is_kernel and row.ran_on_device]
     return (on_device or kernels, True) if on_device or kernels else (operations, False)
 
 
-def _call(row: _Average, dtype: str | None) -> OpCall:
+def _call(row: Average, dtype: str | None) -> OpCall:
     shapes = row.shapes or ()
-    return OpCall(row.key, shapes, None if dtype is None else [dtype if sizes else "" for sizes in shapes])
+    return OpCall(
+        row.operator or row.key, shapes, None if dtype is None else [dtype if sizes else "" for sizes in shapes]
+    )
 
 
-def _flops(rows: Sequence[_Average], works: Sequence[OpWork | None]) -> tuple[dict[str, Floats], list[str | None]]:
+def _flops(rows: Sequence[Average], works: Sequence[OpWork | None]) -> tuple[dict[str, Floats], list[str | None]]:
     """Return FLOPs by class and their rules; 0 from the profiler means that it does not count the operation."""
     counts: list[float] = []
     why: list[str | None] = []

@@ -82,7 +82,10 @@ EXPECTED: Final = "a Chrome trace of PyTorch's profiler"
 
 _MAX_LAUNCHES: Final = 1_000_000
 _MAX_CATEGORIES: Final = 4
-_NOTHING: Final = "no kernels and no operations in this trace; expected a trace that torch.profiler exported"
+_NOTHING: Final = (
+    "no kernels and no operations in this trace; Chrome traces of PyTorch, XLA and ONNX Runtime are read, and for "
+    "another tool a table with the columns name and time (us)"
+)
 _FIRST_EVENT: Final = re.compile(r'\s*\[\s*\{[^{}]{0,2000}"ph"\s*:')
 
 
@@ -141,7 +144,8 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
     if collected.counted:
         return counted_kernels(collected.counted, trace.properties, source.name)
     if not len(collected.device.start) and not len(collected.operations.start):
-        raise ProfileError(source.name, _NOTHING)
+        seen = listed(str(category) for category, _ in collected.unread.most_common(_MAX_CATEGORIES))
+        raise ProfileError(source.name, f"{_NOTHING}{f'; its events are of the categories {seen}' if seen else ''}")
     messages = [f"events without a duration were left out: {collected.unfinished:,}"] if collected.unfinished else []
     if collected.unread:
         events = listed(f"{category} ({count:,})" for category, count in collected.unread.most_common(_MAX_CATEGORIES))

@@ -1,0 +1,300 @@
+"""Records within a JSON document, the chip that stands beside them, and files with an object on each line."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from roofwidget import units
+from roofwidget.chips import Chip, Memory, Source, is_off_chip
+from roofwidget.readers.devices import chip_of_device
+from roofwidget.readers.errors import ProfileError, figures_of_chip
+from roofwidget.readers.input.source import Source as File
+from roofwidget.support import strict_json
+from roofwidget.support.did_you_mean import listed
+from roofwidget.support.precisions import PRECISION_ALIASES, precision_key
+
+IsHeader = Callable[[Sequence[str]], bool]
+
+# -- records -------------------------------------------------------------------------------------------------------
+
+_MAX_DEPTH: Final = 3
+_MAX_OBJECTS: Final = 1000
+"""How many objects of a document to look through. Lists of records are not looked through."""
+_MAX_KEYED_RECORDS: Final = 100
+_MAX_LISTS: Final = 20
+_LIST_OF_OBJECTS: Final = re.compile(r"\[\s*(?=\{)")
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of a document, the keys that lead to them, and messages for the user."""
+
+    rows: Sequence[Mapping[str, Any]]
+    path: str = ""
+    messages: tuple[str, ...] = ()
+
+
+def are_records(given: object) -> bool:
+    """Whether this is a list of objects, and not empty."""
+    return isinstance(given, (list, tuple)) and bool(given) and all(isinstance(record, Mapping) for record in given)
+
+
+def records_in(document: object, is_header: IsHeader) -> Records | None:
+    """Return the list of objects that a document is or contains; None if no list has known columns.
+
+    Of several such lists the longest is returned.
+
+    Examples
+    --------
+    >>> records_in({"gpu": "A100", "runs": [{"name": "a", "flops": 1}]}, lambda keys: "flops" in keys).path
+    'runs'
+    """
+    if are_records(document):
+        return Records(document)  # type: ignore[arg-type]  # it is a list of objects
+    found = [(path, rows) for path, rows in _lists(document) if is_header(_keys(rows))]
+    if not found:
+        return None
+    path, rows = max(found, key=lambda each: len(each[1]))
+    others = [other for other, _ in found if other != path]
+    said = f"the records are the list '{path}'; these lists have known columns too and are not read: {listed(others)}"
+    return Records(rows, path, (said,) if others else ())
+
+
+def _lists(document: object) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+    """Yield the lists of objects under the keys of a document, with their keys joined by dots."""
+    for path, value in _values(document):
+        if are_records(value):
+            yield path, value  # type: ignore[misc]  # it is a list of objects
+
+
+def _values(document: object) -> Iterator[tuple[str, object]]:
+    """Yield the values of a document, the shallow ones first."""
+    level: list[tuple[str, object]] = [("", document)]
+    for _ in range(_MAX_DEPTH):
+        objects = [(path, value) for path, value in level if isinstance(value, Mapping)][:_MAX_OBJECTS]
+        level = [(f"{path}.{key}".lstrip("."), part) for path, value in objects for key, part in value.items()]
+        yield from level
+
+
+def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(str(key) for row in rows[:_MAX_KEYED_RECORDS] for key in row))
+
+
+def first_records(text: str) -> Iterator[Mapping[str, Any] | json.JSONDecodeError]:
+    """Yield the first object of each list in the begin of a JSON text, or the error that ends the object."""
+    for number, begin in enumerate(_LIST_OF_OBJECTS.finditer(text)):
+        if number == _MAX_LISTS:
+            return
+        try:
+            record, _ = json.JSONDecoder().raw_decode(text, begin.end())
+        except json.JSONDecodeError as error:
+            yield error
+        except (RecursionError, ValueError):
+            return
+        else:
+            yield record
+
+
+# -- an object on each line ----------------------------------------------------------------------------------------
+
+_FIRST_LINES: Final = re.compile(r"\ufeff?\s*(\{.*\})[ \t]*\r?\n\s*\{")
+
+
+def line_record(source: File) -> Mapping[str, Any] | None:
+    r"""Return the object on the first line, if the second line begins with an object too; else None.
+
+    Examples
+    --------
+    >>> line_record(File.of(b'{"name": "a"}\n{"name": "b"}'))
+    {'name': 'a'}
+    """
+    found = _FIRST_LINES.match(source.beginning)
+    if found is None:
+        return None
+    try:
+        record = json.loads(found[1])
+    except (RecursionError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def line_records(source: File) -> list[Mapping[str, Any]]:
+    """Return the objects of a file with an object on each line.
+
+    Raises
+    ------
+    ProfileError
+        If a line is not an object. The message names line and column.
+    """
+    lines = source.text().lstrip("\ufeff").split("\n")
+    records = list[Mapping[str, Any]]()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = strict_json.parse(line).value
+        except strict_json.JsonError as error:
+            column = (error.place or "").partition(", ")[2]
+            place = f"line {number}, {column}" if column else f"line {number}"
+            raise ProfileError(source.name, error.reason, place=place) from None
+        if not isinstance(record, dict):
+            raise ProfileError(source.name, "expected an object on each line", place=f"line {number}")
+        records.append(record)
+    return records
+
+
+# -- the chip beside the records -----------------------------------------------------------------------------------
+
+_HARDWARE: Final = frozenset(
+    {
+        "hardware",
+        "hw",
+        "device",
+        "gpu",
+        "chip",
+        "accelerator",
+        "machine",
+        "processor",
+        "cpu",
+        "tpu",
+        "system",
+        "platform",
+    }
+)
+_NAMES: Final = (
+    "name",
+    "model",
+    "gpu",
+    "device",
+    "chip",
+    "gpu_name",
+    "device_name",
+    "chip_name",
+    "product",
+    "product_name",
+)
+_TOKEN: Final = re.compile(r"[a-z0-9]+")
+_RATE: Final = re.compile(r"([kmgtp]?)(?:flops?|ops?)(?:ps)?")
+_BANDWIDTH: Final = re.compile(r"([kmgtp]?)(i?)b(?:ytes?)?(?:ps|s)?")
+_POWERS: Final = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
+_BINARY: Final = {"": 1.0, "k": 2.0**10, "m": 2.0**20, "g": 2.0**30, "t": 2.0**40, "p": 2.0**50}
+_LEVELS: Final = {"l1": "L1", "l2": "L2", "l3": "L3", "hbm": "HBM", "vmem": "VMEM", "smem": "SMEM", "gddr": "GDDR"}
+_MAIN: Final = "DRAM"
+_UNSPECIFIED: Final = "unspecified"
+_PRECISIONS: Final = frozenset(PRECISION_ALIASES.values())
+_MAX_FIGURE: Final = 1e24
+_MIN_PLAIN_BANDWIDTH: Final = 1e9
+"""A bandwidth without a unit is in bytes/s only from this number on; a smaller one may be in GB/s."""
+
+
+def chip_beside(document: object, file: str, precisions: set[str | None]) -> tuple[Chip | None, list[str]]:
+    """Return the chip that a document names or describes under a key such as ``hardware``, and warnings.
+
+    Parameters
+    ----------
+    document
+        The document.
+    file
+        The file, for messages.
+    precisions
+        The precisions of the kernels. If there is one, it is that of a peak whose key names none.
+
+    Raises
+    ------
+    ProfileError
+        If a peak or a bandwidth is impossible.
+    """
+    for path, value in _values(document):
+        if _is_hardware(path):
+            name, figures = _described(value)
+            if name or figures:
+                return _chip(file, path, name, figures, precisions)
+    return None, []
+
+
+def _is_hardware(path: str) -> bool:
+    return bool(_HARDWARE & set(_TOKEN.findall(path.rpartition(".")[2].casefold())))
+
+
+def _described(value: object) -> tuple[str, Mapping[str, Any]]:
+    """Return the name and the figures of a chip: of a text, or of an object."""
+    if isinstance(value, str):
+        return value.strip(), {}
+    if not isinstance(value, Mapping):
+        return "", {}
+    keys = {str(key).casefold(): key for key in value}
+    name = next((value[keys[word]] for word in _NAMES if isinstance(value.get(keys.get(word)), str)), "")
+    return name.strip(), value
+
+
+def _chip(
+    file: str, path: str, name: str, figures: Mapping[str, Any], precisions: set[str | None]
+) -> tuple[Chip | None, list[str]]:
+    why = "which has no name"
+    if name:
+        try:
+            return chip_of_device(name), []
+        except LookupError as error:
+            why = str(error)
+    usual = next(iter(precisions)) if len(precisions) == 1 else None
+    with figures_of_chip(file, f"'{path}'"):
+        peaks = dict(_peaks(figures, usual or _UNSPECIFIED))
+        bandwidths = dict(_bandwidths(figures))
+        if peaks and bandwidths:
+            source = Source(f"{file}, '{path}'", confidence="given")
+            keys = [*(f"peak_flops.{key}" for key in peaks), *(f"memories.{key}.bandwidth" for key in bandwidths)]
+            main = next((level for level in bandwidths if is_off_chip(level)), next(iter(bandwidths)))
+            levels = {
+                level: Memory(level, bandwidths[level]) for level in (main, *(x for x in bandwidths if x != main))
+            }
+            return Chip(name or path, peaks, levels, sources=dict.fromkeys(keys, source)), []
+    said = f"'{path}' names the chip {name!r}, {why}" if name else f"'{path}' describes a chip, {why}"
+    return None, [f"{said}; with a peak such as 'peak_tflops' and 'bandwidth_gb_s' beside it, its roofs are known"]
+
+
+def _peaks(figures: Mapping[str, Any], usual: str, above: str = "") -> Iterator[tuple[str, float]]:
+    """Yield precisions and FLOP/s of keys such as ``fp16_tflops`` or ``{"peak_flops": {"fp16": …}}``."""
+    for key, value in figures.items():
+        tokens = _TOKEN.findall(f"{above} {key}".casefold())
+        if isinstance(value, Mapping):
+            if any(_RATE.fullmatch(token) for token in tokens):
+                yield from _peaks(value, usual, " ".join(tokens))
+            continue
+        unit = next((match for match in map(_RATE.fullmatch, tokens) if match), None)
+        if unit is None:
+            continue
+        known = [precision_key(token) for token in tokens if precision_key(token) in _PRECISIONS]
+        rate = _figure(value, "FLOP/s", _POWERS[unit[1]])
+        if rate is not None:
+            yield known[0] if known else usual, rate
+
+
+def _bandwidths(figures: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield levels and bytes/s of keys such as ``bandwidth_gb_s``, ``mem_bw_gbps`` or ``{"bandwidth": "2 TB/s"}``."""
+    for key, value in figures.items():
+        tokens = _TOKEN.findall(str(key).casefold())
+        units = [match for token in tokens if (match := _BANDWIDTH.fullmatch(token)) and (match[1] or match[2])]
+        if not ({"bandwidth", "bw"} & set(tokens) or any(re.fullmatch("[gt]i?bps", token) for token in tokens)):
+            continue
+        factor = (_BINARY if units[0][2] else _POWERS)[units[0][1]] if units else 1.0
+        rate = _figure(value, "B/s", factor)
+        if rate is not None and (units or isinstance(value, str) or rate >= _MIN_PLAIN_BANDWIDTH):
+            yield next((_LEVELS[token] for token in tokens if token in _LEVELS), _MAIN), rate
+
+
+def _figure(value: object, unit: str, factor: float) -> float | None:
+    """Return a number times its factor, or a text with its own unit, in base units; None for other values."""
+    if isinstance(value, str):
+        try:
+            return units.parse(value, unit, "the figure")
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    number = float(value) if abs(value) < _MAX_FIGURE else math.nan
+    return number * factor if number > 0 else None

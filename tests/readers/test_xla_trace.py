@@ -1,0 +1,115 @@
+"""Reading the Chrome trace of XLA's profiler: times of operations by device, and where their work is."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from roofwidget.readers import ProfileError, read
+
+RECORDED = Path(__file__).parents[1] / "fixtures" / "jax"
+WORK = "a Chrome trace of XLA has no FLOPs and bytes of operations: the file .xplane.pb of the same run has them"
+
+
+def named(pid: int, name: str, tid: int | None = None) -> dict[str, Any]:
+    what = {"name": "process_name"} if tid is None else {"name": "thread_name", "tid": tid}
+    return {"ph": "M", "pid": pid, **what, "args": {"name": name}}
+
+
+def ran(name: str, start: float, micros: float, pid: int = 3, tid: int = 3, **arguments: Any) -> dict[str, Any]:
+    return {"ph": "X", "pid": pid, "tid": tid, "ts": start, "dur": micros, "name": name, "args": arguments}
+
+
+def trace(*events: dict[str, Any], host: bool = False) -> bytes:
+    lanes = [
+        named(3, "/host:CPU" if host else "/device:TPU:0"),
+        named(3, "XLA Ops", 3),
+        named(3, "XLA Modules", 2),
+        named(3, "Steps", 1),
+    ]
+    return json.dumps({"displayTimeUnit": "ns", "traceEvents": [*lanes, *events, {}]}).encode()
+
+
+FUSION: dict[str, Any] = {
+    "device_duration_ps": "43000000",
+    "hlo_category": "convolution fusion",
+    "model_flops": "8589934592",
+}
+
+
+def test_operations_of_a_device_are_rows_and_other_lanes_are_not() -> None:
+    kernels = read(
+        gzip.compress(
+            trace(
+                ran("jit_f(123)", 100, 50, tid=2),
+                ran("0", 100, 50, tid=1),
+                ran("fusion", 100, 44, long_name="%fusion = bf16[2048,1024] fusion(…)", **FUSION),
+                ran("fusion", 200, 44, long_name="%fusion = bf16[2048,1024] fusion(…)", **FUSION),
+                ran("copy", 150, 2),
+            )
+        )
+    )
+    assert kernels.names.tolist() == ["fusion", "copy"]
+    assert kernels.time.tolist() == [86e-6, 2e-6]
+    assert kernels.count.tolist() == [2, 1]
+    assert kernels.category.tolist() == ["convolution fusion", None]
+    assert kernels.extra["device"].tolist() == ["/device:TPU:0"] * 2
+    assert np.isnan(kernels.flops).all()
+    assert np.isnan(kernels.bytes).all()
+    assert WORK in kernels.warnings
+
+
+def test_an_operation_within_a_loop_is_not_the_loops_own_time() -> None:
+    kernels = read(trace(ran("while.1", 10, 100), ran("dot.2", 20, 30), ran("dot.3", 60, 40), ran("add.4", 120, 5)))
+    np.testing.assert_allclose(kernels.time * 1e6, [100, 30, 40, 5])
+    np.testing.assert_allclose(kernels.self_time * 1e6, [30, 30, 40, 5])
+
+
+def test_two_devices_are_separate_rows() -> None:
+    other = [named(4, "/device:TPU:1"), named(4, "XLA Ops", 3)]
+    kernels = read(trace(*other, ran("dot.2", 20, 30), ran("dot.2", 20, 31, pid=4)))
+    assert kernels.extra["device"].tolist() == ["/device:TPU:0", "/device:TPU:1"]
+    np.testing.assert_allclose(kernels.time * 1e6, [30, 31])
+    np.testing.assert_allclose(kernels.self_time * 1e6, [30, 31])
+
+
+def test_without_a_lane_of_operations_the_streams_of_a_device_are_read() -> None:
+    lanes = [named(9, "/device:GPU:0"), named(9, "Stream #13(Compute)", 5), named(9, "XLA Modules", 6)]
+    kernels = read(json.dumps({"traceEvents": [*lanes, ran("gemm", 1, 7, 9, 5), ran("jit", 1, 9, 9, 6)]}).encode())
+    assert (kernels.names.tolist(), kernels.time.tolist()) == (["gemm"], [7e-6])
+
+
+def test_a_recorded_run_on_a_cpu_has_its_operations_and_the_raw_trace_beside_it(tmp_path: Path) -> None:
+    (path,) = RECORDED.glob("*.trace.json.gz")
+    kernels = read(path)
+    assert len(kernels) > 0
+    assert set(kernels.count.tolist()) == {2}
+    assert "the trace has no device: these are XLA's operations on the host" in kernels.warnings
+    raw = path.name.replace(".trace.json.gz", ".xplane.pb")
+    assert f"{WORK}; read '{raw}', which is beside this file" in kernels.warnings
+    alone = shutil.copyfile(path, tmp_path / path.name)
+    assert WORK in read(alone).warnings
+    # A raw trace of another host is not this run's, but a single raw trace is.
+    (tmp_path / "vm.xplane.pb").write_bytes(b"")
+    assert f"{WORK}; read 'vm.xplane.pb', which is beside this file" in read(alone).warnings
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (trace(), "the trace has no operation of XLA on a device; read the file .xplane.pb of the same run"),
+        (trace(ran("PjitFunction(f)", 1, 2), host=True), "the trace has no operation of XLA"),
+        (trace(ran("dot", 1, -2)), "entry 5, 'dur': expected a number from 0, got -2"),
+        (trace(ran("dot", 1, 2, device_duration_ps="fast")), "entry 5, 'device_duration_ps': expected a number"),
+        (trace(ran("dot", 1, 2))[:-9], "not JSON"),
+    ],
+)
+def test_bad_traces_end_in_one_error(data: bytes, message: str) -> None:
+    with pytest.raises(ProfileError, match=message):
+        read(data)
