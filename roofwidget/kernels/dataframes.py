@@ -19,7 +19,7 @@ from roofwidget import units
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError
 from roofwidget.chips import chip as chip_called
 from roofwidget.kernels import columns
-from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, Floats
+from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 
 if TYPE_CHECKING:
@@ -588,7 +588,7 @@ class TableColumns(Protocol):
         With `truths`, True is 1 and False is 0.
         """
 
-    def words(self, column: str) -> list[str | None]:
+    def words(self, column: str) -> DictColumn:
         """Return the texts of a column. Raise `ValueError` for other cells."""
 
     def refuse(self, row: int, column: str, reason: str) -> ValueError:
@@ -641,14 +641,14 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
 
 def _selected(given: TableColumns, dialect: Dialect) -> npt.NDArray[np.intp]:
     """Return the numbers of the rows that are kernels. In a table of XProf some rows are totals or repeat a kernel."""
-    count = len(given.words(dialect.fields["name"].column))
+    count = len(given.words(dialect.fields["name"].column).codes)
     keep = np.ones(count, dtype=np.bool_)
     if dialect.name == "XProf":
         for column in set(_SELECTING) & set(given.names):
             if column.casefold() == "rank":
                 keep &= given.numbers(column) > 0
             elif column.casefold() == "step":
-                keep &= np.array([word == "Total" for word in given.words(column)])
+                keep &= given.words(column).texts() == "Total"
             else:
                 keep &= _truths(given, column)
     return np.flatnonzero(keep)
@@ -658,7 +658,7 @@ def _truths(given: TableColumns, column: str) -> npt.NDArray[np.bool_]:
     try:
         numbers: npt.NDArray[np.bool_] = given.numbers(column, truths=True) != 0
     except ValueError:
-        return np.array([(word or "").casefold() == "true" for word in given.words(column)])
+        return given.words(column).map(lambda word: (word or "").casefold()).texts() == "true"  # type: ignore[no-any-return]  # an array
     return numbers
 
 
@@ -700,21 +700,25 @@ class _Fields:
         found = {key.partition(":")[2] or plain: self.amount(key) for key in keys}
         return found or {plain: np.full(len(self._rows), np.nan)}
 
-    def words(self, key: str) -> list[str | None] | None:
+    def words(self, key: str) -> DictColumn | None:
         if key not in self._fields:
             return None
-        words = self._given.words(self._fields[key].column)
-        return [words[row] for row in self._rows]
+        return _of_rows(self._given.words(self._fields[key].column), self._rows)
 
-    def names(self) -> list[str]:
-        return [word or "" for word in self.words("name") or []]
+    def names(self) -> DictColumn | None:
+        words = self.words("name")
+        return None if words is None else words.map(lambda word: word or "")
 
-    def precision(self) -> list[str | None] | None:
+    def precision(self) -> DictColumn | None:
         """Return the precisions; TraceLens writes ``matrix_bf16``."""
         words = self.words("precision")
         if words is None or self._fields["precision"].column != "Compute Spec":
             return words
-        return [word.rpartition("_")[2] if word else None for word in words]
+        return words.map(lambda word: word.rpartition("_")[2] if word else None)
+
+
+def _of_rows(words: DictColumn, rows: npt.NDArray[np.intp]) -> DictColumn:
+    return words if len(rows) == len(words.codes) else words[rows].compact()
 
 
 def _with_unknowns(dialect: Dialect, flops: dict[str, Any], moved: dict[str, Any]) -> tuple[Any, Any, list[str]]:
@@ -764,8 +768,7 @@ def _origins(given: TableColumns, dialect: Dialect, rows: npt.NDArray[np.intp]) 
     for name in given.names:
         head, _, key = name.partition(":")
         if head == "origin" and key:
-            words = given.words(name)
-            found[key] = [words[row] for row in rows]
+            found[key] = _of_rows(given.words(name), rows)
     return found
 
 
@@ -784,7 +787,7 @@ def _extra(given: TableColumns, names: Sequence[str], rows: npt.NDArray[np.intp]
             except ValueError:
                 unread.append(name)
                 continue
-            kept[name] = [words[row] for row in rows]
+            kept[name] = _of_rows(words, rows)
             continue
         if given.keeps_empty or not np.isnan(column).all():
             kept[name] = column
@@ -807,8 +810,7 @@ def _chip_of_column(
     if field is None:
         return None, []
     try:
-        words = given.words(field.column)
-        return _one_chip([words[row] for row in rows]), []
+        return _one_chip(_of_rows(given.words(field.column), rows)), []
     except _NoChipError as error:
         if is_asked:
             raise given.refuse(int(rows[error.row]), field.column, error.reason) from None
@@ -829,10 +831,11 @@ class _NoChipError(LookupError):
         self.reason = reason
 
 
-def _one_chip(words: Sequence[str | None]) -> Chip | None:
+def _one_chip(words: DictColumn) -> Chip | None:
     """Return the chip that all filled cells name, or None if all cells are empty."""
     known: dict[str, Chip] = {}
-    for row, word in enumerate(words):
+    for code, word in enumerate(words.values):
+        row = int(np.argmax(words.codes == code))
         name = (word or "").strip()
         if not name or name in known:
             continue
@@ -879,12 +882,20 @@ class GivenColumns:
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:
         values: Any = self._given[column]
+        if isinstance(values, DictColumn):
+            row = values.first_row(lambda text: text is not None)
+            if row is not None:
+                raise ValueError(f"row {row}, column '{column}': {values.at(row)!r:.60} is not a number")
+            return np.full(len(values.codes), np.nan)
         if isinstance(values, np.ndarray) and values.dtype.kind in ("iufb" if truths else "iuf"):
             return np.asarray(values, dtype=np.float64)
         return columns.float_cells([bool_as_number(value) for value in values] if truths else values, column)
 
-    def words(self, column: str) -> list[str | None]:
-        return columns.text_cells(self._given[column], column) or []
+    def words(self, column: str) -> DictColumn:
+        values = self._given[column]
+        if isinstance(values, DictColumn):
+            return values.map(lambda text: text or None)
+        return columns.dict_encoded(columns.text_cells(values, column) or [])
 
     def refuse(self, row: int, column: str, reason: str) -> ValueError:
         return ValueError(f"row {row}, column '{column}': {reason}")
@@ -950,7 +961,8 @@ def from_frame(frame: Any) -> dict[str, Any]:
     arguments = kernels_arguments(given, dialect)
     if dialect.name == "plain":
         # Use the cells unchanged: `Kernels` refuses cells that are not text, such as a missing name.
-        arguments["names"] = list(found[dialect.fields["name"].column])
+        names = found[dialect.fields["name"].column]
+        arguments["names"] = names if isinstance(names, DictColumn) else list(names)
     return arguments
 
 

@@ -101,7 +101,7 @@ class Kernels:
     @keywords("Kernels")
     def __init__(
         self,
-        names: Iterable[str] = (),
+        names: Iterable[str] | DictColumn = (),
         flops: npt.ArrayLike | Mapping[str, npt.ArrayLike] = (),
         bytes: npt.ArrayLike | Mapping[str, npt.ArrayLike] = (),  # noqa: A002 - the usual name of this quantity
         *,
@@ -121,7 +121,11 @@ class Kernels:
         source: str = "",
         series: bool = False,
     ) -> None:
-        self._names = columns.name_column(list_argument(names, "names", "['gelu', 'matmul']"))
+        if isinstance(names, DictColumn):
+            self._names = columns.name_column(names)
+            self._name_codes = names
+        else:
+            self._names = columns.name_column(list_argument(names, "names", "['gelu', 'matmul']"))
         n = len(self._names)
         self._flops = columns.by_key(flops, ASKED_PRECISION, "flops", n, casefold=True)
         self._bytes = columns.by_key(bytes, MAIN_LEVEL, "bytes", n)
@@ -324,7 +328,9 @@ class Kernels:
 
     def __reduce__(self) -> tuple[object, ...]:
         # A pickle must not name this file, so that old pickles can still be read if this file is renamed.
-        return Kernels._unpickled, ({name: columns.to_plain(value) for name, value in self._arguments().items()},)
+        # Repeated names are stored once.
+        arguments = {**self._arguments(), "names": self._name_codes}
+        return Kernels._unpickled, ({name: columns.to_plain(value) for name, value in arguments.items()},)
 
     @classmethod
     def _unpickled(cls, arguments: Mapping[str, Any]) -> Kernels:

@@ -34,7 +34,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.dataframes import (
     CHIP,
     GivenColumns,
@@ -192,8 +192,8 @@ class _Read:
     def numbers(self, column: str, *, truths: bool = False) -> Floats:  # noqa: ARG002 - a text is no truth value
         return self._read.numbers(self._columns[column], least=-np.inf)
 
-    def words(self, column: str) -> list[str | None]:
-        return [unguarded(cell) or None for cell in self._read.texts(self._columns[column])]
+    def words(self, column: str) -> DictColumn:
+        return self._read.coded(self._columns[column]).map(lambda cell: unguarded(cell or "") or None)
 
     def refuse(self, row: int, column: str, reason: str) -> ProfileError:
         return self._read.error(row, self._columns[column], reason)
@@ -217,7 +217,7 @@ class _Given(GivenColumns):
         except ValueError as error:
             raise ProfileError(self.name, str(error)) from None
 
-    def words(self, column: str) -> list[str | None]:
+    def words(self, column: str) -> DictColumn:
         try:
             return super().words(column)
         except ValueError as error:
