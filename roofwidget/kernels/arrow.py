@@ -37,7 +37,7 @@ def dict_column_of_arrow(column: Any) -> DictColumn:
             codes.append(_taken(np.append(place, np.int32(missing)), indices.to_numpy()))
         else:
             codes.append(_taken(place, indices.to_numpy()))
-    return DictColumn(tuple(code_of), frozen(np.concatenate(codes))).compact()
+    return DictColumn(tuple(code_of), frozen(np.concatenate(codes)))
 
 
 def _continues(texts: Any, before: Any) -> bool:

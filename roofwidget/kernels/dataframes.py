@@ -677,7 +677,7 @@ class _Fields:
         field = self._fields.get(key)
         if field is None:
             return None
-        numbers = self._given.numbers(field.column)[self._rows]
+        numbers: Floats = _of_rows(self._given.numbers(field.column), self._rows)
         if (numbers < 0).any():
             row = int(np.argmax(numbers < 0))
             raise self._given.refuse(int(self._rows[row]), field.column, f"{numbers[row]:g} is negative")
@@ -703,7 +703,7 @@ class _Fields:
     def words(self, key: str) -> DictColumn | None:
         if key not in self._fields:
             return None
-        return _of_rows(self._given.words(self._fields[key].column), self._rows)
+        return _of_rows(self._given.words(self._fields[key].column), self._rows)  # type: ignore[no-any-return]  # texts
 
     def names(self) -> DictColumn | None:
         words = self.words("name")
@@ -717,8 +717,12 @@ class _Fields:
         return words.map(lambda word: word.rpartition("_")[2] if word else None)
 
 
-def _of_rows(words: DictColumn, rows: npt.NDArray[np.intp]) -> DictColumn:
-    return words if len(rows) == len(words.codes) else words[rows].compact()
+def _of_rows(column: Any, rows: npt.NDArray[np.intp]) -> Any:
+    """Return the given rows of a column of numbers or texts."""
+    is_text = isinstance(column, DictColumn)
+    if len(rows) == len(column.codes if is_text else column):
+        return column
+    return column[rows].compact() if is_text else column[rows]
 
 
 def _with_unknowns(dialect: Dialect, flops: dict[str, Any], moved: dict[str, Any]) -> tuple[Any, Any, list[str]]:
@@ -780,7 +784,7 @@ def _extra(given: TableColumns, names: Sequence[str], rows: npt.NDArray[np.intp]
         if name in FIELDS or name.startswith(("flops:", "bytes:", "origin:")):
             continue
         try:
-            column = given.numbers(name, truths=True)[rows]
+            column = _of_rows(given.numbers(name, truths=True), rows)
         except ValueError:
             try:
                 words = given.words(name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from array import array
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels.arrow import dict_column_of_arrow
-from roofwidget.kernels.columns import DictColumn, Floats, frozen
+from roofwidget.kernels.columns import DictColumn, Floats, dict_encoded, frozen
 from roofwidget.readers.tables import notation
 
 SEPARATOR: Final = 0x1F
@@ -26,6 +25,7 @@ _SAMPLE_CELLS: Final = 500
 _MAX_NARROW_COLUMNS: Final = 64
 
 Bytes = npt.NDArray[np.uint8]
+Places = npt.NDArray[Any]
 
 
 class Column(Protocol):
@@ -50,8 +50,8 @@ class Column(Protocol):
 class Cells(Protocol):
     """The cells of a table."""
 
-    def add_block(self, text: str) -> int | None:
-        """Add lines that are all rows, and return their number; None adds nothing."""
+    def add_block(self, text: str, lines: int) -> bool:
+        """Add lines if all are rows, and return whether they are."""
 
     def add(self, data: Bytes) -> None:
         """Add whole rows as UTF-8, with a `SEPARATOR` between two cells."""
@@ -101,8 +101,8 @@ class _PlainCells:
         self._parts: list[_Texts | _Spans] = []
         self._pending: list[str] = []
 
-    def add_block(self, text: str) -> int | None:  # noqa: ARG002 - the lines have to be split by `add`
-        return None
+    def add_block(self, text: str, lines: int) -> bool:  # noqa: ARG002 - the lines have to be split by `add`
+        return False
 
     def add(self, data: Bytes) -> None:
         self._flush()
@@ -138,8 +138,11 @@ class _Texts:
 
     columns: Sequence[list[str]]
 
-    def texts(self, at: int) -> list[str]:
-        return self.columns[at]
+    def texts(self, at: int, most: int | None = None) -> list[str]:
+        return self.columns[at][:most]
+
+    def coded(self, at: int) -> DictColumn:
+        return dict_encoded(list(self.columns[at]))
 
     def numbers(self, at: int, mark: str) -> Floats | None:  # noqa: ARG002 - texts are parsed one by one
         return None
@@ -152,7 +155,7 @@ class _Texts:
         return _Texts([column[1:] for column in self.columns])
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Spans:
     """Rows as UTF-8, and the end of each cell in it."""
 
@@ -161,24 +164,41 @@ class _Spans:
     ends: npt.NDArray[np.int32]
     begin: int = 0
 
-    def texts(self, at: int) -> list[str]:
+    def texts(self, at: int, most: int | None = None) -> list[str]:
         starts, stops = self._places(at)
+        return self._cut(starts[:most], stops[:most])
+
+    def _cut(self, starts: Places, stops: Places) -> list[str]:
         text = self.data.decode("latin-1")
         cells = [text[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
         return cells if self.data.isascii() else [cell.encode("latin-1").decode() for cell in cells]
+
+    def coded(self, at: int) -> DictColumn:
+        """Return a column in which each different cell is decoded once."""
+        starts, stops = self._places(at)
+        found = _first_equals(self.data, starts, stops)
+        if found is None:
+            return dict_encoded(list(self.texts(at)))
+        first, codes = found
+        return DictColumn(tuple(self._cut(starts[first], stops[first])), frozen(codes)).compact()
 
     def numbers(self, at: int, mark: str) -> Floats | None:
         return notation.plain_decimals(np.frombuffer(self.data, dtype=np.uint8), *self._places(at), mark)
 
     def has_marks(self, at: int) -> bool:
+        return at in self._columns_with_marks
+
+    @cached_property
+    def _columns_with_marks(self) -> frozenset[int]:
         data = np.frombuffer(self.data, dtype=np.uint8)
         marks = np.flatnonzero((data == ord(".")) | (data == ord(",")))
-        return bool((np.searchsorted(self.ends, marks[marks >= self.begin], side="right") % self.width == at).any())
+        cells = np.searchsorted(self.ends, marks[marks >= self.begin], side="right")
+        return frozenset(np.unique(cells % self.width).tolist())
 
     def without_first_row(self) -> _Spans:
         return _Spans(self.width, self.data, self.ends[self.width :], int(self.ends[self.width - 1]) + 1)
 
-    def _places(self, at: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    def _places(self, at: int) -> tuple[Places, Places]:
         stops = self.ends[at :: self.width]
         if at:
             return self.ends[at - 1 :: self.width] + np.int32(1), stops
@@ -199,11 +219,13 @@ class _PlainColumn:
 
     @cached_property
     def _coded(self) -> DictColumn:
-        code_of: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-        codes = [
-            np.fromiter(map(code_of.__getitem__, part.texts(self._at)), dtype=np.int32) for part in self._parts
-        ]
-        return DictColumn(tuple(code_of), frozen(np.concatenate([np.zeros(0, dtype=np.int32), *codes])))
+        code_of: dict[str | None, int] = {}
+        codes = [np.zeros(0, dtype=np.int32)]
+        for part in self._parts:
+            column = part.coded(self._at)
+            place = [code_of.setdefault(value, len(code_of)) for value in column.values]
+            codes.append(np.array(place, dtype=np.int32)[column.codes])
+        return DictColumn(tuple(code_of), frozen(np.concatenate(codes)))
 
     def numbers(self, mark: str) -> tuple[Floats, int | None]:
         found: list[Floats] = [np.zeros(0)]
@@ -217,18 +239,51 @@ class _PlainColumn:
         return np.concatenate(found), None
 
     def different(self, most: int) -> list[str]:
+        sample = self._parts[0].texts(self._at, most) if self._parts else []
+        if 2 * len(set(sample)) <= len(sample):
+            # The column repeats its texts, so its dictionary-encoded form is needed anyway.
+            return [value or "" for value in self.coded().values[:most]]
         found: dict[str, None] = {}
         for part in self._parts:
-            found |= (cells := dict.fromkeys(part.texts(self._at)))
+            found |= dict.fromkeys(part.texts(self._at, 2 * most))
+            if len(found) < most:
+                found |= dict.fromkeys(part.texts(self._at))
             if len(found) >= most:
                 break
-            if 2 * len(cells) <= len(part.texts(self._at)):
-                # The column repeats its texts, so its dictionary-encoded form is needed anyway.
-                return [value or "" for value in self.coded().values[:most]]
         return list(found)[:most]
 
     def has_marks(self) -> bool:
         return any(part.has_marks(self._at) for part in self._parts)
+
+
+_BYTES_OF_WORD: Final = 8
+_MASKS: Final = np.array([256**count - 1 for count in range(_BYTES_OF_WORD + 1)], dtype="<u8")
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+"""Multiplication by an odd number maps different 64-bit numbers to different ones; this one is that of splitmix64."""
+_MAX_HASHED_BYTES: Final = 512
+
+
+def _first_equals(data: bytes, starts: Places, stops: Places) -> tuple[Places, npt.NDArray[np.int32]] | None:
+    """Return the rows that have the different cells, and for each row the number of its cell among these rows.
+
+    The cells are compared in words of eight bytes, by a hash first. The result is None if two different cells have the
+    same hash, or if a cell is too long.
+    """
+    lengths = stops - starts
+    longest = int(lengths.max(initial=0))
+    if longest > _MAX_HASHED_BYTES:
+        return None
+    padded = np.frombuffer(data + bytes(longest + _BYTES_OF_WORD), dtype=np.uint8)
+    words_at = np.ndarray(len(padded) - _BYTES_OF_WORD + 1, dtype="<u8", buffer=padded, strides=(1,))
+    hashes = lengths.astype(np.uint64)
+    words = []
+    for at in range(0, longest, _BYTES_OF_WORD):
+        words.append(words_at[starts + at] & _MASKS[np.clip(lengths - at, 0, _BYTES_OF_WORD)])
+        hashes = (hashes ^ words[-1]) * _FACTOR
+        hashes ^= hashes >> np.uint64(29)
+    _, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
+    is_same = all((word == word[first][codes]).all() for word in (*words, lengths))
+    return (first, codes.astype(np.int32)) if is_same else None
 
 
 # -- cells in Arrow ------------------------------------------------------------------------------------------------
@@ -244,17 +299,18 @@ class _ArrowCells:
         self._types: dict[str, Any] = {}
         self._pending = _PlainCells(width)
 
-    def add_block(self, text: str) -> int | None:
+    def add_block(self, text: str, lines: int) -> bool:
         r"""Add lines if all are plain rows.
 
-        pyarrow leaves out blank lines, and a quoted cell may contain line ends. Then it finds fewer rows than lines.
+        pyarrow leaves out blank lines, and a quoted cell may contain line ends. Then it finds fewer rows than lines, or
+        the last line end in a cell that is not closed.
         pyarrow keeps the space at the begin of a cell, and reads a quote after it differently from Python's csv.
         """
         import pyarrow as pa  # noqa: PLC0415 - optional
         from pyarrow import csv  # noqa: PLC0415 - optional
 
         if not text.endswith("\n"):
-            return None
+            return False
         data = text.encode()
         try:
             table = csv.read_csv(
@@ -269,12 +325,15 @@ class _ArrowCells:
                 ),
             )
         except pa.ArrowInvalid:
-            return None
-        if table.num_rows != text.count("\n") or (self._delimiter != "\t" and any(map(_begin_with_space, table.columns))):
-            return None
+            return False
+        last = table.column(len(self._names) - 1)
+        if table.num_rows != lines or last[lines - 1].as_py().endswith("\n"):
+            return False
+        if self._delimiter != "\t" and any(map(_begin_with_space, table.columns)):
+            return False
         self._flush()
         self._append(table)
-        return int(table.num_rows)
+        return True
 
     def add(self, data: Bytes) -> None:
         self._pending.add(data)
@@ -294,7 +353,13 @@ class _ArrowCells:
         return [str(column[0].as_py()) for column in self._parts[0].columns] if self._parts else []
 
     def drop_first_row(self) -> None:
-        self._parts[0] = self._parts[0].slice(1)
+        import pyarrow as pa  # noqa: PLC0415 - optional
+
+        columns = [
+            column if kind == pa.string() else column.cast(pa.string()).dictionary_encode()
+            for column, kind in zip(self._parts[0].slice(1).columns, self._types.values(), strict=True)
+        ]
+        self._parts[0] = pa.table(columns, names=self._names)
 
     def _flush(self) -> None:
         """Add the rows that pyarrow could not split."""
@@ -380,7 +445,7 @@ class _ArrowColumn:
         return False
 
 
-def _spans_of(chunk: Any) -> tuple[Bytes, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _spans_of(chunk: Any) -> tuple[Bytes, Places, Places]:
     """Return the bytes of an array of texts, and where each text starts and stops."""
     _, offsets, data = chunk.buffers()
     places = np.frombuffer(offsets or bytes(4), dtype=np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]

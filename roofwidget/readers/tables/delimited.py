@@ -158,6 +158,8 @@ _MAX_CELLS: Final = 100_000_000
 _MAX_LINE_CHARS: Final = 16 * 2**20
 _MAX_LINES_BEFORE_HEADER: Final = 1_000_000
 _BLOCK_CHARS: Final = 2**22
+_LARGE_BYTES: Final = 2**24
+"""For a smaller file, it takes longer to import pyarrow than to split the rows without it."""
 DELIMITERS: Final = (",", ";", "\t")
 
 CellTest: TypeAlias = Callable[[Sequence[str]], bool]
@@ -175,6 +177,7 @@ class _Lines:
         self._source = source
         self._back: list[str] = []
         self.number = 0
+        self.has_last_end = True
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.next, "")
@@ -208,6 +211,8 @@ class _Lines:
         if len(rest) > _MAX_LINE_CHARS:
             number = self.number + text.count("\n") + 1
             raise ProfileError(self._source.name, "a line longer than 16 MiB", place=f"line {number}")
+        if text or rest:
+            self.has_last_end = (rest or text).endswith("\n")
         return text + rest
 
 
@@ -266,25 +271,28 @@ class _RowReader:
     only_rows: bool
 
     def __post_init__(self) -> None:
+        self._cells = cells_of(self.width, self.delimiter, is_large=(self.source.size or 0) >= _LARGE_BYTES)
         self.numbers = LineNumbers()
         self.skipped = 0
-        self.has_last_end = True
 
     def read(self) -> Cells:
         """Return the cells of all rows."""
-        text = self.lines.block()
-        self._cells = cells_of(self.width, self.delimiter, is_large=len(text) >= _BLOCK_CHARS)
-        while text:
+        while text := self._next_block():
             self._read_block(text)
-            text = self.lines.block()
         return self._cells
 
+    def _next_block(self) -> str:
+        """Return the next lines that have to be split here."""
+        before = self.lines.number
+        while text := self.lines.block():
+            count = self.lines.number - before
+            if not self._cells.add_block(text, count):
+                break
+            self._count(before + 1, count)
+            before += count
+        return text
+
     def _read_block(self, text: str) -> None:
-        self.has_last_end = text.endswith("\n")
-        count = self._cells.add_block(text)
-        if count is not None:
-            self._count(self.lines.number - count + 1, count)
-            return
         block = _Block(text, self.delimiter, self.width)
         first = self.lines.number - len(block) + 1
         at = 0
@@ -545,7 +553,7 @@ def read_table(
         skipped=rows.skipped,
         units=units,
         plain=plain,
-        has_last_end=rows.has_last_end,
+        has_last_end=lines.has_last_end,
     )
 
 
