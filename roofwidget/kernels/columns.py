@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from types import MappingProxyType
@@ -124,6 +124,16 @@ class DictColumn:
         bad = [code for code, value in enumerate(self.values) if is_bad(value)]
         rows = np.isin(self.codes, bad) if bad else np.zeros(0, dtype=np.bool_)
         return int(np.argmax(rows)) if rows.any() else None
+
+    def at_rows(self, rows: npt.NDArray[np.intp]) -> DictColumn:
+        """Return the given rows with the values that they have."""
+        return self if len(rows) == len(self.codes) else self[rows].compact()
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[str | None]:
+        return iter(self._texts)
 
     def __getitem__(self, rows: Any) -> DictColumn:
         return DictColumn(self.values, frozen(self.codes[rows]))
@@ -371,6 +381,18 @@ def sum_of_known(columns: list[Floats], n: int) -> Floats:
     stacked = np.stack(columns)
     with np.errstate(over="ignore"):
         return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
+
+
+def known_or(column: Floats, other: Floats | None) -> Floats:
+    """Return the values of `column`, and those of `other` where they are NaN. Without `other`, return `column`."""
+    return column if other is None else np.where(np.isnan(column), other, column)
+
+
+def filled(columns: Mapping[str, Floats], key: str, column: Floats, field: str) -> Mapping[str, Floats]:
+    """Return columns by precision or level, in which the known values of `column` are those of `key`."""
+    if np.isnan(column).all():
+        return columns
+    return MappingProxyType({**columns, key: checked(known_or(column, columns.get(key)), field, len(column))})
 
 
 def same(left: Any, right: Any) -> bool:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Final
 
-from roofwidget.kernels.dataframes import found_in, lacking
+from roofwidget.kernels.column_meanings import lacking, unit_in
+from roofwidget.kernels.table_fields import found_in
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases, documents
 from roofwidget.readers.input.source import HEAD_BYTES, Source
 from roofwidget.readers.tables.delimited import columns_seen
+from roofwidget.readers.tables.notation import is_number
 from roofwidget.support.did_you_mean import listed
 
 _SEE: Final = "docs/readers.md lists the formats"
@@ -55,12 +57,19 @@ def of_unknown(source: Source) -> ProfileError:
     elif databases.is_database(source):
         reason = databases.damage(source) or f"an SQLite database, {_NO_PROFILE}"
     elif columns := columns_seen(source):
-        reason = lacking(columns, found_in(columns).fields)
+        reason = of_columns(columns)
     elif (look := _look(source)) is not None:
         reason = f"{look.text}, {_NO_PROFILE}"
     else:
         reason, place = _of_text(source)
     return ProfileError(source.name, f"{reason}; {_SEE}", place=place)
+
+
+def of_columns(seen: Mapping[str, str]) -> str:
+    """Return the reason why a table with these columns, and these cells in its first row, has no kernels."""
+    names = list(seen)
+    texts = [name for name, cell in seen.items() if cell and not is_number(cell) and not unit_in(cell)]
+    return lacking(names, found_in(names).fields, texts)
 
 
 def of_another(source: Source, module: ModuleType, others: Sequence[ModuleType]) -> ProfileError | None:
@@ -76,7 +85,7 @@ def of_another(source: Source, module: ModuleType, others: Sequence[ModuleType])
         return ProfileError(source.name, reason)
     look = _look(source)
     if look is None and module.FORMAT != "table" and (columns := columns_seen(source)):
-        look = _Look(f"a table with the columns {listed(columns[:_MAX_SHOWN_COLUMNS])}")
+        look = _Look(f"a table with the columns {listed(list(columns)[:_MAX_SHOWN_COLUMNS])}")
     # If the named format is JSON too (its module says so), the reader's own error is more precise.
     if look is None or (look.is_json and getattr(module, "IS_JSON", False)):
         return None

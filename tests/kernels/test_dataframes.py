@@ -119,24 +119,26 @@ def test_a_time_in_no_certain_unit_is_not_guessed_but_asked_about(way: str, word
     assert kernels.extra[word].tolist() == [5, 6]
     (said,) = kernels.warnings
     how = "pass columns=" if way == "read" else "use rw.read(frame, columns="
-    assert said == f"'{word}' is not used: it has no unit; {how}{{'time': ('{word}', 'us')}}"
+    told = f"'{word}' is not used: it has no unit; {how}{{'time': ('{word}', '…')}}"
+    assert said == f"{told} with its unit (us, ms or s) for '…'"
 
 
 def test_a_time_without_a_unit_is_used_with_the_unit_that_the_user_gives() -> None:
     frame = pd.DataFrame({**CELLS, "duration": [5, 6]})
     assert rw.read(frame, columns={"time": ("duration", "us")}).time.tolist() == pytest.approx([5e-6, 6e-6])
-    with pytest.raises(rw.ProfileError, match=r"columns=\{'time': \('duration', 'us'\)\}"):
+    with pytest.raises(rw.ProfileError, match=r"columns=\{'time': \('duration', '…'\)\} with its unit"):
         rw.read(pd.DataFrame({"name": ["a"], "duration": [5]}))
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(("column", "unit"), [("avg time (ms)", "ms"), ("cuda_time", "us"), ("mean_duration", "us")])
+@pytest.mark.parametrize(("column", "unit"), [("avg time (ms)", "ms"), ("cuda_time", "…"), ("kernel (us)", "us")])
 def test_a_column_that_looks_like_a_measure_and_is_not_used_is_named(way: str, column: str, unit: str) -> None:
     frame = pd.DataFrame({**CELLS, column: [5, 6]})
     kernels = WAYS[way](frame)
     how = "pass columns=" if way == "read" else "use rw.read(frame, columns="
     (said,) = kernels.warnings
-    assert said == f"'{column}' is not used: if it is the time of all launches, {how}{{'time': ('{column}', '{unit}')}}"
+    told = f"'{column}' is not used: if it is the time of all launches, {how}{{'time': ('{column}', '{unit}')}}"
+    assert said == (f"{told} with its unit (us, ms or s) for '…'" if unit == "…" else told)
     assert any(f"'{column}' is not used" in note for note in rw.bound(frame, CHIP).notes)
     assert not any("is not used" in note for note in rw.bound(kernels, CHIP).notes)
 
@@ -166,7 +168,11 @@ def test_a_unit_of_time_is_known_in_every_usual_spelling_and_never_a_megasecond(
 @pytest.mark.parametrize(
     ("column", "told"),
     [
-        ("time (min)", "if it is the time of all launches, pass columns={'time': ('time (min)', '…')}"),
+        (
+            "time (min)",
+            "if it is the time of all launches, pass columns={'time': ('time (min)', '…')} "
+            "with its unit (us, ms or s) for '…'",
+        ),
         ("s", "if it is the time of all launches, pass columns={'time': ('s', 's')}"),
         ("kernel_ms", "if it is the time of all launches, pass columns={'time': ('kernel_ms', 'ms')}"),
         ("fwd (us)", "if it is the time of all launches, pass columns={'time': ('fwd (us)', 'us')}"),
@@ -193,10 +199,10 @@ def test_a_second_column_of_a_measure_is_named_and_our_own_word_wins(way: str) -
         pd.DataFrame({"duration (ms)": [7, 8], "Calls": [3, 4], **CELLS, "time": [5, 6], "count": [1, 2]})
     )
     assert (kernels.time.tolist(), kernels.count.tolist()) == ([5, 6], [1, 2])
-    assert kernels.warnings == (
-        "'duration (ms)' is not used: the time is 'time'",
-        "'Calls' is not used: the count is 'count'",
-    )
+    first, second = kernels.warnings
+    assert first.startswith("'duration (ms)' is not used: the time is 'time'; 2 of 2 rows differ; ")
+    assert first.endswith("row 0, column 'duration (ms)': 7 ms, but 'time' is 5 s")
+    assert second.startswith("'Calls' is not used: the count is 'count'; 2 of 2 rows differ; ")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 import roofwidget as rw
 from roofwidget import readers
 from roofwidget.readers import FORMATS, ProfileError, Source, ceilings, read, reader
+from roofwidget.readers.tables.tools import TOOLS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 XPROF = FIXTURES / "xprof_gpu.roofline_model.json"
@@ -54,14 +55,15 @@ def test_every_reader_is_complete_and_named_once() -> None:
         assert module.__doc__
 
 
-def test_only_the_two_registries_import_modules_of_ours_by_name() -> None:
+def test_only_the_three_registries_import_modules_of_ours_by_name() -> None:
     folder = Path(readers.__file__).parent
     by_name = [path for path in sorted(folder.rglob("*.py")) if "import_module(" in path.read_text("utf-8")]
     names = [path.relative_to(folder).as_posix() for path in by_name]
     # The package xprof is optional.
-    assert names == ["__init__.py", "ceilings/__init__.py", "xprof/convert.py"]
+    assert names == ["__init__.py", "ceilings/__init__.py", "tables/tools.py", "xprof/convert.py"]
     for name in ceilings._FORMATS:
         assert callable(import_module(f"roofwidget.readers.{name}").ceilings)
+    assert all(import_module(name).TABLES for name in TOOLS)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -149,8 +149,8 @@ def test_what_may_be_other_bytes_than_those_moved_is_asked_about(word: str) -> N
 
 
 def test_units_beside_a_column_that_tells_the_same_are_no_matter() -> None:
-    kernels = read(csv("name,time,flops,bytes,GFLOPs,GB/s,ms", "a,2,3,4,5,6,7"))
-    assert (kernels.flops.tolist(), kernels.bytes.tolist(), kernels.warnings) == ([3], [4], ())
+    kernels = read(csv("name,time,flops,bytes,GFLOPs,GB/s,ms", "a,2,3e9,4e9,1.5,2,2000"))
+    assert (kernels.flops.tolist(), kernels.bytes.tolist(), kernels.warnings) == ([3e9], [4e9], ())
 
 
 def test_other_columns_of_numbers_and_texts_are_kept() -> None:

@@ -16,6 +16,7 @@ from typing import Final, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from roofwidget.kernels.column_meanings import is_unit
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
@@ -540,8 +541,7 @@ def read_table(
         cells = rows.read()
     units = None
     first = cells.first_row() if rows.numbers else []
-    # A row of units, as in Nsight Compute: no numbers, and an empty first cell.
-    if first and not first[0].strip() and any(first) and not any(map(notation.is_number, first)):
+    if are_units(first):
         units = {name: cell for name, cell in zip(names, first, strict=True) if name}
         rows.numbers.drop_first()
         cells.drop_first_row()
@@ -557,6 +557,20 @@ def read_table(
     )
 
 
+def are_units(cells: Sequence[str]) -> bool:
+    """Return whether the cells under a header are a row of units: no numbers, and no first cell or known units only.
+
+    Examples
+    --------
+    >>> are_units(["", "us", "register/thread"]), are_units(["%", "ms", ""]), are_units(["gemm", "ms"])
+    (True, True, False)
+    """
+    if not any(cells) or any(map(notation.is_number, cells)):
+        return False
+    filled = [cell for cell in cells if cell.strip()]
+    return not cells[0].strip() or (len(filled) > 1 and all(map(is_unit, filled)))
+
+
 # -- what looks like a header, for messages ------------------------------------------------------------------------
 
 _HEAD_LINES: Final = 50
@@ -569,33 +583,39 @@ def first_lines(source: Source) -> list[str]:
     return source.beginning.removeprefix("\ufeff").splitlines()[:_HEAD_LINES]
 
 
-def columns_seen(source: Source) -> list[str]:
-    r"""Return the column names of a text that looks like a table, or of a JSON list of objects.
+def columns_seen(source: Source) -> dict[str, str]:
+    r"""Return the columns of a text that looks like a table, or of a JSON list of objects, with a cell of the first row.
 
-    For other texts the list is empty.
+    For other texts the result is empty.
 
     Examples
     --------
     >>> columns_seen(Source.of(b"# my run\nop;gflop\nmatmul;3\n")), columns_seen(Source.of(b"hello, world\n"))
-    (['op', 'gflop'], [])
+    ({'op': 'matmul', 'gflop': '3'}, {})
     """
     if source.beginning.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
-        return columns_of_text(source)
+        return columns_of_text(source)[0]
     document = source.document()
     if not isinstance(document, list) or not all(map(_is_record, document)):
-        return []
-    return [str(name) for name in document[0]] if document else []
+        return {}
+    return {str(name): str(cell) for name, cell in document[0].items()} if document else {}
 
 
-def columns_of_text(source: Source) -> list[str]:
-    """Return the cells of the first line that looks like a header: the line after it has the same number of cells."""
+def columns_of_text(source: Source) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the columns of a table with the cells of its first row, and with the cells of its row of units.
+
+    The header is the first line after which a line has the same number of cells.
+    """
     lines = [line for line in first_lines(source) if line.strip()]
-    for line, following in itertools.pairwise(lines):
+    for at, (line, following) in enumerate(itertools.pairwise(lines)):
         for mark in DELIMITERS:
             names, cells = (split_line(text, mark) for text in (line, following))
             if 1 < len(names) == len(cells) <= _MAX_SEEN_COLUMNS and _are_column_names(names):
-                return names
-    return []
+                if not are_units(cells):
+                    return dict(zip(names, cells, strict=True)), {}
+                first = split_line((*lines[at + 2 : at + 3], "")[0], mark) or [""] * len(names)
+                return dict(zip(names, first, strict=False)), dict(zip(names, cells, strict=True))
+    return {}, {}
 
 
 def _is_record(entry: object) -> bool:

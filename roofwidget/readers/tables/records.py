@@ -3,24 +3,33 @@
 Tables of any tool that writes one row per kernel can be read. The table needs a column of names, and a column of FLOPs,
 bytes or seconds.
 
-- Plain words: ``name`` or ``kernel``; ``flops``, ``bytes`` (``flops:fp16``, ``bytes:L2``, ``DRAM bytes`` for one
-  precision or level); ``time`` or ``duration``; ``self_time``, ``count``, ``precision``, ``category``. Units are in
-  brackets or at the end (``time (us)``, ``duration_ns``, ``bytes [MB]``). Without a unit the numbers are FLOPs, bytes
-  and seconds, totals over all launches; but ``duration``, ``latency`` and similar words need a unit. If two columns
-  mean the same, our own word wins. A column ``measured on`` or ``ran on`` names the catalogue's chip on which all
-  kernels ran; this chip becomes `Kernels.chip`. If the column names no known chip, or two chips, a warning says so.
-- TraceLens: ``GFLOPS_first`` and ``Data Moved (MB)_first`` are for one launch. ``Data Moved`` is in MiB. It counts each
-  operand once, so it is a model, not measured traffic.
-- XProf's roofline table as a data frame: rates (1e9 FLOP/s, 2**30 bytes/s) times total time. Rows of totals and the
-  second list without infeed are left out. Operations with neither FLOPs nor bytes are unknown.
-- fasterbench: fasterbench writes 0 FLOPs for layers that it does not count. The FLOPs of these layers become unknown.
+- Names of kernels: ``name``, ``kernel``, ``operation``, ``layer``, ``function``, ``benchmark`` and the like. A table
+  without any text has kernels that are named by their rows, with a warning.
+- Amounts: ``flops``, ``bytes`` (``flops:fp16``, ``bytes:L2``, ``DRAM bytes`` for one precision or level); ``time`` or
+  ``duration``; ``self_time``, ``count``, ``precision``, ``category``. Without a unit the numbers are FLOPs, bytes and
+  seconds, totals over all launches; but ``duration``, ``latency`` and similar words need a unit.
+- Ratios: ``AI`` or ``arithmetic intensity`` (FLOP/B), ``performance (GFLOP/s)``, ``bandwidth (GB/s)``. Two of FLOPs,
+  seconds and FLOP/s give the third; so do FLOPs, bytes and FLOP/B, and bytes, seconds and bytes/s. A table of
+  intensities and rates alone gives `Kernels.intensity` and `Kernels.rate`: FLOPs, bytes and seconds stay unknown.
+- Averages (``avg time (ms)``, ``time per call (us)``) times the column of launches give totals.
+- Units: in brackets or at the end of the header (``time (us)``, ``bytes [MB]``, ``duration_ns``, ``time/ms``,
+  ``Runtime in ms``), in a row of units under the header, or in the cells (``1.5 ms``), where each cell has its own.
+- A column ``measured on`` or ``ran on`` names the catalogue's chip on which all kernels ran; this chip becomes
+  `Kernels.chip`. If the column names no known chip, or two chips, a warning says so.
+- Shares, statistics (minimum, maximum, deviation), moments, numbers of rows and sizes are no amounts. A last row with
+  the sums or means of the other rows is left out, with a warning.
+- Tables of TraceLens, XProf and fasterbench as data frames or in files of any form.
+
+If two columns mean the same, our own word wins. If a table has more than it needs and the numbers disagree by more than
+their digits allow, FLOPs, bytes and seconds win over ratios, and a warning says where. A word such as ``GFLOPS`` may be
+a count or a rate. It is used if the other columns contradict one of the two, or if the table has intensities and no
+times; else a warning asks.
 
 Name other columns with ``columns={"flops": "their column"}``, or ``("their column", "GFLOP")`` with a unit
-(``"GFLOP/s"`` is a rate). A column that is named by its unit alone is used if the unit has one meaning (``GB/s``,
-``GFLOP``, ``ms``); ``GFLOPs`` may be a count or a rate, so a warning asks which. A row has as many cells as the header.
-Lines with one cell, or that begin with ``#``, are not rows. All other columns of numbers or texts go to
-`Kernels.extra`. A warning names columns that look like FLOPs, bytes or a time and are not used. `roofwidget.bound`,
-`roofwidget.roofline` and `Kernels.from_dataframe` understand the columns of a data frame in the same way.
+(``"GFLOP/s"`` is a rate, ``"us/launch"`` an average). A row has as many cells as the header. Lines with one cell, or
+that begin with ``#``, are not rows. All other columns of numbers or texts go to `Kernels.extra`. A warning names
+columns that look like FLOPs, bytes or a time and are not used. `roofwidget.bound`, `roofwidget.roofline` and
+`Kernels.from_dataframe` understand the columns of a data frame in the same way.
 
 In text files, the apostrophe that keeps spreadsheets from reading a text as a formula (``'=f``) is removed.
 """
@@ -34,23 +43,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from roofwidget.kernels.column_meanings import CHIP, lacking, meaning, no_column, take_units, unit_in
 from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.kernels.dataframes import (
-    CHIP,
-    GivenColumns,
-    column_and_unit,
-    columns_of,
-    found_in,
-    is_frame,
-    kernels_arguments,
-    lacking,
-    no_column,
-    with_own,
-)
+from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame
 from roofwidget.kernels.table import Kernels
+from roofwidget.kernels.table_fields import column_and_unit, found_in, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import documents
 from roofwidget.readers.input.source import Source
+from roofwidget.readers.refusals import of_columns
+from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import (
     DELIMITERS,
     MAX_COLUMNS,
@@ -63,6 +65,7 @@ from roofwidget.readers.tables.delimited import (
 )
 from roofwidget.readers.tables.notation import unguarded
 from roofwidget.readers.tables.parquet import columns_of_parquet
+from roofwidget.readers.tables.tools import tool_arguments, tool_table
 from roofwidget.support.did_you_mean import listed
 
 # -- reader --------------------------------------------------------------------------------------------------------
@@ -72,6 +75,11 @@ EXPECTED: Final = "a table (CSV, Parquet, JSON records) with a column of names a
 IS_JSON: Final = True
 """Whether the format is JSON, at least in one of its forms."""
 
+_MAX_COLUMNS_WITH_UNITS: Final = 64
+"""A wider table has counters, whose cells have no units."""
+_MAX_EMPTY_CELLS: Final = 16
+"""More than there are ways to write that a cell is empty."""
+_TWO_NOTATIONS: Final = "numbers in two notations; write the file with one notation"
 _PARQUET: Final = b"PAR1"
 _HOW: Final = "pass columns="
 _NO_RECORDS: Final = "expected a list of objects, one per kernel"
@@ -89,7 +97,9 @@ def recognises(source: Source) -> bool:
     document = source.document(_begins_with_record)
     if document is not None:
         return _are_records(document) and _is_header(list(document[0]))  # type: ignore[index]  # they are a list
-    return any(_is_header(split_line(line, mark)) for line in first_lines(source) for mark in DELIMITERS)
+    if any(_is_header(split_line(line, mark)) for line in first_lines(source) for mark in DELIMITERS):
+        return True
+    return _has_units(*columns_of_text(source))
 
 
 def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: str | None = None) -> Kernels:
@@ -133,11 +143,13 @@ def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
             strict=True,
         )
     except NoHeaderError:
-        names = columns_of_text(source)
-        if not names:
+        seen, row_units = columns_of_text(source)
+        if not wanted and _has_units(seen, row_units):
+            return read_table(source, header=lambda cells: list(cells) == list(seen), strict=True)
+        if not seen:
             raise
-        missing = [column for column in wanted if column not in names]
-        reason = no_column(missing[0], names) if missing else lacking(names, found_in(names).fields)
+        missing = [column for column in wanted if column not in seen]
+        reason = no_column(missing[0], list(seen)) if missing else of_columns(seen)
         raise ProfileError(source.name, reason) from None
     if not len(found):
         raise ProfileError(
@@ -188,8 +200,25 @@ class _Read:
         self._columns = guarded if len(guarded) == len(read.columns) else {column: column for column in read.columns}
         self.names: Sequence[str] = list(self._columns)
         self.skipped = read.skipped
+        self.units = {name: read.units.get(column, "") for name, column in self._columns.items()} if read.units else {}
+        self._taken: dict[str, Any] = {}
+        if len(self.names) <= _MAX_COLUMNS_WITH_UNITS and not self.units:
+            with_units = [name for name in self.names if meaning(name) is not None and self._has_units(name)]
+            self._taken = {name: read.texts(self._columns[name]) for name in with_units}
+            self.units = take_units(self._taken, self._taken, self._numbers_of)
+
+    def _has_units(self, name: str) -> bool:
+        return any(map(unit_in, self._read.columns.column(self._columns[name]).different(_MAX_EMPTY_CELLS)))
+
+    def _numbers_of(self, texts: Sequence[str]) -> tuple[Floats, int | None]:
+        mark = self._read.decimal
+        if not self._read.decided:
+            mark = notation.decimal([("", texts)], lambda first, _: self._read.error(first[1], None, _TWO_NOTATIONS))[0]
+        return notation.numbers(texts, mark)
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:  # noqa: ARG002 - a text is no truth value
+        if isinstance(taken := self._taken.get(column), np.ndarray):
+            return taken
         return self._read.numbers(self._columns[column], least=-np.inf)
 
     def words(self, column: str) -> DictColumn:
@@ -254,23 +283,48 @@ def _may_be_records(text: str) -> bool:
         return documents.has_open_string(text, error.pos) or error.pos >= len(text) - 1
     except (RecursionError, ValueError):
         return False
-    return "name" in found_in(list(record)).fields
+    return "name" in found_in(list(record)).fields or tool_table(list(record)) is not None
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    return len(cells) <= MAX_COLUMNS and found_in(cells).is_enough
+    return len(cells) <= MAX_COLUMNS and (tool_table(cells) is not None or found_in(cells).is_enough)
+
+
+def _has_units(seen: Mapping[str, str], row_units: Mapping[str, str]) -> bool:
+    """Return whether the units under a header, or in its first row, make the table one of kernels."""
+    found = row_units or {name: unit for name, cell in seen.items() if (unit := unit_in(cell))}
+    return bool(found) and found_in(list(seen), found).is_enough
 
 
 def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
-    dialect = found_in(given.names)
-    if own:
-        try:
-            dialect = with_own(dialect, own, given.names)
-        except ValueError as error:
-            raise ProfileError(given.name, str(error)) from None
-    if not dialect.is_enough:
-        raise ProfileError(given.name, lacking(given.names, dialect.fields))
     try:
-        return Kernels(**kernels_arguments(given, dialect, is_chip_asked=CHIP in (own or {})), source=given.name)
+        arguments = tool_arguments(given, given.name, own) or _plain_arguments(given, own)
+        return Kernels(**arguments, source=given.name)
     except ValueError as error:
         raise error if isinstance(error, ProfileError) else ProfileError(given.name, str(error)) from None
+
+
+def _plain_arguments(given: _Read | _Given, own: Mapping[str, Any] | None) -> dict[str, Any]:
+    dialect = found_in(given.names, given.units)
+    if own:
+        dialect = with_own(dialect, own, given.names, given.units)
+    is_named = "name" in dialect.fields
+    texts = [] if is_named and dialect.is_enough else _texts(given)
+    if not (dialect.is_enough or (not texts and dialect.stems & {"flops", "bytes", "time"})) or (
+        texts and not is_named
+    ):
+        raise ProfileError(given.name, lacking(given.names, dialect.fields, texts))
+    return kernels_arguments(given, dialect, is_chip_asked=CHIP in (own or {}))
+
+
+def _texts(given: _Read | _Given) -> list[str]:
+    """Return the columns whose cells are texts and no numbers."""
+    return [name for name in given.names if not _is_numeric(given, name)]
+
+
+def _is_numeric(given: _Read | _Given, name: str) -> bool:
+    try:
+        given.numbers(name)
+    except ValueError:
+        return False
+    return True

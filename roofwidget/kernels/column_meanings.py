@@ -1,0 +1,722 @@
+"""What a column of a table means, judged by its header: the words, the unit, and what is not certain.
+
+All words and all spellings of units are in this file. A header is split into its unit and its other words. Words that
+only describe, such as "total" or "kernel", are left out. What remains is looked up in `_NOUNS`. A header with a word of
+`_NO_AMOUNT` is a share, a moment, a size or a statistic, and never an amount.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from roofwidget import units
+from roofwidget.kernels.columns import Floats
+from roofwidget.support.did_you_mean import did_you_mean, listed
+from roofwidget.support.precisions import PRECISION_ALIASES, precision_key
+
+# -- words ---------------------------------------------------------------------------------------------------------
+
+RATIOS: Final = ("intensity", "rate")
+FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "count", "self_time", *RATIOS)
+CHIP: Final = "chip"
+"""The name of the field for the chip that the kernels ran on."""
+BANDWIDTH: Final = "bandwidth"
+"""The name of the field for bytes per second. Times seconds it gives bytes."""
+BASE_UNITS: Final[Mapping[str, str]] = {
+    "flops": "FLOP",
+    "bytes": "B",
+    "time": "s",
+    "self_time": "s",
+    "intensity": "FLOP/B",
+    "rate": "FLOP/s",
+    BANDWIDTH: "B/s",
+}
+"""The quantities, and their units in `Kernels`."""
+
+
+def _phrases(text: str) -> frozenset[str]:
+    return frozenset(phrase.strip() for phrase in text.split(","))
+
+
+# The first phrase that a table has is the column of names.
+_NAMES: Final = (
+    *("name", "kernel name", "kernel", "demangled name", "op name", "operation name", "operation", "operator", "op"),
+    *("layer name", "layer", "function name", "function", "function call sites and loops", "routine", "region"),
+    *("benchmark name", "benchmark", "loop", "application", "app", "algorithm"),
+)
+_TEXTS: Final[Mapping[str, frozenset[str]]] = {
+    "precision": _phrases("precision, dtype, data type"),
+    "category": _phrases("category, type, kind"),
+    CHIP: _phrases("measured on, ran on"),
+}
+_COUNTS: Final = _phrases(
+    "count, calls, launches, invocations, instances, occurrences, call count, launch count, anzahl, aufrufe"
+)
+_NOUNS: Final[Mapping[str, frozenset[str]]] = {
+    "time": _phrases(
+        "time, duration, runtime, run time, latency, elapsed, elapsed time, walltime, wall time, wall clock time,"
+        "execution time, exec time, zeit, laufzeit, dauer"
+    ),
+    "self_time": _phrases("self time"),
+    "flops": _phrases("flops, flop, flop count, flops count, work, floating point operations, fp operations"),
+    "bytes": _phrases(
+        "bytes, bytes accessed, bytes moved, bytes transferred, data moved, data transferred, data volume, traffic,"
+        "memory traffic, traffic bytes, memory bytes, memory data volume, data traffic, datenvolumen"
+    ),
+    "intensity": _phrases(
+        "ai, oi, intensity, arithmetic intensity, operational intensity, computational intensity, arith intensity,"
+        "op intensity, arithmetische intensität, intensität"
+    ),
+    "rate": _phrases(
+        "performance, perf, rate, flops, flop, flop rate, flops rate, throughput, speed, compute, compute performance,"
+        "compute throughput, achieved, measured, attained, rechenleistung, leistung"
+    ),
+    BANDWIDTH: _phrases("bandwidth, bw, memory bandwidth, mem bandwidth, memory bw, mem bw, bandbreite"),
+}
+# Without a unit these are FLOPs, bytes and seconds. Tools write all other amounts and times in different units.
+_IN_BASE_UNITS: Final[Mapping[str, frozenset[str]]] = {
+    "time": _phrases("time, total time"),
+    "self_time": _phrases("self time, total self time, self_time"),
+    "flops": _phrases("flops, flop, flop count, total flops, total flop"),
+    "bytes": _phrases("bytes, bytes accessed, bytes moved, data moved, memory traffic, traffic"),
+    "rate": _phrases("rate"),
+}
+# Words of a count or a rate: "Performance (GFLOPS)" is a rate, "GFLOPS count" is none.
+_RATE_WORDS: Final = _phrases("performance, perf, rate, throughput, rechenleistung, per second")
+_COUNT_WORDS: Final = _phrases("count, number, work")
+_DESCRIBING: Final = _phrases("total, sum, overall, kernel, gpu, device, measured, achieved, actual, attained, gesamt")
+_AVERAGE: Final = _phrases("avg, average, mean, mittel, mittelwert")
+_LAUNCH: Final = r"(?:call|launch|invocation|instance|execution)"
+_PER_LAUNCH: Final = re.compile(rf"\bper {_LAUNCH}\b")
+_NO_AMOUNT: Final = frozenset(
+    [
+        "per",
+        "share",
+        "percent",
+        "percentage",
+        "pct",
+        "fraction",
+        "ratio",
+        "utilization",
+        "utilisation",
+        "util",
+        "efficiency",
+        "eff",
+        "occupancy",
+        "hit",
+        "miss",
+        "start",
+        "end",
+        "begin",
+        "stop",
+        "since",
+        "origin",
+        "bound",
+        "timestamp",
+        "min",
+        "max",
+        "minimum",
+        "maximum",
+        "std",
+        "stddev",
+        "dev",
+        "deviation",
+        "var",
+        "variance",
+        "median",
+        "med",
+        "percentile",
+        "quantile",
+        "p50",
+        "p90",
+        "p95",
+        "p99",
+        "id",
+        "ids",
+        "idx",
+        "index",
+        "grid",
+        "block",
+        "register",
+        "registers",
+        "regs",
+        "size",
+        "sizes",
+        "footprint",
+        "capacity",
+        "allocated",
+        "alloc",
+        "reserved",
+        "peak",
+        "theoretical",
+        "roof",
+        "ceiling",
+        "attainable",
+        "ideal",
+        "limit",
+        "target",
+        "expected",
+        "predicted",
+        "speedup",
+        "factor",
+        "error",
+        "diff",
+        "delta",
+        "cumulative",
+        "clock",
+        "frequency",
+        "power",
+        "energy",
+        "temperature",
+        "date",
+        "version",
+    ]
+)
+_LEVELS: Final = frozenset(["dram", "hbm", "l1", "l2", "l3", "lds", "smem", "vmem", "cmem", "llc", "mall"])
+_HINTS: Final[Mapping[str, frozenset[str]]] = {
+    "time": frozenset({"time", "duration", "latency", "elapsed", "runtime", "seconds"}),
+    "flops": frozenset({"flop", "flops"}),
+    "bytes": frozenset({"bytes", "traffic"}),
+}
+"""Words that make a message ask about a column of which the other words are unknown."""
+
+# -- units ---------------------------------------------------------------------------------------------------------
+
+# Upper and lower case do not matter: no kernel takes megaseconds, so "Ms" means milliseconds.
+_TIME_UNITS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sekunden"), "s"),
+    **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("us", "usec", "usecs", "micros", "microsecond", "microseconds"), "us"),
+    **dict.fromkeys(("ns", "nsec", "nsecs", "nanos", "nanosecond", "nanoseconds"), "ns"),
+    **dict.fromkeys(("ps", "psec", "picosecond", "picoseconds"), "ps"),
+}
+_SECOND: Final = r"(?:s|sec|secs|second|seconds)"
+_OPERATIONS: Final = re.compile(
+    rf"(?P<prefix>[kmgtpe]?)(?P<unit>flops?|(?<=[kmgtpe])(?:ops?|f(?=/))|ops?(?=/))(?P<rate>/{_SECOND})?", re.IGNORECASE
+)
+_BYTES: Final = re.compile(rf"(?P<prefix>[kmgtp]i?|)(?P<unit>b|bytes?)(?P<rate>/{_SECOND}|ps)?", re.IGNORECASE)
+_INTENSITY: Final = re.compile(r"(?P<prefix>[kmgtp]?)(?:flops?|ops?|f)/(?P=prefix)(?:b|bytes?)", re.IGNORECASE)
+# These units say that a column is no amount of ours, or in a unit that is not converted.
+_OTHER_UNITS: Final = frozenset(
+    [
+        "%",
+        "percent",
+        "pct",
+        "#",
+        "-",
+        "1",
+        "n/a",
+        "count",
+        "calls",
+        "inst",
+        "inst/cycle",
+        "cycle",
+        "cycles",
+        "tick",
+        "ticks",
+        "min",
+        "h",
+        "hours",
+        "minutes",
+        "hz",
+        "mhz",
+        "ghz",
+        "w",
+        "mw",
+        "j",
+        "mj",
+        "c",
+        "k",
+        "x",
+        "warp",
+        "warps",
+        "thread",
+        "threads",
+        "block",
+        "blocks",
+        "register/thread",
+        "byte/block",
+        "sector",
+        "sectors",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit in our spelling, and the quantity that it measures.
+
+    Parameters
+    ----------
+    field
+        The quantity.
+    text
+        The unit, which `units.parse` understands; empty if its meaning is not clear.
+    other
+        ``"GFLOP/s"`` for a word such as "GFLOPS", which may be a count or a rate; else empty.
+    """
+
+    field: str
+    text: str
+    other: str = ""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The possible units in our spelling."""
+        return tuple(filter(None, (self.text, self.other)))
+
+
+def unit_of(text: str) -> Unit | None:
+    """Return the unit that a text is, in any usual spelling; None if it is none of ours.
+
+    Examples
+    --------
+    >>> [unit_of(text).text for text in ("\u00b5s", "MBps", "KiB", "Gflop/sec", "FLOPs/Byte", "Mbyte")]
+    ['us', 'MB/s', 'KiB', 'GFLOP/s', 'FLOP/B', 'MB']
+    >>> unit_of("GFLOPS"), unit_of("Gb/s"), unit_of("min")
+    (Unit(field='flops', text='GFLOP', other='GFLOP/s'), Unit(field='bandwidth', text='', other=''), None)
+    """
+    text = re.sub(r"\s*(?:/|\bper\b)\s*", "/", text.strip().replace("\u00b5", "u").replace("\u03bc", "u"))
+    if (time := _TIME_UNITS.get(text.casefold())) is not None:
+        return Unit("time", time)
+    if _INTENSITY.fullmatch(text):
+        return Unit("intensity", "FLOP/B")
+    if found := _OPERATIONS.fullmatch(text):
+        prefix, word = found["prefix"].upper().replace("K", "k"), found["unit"]
+        if found["rate"]:
+            return Unit("rate", f"{prefix}FLOP/s")
+        # "FLOPs" and "flops" are ours for a count; with a prefix, or in capitals, people write them for rates too.
+        may_be_rate = word.casefold().endswith("s") and (prefix or word.isupper())
+        return Unit("flops", f"{prefix}FLOP", f"{prefix}FLOP/s" if may_be_rate else "")
+    if found := _BYTES.fullmatch(text):
+        prefix, word = _byte_prefix(found["prefix"]), found["unit"]
+        field = BANDWIDTH if found["rate"] else "bytes"
+        # "Gb/s" and "gbps" may be bits.
+        may_be_bits = word == "b" and (found["prefix"][:1].isupper() or found["rate"] == "ps")
+        return Unit(field, "" if may_be_bits else f"{prefix}B{'/s' if found['rate'] else ''}")
+    return None
+
+
+def _byte_prefix(text: str) -> str:
+    first = text[:1].upper()
+    return ("k" if first == "K" and len(text) == 1 else first) + text[1:].casefold()
+
+
+def is_unit(text: str) -> bool:
+    """Return whether a cell of a row of units is a unit, also one that is no amount, such as ``%``.
+
+    Examples
+    --------
+    >>> [is_unit(cell) for cell in ("[us]", "%", "GB/s", "gemm")]
+    [True, True, True, False]
+    """
+    bare = text.strip().strip("[]()").strip()
+    return bare.casefold() in _OTHER_UNITS or unit_of(bare) is not None
+
+
+_NUMBER_AND_UNIT: Final = re.compile(r"(?P<number>[-+]?[\d.,'’  ]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\d\s.,].*)")
+_EMPTY: Final = frozenset({"", "-", "--", "n/a", "na", "nan", "none", "null"})
+Numbers: TypeAlias = Callable[[Sequence[str]], tuple[Floats, int | None]]
+
+
+def take_units(columns: dict[str, Any], names: Iterable[str], numbers: Numbers) -> dict[str, str]:
+    """Replace columns of texts such as ``"1.5 ms"`` by numbers in base units. Return the units of these columns.
+
+    A column is left as it is if a cell has no unit, or two cells have units of different quantities.
+
+    Parameters
+    ----------
+    columns
+        The cells by column. The function changes it.
+    names
+        The columns to look at.
+    numbers
+        Returns the numbers of texts, and the first that is none.
+
+    Examples
+    --------
+    >>> cells = {"time": ["1.5 ms", "20us"], "name": ["3 x", "4 x"]}
+    >>> take_units(cells, ["time", "name"], lambda texts: (np.array(texts, dtype=float), None)), cells["time"].tolist()
+    ({'time': 's'}, [0.0015, 2e-05])
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        cells = columns[name]
+        if isinstance(cells, np.ndarray) or meaning(name) is None:
+            continue
+        first = next((cell for cell in cells if isinstance(cell, str) and cell.strip().casefold() not in _EMPTY), "")
+        if not _NUMBER_AND_UNIT.fullmatch(first.strip()):
+            continue
+        taken = _without_units(cells, numbers)
+        if taken is not None:
+            columns[name], found[name] = taken
+    return found
+
+
+def unit_in(cell: str) -> str:
+    """Return the unit of a cell that is a number with one of our units; else an empty text."""
+    found = _NUMBER_AND_UNIT.fullmatch(cell.strip())
+    return found["unit"] if found and unit_of(found["unit"]) is not None else ""
+
+
+def _without_units(cells: Sequence[Any], numbers: Numbers) -> tuple[Floats, str] | None:
+    """Return the numbers of texts with units in base units, and the base unit; None if a text has no unit."""
+    different = [
+        cell for cell in dict.fromkeys(cells) if cell is not None and str(cell).strip().casefold() not in _EMPTY
+    ]
+    parted = [_NUMBER_AND_UNIT.fullmatch(str(cell).strip()) for cell in different]
+    known = [unit_of(found["unit"]) if found else None for found in parted]
+    fields = {(unit.field, bool(unit.other)) if unit and unit.text else None for unit in known}
+    if len(fields) != 1 or None in fields:
+        return None
+    values, bad = numbers([found["number"] for found in parted if found])
+    if bad is not None:
+        return None
+    scales = [units.parse(f"1 {unit.text}", BASE_UNITS[unit.field], "the unit") for unit in known if unit]
+    by_cell = dict(zip(different, (values * np.array(scales)).tolist(), strict=True))
+    ((field, is_unclear),) = [one for one in fields if one is not None]
+    found = np.array([by_cell.get(cell, np.nan) for cell in cells], dtype=np.float64)
+    return found, "FLOPS" if is_unclear else BASE_UNITS[field]
+
+
+# -- headers -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a column means.
+
+    Parameters
+    ----------
+    column
+        The column.
+    key
+        The field, with a precision or a level: ``"time"``, ``"flops:fp64"``, ``"bytes:L2"``, ``"rate"`` …
+    units
+        The possible units; none if no unit is known, two if the column may be a count or a rate.
+    doubt
+        Why the column is not used unless the user names it: ``"words"`` if other words than those of the field are in
+        the header, ``"unit"`` if no unit is known, ``"rate"`` if it may be a count or a rate. Empty without a doubt.
+    per_launch
+        Whether the number is that of one launch.
+    is_bare
+        Whether the header is a unit and has no other word.
+    """
+
+    column: str
+    key: str
+    units: tuple[str, ...] = ()
+    doubt: str = ""
+    per_launch: bool = False
+    is_bare: bool = False
+
+    @property
+    def field(self) -> str:
+        """The field without precision or level."""
+        return self.key.partition(":")[0]
+
+    @property
+    def keyword(self) -> str:
+        """The keyword of ``columns=`` for this column. A bandwidth is given as bytes with a rate's unit."""
+        return self.key.replace(BANDWIDTH, "bytes")
+
+
+def meaning(column: str, unit: str = "") -> Meaning | None:
+    """Return what a column means; None for a column that is no field.
+
+    Parameters
+    ----------
+    column
+        The header.
+    unit
+        The unit that a row of units, or the cells themselves, give. A unit in the header has priority.
+
+    Examples
+    --------
+    >>> meaning("Kernel Time [us]").key, meaning("Kernel Time [us]").units
+    ('time', ('us',))
+    >>> [meaning(header).key for header in ("AI (FLOP/byte)", "Perf [GFLOP/s]", "DRAM bytes", "# of Calls")]
+    ['intensity', 'rate', 'bytes:DRAM', 'count']
+    >>> meaning("Time (%)"), meaning("Min (ns)"), meaning("Block ID"), meaning("speedup")
+    (None, None, None, None)
+    """
+    head, colon, key = column.partition(":")
+    if colon and head in FIELDS:
+        return Meaning(column, column, (BASE_UNITS[head],)) if head in {"flops", "bytes"} and key else None
+    words, found, is_stated = _parts(column, unit)
+    phrase = " ".join(words)
+    if not is_stated:
+        field = "name" if phrase in _NAMES else next((one for one, known in _TEXTS.items() if phrase in known), None)
+        if field is not None:
+            return Meaning(column, field)
+    if words:
+        return _of_words(column, words, found, is_stated=is_stated)
+    if found is None:
+        return None
+    # A column "MB" may be the memory that a kernel occupies, and a column "s" may be anything.
+    is_unclear = not found.text or found.field == "bytes" or column.strip().casefold() == "s"
+    doubt = "rate" if found.other else "words" if is_unclear else ""
+    return Meaning(column, found.field, found.options, doubt, is_bare=True)
+
+
+def _of_words(column: str, words: Sequence[str], unit: Unit | None, *, is_stated: bool) -> Meaning | None:
+    """Return what the words of a header mean, with the unit that it states."""
+    phrase = " ".join(words)
+    per_launch = bool(_AVERAGE.intersection(words)) or _PER_LAUNCH.search(phrase) is not None
+    words = [word for word in _PER_LAUNCH.sub("", phrase).split() if word not in _AVERAGE]
+    if _NO_AMOUNT.intersection(words) or (is_stated and unit is None and _IS_SHARE.search(column)):
+        return None
+    level = next((word.upper() for word in words if word in _LEVELS), "")
+    precision = next((precision_key(word) for word in words if _PRECISION.fullmatch(word)), "")
+    core = " ".join(word for word in words if word not in _LEVELS and not _PRECISION.fullmatch(word))
+    stripped = " ".join(word for word in core.split() if word not in _DESCRIBING)
+    found = (
+        _without_unit(core, stripped, is_stated=is_stated)
+        if unit is None
+        else _with_unit(core, stripped, unit, is_known_unit=unit.text != "")
+    )
+    if found is None:
+        return None
+    field, options, doubt = found
+    if level and field in {"bytes", BANDWIDTH, "intensity"}:
+        field = f"{field}:{level}"
+    elif precision and field in {"flops", "rate"}:
+        field = f"flops:{precision}"
+    return Meaning(column, field, options, doubt, per_launch)
+
+
+_Found: TypeAlias = tuple[str, tuple[str, ...], str]
+
+
+def _with_unit(core: str, stripped: str, unit: Unit, *, is_known_unit: bool) -> _Found | None:
+    """Return the field, its possible units and the doubt for words beside a unit."""
+    words, field, options = set(core.split()), unit.field, unit.options
+    if unit.other and words & _RATE_WORDS:
+        field, options = "rate", (unit.other,)
+    elif unit.other and words & _COUNT_WORDS:
+        options = (unit.text,)
+    if field == "time" and stripped in _NOUNS["self_time"]:
+        field = "self_time"
+    # "FP32 GFLOP" and "L2 GB/s" have no other word, but "L2 (MB)" may be a capacity.
+    is_noun = bool({core, stripped} & _NOUNS[field]) or (not core and field != "bytes")
+    is_noun = is_noun or (field == BANDWIDTH and stripped in _NOUNS["bytes"])
+    if not is_noun:
+        # The memory that a kernel occupies is no traffic, and "tokens_s" may be a rate.
+        is_other = field == "bytes" and (words & {"memory", "mem"} or not words & _HINTS["bytes"])
+        if is_other or (unit.text == "s" and not words & _HINTS["time"]):
+            return None
+    if len(options) > 1:
+        return field, options, "rate"
+    return field, options, "" if is_noun and is_known_unit else "words" if is_known_unit else "unit"
+
+
+def _without_unit(core: str, stripped: str, *, is_stated: bool) -> _Found | None:
+    """Return the field, its possible units and the doubt for words alone. Few phrases are in base units by convention.
+
+    A unit that we do not know may be stated.
+    """
+    if {core, stripped} & _COUNTS:
+        return ("count", (), "") if not is_stated else None
+    if {core, stripped} & _NOUNS["intensity"]:
+        return "intensity", ("FLOP/B",), "unit" if is_stated else ""
+    for field, phrases in _IN_BASE_UNITS.items():
+        if core in phrases and not is_stated:
+            return field, (BASE_UNITS[field],), ""
+    field = next((one for one, nouns in _NOUNS.items() if {core, stripped} & (nouns - _VAGUE)), "")
+    doubt = "unit" if field and not is_stated else "words"
+    field = field or next((one for one, hints in _HINTS.items() if hints.intersection(core.split())), "")
+    if field == "flops" and not is_stated:
+        # FLOPs that are "achieved" or "measured" may be a rate.
+        return field, ("FLOP", "FLOP/s"), "rate"
+    options = ("B",) if field == "bytes" and "bytes" in core.split() and not is_stated else ()
+    return (field, options, doubt) if field else None
+
+
+_IS_SHARE: Final = re.compile(r"%|percent|pct", re.IGNORECASE)
+_PRECISION: Final = re.compile(rf"fp\d+|tf32|bf16|{'|'.join(word for word in PRECISION_ALIASES if word.isalnum())}")
+# Alone these words have other meanings too.
+_VAGUE: Final = frozenset({"work", "speed", "throughput", "leistung", "compute", "achieved", "measured", "attained"})
+
+
+def _parts(column: str, row_unit: str) -> tuple[list[str], Unit | None, bool]:
+    """Return the words of a header in lower case, its unit if we know it, and whether a unit is stated at all."""
+    text = column.strip().lstrip("#").strip()
+    is_word = text != "FLOPS" and text.casefold() in _NOUNS_LIKE_UNITS
+    if not is_word and (whole := unit_of(text.strip("[]()").replace("_", " "))) is not None:
+        return [], whole, True
+    for opening, closing in ("[]", "()"):
+        at, end = text.rfind(opening), text.rfind(closing)
+        if 0 < at < end:
+            stated, rest = text[at + 1 : end].strip().removeprefix("in ").strip(), f"{text[:at]} {text[end + 1 :]}"
+            for_launch = _FOR_LAUNCH.fullmatch(stated)
+            unit = unit_of(for_launch[1] if for_launch else stated)
+            if unit is not None:
+                return _words(f"{rest} per call" if for_launch else rest), unit, True
+            if not _DESCRIBING_IN_BRACKETS.issuperset(_words(stated)):
+                return _words(rest), None, True
+    for pattern in _UNIT_AT_END:
+        found = pattern.fullmatch(text)
+        if found and found["unit"].casefold() not in _NOUNS_LIKE_UNITS:
+            unit = unit_of(found["unit"].replace("_", " "))
+            if unit is not None:
+                return _words(found["stem"]), unit, True
+    if row_unit.strip("[]() -"):
+        return _words(text), unit_of(row_unit.strip().strip("[]()")), True
+    return _words(text), None, False
+
+
+_NOUNS_LIKE_UNITS: Final = frozenset({"flop", "flops", "byte", "bytes"})
+_FOR_LAUNCH: Final = re.compile(rf"([^/]+?)\s*/\s*{_LAUNCH}")
+_DESCRIBING_IN_BRACKETS: Final = _DESCRIBING | _AVERAGE | _LEVELS | {"fp64", "fp32", "fp16", "double", "single"}
+# "Runtime in ms", "Time/ms", "GFLOP per s", "duration_ns", "TotalDurationNs".
+_UNIT_AT_END: Final = (
+    re.compile(r"(?P<stem>.+?)\s*,?\s+in\s+(?P<unit>\S.*)", re.IGNORECASE),
+    re.compile(r"(?P<stem>.*[^\W_])\s*/\s*(?P<unit>[^/\s]+(?:/[^/\s]+)?)"),
+    re.compile(r"(?P<stem>.*?)[\s_.,:;-]+(?P<unit>[^\s_]+[\s_]per[\s_][^\s_]+|[^\s_.,:;-]+)", re.IGNORECASE),
+    re.compile(r"(?P<stem>.*[a-z])(?P<unit>Ns|Us|Ms|Sec|Seconds)"),
+)
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without words such as "number of".
+
+    Examples
+    --------
+    >>> _words("# of Calls"), _words("KernelName"), _words("DRAM read_bytes")
+    (['calls'], ['kernel', 'name'], ['dram', 'read', 'bytes'])
+    """
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text).casefold()
+    return [word for word in re.findall(r"%|[^\W_]+", parted) if word not in {"num", "number", "no", "of", "the"}]
+
+
+# -- advice --------------------------------------------------------------------------------------------------------
+
+_MAX_SHOWN_COLUMNS: Final = 12
+_DESCRIBED: Final[Mapping[str, str]] = {
+    "flops": "FLOPs of the kernel",
+    "bytes": "bytes that the kernel moves",
+    BANDWIDTH: "bytes that the kernel moves",
+    "time": "time of all launches",
+    "self_time": "time of all launches without nested kernels",
+    "intensity": "arithmetic intensity",
+    "rate": "rate of the kernel",
+}
+_SOME_UNITS: Final[Mapping[str, str]] = {
+    "flops": "GFLOP",
+    "bytes": "MB",
+    "time": "us, ms or s",
+    "self_time": "us, ms or s",
+    "rate": "GFLOP/s",
+    BANDWIDTH: "GB/s",
+    "intensity": "FLOP/B",
+}
+_UNKNOWN: Final = "…"
+
+
+def question(asked: Meaning, how: str = "pass columns=") -> str:
+    """Return the warning that a column is not used, and how to use it.
+
+    The text after ``columns=`` is Python that can be pasted. ``'…'`` is in the place of a unit that nothing tells.
+
+    Examples
+    --------
+    >>> print(question(meaning("GFLOPs")))
+    'GFLOPs' is not used: a count or a rate? pass columns={'flops': ('GFLOPs', 'GFLOP')}, or columns={'flops': ('GFLOPs', 'GFLOP/s')}
+    >>> print(question(meaning("duration")))
+    'duration' is not used: it has no unit; pass columns={'time': ('duration', '…')} with its unit (us, ms or s) for '…'
+    """  # noqa: E501 - a message
+    if not asked.doubt:
+        return f"'{asked.column}' is not used: it is a rate, and there is no column of seconds"
+    hint = {"rate": "a count or a rate?", "unit": "it has no unit;"}.get(asked.doubt) or _if_it_is(asked)
+    first, *others = [f"{{'{asked.keyword}': {(asked.column, unit)!r}}}" for unit in asked.units or (_UNKNOWN,)]
+    more = "".join(f", or columns={other}" for other in others)
+    return f"'{asked.column}' is not used: {hint} {how}{first}{more}{_fill_in([asked])}"
+
+
+def _if_it_is(asked: Meaning) -> str:
+    return f"if it is the {_DESCRIBED[asked.field]},"
+
+
+def _fill_in(asked: Iterable[Meaning]) -> str:
+    """Return the end of a message that says what to write for a unit that nothing tells."""
+    fields = dict.fromkeys(one.field for one in asked if not one.units)
+    if not fields:
+        return ""
+    return f" with its unit ({' or '.join(_SOME_UNITS[field] for field in fields)}) for '{_UNKNOWN}'"
+
+
+def lacking(names: Sequence[str], known: Collection[str], texts: Collection[str] | None = None) -> str:
+    """Return the error message for a table without the needed columns. It lists the columns and says how to name them.
+
+    Parameters
+    ----------
+    names
+        The columns.
+    known
+        The fields that are found.
+    texts
+        The columns whose cells are texts; None if that is not known.
+
+    Examples
+    --------
+    >>> print(lacking(["ms"], known=["name"]))
+    no column of FLOPs, bytes or seconds among 'ms'; name them: columns={'time': ('ms', 'ms')}
+    """
+    what = [] if "name" in known else ["names"]
+    stems = {key.partition(":")[0] for key in known}
+    if not stems & BASE_UNITS.keys():
+        what.append("FLOPs, bytes or seconds")
+    shown = listed(names[:_MAX_SHOWN_COLUMNS]) + (f" (of {len(names)})" if len(names) > _MAX_SHOWN_COLUMNS else "")
+    call = {} if "name" in known else {"name": repr(_name_column(names, texts))}
+    if not call.get("name", "'"):
+        del call["name"]
+    asked: dict[str, Meaning] = {}
+    for one in filter(None, map(meaning, names)):
+        is_text = texts is not None and one.column in texts
+        if one.field in BASE_UNITS and one.field not in stems and not is_text and not one.per_launch:
+            asked.setdefault(one.keyword, one)
+    order = ("flops", "rate", "bytes", "intensity", "time", "self_time")
+    asked = dict(sorted(asked.items(), key=lambda item: order.index(item[0].partition(":")[0])))
+    either = next((one for one in asked.values() if len(one.units) > 1), None)
+    calls = []
+    for at in range(2 if either else 1):
+        parts = call | {key: repr((one.column, _at(one.units, at))) for key, one in asked.items()}
+        if not asked:
+            parts |= {"flops": "('…', 'GFLOP')", "time": "('…', 'us')"}
+        calls.append(", ".join(f"'{field}': {text}" for field, text in parts.items()))
+    message = f"no column of {' and no column of '.join(what)} among {shown}; name them: columns={{{calls[0]}}}"
+    if either:
+        message += f" if '{either.column}' is a count, or columns={{{calls[1]}}} if it is a rate"
+    return message + _fill_in(asked.values())
+
+
+def _at(options: Sequence[str], at: int) -> str:
+    return options[min(at, len(options) - 1)] if options else _UNKNOWN
+
+
+def _name_column(names: Sequence[str], texts: Collection[str] | None) -> str:
+    """Return the column that is most likely that of names: a text, and no quantity and no number of a row."""
+    for name in names:
+        is_name = meaning(name) is None and not _NO_AMOUNT.intersection(_words(name))
+        if name in texts if texts is not None else is_name:
+            return name
+    return "…" if texts is None else ""
+
+
+def no_column(column: str, names: Sequence[str]) -> str:
+    """Return the message for a named column that does not exist.
+
+    It names the nearest column, or all columns if no name is near.
+
+    Examples
+    --------
+    >>> no_column("wrok", ["what", "work"])
+    "columns: the table has no column 'wrok'; did you mean 'work'?"
+    """
+    hint = did_you_mean(column, names, f"; there are {listed(names[:20])}")
+    return f"columns: the table has no column '{column}'{hint}"
