@@ -377,8 +377,13 @@ def _without_units(cells: Sequence[Any], numbers: Numbers) -> tuple[Floats, str]
     values, bad = numbers([found["number"] for found in parted if found])
     if bad is not None:
         return None
-    scales = [units.parse(f"1 {unit.text}", BASE_UNITS[unit.field], "the unit") for unit in known if unit]
-    by_cell = dict(zip(different, (values * np.array(scales)).tolist(), strict=True))
+    # The text with a unit converts without a second rounding.
+    taken = [
+        value if np.isnan(value) else units.parse(f"{value!r} {unit.text}", BASE_UNITS[unit.field], "the cell")
+        for value, unit in zip(values.tolist(), known, strict=True)
+        if unit is not None
+    ]
+    by_cell = dict(zip(different, taken, strict=True))
     ((field, is_unclear),) = [one for one in fields if one is not None]
     found = np.array([by_cell.get(cell, np.nan) for cell in cells], dtype=np.float64)
     return found, "FLOPS" if is_unclear else BASE_UNITS[field]
@@ -683,20 +688,20 @@ def lacking(names: Sequence[str], known: Collection[str], texts: Collection[str]
     order = ("flops", "rate", "bytes", "intensity", "time", "self_time")
     asked = dict(sorted(asked.items(), key=lambda item: order.index(item[0].partition(":")[0])))
     either = next((one for one in asked.values() if len(one.units) > 1), None)
-    calls = []
-    for at in range(2 if either else 1):
-        parts = call | {key: repr((one.column, _at(one.units, at))) for key, one in asked.items()}
-        if not asked:
-            parts |= {"flops": "('…', 'GFLOP')", "time": "('…', 'us')"}
-        calls.append(", ".join(f"'{field}': {text}" for field, text in parts.items()))
-    message = f"no column of {' and no column of '.join(what)} among {shown}; name them: columns={{{calls[0]}}}"
+    template = {} if asked else {"flops": f"('{_UNKNOWN}', 'GFLOP')", "time": f"('{_UNKNOWN}', 'us')"}
+
+    def given(at: int) -> str:
+        parts = call | {key: repr((one.column, _at(one.units, at))) for key, one in asked.items()} | template
+        return "columns={" + ", ".join(f"'{field}': {text}" for field, text in parts.items()) + "}"
+
+    message = f"no column of {' and no column of '.join(what)} among {shown}; name them: {given(-1)}"
     if either:
-        message += f" if '{either.column}' is a count, or columns={{{calls[1]}}} if it is a rate"
+        message += f" if '{either.column}' is a rate, or {given(0)} if it is a count"
     return message + _fill_in(asked.values())
 
 
 def _at(options: Sequence[str], at: int) -> str:
-    return options[min(at, len(options) - 1)] if options else _UNKNOWN
+    return options[at] if options else _UNKNOWN
 
 
 def _name_column(names: Sequence[str], texts: Collection[str] | None) -> str:

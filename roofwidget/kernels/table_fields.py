@@ -395,19 +395,28 @@ class _Amounts:
                 crossed = np.where(np.isnan(self.total_flops), intensity * self.bytes[level], np.nan)
                 self._complete("flops", self.flops, ASKED_PRECISION, crossed, key, "bytes")
             self._complete("bytes", self.bytes, level, _quotient(self.total_flops, intensity), "flops", key)
+        self._fill_coordinates()
+
+    def _fill_coordinates(self) -> None:
+        """Compute an intensity or a rate from the other and the bandwidth, for kernels whose FLOPs are unknown."""
+        bandwidth = self.bandwidths.get(self.main)
+        if bandwidth is None:
+            return
+        key, is_unknown = self._key(BANDWIDTH, self.main), np.isnan(self.total_flops)
+        ratio = np.where(is_unknown, _quotient(self.total_rate, bandwidth), np.nan)
+        self._complete("intensity", self.intensities, self.main, ratio, *self._keys_of_rates(), key)
+        rate = np.where(is_unknown, self.intensities.get(self.main, self._unknown()) * bandwidth, np.nan)
+        self._complete("rate", self.rates, ASKED_PRECISION, rate, self._key("intensity", self.main), key)
 
     def _unknown(self) -> Floats:
         return np.full(len(self._rows), np.nan)
 
     def _key(self, ratio: str, part: str) -> str:
-        """Return the key of the field that has a ratio."""
-        stem = {"rate": "flops", BANDWIDTH: "bytes"}.get(ratio, ratio)
-        options = (f"{ratio}:{part}", f"{stem}:{part}", ratio, stem)
-        return next(
-            key
-            for key in options
-            if key in self._fields and (stem == ratio or ratio in key or _is_rate(self._fields[key]))
-        )
+        """Return the key of the field that has a ratio; `ratio` if the ratio was computed."""
+        stem = {"rate": "flops", BANDWIDTH: "bytes"}.get(ratio, "")
+        given = [key for key in (f"{ratio}:{part}", ratio) if key in self._fields]
+        as_amount = [key for key in (f"{stem}:{part}", stem) if key in self._fields and _is_rate(self._fields[key])]
+        return next(iter([*given, *as_amount]), ratio)
 
     def _keys_of_rates(self) -> list[str]:
         return [self._key("rate", precision) for precision in self.rates]
@@ -665,11 +674,8 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
         warnings.append("the table has no column of names: kernels are named by their row")
     if dialect.uncounted:
         warnings += _forget_uncounted(amounts, dialect)
-    is_unknown = np.isnan(amounts.total_flops)
-    ratios = {"intensity": amounts.intensities.get(amounts.main), "rate": amounts.total_rate if amounts.rates else None}
-    for ratio, column in ratios.items():
-        if column is not None and not np.isnan(column[is_unknown]).all():
-            amounts.used |= {key for key in dialect.fields if key.partition(":")[0] == ratio}
+    ratios = _ratios_kept(amounts)
+    amounts.used |= {key for key in dialect.fields if key.partition(":")[0] in ratios}
     chip, more_warnings = _chip_of_column(given, dialect.fields.get(CHIP), rows, is_asked=is_chip_asked)
     used = {
         field.column
@@ -691,16 +697,19 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
         "precision": _precisions(amounts.words("precision")),
         "category": amounts.words("category"),
         "count": amounts.count,
-        **{
-            key: column
-            for key, column in ratios.items()
-            if column is not None and not np.isnan(column[is_unknown]).all()
-        },
-        "origin": _origins(given, dialect, amounts, rows),
+        **ratios,
+        "origin": _origins(given, dialect, amounts, rows, ratios),
         "extra": extra,
         "warnings": [*warnings, *questions, *disagreements, *more_warnings, *unused],
         "chip": chip,
     }
+
+
+def _ratios_kept(amounts: _Amounts) -> dict[str, Floats]:
+    """Return the intensities and rates of a table, if they tell something of a kernel whose FLOPs are unknown."""
+    given = {"intensity": amounts.intensities.get(amounts.main), "rate": amounts.total_rate}
+    is_unknown = np.isnan(amounts.total_flops)
+    return {key: one for key, one in given.items() if one is not None and not np.isnan(one[is_unknown]).all()}
 
 
 def _precisions(words: DictColumn | None) -> DictColumn | None:
@@ -768,12 +777,15 @@ def _forget_uncounted(amounts: _Amounts, dialect: Dialect) -> list[str]:
     for field in dialect.uncounted:
         for key, column in columns[field].items():
             columns[field][key] = np.where(nothing, np.nan, column)
+    amounts.rates = {key: np.where(nothing, np.nan, column) for key, column in amounts.rates.items()}
     what = "no FLOPs" if list(dialect.uncounted) == ["flops"] else "neither FLOPs nor bytes"
     text = f"{int(nothing.sum())} of {len(nothing)} rows have {what}: {dialect.name} writes this for what it does not count"
     return [f"{text}, so these are unknown, not zero"]
 
 
-def _origins(given: TableColumns, dialect: Dialect, amounts: _Amounts, rows: npt.NDArray[np.intp]) -> dict[str, Any]:
+def _origins(
+    given: TableColumns, dialect: Dialect, amounts: _Amounts, rows: npt.NDArray[np.intp], ratios: Collection[str]
+) -> dict[str, Any]:
     """Return where each number comes from: its column, or the text in an ``origin:`` column."""
     found: dict[str, Any] = {}
     for key, field in dialect.fields.items():
@@ -782,8 +794,8 @@ def _origins(given: TableColumns, dialect: Dialect, amounts: _Amounts, rows: npt
         ):
             found[key] = field.origin
     for key in RATIOS:
-        if key in found and key not in amounts.used:
-            del found[key]
+        if key not in ratios:
+            found.pop(key, None)
     for key, formula in amounts.origin.items():
         found[key] = (
             f"{found[key]}, or {formula}"
