@@ -398,7 +398,7 @@ class _ArrowColumn:
         from pyarrow import types  # noqa: PLC0415 - optional
 
         self._column = column
-        self._coded = dict_column_of_arrow(column) if types.is_dictionary(column.type) else None
+        self._coded = dict_column_of_arrow(column.chunks) if types.is_dictionary(column.type) else None
 
     def texts(self) -> list[str]:
         return self._column.to_pylist() if self._coded is None else self._coded.texts().tolist()  # type: ignore[no-any-return]  # a list
@@ -408,7 +408,7 @@ class _ArrowColumn:
 
     @cached_property
     def _encoded(self) -> DictColumn:
-        return dict_column_of_arrow(self._column)
+        return dict_column_of_arrow(self._column.chunks)
 
     def numbers(self, mark: str) -> tuple[Floats, int | None]:
         if self._coded is not None:

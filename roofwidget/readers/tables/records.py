@@ -43,9 +43,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from roofwidget.kernels.arrow import metadata_of
 from roofwidget.kernels.column_meanings import CHIP, lacking, meaning, no_column, take_units, unit_in
 from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame
+from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame, opened, own_arguments
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import column_and_unit, found_in, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
@@ -115,7 +116,11 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
         The decimal mark, ``"."`` or ``","``, if the file's numbers do not prove it.
     """
     if source.head.startswith(_PARQUET):
-        return _kernels(_Given(columns_of_parquet(source), source.name), columns)
+        found, metadata = columns_of_parquet(source)
+        try:
+            return _of_columns(found, metadata, source.name, columns)
+        except ValueError as error:
+            raise error if isinstance(error, ProfileError) else ProfileError(source.name, str(error)) from None
     # The user may name columns that have no known name.
     document = source.document(_FIRST_RECORD.match if columns else _may_be_records)
     if document is not None:
@@ -172,11 +177,21 @@ def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kern
         if all(record.keys() <= keywords for record in given):
             return Kernels.from_records(given)
     name = type(given).__name__
+    if isinstance(given, (list, tuple)):
+        return _kernels(_Given(_columns_of_records(given), name), columns)
     try:
-        found = _columns_of_records(given) if isinstance(given, (list, tuple)) else columns_of(given)
+        frame = opened(given)
+        return _of_columns(columns_of(frame), metadata_of(frame), name, columns)
     except ValueError as error:
-        raise ProfileError(name, str(error)) from None
-    return _kernels(_Given(found, name), columns)
+        raise error if isinstance(error, ProfileError) else ProfileError(name, str(error)) from None
+
+
+def _of_columns(
+    found: Mapping[str, Any], metadata: Mapping[bytes, bytes] | None, name: str, own: Mapping[str, Any] | None
+) -> Kernels:
+    """Return the kernels of a data frame or a Parquet file. Columns that the user names are not those of `Kernels`."""
+    arguments = None if own else own_arguments(found, metadata)
+    return _kernels(_Given(found, name), own) if arguments is None else Kernels(**arguments)
 
 
 def _columns_of_records(records: Any) -> dict[str, Sequence[Any]]:
