@@ -80,7 +80,12 @@ def is_frame(given: object) -> bool:
     """Whether `given` is a data frame, an Arrow table or a mapping of columns."""
     if isinstance(given, Mapping):
         return bool(given) and all(_is_column(column) for column in given.values())
-    return arrow.is_stream(given) or (hasattr(given, "columns") and hasattr(given, "__getitem__"))
+    return arrow.is_stream(given) or _is_lazy(given) or (hasattr(given, "columns") and hasattr(given, "__getitem__"))
+
+
+def _is_lazy(given: object) -> bool:
+    """Whether `given` is a query of polars that is not run yet."""
+    return hasattr(given, "collect") and hasattr(given, "collect_schema")
 
 
 def _is_column(column: object) -> bool:
@@ -95,7 +100,7 @@ def opened(given: Any) -> Any:
     ImportError
         If this needs pyarrow or polars, and neither is installed.
     """
-    if hasattr(given, "collect") and hasattr(given, "collect_schema"):
+    if _is_lazy(given):
         given = given.collect()
     # pandas gives its columns without pyarrow, and an index would become a column.
     is_pandas = any(parent.__module__.partition(".")[0] == "pandas" for parent in type(given).__mro__)

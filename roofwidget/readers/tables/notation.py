@@ -21,6 +21,7 @@ _GUARD: Final = re.compile(r"'(?='*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _GROUPING: Final = "'\u2019 \u00a0\u202f\u2009"
 _NUMBER: Final = re.compile(rf"[-+]?(?=[.,]?\d)(\d[\d{_GROUPING}]*)?([\d{_GROUPING}.,]*)(e[-+]?\d+)?", re.IGNORECASE)
 _PLAIN_CHARACTERS: Final = b"0123456789eE+-."
+_DIGITS_AND_MARKS: Final = re.compile(r"(?:(?:[.,]?\d[\d.,]*)?\n)*")
 _EXPONENT: Final = re.compile(r"[eE]")
 # How many different cells of a column to check before deciding whether it holds numbers.
 _SAMPLE_CELLS: Final = 1000
@@ -114,6 +115,11 @@ def _proves_mark(cell: str) -> bool:
 
 def _are_numbers(cells: Iterable[str]) -> bool:
     """Whether most of the cells that are not empty are numbers."""
+    cells = list(cells)
+    # Most columns of numbers have only digits and marks, which one match tells.
+    joined = "\n".join([*cells, ""])
+    if any(cells) and _DIGITS_AND_MARKS.fullmatch(joined) and joined.count("\n") == len(cells):
+        return True
     looks = [is_number(cell) for cell in cells if cell.strip().casefold() not in _MISSING]
     return 2 * sum(looks) > len(looks)
 

@@ -6,6 +6,7 @@ the columns of a data frame, and return the arguments of `Kernels`.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -240,6 +241,7 @@ def factor(unit: str, quantity: str) -> float | None:
         return None
 
 
+@functools.lru_cache(4096)
 def _plain(name: str) -> str:
     return " ".join(name.casefold().split())
 
