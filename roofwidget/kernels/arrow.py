@@ -51,7 +51,7 @@ def table_of(given: Any) -> Any:
     Raises
     ------
     ImportError
-        If neither pyarrow nor polars is installed.
+        If pyarrow is not installed, and the object is no stream of Arrow or polars is not installed either.
     """
     try:
         import pyarrow as pa  # noqa: PLC0415 - optional
@@ -69,12 +69,14 @@ def table_of(given: Any) -> Any:
 
 
 def _table_of_polars(given: Any) -> Any:
-    try:
-        import polars  # noqa: PLC0415, ICN001 - optional; named as it is
-    except ImportError:
-        msg = f"reading a {type(given).__name__} needs pyarrow or polars: {install_command('parquet')}"
-        raise ImportError(msg) from None
-    return polars.DataFrame(given) if hasattr(given, "__arrow_c_stream__") else polars.from_dataframe(given)
+    if hasattr(given, "__arrow_c_stream__"):
+        try:
+            import polars  # noqa: PLC0415, ICN001 - optional; named as it is
+        except ImportError:
+            pass
+        else:
+            return polars.DataFrame(given)
+    raise ImportError(f"reading a {type(given).__name__} needs pyarrow: {install_command('parquet')}") from None
 
 
 def metadata_of(table: Any) -> Mapping[bytes, bytes] | None:
