@@ -354,7 +354,9 @@ def take_units(columns: dict[str, Any], names: Iterable[str], numbers: Numbers) 
         if isinstance(cells, np.ndarray) or meaning(name) is None:
             continue
         different = cells.values if isinstance(cells, DictColumn) else cells
-        first = next((cell for cell in different if isinstance(cell, str) and cell.strip().casefold() not in _EMPTY), "")
+        first = next(
+            (cell for cell in different if isinstance(cell, str) and cell.strip().casefold() not in _EMPTY), ""
+        )
         if not _NUMBER_AND_UNIT.fullmatch(first.strip()):
             continue
         taken = _without_units(cells, numbers)

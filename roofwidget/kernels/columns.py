@@ -89,7 +89,8 @@ class DictColumn:
 
         Examples
         --------
-        >>> DictColumn(("a", "", "A"), np.array([0, 1, 2], dtype=np.int32)).map(lambda text: (text or "").upper()).values
+        >>> column = DictColumn(("a", "", "A"), np.array([0, 1, 2], dtype=np.int32))
+        >>> column.map(lambda text: (text or "").upper()).values
         ('A', '')
         """
         found = [function(value) for value in self.values]

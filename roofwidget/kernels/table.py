@@ -14,8 +14,8 @@ import numpy.typing as npt
 from roofwidget.chips import Chip, is_off_chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels import columns, report
-from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts, frozen, is_whole
 from roofwidget.kernels.arrow import to_table
+from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts, frozen, is_whole
 from roofwidget.kernels.dataframes import from_frame, is_frame, to_columns, to_frame
 from roofwidget.kernels.filters import (
     Filters,

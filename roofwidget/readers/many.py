@@ -231,7 +231,7 @@ def _completion_of(client: Any) -> Any:
 
 
 def _all(client: Any, completed: Any, paths: list[str], how: Any, advance: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each path with its kernels or its error. A task has several small files, because a task has its own cost."""
+    """Yield each path with its kernels or its error. A task reads several small files, because a task has a cost."""
     # A file may change between two calls, so Dask must not cache the result by path.
     more = {} if completed is as_completed else {"pure": False}
     alone: list[str] = []
@@ -241,7 +241,7 @@ def _all(client: Any, completed: Any, paths: list[str], how: Any, advance: Any) 
         for batch in tasks:
             try:
                 paths_of[client.submit(_attempts, batch, *how, **more)] = batch
-            except Exception as error:  # noqa: BLE001 - a pool that lost a worker takes no more tasks
+            except Exception as error:  # noqa: BLE001, PERF203 - a pool that lost a worker takes no more tasks
                 yield from _told(batch, [error] * len(batch), advance)
         for future in completed(paths_of):
             batch = paths_of[future]

@@ -138,7 +138,12 @@ def every_column() -> rw.Kernels:
         count=[1, 2, 3],
         intensity=[NAN, NAN, NAN],
         origin={"flops:fp16": ["counted", None, "model"], "time": "a clock"},
-        extra={"latency (ms)": [1.5, NAN, 2.5], "kind": ["", None, "y"], "unknown": [NAN, NAN, NAN], "calls": [7, 8, 9]},
+        extra={
+            "latency (ms)": [1.5, NAN, 2.5],
+            "kind": ["", None, "y"],
+            "unknown": [NAN, NAN, NAN],
+            "calls": [7, 8, 9],
+        },
         chip=rw.Chip("My chip", {"fp16": 1e14}, {"HBM": 2e12}),
         source="run 1",
         warnings=["no counters", "\u00b5"],

@@ -142,19 +142,25 @@ def all_of(data: bytes) -> list[object]:
 
 
 CELLS = st.one_of(
-    st.sampled_from(["", "n/a", "NaN", "True", "inf", "-nan", " 7", "1,234.5", "1.234,5", "27.595.520", "1e999", "1 000"]),
-    st.sampled_from(["f<4, float>", 'say "hi"', "\u00b5-kernel", "a\nb", "'=f", "#x", "1_0", "+5", ".5", "5.", "-0", "0x1"]),
+    st.sampled_from(
+        ["", "n/a", "NaN", "True", "inf", "-nan", " 7", "1,234.5", "1.234,5", "27.595.520", "1e999", "1 000"]
+    ),
+    st.sampled_from(
+        ["f<4, float>", 'say "hi"', "\u00b5-kernel", "a\nb", "'=f", "#x", "1_0", "+5", ".5", "5.", "-0", "0x1"]
+    ),
     st.integers(-(10**20), 10**20).map(str),
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.decimals(-1000, 1000, places=3).map(str),
     st.decimals(-1000, 1000, places=2).map(lambda number: str(number).replace(".", ",")),
 )
-ODD_LINES = st.sampled_from(["", "  ", "loss = 3.2", "short,row", "# a, b, c, d", '"stray, quote', "a,b,c,", "a,b,c,,", "\u2028"])
+ODD_LINES = st.sampled_from(
+    ["", "  ", "loss = 3.2", "short,row", "# a, b, c, d", '"stray, quote', "a,b,c,", "a,b,c,,", "\u2028"]
+)
 
 
 @st.composite
 def tables(draw: st.DrawFn) -> bytes:
-    """A table of three columns with quotes, odd lines and either line end."""
+    """Draw a table of three columns with quotes, odd lines and either line end."""
     mark = draw(st.sampled_from([",", ";", "\t"]))
     end = draw(st.sampled_from(["\n", "\r\n"]))
     # Columns of few different cells, as real ones are.
@@ -225,7 +231,9 @@ def test_most_decimals_are_parsed_many_at_once() -> None:
     found = plain_decimals(np.frombuffer(data, dtype=np.uint8), np.append(0, stops[:-1] + 1), stops, ".")
     assert found is None, "2**53 + 1 thousandths are no float64"
     stops[2] -= 1
-    found = plain_decimals(np.frombuffer(data, dtype=np.uint8), np.append(0, stops[:-1] + 1)[[0, 1, 4, 5]], stops[[0, 1, 4, 5]], ".")
+    found = plain_decimals(
+        np.frombuffer(data, dtype=np.uint8), np.append(0, stops[:-1] + 1)[[0, 1, 4, 5]], stops[[0, 1, 4, 5]], "."
+    )
     assert found is not None
     assert found.tolist() == [123456789012345678.0, -0.001, 5.0, 0.5]
 
