@@ -9,7 +9,6 @@ of pyarrow, which roofwidget imports when it reads a large file. "alone" is roof
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -52,11 +51,16 @@ def reading(path: str, how: str) -> None:
     """Read in this process; print CPU seconds, and the growth of the peak memory in bytes."""
     read = _reader(how, path.endswith("parquet"))
     before = os.times()
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory = peak()
     kept = read(path)
     after = os.times()
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) * 1024
-    print(after.user + after.system - before.user - before.system, grown, type(kept).__name__)
+    print(after.user + after.system - before.user - before.system, peak() - memory, type(kept).__name__)
+
+
+def peak() -> int:
+    """Return the peak memory of this process in bytes. `resource` counts that of the process that started it, too."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
 
 
 def _reader(how: str, is_parquet: bool) -> Callable[[str], Any]:  # noqa: FBT001 - one caller

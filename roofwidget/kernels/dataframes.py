@@ -138,7 +138,7 @@ def _column_values(column: Any) -> Any:
     if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
         return np.asarray(column)
     # Integers and floats of polars; None becomes NaN.
-    if hasattr(dtype, "is_integer") and (dtype.is_integer() or dtype.is_float()):
+    if dtype is not None and hasattr(dtype, "is_integer") and (dtype.is_integer() or dtype.is_float()):
         return column.to_numpy()
     return column.to_list() if hasattr(column, "to_list") else list(column)
 

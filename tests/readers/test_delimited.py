@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import roofwidget as rw
 from roofwidget.readers import ProfileError, Source
 from roofwidget.readers.tables import delimited
 from roofwidget.readers.tables.delimited import DelimitedTable, _Block, read_table
@@ -389,3 +390,8 @@ def test_numbers_come_back_in_both_notations(values: list[float]) -> None:
         assert bad is None
         assert found.tolist() == [float(f"{value:.3f}") for value in values]
         assert {decimal_mark(cell) for cell in cells} <= {mark, None}
+
+
+def test_the_decimal_mark_of_cells_with_units_is_that_of_these_cells() -> None:
+    kernels = rw.read(b"name;time;flops\ngemm;1,5 ms;4 GFLOP\ncopy;0,25 ms;0 GFLOP\n")
+    assert kernels.time.tolist() == [1.5e-3, 0.25e-3]

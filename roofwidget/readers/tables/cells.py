@@ -286,6 +286,11 @@ def _first_equals(data: bytes, starts: Places, stops: Places) -> tuple[Places, n
     return (first, codes.astype(np.int32)) if is_same else None
 
 
+def column_of_texts(texts: Sequence[str]) -> Column:
+    """Return texts as a column."""
+    return _PlainColumn([_Texts([list(texts)])], 0)
+
+
 # -- cells in Arrow ------------------------------------------------------------------------------------------------
 
 

@@ -54,6 +54,7 @@ from roofwidget.readers.input import documents
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.refusals import of_columns
 from roofwidget.readers.tables import notation
+from roofwidget.readers.tables.cells import column_of_texts
 from roofwidget.readers.tables.delimited import (
     DELIMITERS,
     MAX_COLUMNS,
@@ -116,9 +117,9 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
         The decimal mark, ``"."`` or ``","``, if the file's numbers do not prove it.
     """
     if source.head.startswith(_PARQUET):
-        found, metadata = columns_of_parquet(source)
+        cells, metadata = columns_of_parquet(source)
         try:
-            return _of_columns(found, metadata, source.name, columns)
+            return _of_columns(cells, metadata, source.name, columns)
         except ValueError as error:
             raise error if isinstance(error, ProfileError) else ProfileError(source.name, str(error)) from None
     # The user may name columns that have no known name.
@@ -228,7 +229,9 @@ class _Read:
     def _numbers_of(self, texts: Sequence[str]) -> tuple[Floats, int | None]:
         mark = self._read.decimal
         if not self._read.decided:
-            mark = notation.decimal([("", texts)], lambda first, _: self._read.error(first[1], None, _TWO_NOTATIONS))[0]
+            mark, _ = notation.decimal(
+                [("", column_of_texts(texts))], lambda first, _: self._read.error(first[1], None, _TWO_NOTATIONS)
+            )
         return notation.numbers(texts, mark)
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:  # noqa: ARG002 - a text is no truth value
