@@ -1,4 +1,4 @@
-"""Tables of any origin: CSV, Parquet, JSON lists of records, data frames (pandas, polars, Arrow, DuckDB …), lists of dicts.
+"""Tables of any origin: CSV, Parquet, JSON lists of records, data frames (pandas, polars, Arrow …), lists of dicts.
 
 Tables of any tool that writes one row per kernel can be read. The table needs a column of names, and a column of FLOPs,
 bytes or seconds.
