@@ -7,6 +7,7 @@ only describe, such as "total" or "kernel", are left out. What remains is looked
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from roofwidget import units
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.precisions import PRECISION_ALIASES, precision_key
+
+_MAX_CACHED_NAMES: Final = 4096
+"""Many files have the same columns."""
 
 # -- words ---------------------------------------------------------------------------------------------------------
 
@@ -354,7 +358,10 @@ def take_units(columns: dict[str, Any], names: Iterable[str], numbers: Numbers) 
         cells = columns[name]
         if isinstance(cells, np.ndarray) or not may_have_units(name):
             continue
-        first = next((cell for cell in cells if isinstance(cell, str) and cell.strip().casefold() not in _EMPTY), "")
+        different = cells.values if isinstance(cells, DictColumn) else cells
+        first = next(
+            (cell for cell in different if isinstance(cell, str) and cell.strip().casefold() not in _EMPTY), ""
+        )
         if not _NUMBER_AND_UNIT.fullmatch(first.strip()):
             continue
         taken = _without_units(cells, numbers)
@@ -448,6 +455,7 @@ class Meaning:
         return self.key.replace(BANDWIDTH, "bytes")
 
 
+@functools.lru_cache(_MAX_CACHED_NAMES)
 def meaning(column: str, unit: str = "") -> Meaning | None:
     """Return what a column means; None for a column that is no field.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from types import MappingProxyType
@@ -84,6 +84,58 @@ class DictColumn:
         """Return the value of one row."""
         return self.values[int(self.codes[row])]
 
+    def map(self, function: Callable[[str | None], str | None]) -> DictColumn:
+        """Return the column with each unique value replaced by `function` of the value.
+
+        Examples
+        --------
+        >>> column = DictColumn(("a", "", "A"), np.array([0, 1, 2], dtype=np.int32))
+        >>> column.map(lambda text: (text or "").upper()).values
+        ('A', '')
+        """
+        found = [function(value) for value in self.values]
+        code_of = dict(zip(dict.fromkeys(found), itertools.count(), strict=False))
+        if len(code_of) == len(found):
+            return DictColumn(tuple(found), self.codes)
+        place = np.array([code_of[value] for value in found], dtype=np.int32)
+        return DictColumn(tuple(code_of), frozen(place[self.codes]))
+
+    def compact(self) -> DictColumn:
+        """Return the column with only the values that its rows have, in order of first appearance.
+
+        Examples
+        --------
+        >>> compact = DictColumn(("a", "b", "c"), np.array([2, 0, 2], dtype=np.int32)).compact()
+        >>> compact.values, compact.codes.tolist()
+        (('c', 'a'), [0, 1, 0])
+        """
+        first = np.full(len(self.values), -1)
+        # Of several assignments to one place the last counts, so the rows are assigned from the last to the first.
+        first[self.codes[::-1]] = np.arange(len(self.codes) - 1, -1, -1)
+        used = np.flatnonzero(first >= 0)
+        order = used[np.argsort(first[used])]
+        if len(order) == len(self.values) and (order == np.arange(len(order))).all():
+            return self
+        place = np.zeros(len(self.values), dtype=np.int32)
+        place[order] = np.arange(len(order))
+        return DictColumn(tuple(self.values[at] for at in order), frozen(place[self.codes]))
+
+    def first_row(self, is_bad: Callable[[str | None], bool]) -> int | None:
+        """Return the first row whose value is bad, or None."""
+        bad = [code for code, value in enumerate(self.values) if is_bad(value)]
+        rows = np.isin(self.codes, bad) if bad else np.zeros(0, dtype=np.bool_)
+        return int(np.argmax(rows)) if rows.any() else None
+
+    def at_rows(self, rows: npt.NDArray[np.intp]) -> DictColumn:
+        """Return the given rows with the values that they have."""
+        return self if len(rows) == len(self.codes) else self[rows].compact()
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[str | None]:
+        return iter(self._texts)
+
     def __getitem__(self, rows: Any) -> DictColumn:
         return DictColumn(self.values, frozen(self.codes[rows]))
 
@@ -96,7 +148,7 @@ def dict_column(
     With `casefold` the texts are precisions: each text is normalized by `folded`, and an empty text becomes None.
     """
     if isinstance(given, DictColumn):
-        column = given
+        column = given.map(lambda text: _checked_text(text, field, 0, casefold=True)) if casefold else given
     elif given is None:
         column = DictColumn((None,), np.zeros(n, dtype=np.int32))
     else:
@@ -273,8 +325,13 @@ def quantity(given: npt.ArrayLike, unit: str, what: str, *, above_zero: bool = F
     return found
 
 
-def name_column(given: list[Any]) -> Texts:
+def name_column(given: list[Any] | DictColumn) -> Texts:
     """Return a read-only column of names."""
+    if isinstance(given, DictColumn):
+        row = given.first_row(lambda name: not isinstance(name, str))
+        if row is not None:
+            raise TypeError(f"row {row}, column 'name': {given.at(row)!r:.60} is not text")
+        return given.texts()
     column = np.empty(len(given), dtype=object)
     column[:] = given
     if set(map(type, given)) != {str}:

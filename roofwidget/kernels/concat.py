@@ -40,7 +40,7 @@ def joined(parts: Sequence[Kernels], category: DictColumn | None = None) -> Kern
     sizes = [len(part) for part in parts]
     own_time = any(part.has_self_time for part in parts)
     return Kernels(
-        [name for part in parts for name in part.names],
+        joined_texts(part.codes("name") for part in parts),
         _by_key([part.flops_by_precision for part in parts], sizes),
         _by_key([part.bytes_by_level for part in parts], sizes),
         time=_joined(part.time for part in parts),

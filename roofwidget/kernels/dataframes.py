@@ -1,6 +1,8 @@
 """Converts kernels from and to data frames.
 
-Data frames are those of pandas, polars and Arrow, and any object that has `columns` and returns a column by its name.
+Data frames are those of pandas, any object that gives its columns by Arrow's PyCapsule interface or the interchange
+protocol for data frames (polars, pyarrow, DuckDB, Ibis, cuDF …), and any object that has `columns` and returns a column
+by its name.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from roofwidget.kernels import columns
+from roofwidget.kernels import arrow, columns
 from roofwidget.kernels.column_meanings import FIELDS, RATIOS, question, take_units
-from roofwidget.kernels.columns import MAIN_LEVEL, Floats
+from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats
 from roofwidget.kernels.table_fields import found_in, kernels_arguments
 
 if TYPE_CHECKING:
@@ -49,12 +51,20 @@ class GivenColumns:
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:
         values: Any = self._given[column]
+        if isinstance(values, DictColumn):
+            row = values.first_row(lambda text: text is not None)
+            if row is not None:
+                raise ValueError(f"row {row}, column '{column}': {values.at(row)!r:.60} is not a number")
+            return np.full(len(values), np.nan)
         if isinstance(values, np.ndarray) and values.dtype.kind in ("iufb" if truths else "iuf"):
             return np.asarray(values, dtype=np.float64)
         return columns.float_cells([bool_as_number(value) for value in values] if truths else values, column)
 
-    def words(self, column: str) -> list[str | None]:
-        return columns.text_cells(self._given[column], column) or []
+    def words(self, column: str) -> DictColumn:
+        values: Any = self._given[column]
+        if isinstance(values, DictColumn):
+            return values.map(lambda text: text or None)
+        return columns.dict_encoded(columns.text_cells(values, column) or [])
 
     def refuse(self, row: int, column: str, reason: str) -> ValueError:
         return ValueError(f"row {row}, column '{column}': {reason}")
@@ -71,15 +81,37 @@ def is_frame(given: object) -> bool:
     """Whether `given` is a data frame, an Arrow table or a mapping of columns."""
     if isinstance(given, Mapping):
         return bool(given) and all(_is_column(column) for column in given.values())
-    return hasattr(given, "column_names") or (hasattr(given, "columns") and hasattr(given, "__getitem__"))
+    return arrow.is_stream(given) or _is_lazy(given) or (hasattr(given, "columns") and hasattr(given, "__getitem__"))
+
+
+def _is_lazy(given: object) -> bool:
+    """Whether `given` is a query of polars that is not run yet."""
+    return hasattr(given, "collect") and hasattr(given, "collect_schema")
 
 
 def _is_column(column: object) -> bool:
-    return isinstance(column, (list, tuple, np.ndarray)) or hasattr(column, "to_list")
+    return isinstance(column, (list, tuple, np.ndarray)) or hasattr(column, "to_list") or hasattr(column, "to_pylist")
 
 
-def columns_of(given: Any) -> dict[str, Sequence[Any]]:
-    """Return the columns of a data frame or a mapping by name. A column of numbers is an array if possible.
+def opened(given: Any) -> Any:
+    """Return a data frame whose columns can be read several times: a stream of Arrow becomes a table.
+
+    Raises
+    ------
+    ImportError
+        If this needs pyarrow or polars, and neither is installed.
+    """
+    if _is_lazy(given):
+        given = given.collect()
+    # pandas gives its columns without pyarrow, and an index would become a column.
+    is_pandas = any(parent.__module__.partition(".")[0] == "pandas" for parent in type(given).__mro__)
+    return arrow.table_of(given) if arrow.is_stream(given) and not is_pandas else given
+
+
+def columns_of(given: Any) -> dict[str, Any]:
+    """Return the columns of a mapping, or of a data frame that `opened` returned, by name.
+
+    A column of numbers is an array if possible. A column of texts is a `DictColumn` if it comes from Arrow.
 
     Raises
     ------
@@ -93,25 +125,64 @@ def columns_of(given: Any) -> dict[str, Sequence[Any]]:
     if twice is not None:
         raise ValueError(f"the data frame has column '{twice}' twice")
     if hasattr(given, "column_names"):
-        return {name: given.column(name).to_pylist() for name in names}
+        return arrow.columns_of_arrow(given)
     return {str(name): _column_values(given[name]) for name in names}
 
 
 def _column_values(column: Any) -> Any:
-    """Return a column's values: an array if all are numbers, else a list."""
+    """Return a column's values: an array if all are numbers, else a `DictColumn` or a list."""
     if isinstance(column, np.ndarray):
         return column if column.dtype.kind in "iufb" else column.tolist()
+    if hasattr(column, "to_pylist"):
+        return arrow.column_of_arrow(column)
     dtype = getattr(column, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
         return np.asarray(column)
+    # Integers and floats of polars; None becomes NaN.
+    if dtype is not None and hasattr(dtype, "is_integer") and (dtype.is_integer() or dtype.is_float()):
+        return column.to_numpy()
     return column.to_list() if hasattr(column, "to_list") else list(column)
+
+
+def own_arguments(found: Mapping[str, Any], metadata: Mapping[bytes, bytes] | None) -> dict[str, Any] | None:
+    """Return the arguments of `Kernels` for the columns that `Kernels.to_arrow` wrote; None for other columns.
+
+    Raises
+    ------
+    ValueError
+        If the metadata is damaged.
+    """
+    facts = arrow.facts_of(metadata)
+    if not facts or not isinstance(found.get("name"), DictColumn):
+        return None
+    columns_, unread = dict(found), []
+    arguments: dict[str, Any] = {"names": columns_.pop("name"), "origin": {}, "extra": {}}
+    for field, plain in (("flops", ASKED_PRECISION), ("bytes", MAIN_LEVEL)):
+        keys = [name for name in columns_ if name.partition(":")[0] == field]
+        arguments[field] = {name.partition(":")[2] or plain: columns_.pop(name) for name in keys}
+    for name, column in columns_.items():
+        head, _, key = name.partition(":")
+        if name in FIELDS:
+            arguments[name] = column
+        elif not isinstance(column, (DictColumn, np.ndarray)):
+            unread.append(name)
+        elif head == "origin":
+            arguments["origin"][key] = column
+        else:
+            arguments["extra"][name] = column
+    unused = [f"columns not used: {', '.join(unread)}"] if unread else []
+    return arguments | facts | {"warnings": [*facts["warnings"], *unused]}
 
 
 def from_frame(frame: Any) -> dict[str, Any]:
     """Return the arguments of `Kernels` for a data frame or a mapping of columns."""
     from roofwidget.readers.tables.tools import tool_arguments  # noqa: PLC0415 - tables of tools are above this room
 
+    frame = opened(frame)
     found = columns_of(frame)
+    own = own_arguments(found, arrow.metadata_of(frame))
+    if own is not None:
+        return own
     given = GivenColumns(found)
     of_tool = tool_arguments(given, "the data frame")
     if of_tool is not None:
@@ -132,7 +203,8 @@ def from_frame(frame: Any) -> dict[str, Any]:
         hint = f"; {asked[0]}" if asked else ""
         raise ValueError(f"the data frame has no column '{missing[0]}'; it has {', '.join(given.names)}{hint}")
     # Use the cells unchanged: `Kernels` refuses cells that are not text, such as a missing name.
-    return arguments | {"names": list(found[dialect.fields["name"].column])}
+    names: Any = found[dialect.fields["name"].column]
+    return arguments | {"names": names if isinstance(names, DictColumn) else list(names)}
 
 
 def _check_spelling(name: str, absent: Collection[str]) -> None:
@@ -164,25 +236,28 @@ def bool_as_number(value: Any) -> Any:
 
 
 def to_columns(kernels: Kernels) -> dict[str, Any]:
-    """Return the columns of `Kernels.to_dataframe` by name, in order."""
-    columns: dict[str, Any] = {"name": kernels.names}
+    """Return the columns of `Kernels.to_dataframe` and `Kernels.to_arrow` by name, in order."""
+    columns: dict[str, Any] = {"name": kernels.codes("name")}
     columns |= {f"flops:{p}" if p else "flops": column for p, column in kernels.flops_by_precision.items()}
     columns |= {
         "bytes" if level == MAIN_LEVEL else f"bytes:{level}": column for level, column in kernels.bytes_by_level.items()
     }
-    columns |= {"time": kernels.time, "precision": kernels.precision, "category": kernels.category}
+    columns["time"] = kernels.time
+    columns |= {field: kernels.codes(field) for field in ("precision", "category")}
     columns["count"] = kernels.count.astype(np.int64)
     if kernels.has_self_time:
         columns["self_time"] = kernels.self_time
-    columns |= dict(kernels.extra)
+    columns |= kernels.extra_columns
     for ratio in RATIOS:
         if not np.isnan(getattr(kernels, ratio)).all():
             columns[ratio] = getattr(kernels, ratio)
-    return columns | {f"origin:{key}": texts for key, texts in kernels.origin.items()}
+    return columns | {f"origin:{key}": kernels.codes(f"origin:{key}") for key in kernels.origin}
 
 
 def to_frame(kernels: Kernels) -> Any:
     """Return a pandas DataFrame; see `Kernels.to_dataframe`."""
     import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
-    return pd.DataFrame(to_columns(kernels))
+    return pd.DataFrame(
+        {name: one.texts() if isinstance(one, DictColumn) else one for name, one in to_columns(kernels).items()}
+    )

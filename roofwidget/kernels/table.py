@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast, overload
@@ -13,8 +14,9 @@ import numpy.typing as npt
 from roofwidget.chips import Chip, is_off_chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels import columns, report
+from roofwidget.kernels.arrow import to_table
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts, frozen, is_whole
-from roofwidget.kernels.dataframes import from_frame, is_frame, to_frame
+from roofwidget.kernels.dataframes import from_frame, is_frame, to_columns, to_frame
 from roofwidget.kernels.filters import (
     Filters,
     checked_text,
@@ -113,7 +115,7 @@ class Kernels:
     @keywords("Kernels")
     def __init__(
         self,
-        names: Iterable[str] = (),
+        names: Iterable[str] | DictColumn = (),
         flops: npt.ArrayLike | Mapping[str, npt.ArrayLike] = (),
         bytes: npt.ArrayLike | Mapping[str, npt.ArrayLike] = (),  # noqa: A002 - the usual name of this quantity
         *,
@@ -136,7 +138,11 @@ class Kernels:
         read_as: Mapping[str, str] | None = None,
         series: bool = False,
     ) -> None:
-        self._names = columns.name_column(list_argument(names, "names", "['gelu', 'matmul']"))
+        if isinstance(names, DictColumn):
+            self._names = columns.name_column(names)
+            self._name_codes = names
+        else:
+            self._names = columns.name_column(list_argument(names, "names", "['gelu', 'matmul']"))
         n = len(self._names)
         if intensity is not None or rate is not None:
             flops, bytes = ({} if isinstance(given, tuple) and not given else given for given in (flops, bytes))  # noqa: A001
@@ -189,7 +195,10 @@ class Kernels:
 
     @classmethod
     def from_dataframe(cls, frame: Any) -> Kernels:
-        """Make a table from a data frame or a mapping of columns, such as `to_dataframe` writes.
+        """Make a table from a data frame or a mapping of columns, such as `to_dataframe` and `to_arrow` return.
+
+        The data frame is one of pandas, or any object with Arrow's PyCapsule interface or the interchange protocol for
+        data frames: of polars, pyarrow (also a reader of record batches), DuckDB, Ibis, cuDF …
 
         Columns have the words and units that `roofwidget.read` knows (``time (ms)``, ``dtype``, ``calls`` …; see
         docs/readers.md). Columns for ``name``, ``flops`` and ``bytes`` are required. ``flops`` and ``bytes`` may be
@@ -216,6 +225,42 @@ class Kernels:
         origins (``origin:flops`` …).
         """
         return to_frame(self)
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow Table with the columns of `to_dataframe`; texts are dictionary-encoded, unknown is null.
+
+        The metadata of the schema has `chip`, `source`, `warnings` and `series`, so `from_dataframe` and
+        `roofwidget.read` return an equal table. The table does not have `launches`, `program` and `steps`.
+
+        Raises
+        ------
+        ImportError
+            If pyarrow is not installed. The message says how to install it.
+
+        Examples
+        --------
+        >>> table = Kernels(["a", "b"], [1, 2], [3, float("nan")], source="run 1").to_arrow()
+        >>> table.column("bytes").to_pylist(), Kernels.from_dataframe(table).source
+        ([3.0, None], 'run 1')
+        """
+        return to_table(self, to_columns(self))
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the table of `to_arrow` to a Parquet file, which `roofwidget.read` reads.
+
+        Raises
+        ------
+        ImportError
+            If pyarrow is not installed. The message says how to install it.
+        """
+        table = self.to_arrow()
+        from pyarrow import parquet  # noqa: PLC0415 - optional and slow to import
+
+        parquet.write_table(table, os.fspath(path))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the columns of `to_arrow` for other libraries, as a PyCapsule."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     @property
     def names(self) -> Texts:
@@ -377,7 +422,9 @@ class Kernels:
 
     def __reduce__(self) -> tuple[object, ...]:
         # A pickle must not name this file, so that old pickles can still be read if this file is renamed.
-        return Kernels._unpickled, ({name: columns.to_plain(value) for name, value in self._arguments().items()},)
+        # Repeated names are stored once.
+        arguments = {**self._arguments(), "names": self._name_codes}
+        return Kernels._unpickled, ({name: columns.to_plain(value) for name, value in arguments.items()},)
 
     @classmethod
     def _unpickled(cls, arguments: Mapping[str, Any]) -> Kernels:

@@ -29,7 +29,16 @@ from roofwidget.kernels.column_meanings import (
     question,
     unit_of,
 )
-from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, Floats, known_or, sum_of_known, unwarned
+from roofwidget.kernels.columns import (
+    ASKED_PRECISION,
+    MAIN_LEVEL,
+    DictColumn,
+    Floats,
+    dict_encoded,
+    known_or,
+    sum_of_known,
+    unwarned,
+)
 from roofwidget.support.did_you_mean import unknown_keyword
 
 # -- which column has which field ----------------------------------------------------------------------------------
@@ -285,7 +294,7 @@ class TableColumns(Protocol):
         With `truths`, True is 1 and False is 0.
         """
 
-    def words(self, column: str) -> list[str | None]:
+    def words(self, column: str) -> DictColumn:
         """Return the texts of a column. Raise `ValueError` for other cells."""
 
     def refuse(self, row: int, column: str, reason: str) -> ValueError:
@@ -325,7 +334,7 @@ class _Amounts:
             return None
         if field.column in self._parsed:
             return self._parsed[field.column]
-        numbers = self._given.numbers(field.column)[self._rows]
+        numbers = _at_rows(self._given.numbers(field.column), self._rows)
         if (numbers < 0).any():
             row = int(np.argmax(numbers < 0))
             raise self._given.refuse(int(self._rows[row]), field.column, f"{numbers[row]:g} is negative")
@@ -453,12 +462,15 @@ class _Amounts:
         found = {**own, **ratios}.get(one.field)
         return self._unknown() if found is None else found
 
-    def words(self, key: str) -> list[str | None] | None:
+    def words(self, key: str) -> DictColumn | None:
         """Return the texts of a field, one per row."""
         if key not in self._fields:
             return None
-        words = self._given.words(self._fields[key].column)
-        return [words[row] for row in self._rows]
+        return self._given.words(self._fields[key].column).at_rows(self._rows)
+
+
+def _at_rows(numbers: Floats, rows: npt.NDArray[np.intp]) -> Floats:
+    return numbers if len(rows) == len(numbers) else numbers[rows]
 
 
 _RATIOS: Final = frozenset({*RATIOS, BANDWIDTH})
@@ -672,7 +684,7 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
     amounts, dialect, disagreements = _resolved(given, dialect, rows)
     names = amounts.words("name")
     if names is None:
-        names = [f"row {row + 1}" for row in rows.tolist()]
+        names = dict_encoded([f"row {row + 1}" for row in rows.tolist()])
         warnings.append("the table has no column of names: kernels are named by their row")
     if dialect.uncounted:
         warnings += _forget_uncounted(amounts, dialect)
@@ -692,7 +704,7 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
     extra, unread = _extra(given, [name for name in given.names if name not in used], rows)
     unused = [f"columns not used: {', '.join(unread)}"] if unread else []
     return {
-        "names": [word or "" for word in names],
+        "names": names.map(lambda word: word or ""),
         "flops": amounts.flops or {ASKED_PRECISION: np.full(len(rows), np.nan)},
         "bytes": amounts.bytes or {MAIN_LEVEL: np.full(len(rows), np.nan)},
         "time": amounts.time,
@@ -715,11 +727,11 @@ def _ratios_kept(amounts: _Amounts) -> dict[str, Floats]:
     return {key: one for key, one in given.items() if one is not None and not np.isnan(one[is_unknown]).all()}
 
 
-def _precisions(words: Sequence[str | None] | None) -> list[str | None] | None:
+def _precisions(words: DictColumn | None) -> DictColumn | None:
     """Return precisions without the unit of the chip before them: TraceLens writes ``matrix_bf16``."""
     if words is None:
         return None
-    return [None if word is None else word.removeprefix("matrix_").removeprefix("vector_") for word in words]
+    return words.map(lambda word: None if word is None else word.removeprefix("matrix_").removeprefix("vector_"))
 
 
 def _unused_rates(dialect: Dialect, amounts: _Amounts, how: str) -> list[str]:
@@ -742,10 +754,11 @@ def _rows(given: TableColumns, dialect: Dialect) -> tuple[npt.NDArray[np.intp], 
     rows = np.arange(count)
     if dialect.name != "plain" or "name" not in dialect.fields or count < len(("a kernel", "a total")):
         return rows, []
-    name = (given.words(first.column)[-1] or "").strip(" :").casefold()
+    last = given.words(first.column).at(-1) or ""
+    name = last.strip(" :").casefold()
     if name not in _TOTALS or not _is_total(given, dialect):
         return rows, []
-    return rows[:-1], [f"1 row left out: '{given.words(first.column)[-1]}' is the {_TOTALS[name]} of the others"]
+    return rows[:-1], [f"1 row left out: '{last}' is the {_TOTALS[name]} of the others"]
 
 
 _TOTALS: Final[Mapping[str, str]] = {
@@ -808,8 +821,7 @@ def _origins(
     for name in given.names:
         head, _, key = name.partition(":")
         if head == "origin" and key:
-            words = given.words(name)
-            found[key] = [words[row] for row in rows]
+            found[key] = given.words(name).at_rows(rows)
     return found
 
 
@@ -821,14 +833,12 @@ def _extra(given: TableColumns, names: Sequence[str], rows: npt.NDArray[np.intp]
         if (name in FIELDS and name not in RATIOS) or name.startswith(("flops:", "bytes:", "origin:")):
             continue
         try:
-            column = given.numbers(name, truths=True)[rows]
+            column = _at_rows(given.numbers(name, truths=True), rows)
         except ValueError:
             try:
-                words = given.words(name)
+                kept[name] = given.words(name).at_rows(rows)
             except ValueError:
                 unread.append(name)
-                continue
-            kept[name] = [words[row] for row in rows]
             continue
         if given.keeps_empty or not np.isnan(column).all():
             kept[name] = column
@@ -851,8 +861,7 @@ def _chip_of_column(
     if field is None:
         return None, []
     try:
-        words = given.words(field.column)
-        return _one_chip([words[row] for row in rows]), []
+        return _one_chip(given.words(field.column).at_rows(rows)), []
     except _NoChipError as error:
         if is_asked:
             raise given.refuse(int(rows[error.row]), field.column, error.reason) from None
@@ -873,10 +882,11 @@ class _NoChipError(LookupError):
         self.reason = reason
 
 
-def _one_chip(words: Sequence[str | None]) -> Chip | None:
+def _one_chip(words: DictColumn) -> Chip | None:
     """Return the chip that all filled cells name, or None if all cells are empty."""
     known: dict[str, Chip] = {}
-    for row, word in enumerate(words):
+    for code, word in enumerate(words.values):
+        row = int(np.argmax(words.codes == code))
         name = (word or "").strip()
         if not name or name in known:
             continue

@@ -6,7 +6,7 @@ import glob
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.concat import concat
+from roofwidget.kernels.concat import concat, joined_texts
 from roofwidget.kernels.operations import operations_of
 from roofwidget.readers import read
 from roofwidget.readers.errors import ProfileError
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _MAX_SHOWN_FAILURES: Final = 3
 _MAX_TABLE_ROWS: Final = 50
+_BATCH_BYTES: Final = 2**22
+_BATCH_FILES: Final = 64
 _MAX_PATH_CHARACTERS: Final = 80
 # The column of `Kernels.extra` that has the path of each row's profile.
 _COLUMN: Final = "profile"
@@ -81,7 +83,7 @@ class Profiles(Mapping[str, Any]):
         named = sorted(one.name for one in chips if one is not None)
         differ = [f"the profiles are of different chips ({listed(named)})"] if len(chips) > 1 and named else []
         warned = [f"{path}: {text}" for path, kernels in self._read.items() for text in kernels.warnings]
-        categories = [word for kernels in tables for word in kernels.category]
+        categories = joined_texts(kernels.codes("category") for kernels in tables)
         return concat({str(at): kernels for at, kernels in enumerate(tables)}).replace(
             category=categories, chip=chip, warnings=[*differ, *warned], source=counted(len(self), "profile")
         )
@@ -229,16 +231,60 @@ def _completion_of(client: Any) -> Any:
 
 
 def _all(client: Any, completed: Any, paths: list[str], how: Any, advance: Any) -> Iterator[tuple[str, Any]]:
+    """Yield each path with its kernels or its error. A task reads several small files, because a task has a cost."""
     # A file may change between two calls, so Dask must not cache the result by path.
     more = {} if completed is as_completed else {"pure": False}
-    path_of = {client.submit(_attempt, path, *how, **more): path for path in paths}
-    for future in completed(path_of):
-        try:
-            result = future.result()
-        except Exception as error:  # noqa: BLE001 - a worker that died must not affect other files
-            result = error
-        yield path_of[future], result
+    alone: list[str] = []
+    for is_second in (False, True):
+        tasks = [[path] for path in alone] if is_second else _batches(paths)
+        paths_of: dict[Any, list[str]] = {}
+        for batch in tasks:
+            try:
+                paths_of[client.submit(_attempts, batch, *how, **more)] = batch
+            except Exception as error:  # noqa: BLE001, PERF203 - a pool that lost a worker takes no more tasks
+                yield from _told(batch, [error] * len(batch), advance)
+        for future in completed(paths_of):
+            batch = paths_of[future]
+            try:
+                results = future.result()
+            except Exception as error:  # noqa: BLE001 - a worker that died must not affect other files
+                if len(batch) > 1:
+                    alone += batch
+                    continue
+                results = [error]
+            yield from _told(batch, results, advance)
+
+
+def _told(paths: list[str], results: Sequence[Any], advance: Any) -> Iterator[tuple[str, Any]]:
+    for path, result in zip(paths, results, strict=True):
+        yield path, result
         advance(1)
+
+
+def _batches(paths: list[str]) -> list[list[str]]:
+    """Return the paths in batches of at most `_BATCH_BYTES` and `_BATCH_FILES`; a large file is alone."""
+    found: list[list[str]] = []
+    left = 0.0
+    for path in paths:
+        size = _size(path)
+        if not found or size > left or len(found[-1]) == _BATCH_FILES:
+            found.append([])
+            left = _BATCH_BYTES
+        found[-1].append(path)
+        left -= size
+    return found
+
+
+def _size(path: str) -> float:
+    """Return the bytes of a file; infinite if it is a folder or cannot be opened here."""
+    try:
+        return Path(path).stat().st_size if Path(path).is_file() else float("inf")
+    except (OSError, ValueError):
+        return float("inf")
+
+
+def _attempts(paths: list[str], format: str | None, options: dict[str, Any]) -> list[Kernels | Exception]:  # noqa: A002 - as above
+    return [_attempt(path, format, options) for path in paths]
 
 
 def _attempt(path: str, format: str | None, options: dict[str, Any]) -> Kernels | Exception:  # noqa: A002 - as above

@@ -7,16 +7,19 @@ import math
 import re
 import tracemalloc
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import roofwidget as rw
 from roofwidget.readers import ProfileError, Source
+from roofwidget.readers.tables import delimited
 from roofwidget.readers.tables.delimited import DelimitedTable, _Block, read_table
-from roofwidget.readers.tables.notation import decimal_mark, numbers
+from roofwidget.readers.tables.notation import decimal_mark, numbers, plain_decimals
 
 
 def has_kernel(cells: Sequence[str]) -> bool:
@@ -94,7 +97,7 @@ def test_a_table_of_many_columns_keeps_names_beyond_ascii_quotes_and_lines() -> 
 @given(st.text(st.sampled_from('ab,"\n\r ;\x1f\u00e9'), max_size=60), st.sampled_from([",", ";", "\t"]))
 def test_rows_taken_many_at_once_are_those_taken_one_by_one(text: str, mark: str) -> None:
     text = f"kernel{mark}x\n" + text.replace(",", mark)
-    with mock.patch.object(_Block, "end_of_rows", lambda _, at: at):
+    with one_by_one():
         expected: DelimitedTable | ProfileError
         try:
             expected = read(text)
@@ -107,6 +110,133 @@ def test_rows_taken_many_at_once_are_those_taken_one_by_one(text: str, mark: str
     found = read(text)
     assert (found.columns, found.units) == (expected.columns, expected.units)
     assert (list(found.lines), found.skipped) == (list(expected.lines), expected.skipped)
+
+
+def one_by_one() -> AbstractContextManager[object]:
+    """Take every row by Python's csv."""
+    return mock.patch.object(_Block, "end_of_rows", lambda _, at: at)
+
+
+def in_small_blocks(size: int) -> AbstractContextManager[object]:
+    """Split files of any size by pyarrow, in blocks of `size` characters."""
+    return mock.patch.multiple(delimited, _LARGE_BYTES=0, _BLOCK_CHARS=size)
+
+
+def all_of(data: bytes) -> list[object]:
+    """Return everything that a table tells, with the errors of its columns."""
+    try:
+        found = read(data)
+    except ProfileError as error:
+        return [str(error)]
+    told: list[object] = [dict(found.columns), list(found.lines), found.skipped, found.units, found.has_last_end]
+    for name in found.columns:
+        column = found.coded(name)
+        told += [column.texts().tolist(), column.values]
+        try:
+            told.append(found.numbers(name, least=-np.inf).tobytes())
+        except ProfileError as error:
+            told.append(str(error))
+    try:
+        return [*told, found.decimal, found.decided]
+    except ProfileError as error:
+        return [*told, str(error)]
+
+
+CELLS = st.one_of(
+    st.sampled_from(
+        ["", "n/a", "NaN", "True", "inf", "-nan", " 7", "1,234.5", "1.234,5", "27.595.520", "1e999", "1 000"]
+    ),
+    st.sampled_from(
+        ["f<4, float>", 'say "hi"', "\u00b5-kernel", "a\nb", "'=f", "#x", "1_0", "+5", ".5", "5.", "-0", "0x1"]
+    ),
+    st.integers(-(10**20), 10**20).map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.decimals(-1000, 1000, places=3).map(str),
+    st.decimals(-1000, 1000, places=2).map(lambda number: str(number).replace(".", ",")),
+)
+ODD_LINES = st.sampled_from(
+    ["", "  ", "loss = 3.2", "short,row", "# a, b, c, d", '"stray, quote', "a,b,c,", "a,b,c,,", "\u2028"]
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> bytes:
+    """Draw a table of three columns with quotes, odd lines and either line end."""
+    mark = draw(st.sampled_from([",", ";", "\t"]))
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    # Columns of few different cells, as real ones are.
+    kinds = [draw(st.lists(CELLS, min_size=1, max_size=4)) for _ in range(3)]
+    lines = []
+    for _ in range(draw(st.integers(0, 12))):
+        if draw(st.integers(0, 9)) == 0:
+            lines.append(draw(ODD_LINES).replace(",", mark))
+            continue
+        cells = [draw(st.sampled_from(kind)) for kind in kinds]
+        has_quotes = draw(st.booleans())
+        lines.append(
+            mark.join(
+                '"' + cell.replace('"', '""') + '"' if has_quotes or any(c in cell for c in f'{mark}"\n') else cell
+                for cell in cells
+            )
+        )
+    text = end.join([f"kernel{mark}x{mark}y", *lines])
+    return (text + (end if draw(st.booleans()) else "")).encode()
+
+
+@given(tables(), st.sampled_from([1, 40, 2**20]))
+@settings(max_examples=300, deadline=None)
+def test_every_way_to_split_a_table_gives_the_same_cells_numbers_lines_and_errors(data: bytes, size: int) -> None:
+    pytest.importorskip("pyarrow")
+    with one_by_one():
+        expected = all_of(data)
+    assert all_of(data) == expected
+    with in_small_blocks(size):
+        assert all_of(data) == expected
+
+
+@given(st.text(st.sampled_from('ab,"\n\r ;\x1f\u00e9#1.\t'), max_size=60), st.sampled_from([",", ";", "\t"]))
+@settings(max_examples=300, deadline=None)
+def test_pyarrow_splits_any_text_as_python_does(text: str, mark: str) -> None:
+    pytest.importorskip("pyarrow")
+    data = (f"kernel{mark}x\n" + text.replace(",", mark)).encode()
+    with one_by_one():
+        expected = all_of(data)
+    with in_small_blocks(1):
+        assert all_of(data) == expected
+
+
+def test_a_large_table_is_split_by_pyarrow() -> None:
+    csv = pytest.importorskip("pyarrow.csv")
+    data = b"kernel,x\n" + b"a,1\n" * 6
+    with in_small_blocks(1), mock.patch.object(csv, "read_csv", side_effect=csv.read_csv) as split:
+        found = read(data)
+        assert (found.numbers("x").tolist(), list(found.lines)) == ([1.0] * 6, [2, 3, 4, 5, 6, 7])
+    assert split.call_count == 6
+
+
+@given(st.lists(st.one_of(CELLS, st.text("0123456789.,-+eE ", max_size=22)), min_size=1), st.sampled_from([".", ","]))
+def test_decimals_parsed_many_at_once_are_those_of_python(cells: list[str], mark: str) -> None:
+    data = "\x1f".join(cells).encode()
+    stops = np.append(np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 0x1F), len(data))
+    starts = np.append(0, stops[:-1] + 1)
+    found = plain_decimals(np.frombuffer(data, dtype=np.uint8), starts, stops, mark)
+    if found is not None:
+        expected = [float(cell.replace(mark, ".")) if cell else math.nan for cell in cells]
+        np.testing.assert_array_equal(found, expected)
+        assert np.signbit(found).tolist() == np.signbit(expected).tolist()
+
+
+def test_most_decimals_are_parsed_many_at_once() -> None:
+    data = b"123456789012345678;-0.001;9007199254740.993;;+5.;.5"
+    stops = np.append(np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord(";")), len(data))
+    found = plain_decimals(np.frombuffer(data, dtype=np.uint8), np.append(0, stops[:-1] + 1), stops, ".")
+    assert found is None, "2**53 + 1 thousandths are no float64"
+    stops[2] -= 1
+    found = plain_decimals(
+        np.frombuffer(data, dtype=np.uint8), np.append(0, stops[:-1] + 1)[[0, 1, 4, 5]], stops[[0, 1, 4, 5]], "."
+    )
+    assert found is not None
+    assert found.tolist() == [123456789012345678.0, -0.001, 5.0, 0.5]
 
 
 def test_a_row_of_units_under_the_header_is_kept_apart() -> None:
@@ -260,3 +390,8 @@ def test_numbers_come_back_in_both_notations(values: list[float]) -> None:
         assert bad is None
         assert found.tolist() == [float(f"{value:.3f}") for value in values]
         assert {decimal_mark(cell) for cell in cells} <= {mark, None}
+
+
+def test_the_decimal_mark_of_cells_with_units_is_that_of_these_cells() -> None:
+    kernels = rw.read(b"name;time;flops\ngemm;1,5 ms;4 GFLOP\ncopy;0,25 ms;0 GFLOP\n")
+    assert kernels.time.tolist() == [1.5e-3, 0.25e-3]

@@ -89,11 +89,15 @@ def test_an_executor_may_run_the_readings(flawed: Path) -> None:
 
 
 class _Dying(Executor):
-    """An executor on which all reads fail except those of one file."""
+    """An executor on which all tasks fail except that of one file alone."""
+
+    def __init__(self) -> None:
+        self.tasks: list[list[str]] = []
 
     def submit(self, function: Any, /, *given: Any, **more: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        if given[0].endswith("run1.csv"):
+        self.tasks.append(given[0])
+        if [path[-8:] for path in given[0]] == ["run1.csv"]:
             future.set_result(function(*given, **more))
         else:
             future.set_exception(RuntimeError("the worker died"))
@@ -104,6 +108,20 @@ def test_a_worker_that_dies_loses_its_own_file_alone(folder: Path) -> None:
     with pytest.warns(UserWarning, match=r"4 of 5 files .*run0\.csv: the worker died; .*; and 1 more"):
         profiles = rw.read_many(folder / "*.csv", client=_Dying())
     assert list(names(profiles)) == ["run1.csv"]
+
+
+def test_small_files_are_read_in_one_task_and_a_large_file_in_a_task_of_its_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = _Dying()
+    with pytest.warns(UserWarning, match="4 of 5"):
+        rw.read_many(folder / "*.csv", client=executor)
+    assert [len(task) for task in executor.tasks] == [5, 1, 1, 1, 1, 1]
+    monkeypatch.setattr("roofwidget.readers.many._BATCH_BYTES", 1)
+    executor = _Dying()
+    with pytest.warns(UserWarning, match="4 of 5"):
+        rw.read_many(folder / "*.csv", client=executor)
+    assert [len(task) for task in executor.tasks] == [1] * 5
 
 
 class _AtOnce(Executor):

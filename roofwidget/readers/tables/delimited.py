@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn, TypeAlias
@@ -18,174 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels.column_meanings import is_unit
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
+from roofwidget.readers.tables.cells import SEPARATOR, Bytes, Cells, Columns, LineNumbers, cells_of
 from roofwidget.support.did_you_mean import did_you_mean
-
-# -- cells ---------------------------------------------------------------------------------------------------------
-
-_SEPARATOR: Final = 0x1F
-"""The byte between cells."""
-_MAX_PENDING_CELLS: Final = 100_000
-_SAMPLE_CELLS: Final = 500
-# A wider table contains counters, and a reader needs only some of the counters. Texts for all cells would take many
-# times the memory of the file.
-_MAX_TEXT_COLUMNS: Final = 64
-
-
-class _Cells:
-    r"""The cells of a table, row by row. They stay in compact form until a reader asks for a column.
-
-    Parameters
-    ----------
-    width
-        Cells per row.
-
-    Examples
-    --------
-    >>> cells = _Cells(2)
-    >>> cells.add(np.frombuffer(b"a\x1f1\x1fb\x1f2", dtype=np.uint8))
-    >>> cells.add_row(["c", ""])
-    >>> cells.column(0), cells.column(1)
-    (['a', 'b', 'c'], ['1', '2', ''])
-    """
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self._parts: list[_Texts | _Spans] = []
-        self._pending: list[str] = []
-        # Profilers repeat kernel names and units in every row, so equal texts share one object.
-        self._interned: dict[str, str] = {}
-
-    def add(self, data: npt.NDArray[np.uint8]) -> None:
-        """Add whole rows as UTF-8, with a `_SEPARATOR` between two cells."""
-        self._flush()
-        if self._width <= _MAX_TEXT_COLUMNS:
-            self._split(data.tobytes().decode().split("\x1f"))
-            return
-        ends = np.append(np.flatnonzero(data == _SEPARATOR), len(data))
-        self._parts.append(_Spans(self._width, data.tobytes().decode("latin-1"), ends.astype(np.int32)))
-
-    def add_row(self, cells: Sequence[str]) -> None:
-        """Add one row."""
-        self._pending += cells
-        if len(self._pending) > _MAX_PENDING_CELLS:
-            self._flush()
-
-    def column(self, at: int) -> list[str]:
-        """Return the texts of a column."""
-        self._flush()
-        return list(itertools.chain.from_iterable(part.column(at) for part in self._parts))
-
-    def first_row(self) -> list[str]:
-        """Return the cells of the first row; an empty list for an empty table."""
-        self._flush()
-        return self._parts[0].first_row() if self._parts else []
-
-    def _flush(self) -> None:
-        """Turn the rows that were added one by one into one part."""
-        if self._pending:
-            self._split(self._pending)
-            self._pending = []
-
-    def _split(self, cells: list[str]) -> None:
-        columns = [cells[at :: self._width] for at in range(self._width)]
-        self._parts.append(_Texts([self._intern(column) for column in columns]))
-
-    def _intern(self, cells: list[str]) -> tuple[str, ...]:
-        sample = cells[:_SAMPLE_CELLS]
-        repeats = len(set(sample)) * 2 <= len(sample)
-        return tuple(map(self._interned.setdefault, cells, cells) if repeats else cells)
-
-
-@dataclass(frozen=True)
-class _Texts:
-    """Rows of a narrow table, by column.
-
-    Columns are tuples of texts: the garbage collector does not track such tuples.
-    """
-
-    columns: Sequence[Sequence[str]]
-
-    def column(self, at: int) -> Sequence[str]:
-        return self.columns[at]
-
-    def first_row(self) -> list[str]:
-        return [column[0] for column in self.columns]
-
-
-@dataclass(frozen=True)
-class _Spans:
-    """Rows of a wide table: a text, and the end of each cell in it.
-
-    The text is UTF-8 decoded as Latin-1, so that each byte is one character.
-    """
-
-    width: int
-    text: str
-    ends: npt.NDArray[np.int32]
-
-    def column(self, at: int) -> Sequence[str]:
-        stops = self.ends[at :: self.width]
-        before = (
-            self.ends[at - 1 :: self.width] if at else np.append(np.int32(-1), self.ends[self.width - 1 :: self.width])
-        )
-        starts = before[: len(stops)] + 1
-        text = self.text
-        cells = [text[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
-        return cells if text.isascii() else [cell.encode("latin-1").decode() for cell in cells]
-
-    def first_row(self) -> list[str]:
-        return self.text[: self.ends[self.width - 1]].encode("latin-1").decode().split("\x1f")
-
-
-class Columns(Mapping[str, list[str]]):
-    """Columns of texts by name; a column is made from the cells on first access.
-
-    Parameters
-    ----------
-    cells
-        The cells.
-    places
-        The column number of each name.
-    first
-        The first row to include.
-    """
-
-    def __init__(self, cells: _Cells, places: Mapping[str, int], first: int = 0) -> None:
-        self._cells = cells
-        self._places = places
-        self._first = first
-        self._made: dict[str, list[str]] = {}
-
-    def __getitem__(self, name: str) -> list[str]:
-        if name not in self._made:
-            self._made[name] = self._column(name)
-        return self._made[name]
-
-    def each(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield the name and the texts of each column; columns of a wide table are not cached."""
-        is_narrow = len(self) <= _MAX_TEXT_COLUMNS
-        for name in self:
-            yield name, self[name] if is_narrow or name in self._made else self._column(name)
-
-    def _column(self, name: str) -> list[str]:
-        return self._cells.column(self._places[name])[self._first :]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._places
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __repr__(self) -> str:
-        return f"Columns({list(self._places)})"
-
 
 # -- blocks of lines -----------------------------------------------------------------------------------------------
 
@@ -194,7 +31,6 @@ _MAX_LINES_IN_ROW: Final = 1000
 
 Places = npt.NDArray[np.intp]
 Marks = npt.NDArray[np.bool_]
-Bytes = npt.NDArray[np.uint8]
 
 
 class _Block:
@@ -230,13 +66,13 @@ class _Block:
         if delimiter != "\t":
             odd.append(self._spaced(data, splits))
         # A line that contains the separator byte itself is not plain.
-        odd.append(self._lines_of(np.flatnonzero(data == _SEPARATOR)))
+        odd.append(self._lines_of(np.flatnonzero(data == SEPARATOR)))
         rows = np.diff(np.searchsorted(places, self._ends), prepend=0) == width - 1
         for lines in odd:
             rows[lines] = False
         self._others = np.flatnonzero(~rows)
         self._marked = data.copy()
-        self._marked[places] = self._marked[ends] = _SEPARATOR
+        self._marked[places] = self._marked[ends] = SEPARATOR
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -247,7 +83,7 @@ class _Block:
         return int(self._others[following]) if following < len(self._others) else len(self)
 
     def cells(self, first: int, end: int) -> Bytes:
-        """Return the cells of these lines, which are plain rows, with a `_SEPARATOR` between two cells."""
+        """Return the cells of these lines, which are plain rows, with a `SEPARATOR` between two cells."""
         part = slice(self._starts[first], self._ends[end - 1])
         return self._marked[part] if self._dropped is None else self._marked[part][~self._dropped[part]]
 
@@ -322,7 +158,9 @@ MAX_COLUMNS: Final = 20_000
 _MAX_CELLS: Final = 100_000_000
 _MAX_LINE_CHARS: Final = 16 * 2**20
 _MAX_LINES_BEFORE_HEADER: Final = 1_000_000
-_BLOCK_CHARS: Final = 2**20
+_BLOCK_CHARS: Final = 2**22
+_LARGE_BYTES: Final = 2**24
+"""For a smaller file, it takes longer to import pyarrow than to split the rows without it."""
 DELIMITERS: Final = (",", ";", "\t")
 
 CellTest: TypeAlias = Callable[[Sequence[str]], bool]
@@ -340,6 +178,7 @@ class _Lines:
         self._source = source
         self._back: list[str] = []
         self.number = 0
+        self.has_last_end = True
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.next, "")
@@ -351,7 +190,7 @@ class _Lines:
         return line
 
     def block(self) -> str:
-        """Return whole lines of about 1 MiB; an empty text at the end of the file."""
+        """Return whole lines of about 4 MiB; an empty text at the end of the file."""
         text = "".join(reversed(self._back)) + self._read(_BLOCK_CHARS)
         self._back.clear()
         self.number += text.count("\n") + (text[-1:] not in ("\n", ""))
@@ -373,6 +212,8 @@ class _Lines:
         if len(rest) > _MAX_LINE_CHARS:
             number = self.number + text.count("\n") + 1
             raise ProfileError(self._source.name, "a line longer than 16 MiB", place=f"line {number}")
+        if text or rest:
+            self.has_last_end = (rest or text).endswith("\n")
         return text + rest
 
 
@@ -431,27 +272,39 @@ class _RowReader:
     only_rows: bool
 
     def __post_init__(self) -> None:
-        self._cells = _Cells(self.width)
-        self.numbers = array("q")
+        self._cells = cells_of(self.width, self.delimiter, is_large=(self.source.size or 0) >= _LARGE_BYTES)
+        self.numbers = LineNumbers()
         self.skipped = 0
-        self.has_last_end = True
 
-    def read(self) -> _Cells:
+    def read(self) -> Cells:
         """Return the cells of all rows."""
-        while text := self.lines.block():
-            self.has_last_end = text.endswith("\n")
-            block = _Block(text, self.delimiter, self.width)
-            first = self.lines.number - len(block) + 1
-            at = 0
-            while at < len(block):
-                end = block.end_of_rows(at)
-                if end > at:
-                    self._cells.add(block.cells(at, end))
-                    self._count(range(first + at, first + end))
-                    at = end
-                else:
-                    at += self._take(block, at, first + at)
+        while text := self._next_block():
+            self._read_block(text)
         return self._cells
+
+    def _next_block(self) -> str:
+        """Return the next lines that have to be split here."""
+        before = self.lines.number
+        while text := self.lines.block():
+            count = self.lines.number - before
+            if not self._cells.add_block(text, count):
+                break
+            self._count(before + 1, count)
+            before += count
+        return text
+
+    def _read_block(self, text: str) -> None:
+        block = _Block(text, self.delimiter, self.width)
+        first = self.lines.number - len(block) + 1
+        at = 0
+        while at < len(block):
+            end = block.end_of_rows(at)
+            if end > at:
+                self._cells.add(block.cells(at, end))
+                self._count(first + at, end - at)
+                at = end
+            else:
+                at += self._take(block, at, first + at)
 
     def _take(self, block: _Block, at: int, number: int) -> int:
         """Add a row that is not plain, or skip a line that is not a row; return the number of lines used."""
@@ -465,7 +318,7 @@ class _RowReader:
         is_short = self.short is not None and len(cells) < self.width and self.short(cells)
         if not ends_open and (is_short or len(cells) == self.width):
             self._cells.add_row([*cells, *[""] * (self.width - len(cells))])
-            self._count([number])
+            self._count(number)
             return len(used)
         self._refuse_cut_off(cells, used, number)
         if (self.strict or self.only_rows) and self.delimiter in line and not line.startswith("#"):
@@ -474,8 +327,8 @@ class _RowReader:
         self.skipped += bool(line.strip())
         return 1
 
-    def _count(self, lines: Sequence[int]) -> None:
-        self.numbers.extend(lines)
+    def _count(self, line: int, count: int = 1) -> None:
+        self.numbers.add(line, count)
         if len(self.numbers) * self.width > _MAX_CELLS:
             raise ProfileError(self.source.name, f"a table of more than {_MAX_CELLS:,} cells; split it")
 
@@ -562,7 +415,7 @@ class DelimitedTable:
     def decimal(self) -> str:
         if self._decimal is None:
             self._decimal, self.decided = notation.decimal(
-                ((name, cells) for name, cells in self.columns.each() if name not in self._plain), self._conflict
+                ((name, self.columns.column(name)) for name in self.columns if name not in self._plain), self._conflict
             )
         return self._decimal
 
@@ -585,10 +438,18 @@ class DelimitedTable:
         ProfileError
             If the column does not exist. The message names the nearest column.
         """
+        self._check(name)
+        return self.columns[name]
+
+    def coded(self, name: str) -> DictColumn:
+        """Return the cells of a column, dictionary-encoded; the errors are those of `texts`."""
+        self._check(name)
+        return self.columns.column(name).coded()
+
+    def _check(self, name: str) -> None:
         if name not in self.columns:
             hint = did_you_mean(name, self.columns)
             raise ProfileError(self.source.name, f"the table has no such column{hint}", column=name)
-        return self.columns[name]
 
     def numbers(self, name: str, *, optional: bool = False, least: float = 0.0) -> Floats:
         """Return the numbers of a column, NaN for cells without a number (``""``, ``n/a``, ``nan``, ``no data`` …).
@@ -609,13 +470,13 @@ class DelimitedTable:
         """
         if optional and name not in self.columns:
             return np.full(len(self), np.nan)
-        cells = self.texts(name)
-        column, bad = notation.numbers(cells, "." if name in self._plain else self.decimal)
+        self._check(name)
+        column, bad = self.columns.column(name).numbers("." if name in self._plain else self.decimal)
         if bad is None and len(wrong := np.flatnonzero(np.isinf(column) | (column < least))):
             bad = int(wrong[0])
         if bad is not None:
             kind = "a finite number" if least == -np.inf else f"a finite number from {least:g}"
-            raise self.error(bad, name, f"expected {kind}, got {cells[bad]!a:.60}")
+            raise self.error(bad, name, f"expected {kind}, got {self.columns[name][bad]!a:.60}")
         return column
 
     def open_end(self) -> list[str]:
@@ -682,8 +543,9 @@ def read_table(
     first = cells.first_row() if rows.numbers else []
     if are_units(first):
         units = {name: cell for name, cell in zip(names, first, strict=True) if name}
-        rows.numbers.pop(0)
-    columns = Columns(cells, {name: at for at, name in enumerate(names) if name}, first=int(units is not None))
+        rows.numbers.drop_first()
+        cells.drop_first_row()
+    columns = Columns(cells, {name: at for at, name in enumerate(names) if name})
     return DelimitedTable(
         source,
         columns,
@@ -691,7 +553,7 @@ def read_table(
         skipped=rows.skipped,
         units=units,
         plain=plain,
-        has_last_end=rows.has_last_end,
+        has_last_end=lines.has_last_end,
     )
 
 

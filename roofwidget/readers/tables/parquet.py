@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, NamedTuple, Protocol
 
+from roofwidget.kernels.arrow import Unread, columns_of_arrow, continues, dict_column_of_arrow
+from roofwidget.kernels.dataframes import columns_of
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.delimited import MAX_COLUMNS
@@ -42,11 +44,15 @@ class _File(Protocol):
 
     def batches(self, rows: int) -> Iterator[_Batch]: ...
 
-    def columns(self) -> dict[str, Sequence[Any]]: ...
+    def columns(self) -> dict[str, Any]: ...
+
+    @property
+    def metadata(self) -> Mapping[bytes, bytes] | None:
+        """The metadata of the schema."""
 
 
-def columns_of_parquet(source: Source) -> dict[str, Sequence[Any]]:
-    """Return the columns of a Parquet file.
+def columns_of_parquet(source: Source) -> tuple[dict[str, Any], Mapping[bytes, bytes] | None]:
+    """Return the columns of a Parquet file, and the metadata of its schema.
 
     Raises
     ------
@@ -61,7 +67,7 @@ def columns_of_parquet(source: Source) -> dict[str, Sequence[Any]]:
             file = library(stream)
             _check_columns(source, file)
             _check_size(source, file)
-            return file.columns()
+            return file.columns(), file.metadata
     except ProfileError:
         raise
     except MemoryError:
@@ -114,16 +120,6 @@ def _check_size(source: Source, file: _File) -> None:
             )
 
 
-class _Unread:
-    """A cell that is neither a number nor a text, and is not decoded."""
-
-    def __init__(self, kind: object) -> None:
-        self._kind = kind
-
-    def __repr__(self) -> str:
-        return f"a cell of type {self._kind}"
-
-
 # -- pyarrow and polars --------------------------------------------------------------------------------------------
 
 
@@ -171,59 +167,25 @@ class _Arrow:
             repeated = 0
             for name in self._texts:
                 texts = batch.column(name).dictionary
-                if _continues(texts, known.get(name)):
+                if continues(texts, known.get(name)):
                     repeated += known[name].nbytes
                 known[name] = texts
             yield _Batch(batch.num_rows, batch.nbytes - repeated)
 
-    def columns(self) -> dict[str, Sequence[Any]]:
+    def columns(self) -> dict[str, Any]:
         numbers = self._file.read([name for name in self.read if name not in self._texts], use_threads=False)
-        found = {name: _numbers_of_arrow(numbers.column(name)) for name in numbers.column_names}
+        found = columns_of_arrow(numbers)
         for name in self._texts:
-            found[name] = self._text_column(name)
+            batches = self._file.iter_batches(_BATCH_CELLS, columns=[name], use_threads=False)
+            found[name] = dict_column_of_arrow(batch.column(name) for batch in batches).compact()
         counts = {len(column) for column in found.values()}
         if len(counts) > 1:
             raise ValueError("its columns have different numbers of rows")
-        return {name: found.get(name, [_Unread(kind)] * min(counts)) for name, kind in self._types.items()}
+        return {name: found.get(name, [Unread(kind)] * min(counts)) for name, kind in self._types.items()}
 
-    def _text_column(self, name: str) -> list[str | None]:
-        """Return a column of texts. Rows with the same text share it.
-
-        Raises
-        ------
-        ValueError
-            If the file is damaged: a row refers to a text that the file does not have.
-        """
-        from pyarrow import compute  # noqa: PLC0415 - optional
-
-        found: list[str | None] = []
-        known: Any = None
-        texts: list[str | None] = []
-        for batch in self._file.iter_batches(_BATCH_CELLS, columns=[name], use_threads=False):
-            column = batch.column(name)
-            if _continues(column.dictionary, known):
-                texts += column.dictionary[len(known) :].to_pylist()
-            else:
-                texts = column.dictionary.to_pylist()
-            known = column.dictionary
-            used = compute.min_max(column.indices).as_py()
-            if used["min"] is not None and not 0 <= used["min"] <= used["max"] < len(texts):
-                raise ValueError(f"a row of column '{name}' refers to a text that the file does not have")
-            found += [None if code is None else texts[code] for code in column.indices.to_pylist()]
-        return found
-
-
-def _continues(texts: Any, before: Any) -> bool:
-    """Return whether a dictionary begins with that of the batch before, as in a row group of several batches."""
-    return before is not None and bool(texts[: len(before)].equals(before))
-
-
-def _numbers_of_arrow(column: Any) -> Sequence[Any]:
-    from pyarrow import types  # noqa: PLC0415 - optional
-
-    if (types.is_integer(column.type) or types.is_floating(column.type)) and not column.null_count:
-        return column.to_numpy()  # type: ignore[no-any-return]  # an array
-    return column.to_pylist()  # type: ignore[no-any-return]  # a list
+    @property
+    def metadata(self) -> Mapping[bytes, bytes] | None:
+        return self._file.schema_arrow.metadata  # type: ignore[no-any-return]  # pyarrow has no types
 
 
 class _Polars:
@@ -250,7 +212,12 @@ class _Polars:
             yield _Batch(height, int(part.estimated_size()))
             at += height
 
-    def columns(self) -> dict[str, Sequence[Any]]:
+    def columns(self) -> dict[str, Any]:
         table = self._lazy.collect()
-        found = {name: table[name].to_list() for name in self.read}
-        return {name: found.get(name, [_Unread(kind)] * table.height) for name, kind in self._types.items()}
+        found = columns_of(table)
+        return {name: found.get(name, [Unread(kind)] * table.height) for name, kind in self._types.items()}
+
+    @property
+    def metadata(self) -> Mapping[bytes, bytes] | None:
+        """None: the functions of polars that read it differ between its versions."""
+        return None

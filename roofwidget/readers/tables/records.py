@@ -1,4 +1,4 @@
-"""Tables of any origin: CSV, Parquet, JSON lists of records, data frames of pandas and polars, lists of dicts.
+"""Tables of any origin: CSV, Parquet, JSON lists of records, data frames (pandas, polars, Arrow …), lists of dicts.
 
 Tables of any tool that writes one row per kernel can be read. The table needs a column of names, and a column of FLOPs,
 bytes or seconds.
@@ -52,15 +52,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from roofwidget.kernels.arrow import metadata_of
 from roofwidget.kernels.column_meanings import CHIP, lacking, may_have_units, no_column, take_units, unit_in
-from roofwidget.kernels.columns import Floats
-from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame
+from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame, opened, own_arguments
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import column_and_unit, found_in, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import documents, workbooks
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import nested, notation
+from roofwidget.readers.tables.cells import column_of_texts
 from roofwidget.readers.tables.delimited import (
     DELIMITERS,
     MAX_COLUMNS,
@@ -87,6 +89,8 @@ IS_JSON: Final = True
 
 _MAX_COLUMNS_WITH_UNITS: Final = 64
 """A wider table has counters, whose cells have no units."""
+_MAX_EMPTY_CELLS: Final = 16
+"""More than there are ways to write that a cell is empty."""
 _TWO_NOTATIONS: Final = "numbers in two notations; write the file with one notation"
 _PARQUET: Final = b"PAR1"
 _HOW: Final = "pass columns="
@@ -136,7 +140,11 @@ def read(
     if workbooks.is_workbook(source):
         return _kernels_of_workbook(source, columns, sheet)
     if source.head.startswith(_PARQUET):
-        return _kernels(_Given(columns_of_parquet(source), source.name), columns)
+        cells, metadata = columns_of_parquet(source)
+        try:
+            return _of_columns(cells, metadata, source.name, columns)
+        except ValueError as error:
+            raise error if isinstance(error, ProfileError) else ProfileError(source.name, str(error)) from None
     # The user may name columns that have no known name.
     document = source.document(_BEGIN_OF_RECORDS.match if columns else _may_be_records)
     if document is not None:
@@ -239,11 +247,21 @@ def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kern
         if all(record.keys() <= keywords for record in given):
             return Kernels.from_records(given)
     name = type(given).__name__
+    if isinstance(given, (list, tuple)):
+        return _kernels(_Given(_columns_of_records(given), name), columns)
     try:
-        found = _columns_of_records(given) if isinstance(given, (list, tuple)) else columns_of(given)
+        frame = opened(given)
+        return _of_columns(columns_of(frame), metadata_of(frame), name, columns)
     except ValueError as error:
-        raise ProfileError(name, str(error)) from None
-    return _kernels(_Given(found, name), columns)
+        raise error if isinstance(error, ProfileError) else ProfileError(name, str(error)) from None
+
+
+def _of_columns(
+    found: Mapping[str, Any], metadata: Mapping[bytes, bytes] | None, name: str, own: Mapping[str, Any] | None
+) -> Kernels:
+    """Return the kernels of a data frame or a Parquet file. Columns that the user names are not those of `Kernels`."""
+    arguments = None if own else own_arguments(found, metadata)
+    return _kernels(_Given(found, name), own) if arguments is None else Kernels(**arguments)
 
 
 def _columns_of_records(records: Any) -> dict[str, Sequence[Any]]:
@@ -272,15 +290,20 @@ class _Read:
         self.in_cells: Collection[str] = ()
         if len(self.names) <= _MAX_COLUMNS_WITH_UNITS:
             asked = [name for name in self.names if not self.units.get(name) and may_have_units(name)]
-            self._taken = {name: read.texts(self._columns[name]) for name in asked}
-            taken = take_units(self._taken, asked, self._numbers_of)
+            self._taken = {name: read.texts(self._columns[name]) for name in asked if self._has_units(name)}
+            taken = take_units(self._taken, self._taken, self._numbers_of)
             self.units |= taken
             self.in_cells = frozenset(taken)
+
+    def _has_units(self, name: str) -> bool:
+        return any(map(unit_in, self._read.columns.column(self._columns[name]).different(_MAX_EMPTY_CELLS)))
 
     def _numbers_of(self, texts: Sequence[str]) -> tuple[Floats, int | None]:
         mark = self._read.decimal
         if not self._read.decided:
-            mark = notation.decimal([("", texts)], lambda first, _: self._read.error(first[1], None, _TWO_NOTATIONS))[0]
+            mark, _ = notation.decimal(
+                [("", column_of_texts(texts))], lambda first, _: self._read.error(first[1], None, _TWO_NOTATIONS)
+            )
         return notation.numbers(texts, mark)
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:  # noqa: ARG002 - a text is no truth value
@@ -288,8 +311,8 @@ class _Read:
             return taken
         return self._read.numbers(self._columns[column], least=-np.inf)
 
-    def words(self, column: str) -> list[str | None]:
-        return [unguarded(cell) or None for cell in self._read.texts(self._columns[column])]
+    def words(self, column: str) -> DictColumn:
+        return self._read.coded(self._columns[column]).map(lambda cell: unguarded(cell or "") or None)
 
     def refuse(self, row: int, column: str, reason: str) -> ProfileError:
         return self._read.error(row, self._columns[column], reason)
@@ -313,7 +336,7 @@ class _Given(GivenColumns):
         except ValueError as error:
             raise ProfileError(self.name, str(error)) from None
 
-    def words(self, column: str) -> list[str | None]:
+    def words(self, column: str) -> DictColumn:
         try:
             return super().words(column)
         except ValueError as error:

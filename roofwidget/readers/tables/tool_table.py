@@ -6,6 +6,7 @@ the columns of a data frame, and return the arguments of `Kernels`.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from roofwidget import units
 from roofwidget.kernels.column_meanings import CHIP
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table_fields import Dialect, Field, TableColumns, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
@@ -240,6 +241,7 @@ def factor(unit: str, quantity: str) -> float | None:
         return None
 
 
+@functools.lru_cache(4096)
 def _plain(name: str) -> str:
     return " ".join(name.casefold().split())
 
@@ -270,7 +272,7 @@ class TextColumns:
         self.skipped = read.skipped
         self.units: Mapping[str, str] = read.units or {}
         self._first = 0
-        first = [cells[0] for _, cells in read.columns.each()]
+        first = [read.columns.column(name).different(1)[0] for name in read.columns]
         if table.has_unit_row and not self.units and any(first) and not any(map(is_number, first)):
             self.units = dict(zip(self.names, first, strict=True))
             self._first = 1
@@ -290,8 +292,9 @@ class TextColumns:
             raise self.refuse(bad, column, f"expected a finite number, got {cells[bad]!a:.60}")
         return numbers
 
-    def words(self, column: str) -> list[str | None]:
-        return [unguarded(cell) or None for cell in self._cells(column)]
+    def words(self, column: str) -> DictColumn:
+        words = self._read.coded(column).map(lambda cell: unguarded(cell or "") or None)
+        return words.at_rows(np.arange(self._first, len(self._read)))
 
     def refuse(self, row: int, column: str, reason: str) -> ProfileError:
         return self._read.error(row + self._first, column, reason)
@@ -327,9 +330,8 @@ class KeptRows:
     def numbers(self, column: str, *, truths: bool = False) -> Floats:
         return self._given.numbers(column, truths=truths)[self._rows]
 
-    def words(self, column: str) -> list[str | None]:
-        words = self._given.words(column)
-        return [words[row] for row in self._rows.tolist()]
+    def words(self, column: str) -> DictColumn:
+        return self._given.words(column).at_rows(self._rows)
 
     def refuse(self, row: int, column: str, reason: str) -> ValueError:
         return self._given.refuse(int(self._rows[row]), column, reason)
