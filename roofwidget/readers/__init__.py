@@ -41,6 +41,7 @@ FORMATS: Final = (
     "roofwidget.readers.ceilings.tracelens_arch",
     "roofwidget.readers.ceilings.carm",
     "roofwidget.readers.likwid",
+    "roofwidget.readers.nsys",
     "roofwidget.readers.rocprof",
     "roofwidget.readers.ncu",
     "roofwidget.readers.page",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip, chips_named
@@ -66,6 +66,23 @@ def chip_of_device(name: str, units: float | None = None) -> Chip:
     if units is not None and whole is not None and units < (1 - _UNITS_TOLERANCE) * int(whole[0]):
         raise LookupError(f"of which the device is a part: it has {units:g} of {found.units}")
     return found
+
+
+def one_chip_of(names: Iterable[str]) -> tuple[Chip | None, list[str]]:
+    """Return the chip that all these devices are (None if the catalogue lacks it, or they differ) and warnings.
+
+    Examples
+    --------
+    >>> one_chip_of(["NVIDIA H200", "NVIDIA H200"])[0].id, one_chip_of(["NVIDIA H200", "Tesla T4"])[0]
+    ('h200-sxm', None)
+    """
+    different = list(dict.fromkeys(names))
+    if len(different) > 1:
+        return None, [f"the kernels ran on different chips: {listed(different)}"]
+    try:
+        return (chip_of_device(different[0]) if different else None), []
+    except LookupError as error:
+        return None, [f"the kernels ran on '{different[0]}', {error}; name a chip"]
 
 
 def chip_of_capability(capability: float | None) -> str:
