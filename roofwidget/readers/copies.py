@@ -14,14 +14,16 @@ from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, Floats
 Mask = npt.NDArray[np.bool_]
 
 # A copy within a device reads and writes its memory. Other copies cross a link, which no memory roof bounds.
-WITHIN: Final = re.compile(r"Device -> Device|\bD(?:to|2)D\b|Device[-_ ]?to[-_ ]?Device\b", re.IGNORECASE)
+WITHIN: Final = re.compile(
+    r"Device -> Device|\b[AD](?:to|2)[AD]\b|(?:Array|Device)[-_ ]?to[-_ ]?(?:Array|Device)\b", re.IGNORECASE
+)
 ACROSS: Final = {
     "host": re.compile(
         r"\b(?:[HM](?:to|2)[ADH]|[AD](?:to|2)[HM])\b"
         r"|(?:Host|Managed)[-_ ]?to[-_ ]?(?:Array|Device|Host)\b|(?:Array|Device)[-_ ]?to[-_ ]?(?:Host|Managed)\b",
         re.IGNORECASE,
     ),
-    "peer": re.compile(r"\bP(?:to|2)P\b|Peer[-_ ]?to[-_ ]?Peer\b", re.IGNORECASE),
+    "peer": re.compile(r"\bP(?:to|2)P\b|Peer[-_ ]?to[-_ ]?Peer\b|Unified Device-to-Device", re.IGNORECASE),
 }
 COPY: Final = "copy"
 """The category of copies and fills."""

@@ -68,7 +68,7 @@ def chip_of_device(name: str, units: float | None = None) -> Chip:
     return found
 
 
-def one_chip_of(names: Iterable[str]) -> tuple[Chip | None, list[str]]:
+def one_chip_of(names: Iterable[str], units: float | None = None) -> tuple[Chip | None, list[str]]:
     """Return the chip that all these devices are (None if the catalogue lacks it, or they differ) and warnings.
 
     Examples
@@ -80,7 +80,7 @@ def one_chip_of(names: Iterable[str]) -> tuple[Chip | None, list[str]]:
     if len(different) > 1:
         return None, [f"the kernels ran on different chips: {listed(different)}"]
     try:
-        return (chip_of_device(different[0]) if different else None), []
+        return (chip_of_device(different[0], units) if different else None), []
     except LookupError as error:
         return None, [f"the kernels ran on '{different[0]}', {error}; name a chip"]
 

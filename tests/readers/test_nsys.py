@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import io
+import sqlite3
 import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +17,7 @@ import pytest
 import roofwidget as rw
 from roofwidget import ProfileError
 from roofwidget.readers import read
+from tests.real_files import real_file
 
 KERN_SUM = """\
 Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name
@@ -67,7 +73,7 @@ Generated:
 """
 
 
-def text(given: str, **options: object) -> rw.Kernels:
+def text(given: str, **options: Any) -> rw.Kernels:
     return read(given.encode(), **options)
 
 
@@ -243,3 +249,194 @@ def test_a_report_that_ends_within_a_row_or_has_no_row_is_an_error() -> None:
     for end in ("", "\n", "\n\nProcessing [r.sqlite] with [r.py]... \n"):
         with pytest.raises(ProfileError, match="no row"):
             text(KERN_SUM.partition("\n")[0] + end)
+
+
+# -- the SQLite export ---------------------------------------------------------------------------------------------
+
+PID = 5 * 0x1000000
+THREAD = PID + 17
+KERNEL = ("start", "end", "deviceId", "streamId", "correlationId", "globalPid", "demangledName", "shortName", "gridX")
+Table = tuple[Sequence[str], Sequence[tuple[Any, ...]]]
+STRINGS: Table = (("id", "value"), [(1, "burn(float *)"), (2, "axpy"), (3, "step")])
+A100: Table = (("id", "name", "smCount"), [(0, "NVIDIA A100-SXM4-40GB", 108), (1, "NVIDIA A100-SXM4-40GB", 108)])
+
+
+def export(path: Path, tables: Mapping[str, Table]) -> Path:
+    """Write an export with these tables."""
+    base = sqlite3.connect(path)
+    for name, (columns, cells) in tables.items():
+        base.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
+        base.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", cells)
+    base.commit()
+    base.close()
+    return path
+
+
+def kernels_table(*cells: tuple[Any, ...]) -> dict[str, Table]:
+    return {"StringIds": STRINGS, "CUPTI_ACTIVITY_KIND_KERNEL": (KERNEL, cells)}
+
+
+def test_an_export_has_a_row_per_launch_and_the_chip(tmp_path: Path) -> None:
+    tables = kernels_table((0, 1_000_000, 0, 7, 11, PID, 1, 2, 128), (2_000_000, 2_000_500, 0, 7, 12, PID, None, 2, 1))
+    kernels = read(export(tmp_path / "r.sqlite", {**tables, "TARGET_INFO_GPU": A100}))
+    assert rows(kernels) == [("burn(float *)", 1.0, 1e-3), ("axpy", 1.0, 5e-7)]
+    assert kernels.chip == rw.chip("a100-sxm-40gb")
+    assert kernels.extra["grid"].tolist() == ["128", "1"]
+    assert np.isnan(kernels.flops).all()
+
+
+def test_an_export_of_few_columns_is_read(tmp_path: Path) -> None:
+    few = {"StringIds": ((("id", "value")), [(7, "axpy")])}
+    table = (("start", "end", "deviceId", "shortName"), [(100, 1100, 0, 7)])
+    kernels = read(export(tmp_path / "r.sqlite", {**few, "CUPTI_ACTIVITY_KIND_KERNEL": table}))
+    assert rows(kernels) == [("axpy", 1.0, 1e-6)]
+    assert kernels.chip is None
+    assert any("TARGET_INFO_GPU" in warning for warning in kernels.warnings)
+
+
+def test_copies_and_fills_of_an_export_say_where_their_bytes_go(tmp_path: Path) -> None:
+    copy = ("start", "end", "deviceId", "bytes", "copyKind")
+    cells = [(at, at + 10, 0, 4096, kind) for at, kind in enumerate((1, 2, 8, 10, 11, 13))]
+    tables: dict[str, Table] = {
+        "StringIds": STRINGS,
+        "CUPTI_ACTIVITY_KIND_MEMCPY": (copy, cells),
+        "CUPTI_ACTIVITY_KIND_MEMSET": (copy[:4], [(100, 150, 0, 64)]),
+    }
+    kernels = read(export(tmp_path / "r.sqlite", tables))
+    assert kernels.names[0] == "[CUDA memcpy Host-to-Device]"
+    assert set(kernels.category) == {"copy"}
+    host, peer, main = (kernels.bytes_by_level[level] for level in ("host", "peer", "main"))
+    assert [at for at in range(7) if host[at] == 4096] == [0, 1, 4]
+    assert [at for at in range(7) if peer[at] == 4096] == [3, 5]
+    assert (main[2], main[6]) == (8192, 64)
+
+
+def test_kernels_of_an_export_on_two_devices_are_named_apart(tmp_path: Path) -> None:
+    tables = kernels_table((5, 10, 1, 7, 1, PID, 1, 2, 1), (0, 4, 0, 7, 2, PID, 1, 2, 1))
+    kernels = read(export(tmp_path / "r.sqlite", {**tables, "TARGET_INFO_GPU": A100}))
+    assert kernels.names.tolist() == ["burn(float *) (device 0)", "burn(float *) (device 1)"]
+    assert kernels.extra["device"].tolist() == [0.0, 1.0]
+    assert kernels.chip == rw.chip("a100-sxm-40gb")
+
+
+NVTX = ("start", "end", "eventType", "globalTid", "text", "textId")
+RUNTIME = ("start", "end", "correlationId", "globalTid")
+
+
+def test_the_category_is_the_innermost_range_of_the_launching_thread(tmp_path: Path) -> None:
+    kernels = [(1000 + 10 * at, 1005 + 10 * at, 0, 7, at, PID, 1, 2, 1) for at in range(6)]
+    launches = [(12, 13, 0, THREAD), (35, 36, 1, THREAD), (90, 92, 2, THREAD), (150, 151, 3, THREAD)]
+    launches += [(15, 16, 4, THREAD + 1), (12, 13, 5, PID + 0x1000000 + 17)]
+    ranges: list[tuple[Any, ...]] = [
+        (0, 100, 59, THREAD, None, 3),
+        (10, 20, 59, THREAD, "inner", None),
+        (12, 13, 34, THREAD, "mark", None),
+    ]
+    ranges += [(30, 91, 59, THREAD, "second", None), (14, None, 59, THREAD + 1, "open", None)]
+    tables = {
+        **kernels_table(*kernels),
+        "CUPTI_ACTIVITY_KIND_RUNTIME": (RUNTIME, launches),
+        "NVTX_EVENTS": (NVTX, ranges),
+    }
+    found = read(export(tmp_path / "r.sqlite", tables))
+    # The last kernel has the correlation of a call of another process.
+    assert found.category.tolist() == ["inner", "second", "step", None, None, None]
+
+
+def test_sizes_in_ranges_of_pytorch_give_the_flops_of_matrix_products(tmp_path: Path) -> None:
+    texts = [
+        "aten::mm, seq = 5, op_id = 7, sizes = [[64, 32], [32, 16]]",
+        "aten::addmm, seq = 6, op_id = 8, sizes = [[16], [64, 32], [32, 16]]",
+        "aten::bmm, op_id = 9, sizes = [[4, 64, 32], [4, 32, 16]]",
+        "aten::relu, op_id = 10, sizes = [[64, 32]]",
+        "aten::mm, op_id = 11, sizes = [[64, 32], [31, 16]]",
+    ]
+    ranges = [(100 * at, 100 * at + 50, 59, THREAD, words, None) for at, words in enumerate(texts)]
+    launches = [(100 * at + 10, 100 * at + 11, at, THREAD) for at in range(5)] + [(20, 21, 5, THREAD)]
+    kernels = [(1000 + 10 * at, 1005 + 10 * at, 0, 7, at, PID, 1, 2, 1) for at in range(5)]
+    tables = {
+        **kernels_table(*kernels, (2000, 2001, 0, 7, 5, PID, 2, 2, 1)),
+        "CUPTI_ACTIVITY_KIND_RUNTIME": (RUNTIME, launches),
+        "NVTX_EVENTS": (NVTX, ranges),
+    }
+    found = read(export(tmp_path / "r.sqlite", tables))
+    product = 2 * 64 * 32 * 16
+    assert np.array_equal(found.flops, [product, product, 4 * product, np.nan, np.nan, np.nan], equal_nan=True)
+    assert found.category.tolist() == ["aten::mm", "aten::addmm", "aten::bmm", "aten::relu", "aten::mm", "aten::mm"]
+    assert found.extra["range"][0] == texts[0]
+    assert np.isnan(found.bytes).all()
+
+
+GRAPH: Table = (("start", "end", "deviceId", "streamId", "graphId", "graphExecId"), [(500, 900, 0, 7, 4, 5)])
+
+
+def test_a_replay_of_a_cuda_graph_is_a_row_where_its_kernels_are_missing(tmp_path: Path) -> None:
+    tables = {**kernels_table((0, 100, 0, 7, 1, PID, 1, 2, 1)), "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": GRAPH}
+    kernels = read(export(tmp_path / "r.sqlite", tables))
+    assert rows(kernels) == [("burn(float *)", 1.0, 1e-7), ("CUDA graph 4", 1.0, 4e-7)]
+    assert kernels.category.tolist() == [None, "CUDA graph"]
+    assert any("--cuda-graph-trace=node" in warning for warning in kernels.warnings)
+
+
+def test_a_replay_whose_kernels_are_there_counts_once(tmp_path: Path) -> None:
+    kernel: Table = ((*KERNEL, "graphNodeId"), [(0, 100, 0, 7, 1, PID, 1, 2, 1, 77)])
+    tables = {"StringIds": STRINGS, "CUPTI_ACTIVITY_KIND_KERNEL": kernel, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": GRAPH}
+    assert rows(read(export(tmp_path / "r.sqlite", tables))) == [("burn(float *)", 1.0, 1e-7)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ((0, "soon", 0, 7, 1, PID, 1, 2, 1), "row 1, column 'end': expected a whole number, got 'soon'"),
+        ((0, None, 0, 7, 1, PID, 1, 2, 1), "row 1, column 'end': expected a whole number, got None"),
+        ((9, 3, 0, 7, 1, PID, 1, 2, 1), "row 1: the end is before the start"),
+        (None, "no kernel and no copy"),
+    ],
+)
+def test_a_bad_export_is_an_error_that_names_the_cell(
+    tmp_path: Path, cells: tuple[Any, ...] | None, message: str
+) -> None:
+    tables = kernels_table(*([] if cells is None else [cells]))
+    with pytest.raises(ProfileError, match=message):
+        read(export(tmp_path / "r.sqlite", tables))
+
+
+def test_an_export_that_is_cut_off_or_lacks_a_table_is_an_error(tmp_path: Path) -> None:
+    path = export(tmp_path / "r.sqlite", {**kernels_table((0, 1, 0, 7, 1, PID, 1, 2, 1)), "TARGET_INFO_GPU": A100})
+    data = path.read_bytes()
+    with pytest.raises(ProfileError):
+        read(data[: len(data) // 2])
+    few: Table = (("start", "end"), [(0, 1)])
+    with pytest.raises(ProfileError, match="no column 'deviceId'"):
+        read(export(tmp_path / "s.sqlite", {"StringIds": STRINGS, "CUPTI_ACTIVITY_KIND_KERNEL": few}))
+
+
+def test_a_compressed_export_is_read_and_nothing_is_written_beside_it(tmp_path: Path) -> None:
+    path = export(tmp_path / "r.sqlite", kernels_table((0, 1, 0, 7, 1, PID, 1, 2, 1)))
+    assert len(read(gzip.compress(path.read_bytes()))) == 1
+    assert len(read(tmp_path)) == 1
+    assert [one.name for one in tmp_path.iterdir()] == ["r.sqlite"]
+
+
+@pytest.mark.parametrize("name", ["report1.nsys-rep", "old.qdrep"])
+def test_a_report_in_nvidias_own_format_says_how_to_export_it(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"\x00\x01\x02\xff" * 100)
+    with pytest.raises(ProfileError, match=f"nsys export --type sqlite {name}"):
+        read(path)
+
+
+def test_a_real_export_of_two_h100_has_the_times_of_its_kernels() -> None:
+    kernels = read(real_file("traces-2026/nsys_h100_2gpu.sqlite.gz"))
+    is_kernel = kernels.category != "copy"
+    assert is_kernel.sum() == 300
+    assert round(kernels.time[is_kernel].sum() * 1e9) == 3_523_885
+    longest = np.array([name.startswith("sm80_xmma_gemm_f32f32") and "64x256x8" in name for name in kernels.names])
+    for device, launches, nanoseconds in ((0, 12, 1_409_450), (1, 11, 1_349_344)):
+        here = longest & (kernels.extra["device"] == device)
+        assert (here.sum(), round(kernels.time[here].sum() * 1e9)) == (launches, nanoseconds)
+    assert np.nansum(kernels.bytes_by_level["host"]) == 3_624_091_648
+    assert np.nansum(kernels.bytes_by_level["main"]) == 2 * 3_624_091_648
+    to_device = ~np.isnan(kernels.bytes_by_level["host"])
+    assert (to_device.sum(), round(kernels.time[to_device].sum() * 1e9)) == (40, 131_017_409)
+    assert kernels.chip is None
