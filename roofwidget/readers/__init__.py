@@ -42,6 +42,7 @@ FORMATS: Final = (
     "roofwidget.readers.ceilings.carm",
     "roofwidget.readers.likwid",
     "roofwidget.readers.nsys",
+    "roofwidget.readers.nvprof",
     "roofwidget.readers.rocprof",
     "roofwidget.readers.ncu",
     "roofwidget.readers.page",

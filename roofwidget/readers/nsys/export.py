@@ -19,12 +19,12 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.columns import MAIN_LEVEL, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
-from roofwidget.readers.devices import one_chip_of
+from roofwidget.readers.devices import named_apart, one_chip_of
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.nsys.reports import NO_WORK, named_apart
+from roofwidget.readers.nsys.reports import NO_WORK
 
 Integers = npt.NDArray[np.int64]
 

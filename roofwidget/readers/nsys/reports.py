@@ -15,7 +15,7 @@ from roofwidget.kernels.columns import MAIN_LEVEL, Floats
 from roofwidget.kernels.concat import joined
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
-from roofwidget.readers.devices import one_chip_of
+from roofwidget.readers.devices import named_apart, one_chip_of, without_number
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import tool_table
@@ -369,29 +369,7 @@ def _kernels_of(report: Report, source: Source, sizes: dict[str, float] | None) 
     found = copies.with_copies(found, is_copy)
     devices = found["extra"].get("Device")
     if isinstance(devices, list):
-        found["chip"], warnings = one_chip_of(_NUMBER.sub("", device) for device in devices if device)
+        found["chip"], warnings = one_chip_of(without_number(device) for device in devices if device)
         found["warnings"] += warnings
         found["names"] = named_apart(names, devices)
     return Kernels(**found)
-
-
-_NUMBER: Final = re.compile(r"\s*\(\d+\)\s*$")
-
-
-def named_apart(names: Sequence[str], devices: Sequence[Any]) -> list[str]:
-    """Return the names of kernels, with the device in brackets if kernels ran on several devices.
-
-    Examples
-    --------
-    >>> named_apart(["a", "a"], ["A100 (0)", "A100 (1)"]), named_apart(["a", "b"], [0, 0])
-    (['a (device 0)', 'a (device 1)'], ['a', 'b'])
-    """
-    if len(set(devices)) <= 1:
-        return list(names)
-    shown = {device: _shown_device(device) for device in set(devices)}
-    return [f"{name}{shown[device]}" for name, device in zip(names, devices, strict=True)]
-
-
-def _shown_device(device: Any) -> str:
-    number = re.search(r"\((\d+)\)\s*$", str(device))
-    return "" if device is None else f" (device {number[1] if number else device})"

@@ -62,6 +62,8 @@ class ToolColumn:
         Where the number comes from, for `Kernels.origin`; empty if the column's name is enough.
     has_unit_in_cells
         Whether cells are texts such as ``"1.234s"``.
+    is_binary
+        Whether the tool writes KB, MB and GB for powers of 1024 bytes.
     """
 
     name: str
@@ -69,6 +71,7 @@ class ToolColumn:
     per: str = ""
     rule: str = ""
     has_unit_in_cells: bool = False
+    is_binary: bool = False
 
     def field_of(self, key: str, header: str, row_unit: str = "") -> Field | None:
         """Return the field `key` for a column, or None if the column is another, or has a unit of another quantity.
@@ -92,7 +95,7 @@ class ToolColumn:
             return None if header_unit else Field(header, per=self.per, rule=self.rule)
         unit = header_unit or row_unit or self.unit
         amount = unit.removesuffix("/s") if quantity in {"FLOP", "B"} else unit
-        scale = factor(amount, quantity)
+        scale = factor(re.sub("^([KMG])B$", r"\1iB", amount) if self.is_binary else amount, quantity)
         if scale is None:
             return None
         return Field(header, scale, "second" if amount != unit else self.per, self.rule)
