@@ -41,6 +41,7 @@ FORMATS: Final = (
     "roofwidget.readers.ceilings.tracelens_arch",
     "roofwidget.readers.ceilings.carm",
     "roofwidget.readers.likwid",
+    "roofwidget.readers.hatchet",
     "roofwidget.readers.nsys",
     "roofwidget.readers.nvprof",
     "roofwidget.readers.rocprof",

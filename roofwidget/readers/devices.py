@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -99,17 +100,18 @@ def without_number(device: str) -> str:
 
 
 def named_apart(names: Sequence[str], devices: Sequence[Any]) -> list[str]:
-    """Return the names of kernels, with the device in brackets if kernels ran on several devices.
+    """Return names of kernels, with the device in brackets where a name is on several devices.
 
     Examples
     --------
-    >>> named_apart(["a", "a"], ["A100 (0)", "A100 (1)"]), named_apart(["a", "b"], [0, 0])
-    (['a (device 0)', 'a (device 1)'], ['a', 'b'])
+    >>> named_apart(["a", "a", "b"], ["A100 (0)", "A100 (1)", "A100 (1)"])
+    ['a (device 0)', 'a (device 1)', 'b']
     """
     if len(set(devices)) <= 1:
         return list(names)
+    pairs = Counter(name for name, _ in set(zip(names, devices, strict=True)))
     shown = {device: _shown_device(device) for device in set(devices)}
-    return [f"{name}{shown[device]}" for name, device in zip(names, devices, strict=True)]
+    return [name + shown[device] if pairs[name] > 1 else name for name, device in zip(names, devices, strict=True)]
 
 
 def _shown_device(device: Any) -> str:

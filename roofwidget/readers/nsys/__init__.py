@@ -20,7 +20,7 @@ kernels comes from ``work=``.
 - Ranges (``nvtx_gpu_proj_sum``, ``nvtx_sum``) are rows too, with the time of the device or of the host.
 - Bytes of copies between the host and a device are under ``host``, between devices under ``peer``, and within a device
   under the main memory, which reads and writes them. Reports round bytes to 1000.
-- If kernels ran on several devices, the number of the device is part of their names.
+- If kernels of one name ran on several devices, the number of the device is part of their names.
 - Summaries of calls of the host's API are refused: they are no kernels.
 """
 
