@@ -327,6 +327,18 @@ def sum_of_known(columns: list[Floats], n: int) -> Floats:
         return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
 
 
+def known_or(column: Floats, other: Floats | None) -> Floats:
+    """Return the values of `column`, and those of `other` where they are NaN. Without `other`, return `column`."""
+    return column if other is None else np.where(np.isnan(column), other, column)
+
+
+def filled(columns: Mapping[str, Floats], key: str, column: Floats, field: str) -> Mapping[str, Floats]:
+    """Return columns by precision or level, in which the known values of `column` are those of `key`."""
+    if np.isnan(column).all():
+        return columns
+    return MappingProxyType({**columns, key: checked(known_or(column, columns.get(key)), field, len(column))})
+
+
 def same(left: Any, right: Any) -> bool:
     """Return whether two columns, or two mappings of columns, are equal; NaN equals NaN."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):

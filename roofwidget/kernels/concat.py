@@ -48,6 +48,8 @@ def joined(parts: Sequence[Kernels], category: DictColumn | None = None) -> Kern
         category=joined_texts(part.codes("category") for part in parts) if category is None else category,
         count=_joined(part.count for part in parts),
         self_time=_joined(part.self_time for part in parts) if own_time else None,
+        intensity=_joined(part.intensity for part in parts),
+        rate=_joined(part.rate for part in parts),
         origin=_texts([{key: part.codes(f"origin:{key}") for key in part.origin} for part in parts], sizes),
         extra=_extra(parts, sizes),
     )

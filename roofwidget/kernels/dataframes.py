@@ -25,7 +25,8 @@ from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keywor
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "count", "self_time")
+RATIOS: Final = ("intensity", "rate")
+FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "count", "self_time", *RATIOS)
 
 # -- columns that are named by their unit --------------------------------------------------------------------------
 
@@ -405,6 +406,7 @@ _WORDS: Final = {
     **dict.fromkeys(("precision", "dtype", "data type"), "precision"),
     **dict.fromkeys(("category", "type", "kind"), "category"),
     **dict.fromkeys(("measured on", "ran on"), CHIP),
+    **dict(zip(RATIOS, RATIOS, strict=True)),
 }
 # Tools write these times in different units, from seconds to nanoseconds, so the column must name its unit.
 _TIMES_WITH_UNIT: Final = frozenset(
@@ -632,6 +634,7 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
         "precision": amounts.precision(),
         "category": amounts.words("category"),
         "count": amounts.count,
+        **{ratio: amounts.amount(ratio) for ratio in RATIOS},
         "origin": _origins(given, dialect, rows),
         "extra": extra,
         "warnings": [*warnings, *more_warnings, *unused],
@@ -941,7 +944,8 @@ def from_frame(frame: Any) -> dict[str, Any]:
         understood |= {one.column for one in meanings(given.names, dialect.fields) if ":" not in one.column}
         for name in given.names:
             if name not in understood:
-                _check_spelling(name, set(FIELDS) - stems)
+                # "date" and "density" are similar to the names of ratios.
+                _check_spelling(name, set(FIELDS) - stems - set(RATIOS))
     missing = [field for field in _NEEDED if field not in stems]
     if missing:
         asked = [question(one, given.how) for one in meanings(given.names, dialect.fields) if one.field in missing]
@@ -994,6 +998,9 @@ def to_columns(kernels: Kernels) -> dict[str, Any]:
     if kernels.has_self_time:
         columns["self_time"] = kernels.self_time
     columns |= dict(kernels.extra)
+    for ratio in RATIOS:
+        if not np.isnan(getattr(kernels, ratio)).all():
+            columns[ratio] = getattr(kernels, ratio)
     return columns | {f"origin:{key}": texts for key, texts in kernels.origin.items()}
 
 

@@ -44,6 +44,8 @@ def grouped(kernels: Kernels, by: Sequence[str]) -> Kernels:
         category=groups.shared_words(kernels.codes("category")),
         count=groups.sum(kernels.count),
         self_time=groups.sum(kernels.self_time) if kernels.has_self_time else None,
+        intensity=groups.shared(kernels.intensity),
+        rate=groups.shared(kernels.rate),
         origin={key: groups.joined(kernels.codes(f"origin:{key}")) for key in kernels.origin},
         extra=extra | _per_launch(launches, owner, len(groups)),
         launches=launches,

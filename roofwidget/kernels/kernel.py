@@ -45,6 +45,9 @@ class Kernel:
         A label to group by.
     count
         The number of launches.
+    intensity, rate
+        FLOP per byte of the main memory, and FLOP/s, or text such as ``"15.4 GFLOP/s"``, if a source gives these two
+        coordinates of a roofline in place of FLOPs, bytes and seconds. None when unknown. See `Kernels`.
 
     Raises
     ------
@@ -68,6 +71,8 @@ class Kernel:
     precision: str | None
     category: str | None
     count: int
+    intensity: float | None
+    rate: float | None
 
     @keywords("Kernel")
     def __init__(
@@ -80,6 +85,8 @@ class Kernel:
         precision: str | None = None,
         category: str | None = None,
         count: int = 1,
+        intensity: Number = None,
+        rate: Number = None,
     ) -> None:
         if not isinstance(name, str):
             raise TypeError(f"a kernel's name must be text, got {name!r}")
@@ -92,6 +99,8 @@ class Kernel:
             "precision": folded(_word(precision, f"precision {where}") or "") or None,
             "category": _word(category, f"category {where}"),
             "count": _launches(count, f"count {where}"),
+            "intensity": _number(intensity, "FLOP/B", f"intensity {where}"),
+            "rate": _number(rate, "FLOP/s", f"rate {where}"),
         }
         for field, value in values.items():
             object.__setattr__(self, field, value)
@@ -113,13 +122,18 @@ class Kernel:
 
     @property
     def arithmetic_intensity(self) -> float:
-        """FLOPs per byte of main memory. NaN if the FLOPs or the bytes are unknown; infinite for zero bytes."""
+        """FLOPs per byte of main memory, infinite for zero bytes.
+
+        If FLOPs or bytes are unknown, it is `intensity`, or NaN without it.
+        """
         moved = self.bytes
         if isinstance(moved, Mapping):
             main = [amount for level, amount in moved.items() if is_off_chip(level)]
             moved = sum(main) if main else None
         flops = self.total_flops
-        if moved is None or math.isnan(flops) or flops == moved == 0:
+        if moved is None or math.isnan(flops):
+            return math.nan if self.intensity is None else self.intensity
+        if flops == moved == 0:
             return math.nan
         return flops / moved if moved else math.inf
 

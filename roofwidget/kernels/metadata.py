@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from roofwidget.kernels import columns
 from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.kernels.dataframes import FIELDS
+from roofwidget.kernels.dataframes import FIELDS, RATIOS
 from roofwidget.support.arguments import mapping_argument, text_argument
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
     """
     found: dict[str, Floats | DictColumn] = {}
     for name, column in _by_name(given, "extra", "{'queue': [1, 2]}").items():
-        if name in FIELDS or name.startswith(("flops:", "bytes:", "origin:")):
+        # Tables that were saved before `Kernels.rate` existed may have such a column.
+        if (name in FIELDS and name not in RATIOS) or name.startswith(("flops:", "bytes:", "origin:")):
             raise ValueError(f"extra: '{name}' is the name of a regular column of the table; use another name")
         if _is_text(column):
             found[name] = _text_column(column, name, n)

@@ -19,7 +19,7 @@ from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import did_you_mean
 
-_NUMBERS: Final = ("time", "self_time", "count")
+_NUMBERS: Final = ("time", "self_time", "count", "intensity", "rate")
 _NUMBERS_BY_KEY: Final = ("flops", "bytes")
 _TEXTS: Final = ("precision", "category")
 _TABLES: Final = ("launches", "program", "steps")
@@ -46,6 +46,8 @@ def to_record(kernels: Kernels) -> dict[str, Any]:
         "time": None if np.isnan(kernels.time).all() else _numbers(kernels.time),
         "self_time": _numbers(kernels.self_time) if kernels.has_self_time else None,
         "count": None if (kernels.count == 1).all() else _numbers(kernels.count),
+        "intensity": None if np.isnan(kernels.intensity).all() else _numbers(kernels.intensity),
+        "rate": None if np.isnan(kernels.rate).all() else _numbers(kernels.rate),
         "precision": _texts(kernels.codes("precision")),
         "category": _texts(kernels.codes("category")),
         "origin": {key: _texts(kernels.codes(f"origin:{key}")) or {"values": [None]} for key in kernels.origin},

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from roofwidget.chips import Chip, is_off_chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels import columns, report
-from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts, is_whole
+from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts, frozen, is_whole
 from roofwidget.kernels.dataframes import from_frame, is_frame, to_frame
 from roofwidget.kernels.filters import (
     Filters,
@@ -64,6 +64,12 @@ class Kernels:
         The number of launches, shape (n,).
     self_time
         Seconds without the time of nested rows, shape (n,). None if no row's `time` includes the time of other rows.
+    intensity, rate
+        FLOP per byte of the main memory, and FLOP/s, shape (n,), for kernels that a source describes by the two
+        coordinates of a roofline. NaN means unknown. They complete FLOPs, bytes and seconds where they can: an
+        intensity and bytes, or a rate and seconds, give FLOPs; these give bytes and seconds. They are kept only for
+        kernels whose FLOPs stay unknown. Such a kernel has a place on the chart and a share of its roof, and no
+        seconds.
     origin
         How each field was measured or computed: the metric and the rule, by field (``"flops"``, ``"flops:fp16"``,
         ``"bytes:L2"``, ``"time"`` …). One text for all rows, or one text per row.
@@ -94,6 +100,9 @@ class Kernels:
     >>> kernels = Kernels.from_records([("matmul", 4.3e9, 1.2e7), ("copy", 0, 8e6)])
     >>> len(kernels), kernels[1].name, kernels.arithmetic_intensity.round(1).tolist()
     (2, 'copy', [358.3, 0.0])
+    >>> points = Kernels(["triad", "dgemm"], intensity=[0.083, 12.5], rate=[15.4e9, 880e9])
+    >>> points.achieved.tolist(), points.time.tolist()
+    ([15400000000.0, 880000000000.0], [nan, nan])
     """
 
     __module__ = "roofwidget"
@@ -110,6 +119,8 @@ class Kernels:
         category: Iterable[str | None] | DictColumn | None = None,
         count: npt.ArrayLike | None = None,
         self_time: npt.ArrayLike | None = None,
+        intensity: npt.ArrayLike | None = None,
+        rate: npt.ArrayLike | None = None,
         origin: Mapping[str, Any] | None = None,
         extra: Mapping[str, Any] | None = None,
         launches: Kernels | None = None,
@@ -123,9 +134,13 @@ class Kernels:
     ) -> None:
         self._names = columns.name_column(list_argument(names, "names", "['gelu', 'matmul']"))
         n = len(self._names)
+        if intensity is not None or rate is not None:
+            flops, bytes = ({} if isinstance(given, tuple) and not given else given for given in (flops, bytes))  # noqa: A001
         self._flops = columns.by_key(flops, ASKED_PRECISION, "flops", n, casefold=True)
         self._bytes = columns.by_key(bytes, MAIN_LEVEL, "bytes", n)
         self._time = columns.checked(np.full(n, np.nan) if time is None else time, "time", n)
+        self._intensity = None if intensity is None else columns.checked(intensity, "intensity", n)
+        self._rate = None if rate is None else columns.checked(rate, "rate", n)
         self._precision = columns.dict_column(precision, "precision", n, casefold=True)
         self._category = columns.dict_column(category, "category", n)
         self._count = columns.checked(np.ones(n) if count is None else count, "count", n)
@@ -141,6 +156,8 @@ class Kernels:
         )
         self.source = text_argument(source, "source")
         self.series = bool(series)
+        if intensity is not None or rate is not None:
+            self._complete()
 
     @classmethod
     def from_records(cls, records: Iterable[Kernel | Sequence[Any] | Mapping[str, Any]]) -> Kernels:
@@ -161,6 +178,8 @@ class Kernels:
             precision=[k.precision for k in kernels],
             category=[k.category for k in kernels],
             count=[k.count for k in kernels],
+            intensity=[np.nan if k.intensity is None else k.intensity for k in kernels],
+            rate=[np.nan if k.rate is None else k.rate for k in kernels],
         )
 
     @classmethod
@@ -170,8 +189,9 @@ class Kernels:
         Columns have the words and units that `roofwidget.read` knows (``time (ms)``, ``dtype``, ``calls`` …; see
         docs/readers.md). Columns for ``name``, ``flops`` and ``bytes`` are required. ``flops`` and ``bytes`` may be
         split by precision or level (``flops:fp16``, ``bytes:HBM``). ``time``, ``self_time``, ``precision``,
-        ``category``, ``count`` and origins (``origin:flops`` …) are optional. Other columns of numbers or texts become
-        `extra`. `warnings` names columns that look like a measure and are not used, and columns of other types.
+        ``category``, ``count``, ``intensity``, ``rate`` and origins (``origin:flops`` …) are optional. Other columns of
+        numbers or texts become `extra`. `warnings` names columns that look like a measure and are not used, and columns
+        of other types.
 
         Raises
         ------
@@ -187,7 +207,8 @@ class Kernels:
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with one column per field; mappings become columns such as ``flops:fp16``.
 
-        The last columns are ``self_time`` if the table has it, the columns of `extra` and origins (``origin:flops`` …).
+        The last columns are ``self_time``, ``intensity`` and ``rate`` if the table has them, the columns of `extra` and
+        origins (``origin:flops`` …).
         """
         return to_frame(self)
 
@@ -267,16 +288,43 @@ class Kernels:
         return self._count
 
     @property
+    def intensity(self) -> Floats:
+        """FLOP per byte of main memory where the FLOPs are unknown, shape (n,); NaN elsewhere and where unknown.
+
+        `arithmetic_intensity` has the intensities of all kernels.
+        """
+        return np.broadcast_to(np.nan, len(self)) if self._intensity is None else self._intensity
+
+    @property
+    def rate(self) -> Floats:
+        """Achieved FLOP/s where the FLOPs are unknown, shape (n,); NaN elsewhere and where unknown.
+
+        `achieved` has the rates of all kernels.
+        """
+        return np.broadcast_to(np.nan, len(self)) if self._rate is None else self._rate
+
+    @property
+    def has_ratios(self) -> bool:
+        """Whether a kernel has an `intensity` or a `rate`."""
+        return any(column is not None and not np.isnan(column).all() for column in (self._intensity, self._rate))
+
+    @property
     def arithmetic_intensity(self) -> Floats:
-        """FLOPs per byte of main memory, shape (n,): NaN where unknown, infinite at zero bytes."""
+        """FLOPs per byte of main memory, shape (n,): NaN where unknown, infinite at zero bytes.
+
+        Where the FLOPs are unknown, it is `intensity`.
+        """
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return self.flops / self.bytes
+            return columns.known_or(self.flops / self.bytes, self._intensity)
 
     @property
     def achieved(self) -> Floats:
-        """FLOPs per measured second, FLOP/s, shape (n,): NaN where not measured."""
+        """FLOPs per measured second, FLOP/s, shape (n,): NaN where not measured.
+
+        Where the FLOPs are unknown, it is `rate`.
+        """
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return np.where(self._time > 0, self.flops / self._time, np.nan)
+            return columns.known_or(np.where(self._time > 0, self.flops / self._time, np.nan), self._rate)
 
     @property
     def program(self) -> Kernels:
@@ -339,7 +387,26 @@ class Kernels:
     def _content(self) -> dict[str, Any]:
         """Return what `==` compares: the columns, but not the facts about the whole table, such as `source`."""
         columns_ = {name: value for name, value in self._arguments().items() if name not in _OF_TABLE | {"launch_rows"}}
-        return {**columns_, "self_time": self.self_time}
+        return {**columns_, "self_time": self.self_time, "intensity": self.intensity, "rate": self.rate}
+
+    @columns.unwarned
+    def _complete(self) -> None:
+        """Compute FLOPs, bytes and seconds that follow from intensities and rates. Drop those of rows with FLOPs."""
+        intensity, rate, time, moved = self.intensity, self.rate, self._time, self.bytes
+        by_time = np.where(time > 0, rate * time, np.nan)
+        counted = columns.known_or(by_time, np.where(moved > 0, intensity * moved, np.nan))
+        flops = columns.known_or(self.flops, counted)
+        crossed = np.where((flops > 0) & (intensity > 0), flops / intensity, np.nan)
+        seconds = np.where((flops > 0) & (rate > 0), flops / rate, np.nan)
+        more = np.where(np.isnan(self.flops), counted, np.nan), np.where(np.isnan(moved), crossed, np.nan)
+        self._flops = columns.filled(self._flops, ASKED_PRECISION, more[0], "flops")
+        self._bytes = columns.filled(self._bytes, MAIN_LEVEL, more[1], "bytes")
+        self._time = columns.checked(columns.known_or(time, seconds), "time", len(self))
+        is_unknown = np.isnan(flops)
+        self._intensity, self._rate = (
+            None if np.isnan(column[is_unknown]).all() else frozen(np.where(is_unknown, column, np.nan))
+            for column in (intensity, rate)
+        )
 
     def replace(self, **changes: Any) -> Kernels:
         """Return a copy with some arguments of `Kernels` replaced and all others kept.
@@ -686,6 +753,11 @@ class Kernels:
             precision=self._precision.at(row),
             category=self._category.at(row),
             count=int(self._count[row]),
+            **{
+                field: float(column[row])
+                for field, column in (("intensity", self._intensity), ("rate", self._rate))
+                if column is not None and not np.isnan(column[row])
+            },
         )
 
 

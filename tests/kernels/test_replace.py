@@ -16,18 +16,20 @@ from roofwidget.readers.torch.assembly import Spans, with_idle, without_launches
 CHIP = rw.Chip("My chip", {"bf16": 1e14}, {"HBM": 1e12})
 OTHER = rw.Chip("Other", {"bf16": 2e14}, {"HBM": 2e12})
 FULL: dict[str, Any] = {
-    "names": ["a", "b"],
-    "flops": {"bf16": [1e12, np.nan], "": [np.nan, 2e12]},
-    "bytes": {"HBM": [1e10, 2e10], "network": [np.nan, 0]},
-    "time": [1.0, 2.0],
-    "precision": ["bf16", None],
-    "category": ["loop", "idle"],
-    "count": [1, 3],
-    "self_time": [0.5, 2.0],
+    "names": ["a", "b", "c"],
+    "flops": {"bf16": [1e12, np.nan, np.nan], "": [np.nan, 2e12, np.nan]},
+    "bytes": {"HBM": [1e10, 2e10, np.nan], "network": [np.nan, 0, np.nan]},
+    "time": [1.0, 2.0, np.nan],
+    "precision": ["bf16", None, None],
+    "category": ["loop", "idle", None],
+    "count": [1, 3, 1],
+    "self_time": [0.5, 2.0, np.nan],
+    "intensity": [np.nan, np.nan, 0.083],
+    "rate": [np.nan, np.nan, 15.4e9],
     "origin": {"flops": "2MNK of the shapes"},
-    "extra": {"rank": [0, 1], "shape": ["8x8", None]},
-    "launches": rw.Kernels(["a", "b", "b"], [1, 1, 1], [1, 1, 1]),
-    "launch_rows": [0, 1, 1],
+    "extra": {"rank": [0, 1, 1], "shape": ["8x8", None, None]},
+    "launches": rw.Kernels(["a", "b", "b", "c"], [1, 1, 1, 1], [1, 1, 1, 1]),
+    "launch_rows": [0, 1, 1, 2],
     "chip": CHIP,
     "program": rw.Kernels(["Program"], [3e12], [3e10], time=[3]),
     "steps": rw.Kernels(["Step"], [3e12], [3e10], time=[3]),
@@ -36,18 +38,20 @@ FULL: dict[str, Any] = {
     "series": False,
 }
 CHANGED: dict[str, Any] = {
-    "names": ["c", "d"],
-    "flops": [5.0, 6.0],
-    "bytes": {"L2": [7.0, 8.0]},
-    "time": [3.0, 4.0],
-    "precision": [None, "fp8"],
-    "category": [None, "copy"],
-    "count": [2, 2],
+    "names": ["d", "e", "f"],
+    "flops": [5.0, 6.0, 7.0],
+    "bytes": {"L2": [7.0, 8.0, np.nan]},
+    "time": [3.0, 4.0, np.nan],
+    "precision": [None, "fp8", None],
+    "category": [None, "copy", None],
+    "count": [2, 2, 2],
     "self_time": None,
+    "intensity": [np.nan, np.nan, 12.5],
+    "rate": None,
     "origin": None,
-    "extra": {"stream": [7, 8]},
-    "launches": rw.Kernels(["x", "y", "z"], [1, 1, 1], [1, 1, 1]),
-    "launch_rows": [1, 1, 0],
+    "extra": {"stream": [7, 8, 9]},
+    "launches": rw.Kernels(["x", "y", "z", "w"], [1, 1, 1, 1], [1, 1, 1, 1]),
+    "launch_rows": [1, 1, 0, 2],
     "chip": OTHER,
     "program": None,
     "steps": None,
@@ -81,6 +85,8 @@ def arguments(kernels: rw.Kernels) -> dict[str, Any]:
         "category": plain(kernels.category),
         "count": plain(kernels.count),
         "self_time": plain(kernels.self_time) if kernels.has_self_time else None,
+        "intensity": plain(kernels.intensity),
+        "rate": plain(kernels.rate),
         "origin": {key: plain(column) for key, column in kernels.origin.items()},
         "extra": {name: plain(column) for name, column in kernels.extra_columns.items()},
         "launches": launches and plain(launches.names),
@@ -114,7 +120,8 @@ def test_replacing_nothing_is_a_copy(table: rw.Kernels) -> None:
 
 def test_a_part_keeps_every_column_of_its_rows_and_all_facts_of_the_table(table: rw.Kernels) -> None:
     part = table[[1]]
-    again = table.replace(**{name: CHANGED[name] for name in ("names", "time")})[[1]].replace(names=["b"], time=[2.0])
+    changed = table.replace(**{name: CHANGED[name] for name in ("names", "time")})
+    again = changed[[1]].replace(names=["b"], time=[2.0])
     assert arguments(part) == arguments(again)
     assert (part.category.tolist(), part.extra["shape"].tolist(), part.self_time.tolist()) == (["idle"], [None], [2.0])
     assert (part.chip, part.warnings, part.source, len(part.program), len(part.steps)) == (
@@ -125,8 +132,8 @@ def test_a_part_keeps_every_column_of_its_rows_and_all_facts_of_the_table(table:
 
 def test_a_changed_copy_is_checked_as_a_new_table(table: rw.Kernels) -> None:
     with pytest.raises(ValueError, match=r"row 1, column 'time': -1\.0 must be finite and not negative"):
-        table.replace(time=[1, -1])
-    with pytest.raises(ValueError, match=r"column 'flops:bf16' has shape \(2,\), expected \(1,\)"):
+        table.replace(time=[1, -1, 1])
+    with pytest.raises(ValueError, match=r"column 'flops:bf16' has shape \(3,\), expected \(1,\)"):
         table.replace(names=["a"])
 
 
@@ -177,20 +184,32 @@ def test_rows_of_idle_time_are_added_to_every_column_and_all_facts_stay() -> Non
     spans = Spans(np.array([0]), np.array([10.0]), np.array([4.0]), np.array([6.0]))
     table = rw.Kernels(**FULL)
     longer = with_idle(table, spans)
-    assert longer[:2] == table
-    assert (longer.self_time.tolist(), longer.category.tolist()) == ([0.5, 2.0, 4.0], ["loop", "idle", "idle"])
+    assert longer[:3] == table
+    assert repr(longer.self_time.tolist()) == "[0.5, 2.0, nan, 4.0]"
+    assert longer.category.tolist() == ["loop", "idle", None, "idle"]
     for name in ("chip", "program", "steps", "warnings", "source"):
         assert arguments(longer)[name] == arguments(table)[name]
 
 
 def test_groups_keep_the_facts_of_the_table() -> None:
     found, table = arguments(rw.Kernels(**FULL).groupby("name")), arguments(rw.Kernels(**FULL))
-    for name in ("chip", "program", "steps", "source", "warnings", "category", "precision", "self_time"):
+    for name in (
+        "chip",
+        "program",
+        "steps",
+        "source",
+        "warnings",
+        "category",
+        "precision",
+        "self_time",
+        "intensity",
+        "rate",
+    ):
         assert found[name] == table[name]
 
 
 def test_launches_are_found_also_where_the_last_rows_have_none() -> None:
-    table = rw.Kernels(["a", "b", "c"], [1, 1, 1], [1, 1, 1], launches=FULL["launches"], launch_rows=[0, 1, 1])
+    table = rw.Kernels(["a", "b", "c"], [1, 1, 1], [1, 1, 1], launches=FULL["launches"][:3], launch_rows=[0, 1, 1])
     assert table[[0, 2]].launches == FULL["launches"][:1]
     assert table[[2, 1]].launches_with_rows()[1].tolist() == [1, 1]
     assert arguments(table.replace(time=None)) == arguments(table)

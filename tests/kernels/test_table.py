@@ -17,6 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget import Chip, Kernel, Kernels
+from roofwidget.kernels.concat import concat
+from roofwidget.kernels.records import from_record, to_record
 from roofwidget.kernels.table import as_kernels
 
 TOO_LARGE = 10**400
@@ -680,3 +682,128 @@ def test_flops_of_a_class_count_in_the_sum() -> None:
     kernel = Kernel("mixed", {"Tensor": 8, "vector": 4, "fp32": 2}, 1)
     assert kernel.total_flops == 14
     assert Kernels.from_records([kernel]).flops.tolist() == [14]
+
+
+# -- kernels that are known by the two coordinates of a roofline -------------------------------------------------------
+
+RATIOS = Kernels(
+    ["triad", "dgemm", "opaque"],
+    intensity=[0.083, 12.5, math.nan],
+    rate=[15.4e9, 880e9, math.nan],
+    category=["a", "b", "b"],
+)
+
+
+def test_an_intensity_and_a_rate_are_a_kernel_without_flops_bytes_and_seconds() -> None:
+    assert RATIOS.arithmetic_intensity[:2].tolist() == RATIOS.intensity[:2].tolist() == [0.083, 12.5]
+    assert RATIOS.achieved[:2].tolist() == RATIOS.rate[:2].tolist() == [15.4e9, 880e9]
+    for column in (RATIOS.flops, RATIOS.bytes, RATIOS.time, RATIOS.self_time):
+        assert np.isnan(column).all()
+    assert RATIOS.has_ratios
+    assert not RATIOS[2:].has_ratios
+    assert not RATIOS.intensity.flags.writeable
+
+
+def test_one_kernel_has_an_intensity_and_a_rate_as_numbers_or_texts() -> None:
+    kernel = Kernel("triad", None, None, intensity="0.083 FLOP/B", rate="15.4 GFLOP/s")
+    assert (kernel.intensity, kernel.rate, kernel.arithmetic_intensity) == (0.083, 15.4e9, 0.083)
+    assert Kernels.from_records([kernel, {"name": "dgemm", "intensity": 12.5, "rate": 880e9}])[0] == kernel
+    assert Kernel("a", 8, 2, intensity=3).arithmetic_intensity == 4
+    for copied in COPIES:
+        assert copied(kernel) == kernel
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"time": 2}, (20, 10, 2)),
+        ({"flops": 20}, (20, 10, 2)),
+        ({"bytes": 10}, (20, 10, 2)),
+        ({"flops": 20, "bytes": 5}, (20, 5, 2)),
+        ({"flops": 20, "bytes": 5, "time": 1}, (20, 5, 1)),
+        ({"bytes": 10, "rate": None}, (20, 10, None)),
+        ({"time": 2, "intensity": None}, (20, None, 2)),
+        ({"flops": 20, "bytes": {"L2": 7}}, (20, {"L2": 7, "main": 10}, 2)),
+    ],
+)
+def test_ratios_and_one_amount_give_the_other_amounts_and_are_then_not_needed(
+    given: dict[str, Any], found: tuple[Any, Any, Any]
+) -> None:
+    table = Kernels.from_records([{"name": "a", "intensity": 2, "rate": 10, **given}])
+    assert table[0] == Kernel("a", *found)
+    assert not table.has_ratios
+
+
+@pytest.mark.parametrize(
+    "given", [{"time": 2, "rate": None}, {"bytes": 10, "intensity": None}, {"bytes": 0, "rate": None}, {"time": 0}]
+)
+def test_amounts_that_do_not_follow_stay_unknown(given: dict[str, Any]) -> None:
+    record = {"name": "a", "flops": None, "bytes": None, "intensity": 2, "rate": 10, **given}
+    table = Kernels.from_records([record])
+    assert table[0] == Kernel(**record)
+
+
+@pytest.mark.parametrize("field", ["intensity", "rate"])
+@pytest.mark.parametrize("bad", [-1.0, math.inf])
+def test_a_bad_ratio_is_refused_with_its_row_and_column(field: str, bad: float) -> None:
+    with pytest.raises(ValueError, match=rf"row 1, column '{field}': {bad} must be finite and not negative"):
+        Kernels(["a", "b"], **{field: [1, bad]})
+    with pytest.raises(ValueError, match=rf"{field} of kernel 'a'"):
+        Kernel("a", None, None, **{field: bad})
+
+
+def test_amounts_too_large_for_a_number_are_refused() -> None:
+    with pytest.raises(ValueError, match="row 0, column 'flops': inf must be finite"):
+        Kernels(["a"], rate=[1e300], time=[1e300])
+
+
+def test_ratios_stay_in_parts_copies_frames_and_records() -> None:
+    assert RATIOS[[1, 0]].rate.tolist() == [880e9, 15.4e9]
+    assert RATIOS.filter(categories="b").intensity[0] == 12.5
+    assert RATIOS.top(1, by="achieved").names.tolist() == ["dgemm"]
+    assert RATIOS.top(1, by="arithmetic_intensity").names.tolist() == ["dgemm"]
+    assert RATIOS.replace(rate=[15.4e9, 881e9, math.nan]) != RATIOS
+    assert RATIOS[2:] == Kernels(["opaque"], [math.nan], [math.nan], category=["b"])
+    frame = RATIOS.to_dataframe()
+    assert frame["intensity"].tolist()[:2] == [0.083, 12.5]
+    assert not {"intensity", "rate"} & set(RATIOS[2:].to_dataframe())
+    for copied in (
+        *COPIES,
+        lambda table: Kernels.from_dataframe(table.to_dataframe()),
+        lambda t: from_record(to_record(t)),
+    ):
+        assert copied(RATIOS) == RATIOS
+
+
+def test_tables_with_and_without_ratios_are_joined() -> None:
+    both = concat({"lab": RATIOS[:1], "run": Kernels(["a"], [4], [2], time=[1])})
+    assert both.arithmetic_intensity.tolist() == [0.083, 2]
+    assert both.achieved.tolist() == [15.4e9, 4]
+    assert both.rate[0] == 15.4e9
+    assert np.isnan(both.rate[1])
+
+
+def test_a_sum_has_ratios_only_if_all_its_rows_have_the_same() -> None:
+    rows = [("a", 2, 10), ("a", 2, 10), ("b", 2, 10), ("b", 2, 11), ("c", 3, 7)]
+    names, intensity, rate = zip(*rows, strict=True)
+    table = Kernels(
+        [*names, "c"],
+        {"": [math.nan] * 5 + [8]},
+        [math.nan] * 5 + [4],
+        intensity=[*intensity, math.nan],
+        rate=[*rate, math.nan],
+    )
+    sums = table.groupby("name")
+    assert repr(sums.intensity.tolist()) == "[2.0, 2.0, nan]"
+    assert repr(sums.rate.tolist()) == "[10.0, nan, nan]"
+    assert np.isnan(sums.flops).all()
+    assert sums.launches_of(0).rate.tolist() == [10, 10]
+
+
+def test_an_extra_column_of_an_older_version_may_have_the_name_of_a_ratio() -> None:
+    assert Kernels(["a"], [1], [1], extra={"rate": [3]}).extra["rate"].tolist() == [3]
+
+
+def test_the_names_of_ratios_are_not_taken_for_misspelt() -> None:
+    table = Kernels.from_dataframe({"name": ["a"], "flops": [1], "bytes": [1], "date": [3], "density": [4]})
+    assert list(table.extra) == ["date", "density"]

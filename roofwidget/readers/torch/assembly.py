@@ -93,6 +93,8 @@ def with_idle(calls: Kernels, spans: Spans) -> Kernels:
         category=longer(calls.codes("category"), IDLE),
         count=np.append(calls.count, np.ones(len(nothing))),
         self_time=np.append(calls.self_time, spans.idle[is_idle]) if calls.has_self_time else None,
+        intensity=unknown(calls.intensity),
+        rate=unknown(calls.rate),
         origin={key: longer(calls.codes(f"origin:{key}"), _ORIGIN if key == "time" else None) for key in calls.origin},
         extra={
             key: longer(column)
