@@ -126,7 +126,7 @@ REPORTS: Final = (
     _report(
         "cuda_gpu_mem_time_sum",
         "copies",
-        [{"Total Time", "Count", "Operation"}, {"Total Time", "Operations", "Operation"}, {"Total Time", "Operation"}],
+        [{"Time", "Total Time", "Count", "Operation"}, {"Time", "Total Time", "Operations", "Operation"}],
         {"name": [ToolColumn("Operation")], "time": _TOTAL, "count": _COUNT},
     ),
     _report(
@@ -178,7 +178,7 @@ REPORTS: Final = (
         "these are calls of the host's API",
         [{"Start", "Duration", "Result", "Name"}, {"Start", "Duration", "Name", "Pid"}],
     ),
-    _of_host("openmp_sum", "these are times of the host's threads", [{"Total Time", "Count", "Name"}]),
+    _of_host("openmp_sum", "these are times of the host's threads", [{"Time", "Total Time", "Count", "Med", "Name"}]),
     _of_host("um_total_sum", "these are migrations of unified memory", [{"Total HtoD Migration Size"}]),
     _of_host("um_sum", "these are migrations of unified memory", [{"HtoD Migration Size", "Virtual Address"}]),
 )

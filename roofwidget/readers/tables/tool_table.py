@@ -6,6 +6,8 @@ the columns of a data frame, and return the arguments of `Kernels`.
 
 from __future__ import annotations
 
+import io
+import itertools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,7 +54,7 @@ class ToolColumn:
     Parameters
     ----------
     name
-        The header, with or without its unit. Case and the number of spaces do not matter.
+        The header, with or without its unit. Case, and spaces or underscores, do not matter.
     unit
         The unit of the numbers, if neither the header nor a row of units says another. ``"GFLOP/s"`` for FLOPs and
         ``"GB/s"`` for bytes are rates: they are multiplied by the time.
@@ -171,8 +173,8 @@ class ToolTable:
 
     def has_words(self, text: str) -> bool:
         """Return whether a text has all headers of one set, as words that may be anywhere."""
-        low = text.casefold()
-        return any(all(header.casefold() in low for header in headers) for headers in self.told_by)
+        low = text.casefold().replace("_", " ")
+        return any(all(header.casefold().replace("_", " ") in low for header in headers) for headers in self.told_by)
 
     def dialect(self, names: Sequence[str], row_units: Mapping[str, str] | None = None) -> Dialect | None:
         """Return which column has which field, or None if the columns are not those of this table.
@@ -239,7 +241,7 @@ def factor(unit: str, quantity: str) -> float | None:
 
 
 def _plain(name: str) -> str:
-    return " ".join(name.casefold().split())
+    return " ".join(name.casefold().replace("_", " ").split())
 
 
 # -- the columns of a text -----------------------------------------------------------------------------------------
@@ -349,6 +351,35 @@ def find(source: Source, tables: Sequence[ToolTable]) -> ToolTable | None:
             if any(len(names) > 1 and table.is_header(names) for names in splits):
                 return table
     return None
+
+
+def tables_of(source: Source, table: ToolTable) -> list[Source]:
+    r"""Return each table of this kind in a text, up to the first line without a cell, on the same lines as in the file.
+
+    Examples
+    --------
+    >>> text = b"hello\nKernel,Time\na,1\n\nbye\nKernel,Time\nb,2\n"
+    >>> [one.text().strip() for one in tables_of(Source.of(text), ToolTable("tool", [{"Kernel", "Time"}]))]
+    ['Kernel,Time\na,1', 'Kernel,Time\nb,2']
+    """
+    lines = source.text().removeprefix("\ufeff").splitlines()
+    starts = [
+        at
+        for at, line in enumerate(lines)
+        if table.has_words(line) and any(table.is_header(split_line(line, mark)) for mark in DELIMITERS)
+    ]
+    found = []
+    for start, following in itertools.pairwise([*starts, len(lines)]):
+        end = next(
+            (at for at in range(start, following) if not any(mark in lines[at] for mark in DELIMITERS)), following
+        )
+        found.append(_of_lines(source, start, lines[start:end], is_whole=end < len(lines)))
+    return found
+
+
+def _of_lines(source: Source, before: int, lines: Sequence[str], *, is_whole: bool) -> Source:
+    data = ("\n" * before + "\n".join(lines) + "\n" * is_whole).encode()
+    return Source(source.name, lambda: io.BytesIO(data), size=len(data))
 
 
 def read_columns(source: Source, table: ToolTable) -> TextColumns:
