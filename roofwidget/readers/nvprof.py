@@ -148,7 +148,7 @@ def _kernels(source: Source, table: ToolTable) -> Kernels:
         found["chip"], warnings = one_chip_of(without_number(device) for device in devices if device)
         found["warnings"] = [*found["warnings"], *warnings]
         found["names"] = named_apart(names, devices)
-    return Kernels(**found, source=source.name)
+    return tool_table.kernels_of(found, source.name)
 
 
 # -- the printed summary -------------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ _FLOPS: Final = re.compile(r"Retired SSE/AVX Flops ?\((?P<prefix>[GMT]?)FLOPs\)"
 _MEMORY: Final = re.compile(r"Total Mem(?:ory)? Bw ?\((?P<prefix>[GMT]?)B/s\)", re.IGNORECASE)
 _TELLS: Final = re.compile("|".join(one.pattern.replace("?P<prefix>", "") for one in (_FLOPS, _MEMORY)), re.IGNORECASE)
 _PREFIXES: Final = {"": 1.0, "M": 1e6, "G": 1e9, "T": 1e12}
+_MAX_RATE: Final = 1e24
 _TIMES: Final = ("timestamp", "time")
 _MAX_TEXT_BYTES: Final = 64 * 2**20
 
@@ -57,7 +58,10 @@ def read(source: Source) -> Kernels:
     if source.is_folder:
         return read(members_of(source, recognises)[0])
     text = source.text(_MAX_TEXT_BYTES).removeprefix("\ufeff")
-    table = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines())]
+    try:
+        table = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines())]
+    except csv.Error as error:
+        raise ProfileError(source.name, f"not a table of AMDuProfPcm: {error}") from None
     head = next((at for at, row in enumerate(table) if any(map(_TELLS.fullmatch, row))), None)
     if head is None:
         raise ProfileError(source.name, f"expected {EXPECTED}")
@@ -69,7 +73,7 @@ def read(source: Source) -> Kernels:
         names, rates, moved = _intervals(table, head, source)
     missing = [what for what, rate in (("FLOP", rates), ("byte", moved)) if np.isnan(rate).all()]
     with np.errstate(divide="ignore", invalid="ignore"):
-        intensity = np.where(moved > 0, rates / moved, np.nan)
+        intensity = np.where(moved >= 1, rates / moved, np.nan)
     unknown = np.full(len(names), np.nan)
     return Kernels(
         names,
@@ -103,7 +107,7 @@ def _intervals(table: Sequence[Sequence[str]], head: int, source: Source) -> tup
         columns = [(at, match) for at, name in enumerate(header) if (match := pattern.fullmatch(name))]
         whole = [one for one in columns if "system" in blocks[one[0]].casefold()]
         parts = [
-            _numbers([table[row][at] for row in rows], rows, header[at], source) * _PREFIXES[match["prefix"].upper()]
+            _numbers([table[row][at] for row in rows], rows, header[at], source, match)
             for at, match in whole or columns
         ]
         found.append(np.sum(parts, axis=0) if parts else np.full(len(rows), np.nan))
@@ -118,8 +122,7 @@ def _cumulative(table: Sequence[Sequence[str]], source: Source) -> tuple[list[st
             ((at, match) for at, row in enumerate(table) if len(row) > 1 and (match := pattern.fullmatch(row[0]))),
             (0, None),
         )
-        rate = _numbers([table[at][1]], [at], table[at][0], source) if match else np.full(1, np.nan)
-        found.append(rate * _PREFIXES[match["prefix"].upper()] if match else rate)
+        found.append(_numbers([table[at][1]], [at], table[at][0], source, match) if match else np.full(1, np.nan))
     return ["program"], found[0], found[1]
 
 
@@ -132,11 +135,16 @@ def _blocks(row: Sequence[str], width: int) -> list[str]:
     return found
 
 
-def _numbers(cells: Sequence[str], rows: Sequence[int], column: str, source: Source) -> Floats:
-    numbers, bad = notation.numbers(cells, ".")
-    wrong = np.flatnonzero(numbers < 0) if bad is None else [bad]
-    if len(wrong):
-        row = int(wrong[0])
+def _numbers(cells: Sequence[str], rows: Sequence[int], column: str, source: Source, match: re.Match[str]) -> Floats:
+    """Return rates in FLOP/s or B/s. The prefix of the unit is in the match of the column's name."""
+
+    def error(row: int) -> ProfileError:
         reason = f"expected a finite number from 0, got {cells[row]!a:.60}"
-        raise ProfileError(source.name, reason, row=rows[row] + 1, column=column)
-    return numbers
+        return ProfileError(source.name, reason, row=rows[row] + 1, column=column)
+
+    numbers, bad = notation.numbers(cells, ".")
+    # Sums of rates, and quotients of rates, stay far below the largest double.
+    wrong = np.flatnonzero((numbers < 0) | (numbers > _MAX_RATE)) if bad is None else [bad]
+    if len(wrong):
+        raise error(int(wrong[0]))
+    return numbers * _PREFIXES[match["prefix"].upper()]

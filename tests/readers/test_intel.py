@@ -194,3 +194,10 @@ def test_a_table_of_intel_in_a_folder_or_of_windows_is_read(tmp_path: Path) -> N
         (folder / "report.csv").write_bytes(text.replace("\n", "\r\n").encode("utf-16"))
         (folder / "notes.txt").write_text("hello", encoding="utf-8")
         assert len(rw.read(folder)) == rows
+
+
+def test_a_bandwidth_of_a_task_that_is_no_number_is_named() -> None:
+    with pytest.raises(
+        ProfileError, match="row 2, column 'GPU Memory Bandwidth, GB/sec:Read': expected a finite number"
+    ):
+        read(TASKS.replace("300.0", "None of it").encode())

@@ -251,6 +251,11 @@ def test_a_report_that_ends_within_a_row_or_has_no_row_is_an_error() -> None:
             text(KERN_SUM.partition("\n")[0] + end)
 
 
+def test_a_number_of_launches_that_is_missing_is_an_error_of_the_file() -> None:
+    with pytest.raises(ProfileError, match="column 'count': nan must be a whole number from 1"):
+        text(KERN_SUM.replace(",4,", ",,"))
+
+
 # -- the SQLite export ---------------------------------------------------------------------------------------------
 
 PID = 5 * 0x1000000

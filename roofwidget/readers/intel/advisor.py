@@ -86,7 +86,7 @@ def read(source: Source) -> Kernels:
     found = tool_table.arguments(given, _TABLE, source.name)
     if not any(key.startswith(("bytes:", "flops")) for key in found["origin"]):
         found["warnings"].append("the survey has no FLOPs: advisor --collect=tripcounts --flop counts them")
-    return Kernels(**found, source=source.name)
+    return tool_table.kernels_of(found, source.name)
 
 
 def _is_printed(source: Source) -> bool:

@@ -86,4 +86,4 @@ def _kernels(source: Source) -> Kernels:
         cells = [launch[key] if launch else None for launch in launches]
         if any(cells):
             found["extra"][column] = cells
-    return Kernels(**copies.with_copies(found, is_copy, names), source=source.name)
+    return tool_table.kernels_of(copies.with_copies(found, is_copy, names), source.name)

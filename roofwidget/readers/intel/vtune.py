@@ -16,11 +16,12 @@ These commands write tables that the reader accepts, with tabs or commas::
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import MAIN_LEVEL
+from roofwidget.kernels.columns import MAIN_LEVEL, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
 from roofwidget.readers.amounts import product
@@ -28,7 +29,7 @@ from roofwidget.readers.folders import members_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.intel.names import COPY
 from roofwidget.readers.tables import tool_table
-from roofwidget.readers.tables.tool_table import LeftOut, ToolColumn, ToolTable
+from roofwidget.readers.tables.tool_table import LeftOut, TextColumns, ToolColumn, ToolTable
 
 FORMAT: Final = "vtune"
 EXPECTED: Final = "a report of hotspots of Intel VTune as CSV"
@@ -109,7 +110,7 @@ def read(source: Source) -> Kernels:
     if table is _TASKS:
         rates = [next((name for name in names if name in found["extra"]), None) for names in (_READ, _WRITE)]
         if all(rates):
-            rate = sum(found["extra"][name] for name in rates)
+            rate = np.sum([_rate(given, str(name), found["extra"]) for name in rates], axis=0)
             found["bytes"] = {
                 MAIN_LEVEL: product(
                     lambda row: given.refuse(row, str(rates[0]), "the number is too large"), rate, found["time"], 1e9
@@ -120,4 +121,13 @@ def read(source: Source) -> Kernels:
             found["warnings"].append("the report has no bandwidth of the GPU's memory, so bytes are unknown")
         is_copy = np.array([COPY.match(name) is not None for name in found["names"]], dtype=np.bool_)
         found = copies.with_copies(found, is_copy)
-    return Kernels(**found, source=source.name)
+    return tool_table.kernels_of(found, source.name)
+
+
+def _rate(given: TextColumns, column: str, extra: Mapping[str, Any]) -> Floats:
+    """Return a column of rates; a cell that is not a number is an error."""
+    rates = extra[column]
+    if not isinstance(rates, np.ndarray) or (rates < 0).any():
+        given.numbers(column)
+        raise given.refuse(0, column, "expected finite numbers from 0")
+    return rates

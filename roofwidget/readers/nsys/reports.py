@@ -372,4 +372,4 @@ def _kernels_of(report: Report, source: Source, sizes: dict[str, float] | None) 
         found["chip"], warnings = one_chip_of(without_number(device) for device in devices if device)
         found["warnings"] += warnings
         found["names"] = named_apart(names, devices)
-    return Kernels(**found)
+    return tool_table.kernels_of(found, source.name)

@@ -92,7 +92,7 @@ def read(source: Source) -> Kernels:
     is_copy = np.array([_COPY.fullmatch(name) is not None for name in names], dtype=np.bool_)
     found = copies.with_copies(found, is_copy)
     found["names"] = [name if copied else passes.kernel_name(name) for name, copied in zip(names, is_copy, strict=True)]
-    return Kernels(**found, source=source.name)
+    return tool_table.kernels_of(found, source.name)
 
 
 def _copies(source: Source) -> Kernels:

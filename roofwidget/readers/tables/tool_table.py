@@ -19,6 +19,7 @@ import numpy.typing as npt
 from roofwidget import units
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.dataframes import Dialect, Field, TableColumns, kernels_arguments
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
@@ -418,6 +419,20 @@ def arguments(given: TableColumns, table: ToolTable, source: str) -> dict[str, A
     result = kernels_arguments(KeptRows(given, keep), dialect)
     result["warnings"] = [*table.notes, *warnings, *result["warnings"]]
     return result
+
+
+def kernels_of(found: Mapping[str, Any], source: str) -> Kernels:
+    """Return kernels with these arguments.
+
+    Raises
+    ------
+    ProfileError
+        If a value is none that `Kernels` takes, such as a number of launches that is not whole.
+    """
+    try:
+        return Kernels(**found, source=source)
+    except ValueError as error:
+        raise ProfileError(source, str(error)) from None
 
 
 def _kept(given: TableColumns, table: ToolTable, source: str) -> tuple[npt.NDArray[np.intp], list[str]]:
