@@ -154,7 +154,7 @@ def _kernels(source: Source, table: ToolTable) -> Kernels:
 # -- the printed summary -------------------------------------------------------------------------------------------
 
 _PRINTED: Final = re.compile(
-    r"\s*(?:(?P<type>[A-Z][\w ()]*):)?\s+(?P<share>[\d.]+)%\s+(?P<time>[\d.]+[mun]?s)\s+(?P<calls>\d+)"
+    r"(?:(?P<type>[A-Z][\w ()]*):\s+)?(?P<share>[\d.]+)%\s+(?P<time>[\d.]+[mun]?s)\s+(?P<calls>\d+)"
     r"\s+[\d.]+[mun]?s\s+[\d.]+[mun]?s\s+[\d.]+[mun]?s\s+(?P<name>\S.*)"
 )
 _OLD_TITLE: Final = re.compile(r"==\d+== (Profiling result|API calls):")
@@ -165,7 +165,7 @@ def _as_csv(source: Source) -> Source:
     lines, kind, found = io.StringIO(), "GPU activities", False
     write = csv.writer(lines, lineterminator="\n").writerow
     for line in source.text().splitlines():
-        title, row = _OLD_TITLE.match(line), _PRINTED.fullmatch(line)
+        title, row = _OLD_TITLE.match(line), _PRINTED.fullmatch(line.strip())
         if title:
             kind = "GPU activities" if title[1] == "Profiling result" else title[1]
         if row is None:
