@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip, chips_named
 from roofwidget.support.did_you_mean import listed
@@ -14,6 +15,8 @@ from roofwidget.support.did_you_mean import listed
 _ENDINGS: Final = re.compile(r"(?:[ _](?:VF|OAM)|_[A-Z]\d)$")
 # Software sees each of the two dies (GCDs) of these cards as a device with its own counters and kernels.
 _TWO_DEVICES: Final = re.compile(r"(?:amd )?(?:instinct )?(mi250x?)", re.IGNORECASE)
+# Tools write "Tesla V100-SXM2-16GB (0)".
+_NUMBER: Final = re.compile(r"\s*\((\d+)\)\s*$")
 _UNITS_TOLERANCE: Final = 0.1
 # For each compute capability of NVIDIA, a chip of the catalogue that messages name as an example.
 _BY_CAPABILITY: Final[Mapping[float, str]] = {
@@ -66,6 +69,54 @@ def chip_of_device(name: str, units: float | None = None) -> Chip:
     if units is not None and whole is not None and units < (1 - _UNITS_TOLERANCE) * int(whole[0]):
         raise LookupError(f"of which the device is a part: it has {units:g} of {found.units}")
     return found
+
+
+def one_chip_of(names: Iterable[str], units: float | None = None) -> tuple[Chip | None, list[str]]:
+    """Return the chip that all these devices are (None if the catalogue lacks it, or they differ) and warnings.
+
+    Examples
+    --------
+    >>> one_chip_of(["NVIDIA H200", "NVIDIA H200"])[0].id, one_chip_of(["NVIDIA H200", "Tesla T4"])[0]
+    ('h200-sxm', None)
+    """
+    different = list(dict.fromkeys(names))
+    if len(different) > 1:
+        return None, [f"the kernels ran on different chips: {listed(different)}"]
+    try:
+        return (chip_of_device(different[0], units) if different else None), []
+    except LookupError as error:
+        return None, [f"the kernels ran on '{different[0]}', {error}; name a chip"]
+
+
+def without_number(device: str) -> str:
+    """Return the name of a device without its number in brackets.
+
+    Examples
+    --------
+    >>> without_number("NVIDIA A100-SXM4-40GB (0)")
+    'NVIDIA A100-SXM4-40GB'
+    """
+    return _NUMBER.sub("", device).strip()
+
+
+def named_apart(names: Sequence[str], devices: Sequence[Any]) -> list[str]:
+    """Return names of kernels, with the device in brackets where a name is on several devices.
+
+    Examples
+    --------
+    >>> named_apart(["a", "a", "b"], ["A100 (0)", "A100 (1)", "A100 (1)"])
+    ['a (device 0)', 'a (device 1)', 'b']
+    """
+    if len(set(devices)) <= 1:
+        return list(names)
+    pairs = Counter(name for name, _ in set(zip(names, devices, strict=True)))
+    shown = {device: _shown_device(device) for device in set(devices)}
+    return [name + shown[device] if pairs[name] > 1 else name for name, device in zip(names, devices, strict=True)]
+
+
+def _shown_device(device: Any) -> str:
+    number = _NUMBER.search(str(device))
+    return "" if device is None else f" (device {number[1] if number else device})"
 
 
 def chip_of_capability(capability: float | None) -> str:

@@ -46,6 +46,12 @@ def read_folder(
     raise _with_hint(failed, refusals.read_many_hint(folder)) from None
 
 
+def members_of(folder: Source, recognises: Callable[[Source], bool]) -> list[Source]:
+    """Return the files of a folder that a reader recognises; none if the folder has more than 100 files."""
+    members = folder.members().values()
+    return [one for one in members if not one.is_folder and recognises(one)] if len(members) <= _MAX_MEMBERS else []
+
+
 def _noted(kernels: Kernels, failed: Exception | None) -> Kernels:
     if failed is not None:
         kernels.warnings = (*kernels.warnings, f"another reader failed, so this one was used: {failed}")
@@ -57,9 +63,8 @@ def _single_readable_file(folder: Source, modules: Sequence[ModuleType]) -> tupl
 
     The result is None if this reader recognises several files, or if no reader recognises a file.
     """
-    members = [member for member in folder.members().values() if not member.is_folder]
-    for module in modules if len(members) <= _MAX_MEMBERS else ():
-        found = [] if module.recognises(folder) else [member for member in members if module.recognises(member)]
+    for module in modules:
+        found = [] if module.recognises(folder) else members_of(folder, module.recognises)
         if found:
             return (module, found[0]) if len(found) == 1 else None
     return None

@@ -101,7 +101,7 @@ def fixtures() -> Mapping[str, bytes]:
         for path in sorted(FIXTURES.rglob("*"))
         if path.is_file() and path.suffix != ".py" and "hlo" not in path.parts
     }
-    return {**found, **_SMALL, "kernels.parquet": _parquet(), "rocpd.db": _database()}
+    return {**found, **_SMALL, "kernels.parquet": _parquet(), "rocpd.db": _database(), **_of_tools()}
 
 
 @functools.cache
@@ -129,6 +129,61 @@ def _database() -> bytes:
         with closing(sqlite3.connect(path)) as base:
             base.execute("VACUUM")
         return path.read_bytes()
+
+
+def _of_tools() -> dict[str, bytes]:
+    """Return the small twins of tools' files that their tests have."""
+    from tests.readers import (  # noqa: PLC0415 - here alone
+        test_hatchet,
+        test_intel,
+        test_nsys,
+        test_nvprof,
+        test_rocprof_statistics,
+        test_uprof,
+    )
+
+    tree = [test_hatchet.node("ROOT", test_hatchet.ROOT, test_hatchet.kernel("f", 7, flops8=3.0)), test_hatchet.DEVICES]
+    scopes = [test_hatchet.node("scope", {"time (inc)": 9, "time": 5, "bytes": 8}, *tree[:1])]
+    with tempfile.TemporaryDirectory() as folder:
+        kernels = test_nsys.kernels_table(
+            (0, 9, 0, 7, 1, test_nsys.PID, 1, 2, 1), (5, 9, 1, 7, 2, test_nsys.PID, 1, 2, 1)
+        )
+        ranges: Any = (
+            test_nsys.NVTX,
+            [(0, 90, 59, test_nsys.THREAD, "aten::mm, op_id = 1, sizes = [[4, 2], [2, 8]]", 3)],
+        )
+        calls: Any = (test_nsys.RUNTIME, [(1, 2, 1, test_nsys.THREAD), (3, 4, 2, test_nsys.THREAD)])
+        more = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": test_nsys.GRAPH, "TARGET_INFO_GPU": test_nsys.A100}
+        tables = {**kernels, "NVTX_EVENTS": ranges, "CUPTI_ACTIVITY_KIND_RUNTIME": calls, **more}
+        export = test_nsys.export(Path(folder, "r.sqlite"), tables).read_bytes()
+    texts = {
+        "nsys_reports.csv": test_nsys.API
+        + "\n"
+        + test_nsys.KERN_SUM
+        + "\n"
+        + test_nsys.MEM_TIME
+        + "\n"
+        + test_nsys.MEM_SIZE,
+        "nsys_trace.csv": test_nsys.TRACE,
+        "nsys_printed.txt": test_nsys.PRINTED,
+        "nvprof.csv": test_nvprof.SUMMARY,
+        "nvprof_old.csv": test_nvprof.OLD,
+        "nvprof.txt": test_nvprof.PRINTED,
+        "nvprof_trace.csv": test_nvprof.TRACE,
+        "nvprof_metrics.csv": test_nvprof.METRICS,
+        "7_kernel_stats.csv": test_rocprof_statistics.LONG,
+        "7_kernel_trace.csv": test_rocprof_statistics.TRACE,
+        "7_results.json": json.dumps(test_rocprof_statistics.document()),
+        "run.hatchet": json.dumps(tree),
+        "literal.json": json.dumps(scopes),
+        "caliper.json": json.dumps(test_hatchet.SPLIT),
+        "advisor.csv": test_intel.ADVISOR,
+        "vtune.csv": test_intel.HOTSPOTS,
+        "vtune_gpu.csv": test_intel.TASKS,
+        "unitrace.txt": test_intel.UNITRACE,
+        "uprof.csv": test_uprof.PCM,
+    }
+    return {"nsys.sqlite": export, **{name: text.encode() for name, text in texts.items()}}
 
 
 def _draw(files: Callable[[], Mapping[str, bytes]], chance: Random) -> Case:

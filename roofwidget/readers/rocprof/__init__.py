@@ -8,7 +8,10 @@ folder ``workloads/NAME/MODEL``, with a database for each pass, or with ``pmc_pe
 ``counter_collection.csv`` are joined dispatch by dispatch; columns may have their old or new names. Databases with the
 same counters are runs or ranks, not passes: `roofwidget.read_many` and `roofwidget.ranks` read these.
 ``rocprof -i counters.txt ./program`` writes ``results.csv``; with ``pmc: FETCH_SIZE WRITE_SIZE`` it has the bytes of
-HBM.
+HBM. ``rocprofv3 --kernel-trace`` writes ``*_kernel_trace.csv``, or with ``--output-format json`` a file
+``*_results.json``: times of each dispatch, and counters in the JSON. ``rocprof --stats`` and ``rocprofv3 --stats``
+write ``results.stats.csv``, ``*_kernel_stats.csv`` and ``*_memory_copy_stats.csv``: calls and total time of each kernel
+or kind of copy. Statistics and traces of API calls are of the host and are refused.
 
 Databases are opened read-only. The schema of rocpd (version 3) is in ``source/share/rocprofiler-sdk-rocpd`` of
 rocprofiler-sdk. Only kernels are read, not copies. A counter of a dispatch is the sum over its instances, as in the
@@ -62,7 +65,7 @@ from roofwidget.readers.ceilings.measured import MATRIX, base_key
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.rocprof import analysis, machine, passes, rocpd
+from roofwidget.readers.rocprof import analysis, machine, passes, rocpd, sdk_json, statistics
 from roofwidget.readers.rocprof.counters import (
     ARCHITECTURES,
     Part,
@@ -78,7 +81,8 @@ from roofwidget.support.precisions import is_integer
 
 FORMAT: Final = "rocprof"
 EXPECTED: Final = (
-    "a folder or database of rocprof-compute or rocprofv3, pmc_perf.csv, roofline.csv or rocprof's results.csv"
+    "a folder, database or JSON of rocprof-compute or rocprofv3, pmc_perf.csv, roofline.csv, rocprof's results.csv or "
+    "statistics of kernels"
 )
 
 _KERNEL: Final = re.compile(r"\bKernel_?Name\b")
@@ -86,7 +90,11 @@ _MEASURE: Final = re.compile(
     r"\b(BeginNs|DurationNs|(Start|End)_Timestamp|(SQ|TCC|TCP|GRBM)_\w+|FETCH_SIZE|Counter_Name)\b"
 )
 _CEILINGS: Final = re.compile(r"\bHBMBw\b")
-_FOLDER: Final = re.compile(r"(.*/)?(pmc_perf\w*|sysinfo|\w*counter_collection|results\w*)\.csv(\.gz)?", re.IGNORECASE)
+_FOLDER: Final = re.compile(
+    r"(.*/)?(pmc_perf\w*|sysinfo|\w*counter_collection|results\w*|results\.stats|\w*kernel_(trace|stats))\.csv(\.gz)?",
+    re.IGNORECASE,
+)
+_JSON: Final = re.compile(r".*results\.json(\.gz)?", re.IGNORECASE)
 # Additional columns: our name, and the possible names in a file.
 _EXTRA: Final = {
     "dispatch": ("Dispatch_ID", "Dispatch_Id", "Index"),
@@ -104,12 +112,14 @@ def recognises(source: Source) -> bool:
     """Whether the source is a folder with tables or databases of AMD's counters, or one of these files."""
     if source.is_folder:
         return any(
-            _FOLDER.fullmatch(name) or (passes.DATABASE.fullmatch(name) and rocpd.is_rocpd(member))
+            _FOLDER.fullmatch(name)
+            or (passes.DATABASE.fullmatch(name) and rocpd.is_rocpd(member))
+            or (_JSON.fullmatch(name) and sdk_json.is_sdk_json(member))
             for name, member in source.members().items()
         )
     if databases.is_database(source):
         return rocpd.is_rocpd(source) or analysis.is_analysis(source)
-    if _CEILINGS.search(source.beginning):
+    if _CEILINGS.search(source.beginning) or sdk_json.is_sdk_json(source) or statistics.recognises(source):
         return True
     return any(_KERNEL.search(line) and _MEASURE.search(line) for line in source.beginning.splitlines()[:50])
 
@@ -148,6 +158,8 @@ def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> K
     if is_database and not rocpd.is_rocpd(source):
         return _analysed(source, integers=integers)
     found = passes.files(source)
+    if len(found.passes) == 1 and statistics.recognises(found.passes[0]):
+        return statistics.read(found.passes[0])
     tables, gpus = _passes(source, found.passes)
     rows = passes.joined(tables)
     about, about_warnings = _system(found.sysinfo, gpus)
@@ -207,8 +219,8 @@ def _passes(source: Source, files: Sequence[Source]) -> tuple[list[passes.Pass],
     """Return the passes of a profile and the GPUs that its databases name."""
     found, gpus = [], []
     for file in files:
-        if databases.is_database(file):
-            one, its_gpus = rocpd.read(file)
+        if databases.is_database(file) or sdk_json.is_sdk_json(file):
+            one, its_gpus = (rocpd if databases.is_database(file) else sdk_json).read(file)
             found.append(one)
             gpus += its_gpus
         else:

@@ -38,7 +38,14 @@ _MAX_DIGITS: Final = 20
 _MERGED: Final = re.compile(r"pmc_perf\.csv(\.gz)?", re.IGNORECASE)
 DATABASE: Final = re.compile(r".*\.db(\.gz)?", re.IGNORECASE)
 """The names of databases in a folder."""
-_PASS: Final = re.compile(r"(pmc_perf_.*|results.*|timestamps|.*counter_collection)\.csv(\.gz)?", re.IGNORECASE)
+_PASS: Final = re.compile(
+    r"(pmc_perf_.*|results(?!.*stats).*|timestamps|.*counter_collection)\.csv(\.gz)?", re.IGNORECASE
+)
+# A run without counters has these, the first with a row per dispatch.
+_TIMES: Final = tuple(
+    re.compile(rf".*{name}(\.gz)?", re.IGNORECASE)
+    for name in (r"kernel_trace\.csv", r"results\.json", r"kernel_stats\.csv", r"results\.stats\.csv")
+)
 _CLONE: Final = re.compile(r" (\[clone \.kd\]|\(\.kd\))$|\.kd$")
 
 
@@ -69,8 +76,13 @@ def files(source: Source) -> Files:
         )
     tables = [path for path in members if _PASS.fullmatch(path.name)]
     passes = merged or tables or [path for path in members if DATABASE.fullmatch(path.name)]
+    times = [[path for path in members if pattern.fullmatch(path.name)] for pattern in _TIMES] if not passes else []
+    passes = passes or next((found for found in times if found), [])
     if not passes:
         raise ProfileError(source.name, "the folder has neither pmc_perf.csv nor a database (.db)")
+    if times and len(passes) > 1:
+        shown = listed(map(str, passes[:5]))
+        raise ProfileError(source.name, f"the folder has several profiles: {shown}; give the path of one")
 
     def one(name: str) -> Source | None:
         found = [path for path in members if path.name.casefold() == name]
@@ -221,7 +233,7 @@ def read_table_of(source: Source) -> Pass:
     rows.decimal = "."
     kernel = next(word for word in KERNEL if word in rows.columns)
     names = np.array([kernel_name(name) for name in rows.texts(kernel)], dtype=object)
-    ids, (time, rule) = _ids(rows), _seconds(rows)
+    ids, (time, rule) = _ids(rows), seconds(rows)
     warnings = [*rows.open_end(), *_coarse(rows, time)]
     if all(word in rows.columns for word in _LONG):
         return _pivoted(source, rows, Pass(source, names, ids, time, rule, {}, rows.lines, warnings=warnings))
@@ -282,7 +294,8 @@ def _counted(rows: DelimitedTable, name: str) -> Floats:
     return counts
 
 
-def _seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
+def seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
+    """Return the seconds of each row (None if the table has no times), and the columns that they come from."""
     start, end, duration = (
         next((word for word in words if word in rows.columns), None) for words in (_START, _END, _DURATION)
     )

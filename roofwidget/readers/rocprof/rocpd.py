@@ -35,7 +35,8 @@ _EXTRA: Final = {
     "Scratch_Per_Workitem": ("private_segment_size",),
 }
 # The value of a dispatch is the sum over the instances of a block. The rules know this sum as NAME_sum.
-_OF_INSTANCES: Final = re.compile(r"(?:TCC|TCP)_\w+(?<!_sum)")
+OF_INSTANCES: Final = re.compile(r"(?:TCC|TCP)_\w+(?<!_sum)")
+"""The names of counters that have a value for each instance of a block."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def _counters(database: Database, run: str, events: npt.NDArray[np.int64]) -> di
         if column is None:
             column = found[name] = np.full(len(events), np.nan)
         column[row] = value + (0 if np.isnan(column[row]) else column[row])
-    summed = {f"{name}_sum": column for name, column in found.items() if _OF_INSTANCES.fullmatch(name)}
+    summed = {f"{name}_sum": column for name, column in found.items() if OF_INSTANCES.fullmatch(name)}
     return {**summed, **found}
 
 

@@ -7,6 +7,8 @@ the columns of a data frame, and return the arguments of `Kernels`.
 from __future__ import annotations
 
 import functools
+import io
+import itertools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +20,7 @@ import numpy.typing as npt
 from roofwidget import units
 from roofwidget.kernels.column_meanings import CHIP
 from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import Dialect, Field, TableColumns, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
@@ -54,7 +57,7 @@ class ToolColumn:
     Parameters
     ----------
     name
-        The header, with or without its unit. Case and the number of spaces do not matter.
+        The header, with or without its unit. Case, and spaces or underscores, do not matter.
     unit
         The unit of the numbers, if neither the header nor a row of units says another. ``"GFLOP/s"`` for FLOPs and
         ``"GB/s"`` for bytes are rates: they are multiplied by the time.
@@ -64,6 +67,8 @@ class ToolColumn:
         Where the number comes from, for `Kernels.origin`; empty if the column's name is enough.
     has_unit_in_cells
         Whether cells are texts such as ``"1.234s"``.
+    is_binary
+        Whether the tool writes KB, MB and GB for powers of 1024 bytes.
     """
 
     name: str
@@ -71,6 +76,7 @@ class ToolColumn:
     per: str = ""
     rule: str = ""
     has_unit_in_cells: bool = False
+    is_binary: bool = False
 
     def field_of(self, key: str, header: str, row_unit: str = "") -> Field | None:
         """Return the field `key` for a column, or None if the column is another, or has a unit of another quantity.
@@ -94,7 +100,7 @@ class ToolColumn:
             return None if header_unit else Field(header, per=self.per, rule=self.rule)
         unit = header_unit or row_unit or self.unit
         amount = unit.removesuffix("/s") if quantity in {"FLOP", "B"} else unit
-        scale = factor(amount, quantity)
+        scale = factor(re.sub("^([KMG])B$", r"\1iB", amount) if self.is_binary else amount, quantity)
         if scale is None:
             return None
         return Field(header, scale, "second" if amount != unit else self.per, self.rule)
@@ -173,8 +179,8 @@ class ToolTable:
 
     def has_words(self, text: str) -> bool:
         """Return whether a text has all headers of one set, as words that may be anywhere."""
-        low = text.casefold()
-        return any(all(header.casefold() in low for header in headers) for headers in self.told_by)
+        low = text.casefold().replace("_", " ")
+        return any(all(header.casefold().replace("_", " ") in low for header in headers) for headers in self.told_by)
 
     def dialect(self, names: Sequence[str], row_units: Mapping[str, str] | None = None) -> Dialect | None:
         """Return which column has which field, or None if the columns are not those of this table.
@@ -243,7 +249,7 @@ def factor(unit: str, quantity: str) -> float | None:
 
 @functools.lru_cache(4096)
 def _plain(name: str) -> str:
-    return " ".join(name.casefold().split())
+    return " ".join(name.casefold().replace("_", " ").split())
 
 
 # -- the columns of a text -----------------------------------------------------------------------------------------
@@ -355,6 +361,35 @@ def find(source: Source, tables: Sequence[ToolTable]) -> ToolTable | None:
     return None
 
 
+def tables_of(source: Source, table: ToolTable) -> list[Source]:
+    r"""Return each table of this kind in a text, up to the first line without a cell, on the same lines as in the file.
+
+    Examples
+    --------
+    >>> text = b"hello\nKernel,Time\na,1\n\nbye\nKernel,Time\nb,2\n"
+    >>> [one.text().strip() for one in tables_of(Source.of(text), ToolTable("tool", [{"Kernel", "Time"}]))]
+    ['Kernel,Time\na,1', 'Kernel,Time\nb,2']
+    """
+    lines = source.text().removeprefix("\ufeff").splitlines()
+    starts = [
+        at
+        for at, line in enumerate(lines)
+        if table.has_words(line) and any(table.is_header(split_line(line, mark)) for mark in DELIMITERS)
+    ]
+    found = []
+    for start, following in itertools.pairwise([*starts, len(lines)]):
+        end = next(
+            (at for at in range(start, following) if not any(mark in lines[at] for mark in DELIMITERS)), following
+        )
+        found.append(_of_lines(source, start, lines[start:end], is_whole=end < len(lines)))
+    return found
+
+
+def _of_lines(source: Source, before: int, lines: Sequence[str], *, is_whole: bool) -> Source:
+    data = ("\n" * before + "\n".join(lines) + "\n" * is_whole).encode()
+    return Source(source.name, lambda: io.BytesIO(data), size=len(data))
+
+
 def read_columns(source: Source, table: ToolTable) -> TextColumns:
     """Return the columns of a tool's table, and its units if it has a row of units.
 
@@ -397,6 +432,20 @@ def arguments(
     result = kernels_arguments(KeptRows(given, keep), dialect, is_chip_asked=CHIP in (own or {}))
     result["warnings"] = [*table.notes, *warnings, *result["warnings"]]
     return result
+
+
+def kernels_of(found: Mapping[str, Any], source: str) -> Kernels:
+    """Return kernels with these arguments.
+
+    Raises
+    ------
+    ProfileError
+        If a value is none that `Kernels` takes, such as a number of launches that is not whole.
+    """
+    try:
+        return Kernels(**found, source=source)
+    except ValueError as error:
+        raise ProfileError(source, str(error)) from None
 
 
 def _kept(given: TableColumns, table: ToolTable, names: str, source: str) -> tuple[npt.NDArray[np.intp], list[str]]:

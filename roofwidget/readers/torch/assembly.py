@@ -12,6 +12,7 @@ import numpy as np
 from roofwidget.chips import Chip
 from roofwidget.kernels.columns import MAIN_LEVEL, DictColumn, Floats
 from roofwidget.kernels.table import Kernels
+from roofwidget.readers.copies import ACROSS, WITHIN
 from roofwidget.readers.devices import chip_of_device
 from roofwidget.readers.torch.events import NONE, Collected, Integers, Mask
 from roofwidget.readers.torch.rows import Rows, WorkTable, dict_column, is_copy
@@ -109,12 +110,6 @@ def with_idle(calls: Kernels, spans: Spans) -> Kernels:
 _MAX_NAMED: Final = 5
 # Names of kernels that multiply fp32 operands in tf32: for fp32 operands, only tf32 uses the shape s1688.
 _TF32: Final = ("tf32", "s1688gemm")
-# A copy within a device reads and writes its memory. Other copies cross a link, which no memory roof bounds.
-_WITHIN: Final = re.compile(r"Device -> Device|\bD(?:to|2)D\b")
-_ACROSS: Final = {
-    "host": re.compile(r"\b(?:[HM](?:to|2)[ADH]|[AD](?:to|2)[HM])\b"),
-    "peer": re.compile(r"\bP(?:to|2)P\b"),
-}
 _COMMUNICATION: Final = ("nccl", "rccl")
 
 NO_SHAPES: Final = "no shapes in this profile, so FLOPs and bytes are unknown: profile with record_shapes=True"
@@ -152,9 +147,9 @@ class _RowAmounts:
         events = rows.device
         copies, alone = is_copy(collected)[events], rows.members == 1
         flops, moved = collected.device.flops.floats()[events], collected.device.bytes.floats()[events]
-        across = {level: copies & _has_name(collected, way)[events] for level, way in _ACROSS.items()}
+        across = {level: copies & _has_name(collected, way)[events] for level, way in ACROSS.items()}
         is_across = np.any(list(across.values()), axis=0)
-        moved *= np.where(copies & ~is_across & _has_name(collected, _WITHIN)[events], 2, 1)
+        moved *= np.where(copies & ~is_across & _has_name(collected, WITHIN)[events], 2, 1)
         event_flops, event_bytes = alone & ~copies & ~np.isnan(flops), alone & ~np.isnan(moved)
         counted = rows.carries & ~copies
         formula = np.where(copies, 0, np.where(counted, table.flops[rows.call], np.nan))

@@ -1,0 +1,1 @@
+"""Intel's profilers: Advisor, VTune and unitrace."""
