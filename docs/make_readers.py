@@ -35,6 +35,43 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
   spread, stragglers, and who waits in collectives. A device that is idle, and a kernel that only one rank has, make no
   straggler.
 - `kernels.groupby("name", "shape")` adds launches up, as sums over sums; `kernels.launches_of(row)` gives them back.
+- `roofwidget read FILE` in a shell, and *How the file was read* in the widget, say from which column and by which rule
+  each field came, and what is unknown.
+
+## What you have in hand
+
+| you have | do this |
+| --- | --- |
+| a table of your own with FLOPs, bytes and times (CSV, spreadsheet, data frame) | `rw.read("mine.csv")`; units in the header: `time (ms)`, `GFLOP`, `[MB]`, or in a row under it, or in each cell |
+| a table of arithmetic intensities and rates (`AI`, `GFLOP/s`) | `rw.read("mine.csv")`: each kernel has its place and its share of the roof; seconds stay unknown |
+| a table with other words in its header | `rw.read("mine.csv", columns={"name": "what", "time": ("t", "ms")})` |
+| a data frame of pandas, polars, Arrow or DuckDB | `rw.read(frame)`, or `rw.roofline("h100-sxm", frame)` |
+| a list in a notebook | `rw.roofline("h100-sxm", [("matmul", "4.3 GFLOP", "12 MB", "31 us")])` |
+| a workbook (`.xlsx`, `.ods`) | `rw.read("mine.xlsx")`, or `sheet="its name"` |
+| JSON of your own, with a list of objects somewhere in it | `rw.read("results.json")`; the hardware beside the list is its chip |
+| what `print(profiler.key_averages().table())` of PyTorch printed | save the text, also within a log: `rw.read("table.txt")` |
+| a trace of PyTorch's profiler | `rw.read("trace.json.gz")` |
+| a profile of Nsight Compute | `rw.read("profile.ncu-rep")`, or its CSV, or a table copied from its window |
+| a profile of Nsight Systems (`.nsys-rep`) | `nsys export --type sqlite profile.nsys-rep`, then `rw.read("profile.sqlite")` |
+| reports of `nsys stats` | `nsys stats --format csv --output . profile.nsys-rep`, then `rw.read("…_cuda_gpu_kern_sum.csv")` |
+| output of nvprof | `nvprof --csv --log-file out.csv …`, then `rw.read("out.csv")`; also with `--metrics` or `--print-gpu-trace` |
+| output of rocprof, rocprofv3 or rocprof-compute | `rw.read("results.stats.csv")`, or the folder, the database or the JSON |
+| a profile of Triton's Proton | `rw.read("proton.hatchet")` |
+| a JAX or TensorFlow profile | `rw.read("….xplane.pb")`; the `.trace.json.gz` beside it has only times |
+| an export of XProf | `rw.read("roofline_model.json")`, or its CSV |
+| Intel Advisor, VTune or unitrace | a report as CSV: `rw.read("report.csv")` |
+| AMD uProf | `AMDuProfPcm -o pcm.csv …`, then `rw.read("pcm.csv")` |
+| LIKWID | the output of `likwid-perfctr` or `likwid-bench`: `rw.read("out.txt")` |
+| HPC profiles of Caliper or Hatchet | the JSON: `rw.read("profile.json")` |
+| TensorRT | `trtexec --exportProfile=profile.json …`, then `rw.read("profile.json")` |
+| ONNX Runtime | `enable_profiling`, then `rw.read("onnxruntime_profile….json")` |
+| measured peaks of a machine (ERT, CARM Tool, mixbench, LIKWID) | `rw.read_ceilings("roofline.json")`; their kernels with `rw.read` |
+| Google Benchmark | `--benchmark_format=json`, then `rw.read("bench.json")` |
+| kernel times without FLOPs and bytes | `rw.read("times.csv", work={"flash*": {"flops": "4 GFLOP", "bytes": "10 MB"}})` |
+| many files, or the ranks of one program | `rw.read_many("runs/*.csv")`, `rw.ranks("traces/rank*.json")` |
+| a number that looks wrong | `roofwidget read FILE` |
+
+## Formats
 """
 
 

@@ -27,8 +27,8 @@ field came, what is unknown, the first rows, and the reader's warnings.
   roofwidget read trace.json --json              all rows, in base units
 """
 _MAX_RULE: Final = 160
-_HEADER: Final = ("row", "name", "FLOPs", "bytes", "FLOPs per byte", "time", "launches")
-_NUMBERS: Final = frozenset({0, 2, 3, 4, 5, 6})
+_HEADER: Final = ("row", "name", "FLOPs", "bytes", "FLOPs per byte", "rate", "time", "launches")
+_NUMBERS: Final = frozenset(range(2, len(_HEADER))) | {0}
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -70,16 +70,9 @@ def _lines(kernels: Kernels, most: int) -> Iterator[str]:
 
 def _rows(kernels: Kernels) -> Iterator[tuple[str, ...]]:
     operations = operations_of(kernels)
-    amounts: Any = zip(
-        kernels.names,
-        kernels.flops,
-        kernels.bytes,
-        kernels.arithmetic_intensity,
-        kernels.time,
-        kernels.count,
-        strict=True,
-    )
-    for row, (name, flops, moved, intensity, time, count) in enumerate(amounts):
+    columns: Any = (kernels.flops, kernels.bytes, kernels.arithmetic_intensity, kernels.achieved, kernels.time)
+    amounts = zip(kernels.names, *columns, kernels.count, strict=True)
+    for row, (name, flops, moved, intensity, rate, time, count) in enumerate(amounts):
         unit = operations.unit(row)
         yield (
             str(row),
@@ -87,6 +80,7 @@ def _rows(kernels: Kernels) -> Iterator[tuple[str, ...]]:
             format_quantity(flops, unit),
             format_quantity(moved, "B"),
             format_intensity(intensity, operation=unit),
+            format_quantity(rate, f"{unit}/s"),
             format_quantity(time, "s"),
             f"{int(np.round(count)):,}",
         )

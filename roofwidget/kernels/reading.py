@@ -68,11 +68,15 @@ def _fields(kernels: Kernels) -> Iterator[tuple[str, Any]]:
         for key, column in by_key.items():
             yield field if key == plain else f"{field}:{key}", ~np.isnan(column)
     yield "time", ~np.isnan(kernels.time)
+    if kernels.has_ratios:
+        yield "intensity", ~np.isnan(kernels.intensity)
+        yield "rate", ~np.isnan(kernels.rate)
     if kernels.has_self_time:
         yield "self_time", ~np.isnan(kernels.self_time)
     yield "count", np.full(len(kernels), "count" in kernels.read_as or bool((kernels.count != 1).any()))
     for field in ("precision", "category"):
         yield field, _has_text(kernels.codes(field))
+    yield "chip", np.full(len(kernels), kernels.chip is not None)
 
 
 def _has_text(column: DictColumn) -> Any:

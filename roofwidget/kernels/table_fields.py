@@ -717,7 +717,14 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
         "extra": extra,
         "warnings": [*warnings, *questions, *disagreements, *more_warnings, *unused],
         "chip": chip,
+        "read_as": _columns_of_texts(dialect) if given.states_own_fields else None,
     }
+
+
+def _columns_of_texts(dialect: Dialect) -> dict[str, str]:
+    """Return the column of each field that has no origin, for `Kernels.read_as`."""
+    fields = ("name", "count", "precision", "category", CHIP)
+    return {key: dialect.fields[key].origin for key in fields if key in dialect.fields}
 
 
 def _ratios_kept(amounts: _Amounts) -> dict[str, Floats]:

@@ -122,6 +122,7 @@ def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_noteboo
     expect(panel).to_have_count(0)
     button(drawn, "How the file was read format table").click()
     read_as = drawn.root.get_by_role("table").filter(has_text="rows").locator("tbody tr")
+    expect(read_as.filter(has_text="name")).to_have_text('nameall"name"')
     expect(read_as.filter(has_text="time")).to_have_text('timeall"time (us)" x 1e-06')
 
     # Rates as people type them; an empty box after a mistake is the data sheet's rate again.

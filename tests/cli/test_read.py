@@ -35,7 +35,16 @@ def test_each_field_says_how_many_rows_have_it_and_where_it_came_from(table: Pat
     assert fields["bytes"].split(maxsplit=1) == ["none", "not in the file"]
     assert fields["time"].split(maxsplit=3) == ["2", "of", "3", '"time [ms]" x 0.001']
     assert fields["extra"].split(maxsplit=2) == ["1", "column", "grid"]
-    assert re.split(r"  +", lines[-3].strip()) == ["0", "first", "2 GFLOP", "unknown", "unknown", "1 ms", "8"]
+    assert re.split(r"  +", lines[-3].strip()) == [
+        "0",
+        "first",
+        "2 GFLOP",
+        "unknown",
+        "unknown",
+        "2 TFLOP/s",
+        "1 ms",
+        "8",
+    ]
 
 
 def test_as_many_rows_as_asked_are_printed_and_the_rest_is_counted(table: Path, capsys: Capture) -> None:
