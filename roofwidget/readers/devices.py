@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip, chips_named
@@ -99,7 +99,7 @@ def without_number(device: str) -> str:
     return _NUMBER.sub("", device).strip()
 
 
-def named_apart(names: Sequence[str], devices: Sequence[Any]) -> list[str]:
+def named_apart(names: Sequence[str], devices: Collection[Any]) -> list[str]:
     """Return names of kernels, with the device in brackets where a name is on several devices.
 
     Examples

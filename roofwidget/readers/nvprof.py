@@ -28,7 +28,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import MAIN_LEVEL, Floats
+from roofwidget.kernels.columns import MAIN_LEVEL, DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies, refusals
 from roofwidget.readers.amounts import product
@@ -144,7 +144,7 @@ def _kernels(source: Source, table: ToolTable) -> Kernels:
     found["names"] = names
     found = copies.with_copies(found, np.array([told[name] for name in names], dtype=np.bool_))
     devices = found["extra"].get("Device")
-    if isinstance(devices, list):
+    if isinstance(devices, DictColumn):
         found["chip"], warnings = one_chip_of(without_number(device) for device in devices if device)
         found["warnings"] = [*found["warnings"], *warnings]
         found["names"] = named_apart(names, devices)

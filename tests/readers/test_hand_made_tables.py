@@ -40,7 +40,7 @@ AMOUNTS = [
     ("kernel,FLOP/B,MFLOP/s,MBps,sec", "a,0.5,100,200,2", 2e8, 4e8, 2.0),
     ("kernel,avg time (us),calls,flops per call (MFLOP)", "a,10,5,2", 1e7, NAN, 5e-5),
     ("name,calls,time per call (us),Data Volume [GBytes]", "a,4,25,0.5", NAN, 5e8, 1e-4),
-    ("Name,Calls,TotalDurationNs,AverageNs,Percentage", "k,10,1512480,151248,100.0", NAN, NAN, 1.51248e-3),
+    ("Kernel,Calls,TotalDurationNs,AverageNs,Percentage", "k,10,1512480,151248,100.0", NAN, NAN, 1.51248e-3),
     ("name,start (ns),end (ns),Duration [ns]", "a,100,300,200", NAN, NAN, 2e-7),
     ("kernel,time (us),flops", 'a,"1,150.50","16,777,216"', 16777216, NAN, 1.1505e-3),
     ("kernel,min (ms),max (ms),time (ms),StdDev (ms),% of peak", "a,1,3,2,0.5,45", NAN, NAN, 2e-3),
@@ -215,7 +215,7 @@ def test_a_column_that_may_be_a_count_or_a_rate_has_an_answer_for_each_case() ->
 @pytest.mark.parametrize(
     ("header", "row", "expected"),
     [
-        ("Function,CPU Time,Module", "f,1.5,a.out", [{"time": ("CPU Time", "…")}]),
+        ("Routine,CPU Time,Module", "f,1.5,a.out", [{"time": ("CPU Time", "…")}]),
         (
             "ID,what,Bandwidth,Runtime",
             "1,x,100,2",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
-from roofwidget.readers.torch import averages as printed
+from roofwidget.readers.torch import printed
 from roofwidget.readers.torch.formulas import OpCall, work_of
 from roofwidget.readers.torch.rows import Nest
 

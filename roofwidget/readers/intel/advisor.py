@@ -34,7 +34,10 @@ EXPECTED: Final = "the survey of Intel Advisor as CSV"
 _CARM: Final = "cache-aware roofline: all bytes that the core requests (level L1)"
 _TABLE: Final = ToolTable(
     "Intel Advisor",
-    [{"Function Call Sites and Loops"}, {"loop_name", "self_time"}],
+    [
+        *({"Function Call Sites and Loops", time} for time in ("Self Time", "Self Elapsed Time", "Elapsed Time")),
+        {"loop_name", "self_time"},
+    ],
     {
         "name": [ToolColumn("Function Call Sites and Loops"), ToolColumn("Loop Name")],
         "category": [ToolColumn("Type")],

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import MAIN_LEVEL, Floats
+from roofwidget.kernels.columns import MAIN_LEVEL, DictColumn, Floats
 from roofwidget.kernels.concat import joined
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
@@ -368,7 +368,7 @@ def _kernels_of(report: Report, source: Source, sizes: dict[str, float] | None) 
         found["origin"] |= {"bytes:main": '"Total" of cuda_gpu_mem_size_sum'}
     found = copies.with_copies(found, is_copy)
     devices = found["extra"].get("Device")
-    if isinstance(devices, list):
+    if isinstance(devices, DictColumn):
         found["chip"], warnings = one_chip_of(without_number(device) for device in devices if device)
         found["warnings"] += warnings
         found["names"] = named_apart(names, devices)
