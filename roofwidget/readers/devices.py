@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip, chips_named
@@ -99,7 +99,7 @@ def without_number(device: str) -> str:
     return _NUMBER.sub("", device).strip()
 
 
-def named_apart(names: Sequence[str], devices: Collection[Any]) -> list[str]:
+def named_apart(names: Iterable[str], devices: Iterable[Any]) -> list[str]:
     """Return names of kernels, with the device in brackets where a name is on several devices.
 
     Examples
@@ -107,8 +107,9 @@ def named_apart(names: Sequence[str], devices: Collection[Any]) -> list[str]:
     >>> named_apart(["a", "a", "b"], ["A100 (0)", "A100 (1)", "A100 (1)"])
     ['a (device 0)', 'a (device 1)', 'b']
     """
+    names, devices = list(names), list(devices)
     if len(set(devices)) <= 1:
-        return list(names)
+        return names
     pairs = Counter(name for name, _ in set(zip(names, devices, strict=True)))
     shown = {device: _shown_device(device) for device in set(devices)}
     return [name + shown[device] if pairs[name] > 1 else name for name, device in zip(names, devices, strict=True)]
