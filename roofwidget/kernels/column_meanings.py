@@ -288,7 +288,8 @@ def unit_of(text: str) -> Unit | None:
     >>> unit_of("GFLOPS"), unit_of("Gb/s"), unit_of("min")
     (Unit(field='flops', text='GFLOP', other='GFLOP/s'), Unit(field='bandwidth', text='', other=''), None)
     """
-    text = re.sub(r"\s*(?:/|\bper\b)\s*", "/", text.strip().replace("\u00b5", "u").replace("\u03bc", "u"))
+    text = _one_line(text).replace("\u00b5", "u").replace("\u03bc", "u")
+    text = re.sub(r" ?(?:/|\bper\b) ?", "/", text)
     if (time := _TIME_UNITS.get(text.casefold())) is not None:
         return Unit("time", time)
     if _INTENSITY.fullmatch(text):
@@ -309,6 +310,11 @@ def unit_of(text: str) -> Unit | None:
     return None
 
 
+def _one_line(text: str) -> str:
+    """Return a text in which each run of white space is one space. On long runs, patterns would be slow."""
+    return " ".join(text.split())
+
+
 def _byte_prefix(text: str) -> str:
     first = text[:1].upper()
     return ("k" if first == "K" and len(text) == 1 else first) + text[1:].casefold()
@@ -327,7 +333,7 @@ def is_unit(text: str) -> bool:
 
 
 _NUMBER_AND_UNIT: Final = re.compile(
-    r"(?P<number>[-+]?[\d.,'\u2019\u00a0\u202f]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\d\s.,].*)"
+    r"(?=(?P<number>[-+]?[\d.,'\u2019\u00a0\u202f]+(?:[eE][-+]?\d+)?))(?P=number)\s*(?P<unit>[^\d\s.,].*)"
 )
 _EMPTY: Final = frozenset({"", "-", "--", "n/a", "na", "nan", "none", "null"})
 Numbers: TypeAlias = Callable[[Sequence[str]], tuple[Floats, int | None]]
@@ -579,7 +585,7 @@ _VAGUE: Final = frozenset({"work", "speed", "throughput", "leistung", "compute",
 
 def _parts(column: str, row_unit: str) -> tuple[list[str], Unit | None, bool]:
     """Return the words of a header in lower case, its unit if we know it, and whether a unit is stated at all."""
-    text = re.sub(r"\s*/\s*", "/", column.strip().lstrip("#").strip())
+    text = re.sub(" ?/ ?", "/", _one_line(column.strip().lstrip("#")))
     is_word = text != "FLOPS" and text.casefold() in _NOUNS_LIKE_UNITS
     if not is_word and (whole := unit_of(text.strip("[]()").replace("_", " "))) is not None:
         return [], whole, True
@@ -593,25 +599,28 @@ def _parts(column: str, row_unit: str) -> tuple[list[str], Unit | None, bool]:
                 return _words(f"{rest} per call" if for_launch else rest), unit, True
             if not _DESCRIBING_IN_BRACKETS.issuperset(_words(stated)):
                 return _words(rest), None, True
+    end = text[-_LONGEST_END:]
     for pattern in _UNIT_AT_END:
-        found = pattern.fullmatch(text)
+        found = pattern.fullmatch(end)
         # "DRAM bytes" has a noun at its end, "Work in FLOP" a unit.
         if found and (found["mark"] or found["unit"].casefold() not in _NOUNS_LIKE_UNITS):
             unit = unit_of(found["unit"].replace("_", " "))
             if unit is not None:
-                return _words(found["stem"]), unit, True
+                return _words(text[: -len(end)] + found["stem"]), unit, True
     if row_unit.strip("[]() -"):
         return _words(text), unit_of(row_unit.strip().strip("[]()")), True
     return _words(text), None, False
 
 
 _NOUNS_LIKE_UNITS: Final = frozenset({"flop", "flops", "byte", "bytes"})
-_FOR_LAUNCH: Final = re.compile(rf"([^/]+?)\s*/\s*{_LAUNCH}")
+_FOR_LAUNCH: Final = re.compile(rf"([^/]+)/{_LAUNCH}")
 _DESCRIBING_IN_BRACKETS: Final = _DESCRIBING | _AVERAGE | _LEVELS | {"fp64", "fp32", "fp16", "double", "single"}
-# "Runtime in ms", "Time/ms", "GFLOP per s", "duration_ns", "TotalDurationNs".
+# "Runtime in ms", "Time/ms", "GFLOP per s", "duration_ns", "TotalDurationNs". Only the end of a header is searched: the
+# patterns try each place for the end of the stem.
+_LONGEST_END: Final = 60
 _UNIT_AT_END: Final = (
-    re.compile(r"(?P<stem>.+?)\s*,?\s+(?P<mark>in)\s+(?P<unit>\S.*)", re.IGNORECASE),
-    re.compile(r"(?P<stem>.*?)(?P<mark>)[\s_.,:;-]+(?P<unit>[^\s_]+[\s_]per[\s_][^\s_]+|[^\s_.,:;-]+)", re.IGNORECASE),
+    re.compile(r"(?P<stem>.+) (?P<mark>in) (?P<unit>.+)", re.IGNORECASE),
+    re.compile(r"(?P<stem>.*?)(?P<mark>)[ _.,:;-]+(?P<unit>[^ _]+[ _]per[ _][^ _]+|[^ _.,:;-]+)", re.IGNORECASE),
     re.compile(r"(?P<stem>.*?[^\W_])(?P<mark>/)(?P<unit>[^/\s]+(?:/[^/\s]+)?)"),
     re.compile(r"(?P<stem>.*[a-z])(?P<mark>)(?P<unit>Ns|Us|Ms|Sec|Seconds)"),
 )

@@ -16,7 +16,7 @@ _ENDINGS: Final = re.compile(r"(?:[ _](?:VF|OAM)|_[A-Z]\d)$")
 # Software sees each of the two dies (GCDs) of these cards as a device with its own counters and kernels.
 _TWO_DEVICES: Final = re.compile(r"(?:amd )?(?:instinct )?(mi250x?)", re.IGNORECASE)
 # Tools write "Tesla V100-SXM2-16GB (0)".
-_NUMBER: Final = re.compile(r"\s*\((\d+)\)\s*$")
+_NUMBER: Final = re.compile(r"\((\d+)\)\s*$")
 _UNITS_TOLERANCE: Final = 0.1
 # For each compute capability of NVIDIA, a chip of the catalogue that messages name as an example.
 _BY_CAPABILITY: Final[Mapping[float, str]] = {

@@ -53,11 +53,12 @@ _LAYERS: Final = re.compile(r'\ufeff?\s*\{\s*"(?:Layers|Bindings)"\s*:')
 _PROFILE: Final = re.compile(r"=== Profile \(([0-9]{1,15}) iterations ?\) ===")
 # TensorRT 8.4 and older print the layer first and "Time (ms)"; later versions print it last and "Time(ms)".
 _HEADER: Final = re.compile(
-    r"(?P<log>.*?)\s*(?P<first>Layer\s+)?Time ?\(ms\)\s+Avg\. ?(?:Time ?)?\(ms\)"
-    r"(?P<median>\s+Median ?(?:Time ?)?\(ms\))?\s+Time ?\(?%\)?(?(first)|\s+Layer)\s*"
+    r"(?P<first>Layer\s+)?Time ?\(ms\)\s+Avg\. ?(?:Time ?)?\(ms\)"
+    r"(?P<median>\s+Median ?(?:Time ?)?\(ms\))?\s+Time ?\(?%\)?(?(first)|\s+Layer)\s*\Z"
 )
 _LOG: Final = re.compile(r"^(?:\[[0-9/:. -]+\] ?)?(?:\[[A-Z]\] ?)?")
-_NUMBER: Final = r"[0-9]{1,20}(?:\.[0-9]+)?"
+_NUMBER: Final = re.compile(r"[0-9]{1,20}(?:\.[0-9]+)?")
+_NO_SHARE: Final = frozenset({"nan", "-nan"})
 _TOTAL: Final = "Total"
 
 # -- the file of layers --------------------------------------------------------------------------------------------
@@ -143,28 +144,37 @@ def _printed(source: Source) -> tuple[list[str], Floats, float]:
     lines = source.text(_MAX_TEXT_BYTES).splitlines()
     found = next(((at, match) for at, match in enumerate(map(_PROFILE.search, lines)) if match), None)
     begin, iterations = (len(lines), 0.0) if found is None else (found[0], float(found[1][1]))
-    forms = ((at, _HEADER.fullmatch(lines[at])) for at in range(begin, len(lines)))
+    forms = ((at, _HEADER.search(lines[at])) for at in range(begin, len(lines)))
     header = next(((at, form) for at, form in forms if form), None)
     if header is None or not iterations:
         raise ProfileError(source.name, "expected a profile of trtexec with a header 'Time(ms) … Layer'")
     at, form = header
-    numbers = rf"(?P<total>{_NUMBER})(?:\s+(?:{_NUMBER}|-?nan)){{{3 if form['median'] else 2}}}"
-    row = re.compile(rf"\s*(?P<name>.+?)\s+{numbers}\s*" if form["first"] else rf"\s*{numbers}\s+(?P<name>.+?)\s*")
     names, times = [], []
     for number, line in enumerate(lines[at + 1 :], at + 2):
-        cells = row.fullmatch(_LOG.sub("", line, count=1))
-        if cells is None:
+        row = _row(line, columns=4 if form["median"] else 3, name_is_first=bool(form["first"]))
+        if row is None:
             reason = f"expected a layer with its times, or the row of totals, got {line!r:.60}"
             raise ProfileError(source.name, reason, place=f"line {number}")
-        if cells["name"] == _TOTAL:
+        if row[0] == _TOTAL:
             break
-        names.append(cells["name"])
-        times.append(float(cells["total"]))
+        names.append(row[0])
+        times.append(row[1])
     else:
         raise ProfileError(source.name, "the profile has no row of totals at its end: the file is incomplete")
     if not names:
         raise ProfileError(source.name, f"the profile has no layers: profile again with '{_EXPORT}'")
     return names, np.array(times) / _MILLI, iterations
+
+
+def _row(line: str, *, columns: int, name_is_first: bool) -> tuple[str, float] | None:
+    """Return the layer of a line and the milliseconds of all its runs; None for a line of another form."""
+    text = _LOG.sub("", line, count=1).strip()
+    cells = text.rsplit(maxsplit=columns) if name_is_first else text.split(maxsplit=columns)
+    if len(cells) != columns + 1:
+        return None
+    name = cells.pop(0 if name_is_first else -1)
+    is_row = _NUMBER.fullmatch(cells[0]) and all(_NUMBER.fullmatch(cell) or cell in _NO_SHARE for cell in cells[1:])
+    return (name, float(cells[0])) if is_row else None
 
 
 # -- the layers ----------------------------------------------------------------------------------------------------

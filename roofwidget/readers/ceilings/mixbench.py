@@ -40,7 +40,7 @@ _HEADER: Final = re.compile(
 )
 _FIRST: Final = ("Compute iters", "compute/memory")
 _ABOVE: Final = ("Experiment ID", "Operations ratio")
-_DEVICE: Final = re.compile(r"^(?:Device|CPU(?: name)?): +(\S.*?)(?:/[^ \n].*)?\s*$", re.MULTILINE)
+_DEVICE: Final = re.compile(r"^(?:Device|CPU(?: name)?): +(\S(?:[^/\n]|/(?![^ \n]))*)", re.MULTILINE)
 _STATED: Final = re.compile(r"^Memory bandwidth: +([0-9]{1,9}(?:\.[0-9]+)?) GB/sec", re.MULTILINE)
 _BLOCK: Final = (("ex.time", "Time"), ("GFLOPS", "GIOPS"), ("GB/sec",))
 _INTENSITIES: Final = ("Flops/byte", "Iops/byte")

@@ -79,7 +79,6 @@ _HEADERS: Final = {
 _DEVICE: Final = "Device Name"
 # Only these columns decide the notation of numbers. Other columns contain versions, addresses and names.
 _NUMBERS: Final = frozenset({_VALUE, _AVERAGE, _MINIMUM, _MAXIMUM, _INVOCATIONS})
-_BRACKETED: Final = re.compile(r"(.+?) \[(.*)\]")
 _PRINTED: Final = re.compile(r"^ +Section: .+\n(?:[^,\n]*\n)?? +-{3,} -{3,}", re.MULTILINE)
 # Cells of the window's page Details: metrics of one launch without its kernel.
 _COPIED: Final = re.compile(
@@ -88,7 +87,7 @@ _COPIED: Final = re.compile(
 )
 _MESSAGE: Final = re.compile(r"^==(?:ERROR|WARNING)== *(.+)$", re.MULTILINE)
 _PROFILING: Final = re.compile(r"^==PROF== Profiling ", re.MULTILINE)
-_REPORT: Final = re.compile(r"^==PROF== Report: *(\S.*?)\s*$", re.MULTILINE)
+_REPORT: Final = re.compile(r"^==PROF== Report: *(\S.*)$", re.MULTILINE)
 _ANY_LINE: Final = re.compile(r"^==(?:PROF|ERROR|WARNING)==", re.MULTILINE)
 _MAY_GROUP: Final = re.compile(r"\d{1,3}\.\d{3}")
 _FAILED: Final = "(!)"
@@ -128,8 +127,9 @@ def _metric_of_header(header: str, unit: str = "") -> tuple[str | None, str]:
     >>> _metric_of_header("gpu__time_duration.sum [us]"), _metric_of_header("Duration [ms]")
     (('gpu__time_duration.sum', 'us'), ('gpu__time_duration.sum', 'ms'))
     """
-    bracketed = _BRACKETED.fullmatch(header)
-    name, unit = bracketed.groups() if bracketed else (header, unit)
+    before, bracket, after = header.partition(" [")
+    bracketed = bool(before and bracket) and after.endswith("]")
+    name, unit = (before, after[:-1]) if bracketed else (header, unit)
     # Without a unit, a label may be a column of another tool.
     return (_canonical(name, unit) if bracketed or "__" in name else None), unit
 
@@ -190,7 +190,8 @@ def _nothing(source: Source) -> ProfileError:
     text = source.first
     report = _REPORT.search(text)
     if report is not None:
-        reason = f"this is the log of ncu, and the profile is in the report {report[1][:_MAX_MESSAGE_CHARS]!r}: read it"
+        path = report[1].rstrip()[:_MAX_MESSAGE_CHARS]
+        reason = f"this is the log of ncu, and the profile is in the report {path!r}: read it"
         return ProfileError(source.name, reason)
     message = _MESSAGE.search(text)
     words = f"; ncu said: {message[1].strip()[:_MAX_MESSAGE_CHARS]}" if message else ""

@@ -55,7 +55,8 @@ _OF_HOST: Final = re.compile(
 )
 _OF_KERNELS: Final = re.compile(r".*kernel_stats\.csv(?:\.gz)?")
 _COPY: Final = re.compile(
-    r"(?:MEMORY_COPY_)?(?:HOST|DEVICE)_TO_(?:HOST|DEVICE)|(?:Memory)?Copy\w+To\w+|(?:Host|Device) to (?:Host|Device)"
+    r"(?:MEMORY_COPY_)?(?:HOST|DEVICE)_TO_(?:HOST|DEVICE)|(?:Memory)?Copy(?=\w+\Z)\w+?To\w+"
+    r"|(?:Host|Device) to (?:Host|Device)"
 )
 
 

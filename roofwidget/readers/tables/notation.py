@@ -19,7 +19,9 @@ _MISSING: Final = frozenset({"", "n/a", "na", "nan", "<na>", "no data", "none", 
 # Characters that start a formula in a spreadsheet, including their full-width forms.
 _GUARD: Final = re.compile(r"'(?='*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _GROUPING: Final = "'\u2019 \u00a0\u202f\u2009"
-_NUMBER: Final = re.compile(rf"[-+]?(?=[.,]?\d)(\d[\d{_GROUPING}]*)?([\d{_GROUPING}.,]*)(e[-+]?\d+)?", re.IGNORECASE)
+_NUMBER: Final = re.compile(
+    rf"[-+]?(?=[.,]?\d)(\d[\d{_GROUPING}]*)?([.,][\d{_GROUPING}.,]*)?(e[-+]?\d+)?", re.IGNORECASE
+)
 _PLAIN_CHARACTERS: Final = b"0123456789eE+-."
 _DIGITS_AND_MARKS: Final = re.compile(r"(?:(?:[.,]?\d[\d.,]*)?\n)*")
 _EXPONENT: Final = re.compile(r"[eE]")
@@ -215,7 +217,7 @@ _GROUPED: Final = {
     ".": re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?"),
     ",": re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?"),
 }
-_PLAIN: Final = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
+_PLAIN: Final = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
 _SPACED: Final = re.compile(rf"[-+]?\d{{1,3}}([{_GROUPING}]\d{{3}})+([.,]\d*)?")
 
 

@@ -88,7 +88,7 @@ class PrintedTable:
 
 
 _MAX_TEXT_BYTES: Final = 64 * 2**20
-_DASHES: Final = re.compile(r"(?P<prefix>.*?)-{4,}(?:\s{2,}-{4,}){4,}\s*")
+_DASHES: Final = re.compile(r" *(?:-{1,3} +)*(?P<dashes>-{4,}(?: {2,}-{4,}){4,})")
 _GAP: Final = re.compile(r"\s{2,}|\t")
 # PyTorch 1.6 and older print "Number of Calls", "Self CPU total", and names of operations without "aten::".
 _CALLS: Final = ("# of Calls", "Number of Calls")
@@ -130,8 +130,15 @@ def is_printed_table(text: str) -> bool:
 def _headers(lines: Sequence[str]) -> Iterator[int]:
     """Yield the line numbers, from 0, of the headers: each has a line of dashes under it."""
     for at, line in enumerate(lines[:-1]):
-        if "Self CPU" in line and any(word in line for word in _CALLS) and _DASHES.fullmatch(lines[at + 1]):
+        if "Self CPU" in line and any(word in line for word in _CALLS) and _dashes(lines[at + 1]) is not None:
             yield at
+
+
+def _dashes(line: str) -> int | None:
+    """Return where the dashes of a line begin, after what a logger writes before them; None for another line."""
+    line = line.rstrip()
+    found = _DASHES.fullmatch(line, len(line.rstrip("- ")))
+    return found.start("dashes") if found else None
 
 
 def printed_table(source: Source, table: int) -> PrintedTable:
@@ -149,15 +156,16 @@ def printed_table(source: Source, table: int) -> PrintedTable:
     if not 0 < table <= len(found):
         raise ProfileError(source.name, f"there is no table {table}; the tables are 1 to {len(found)}")
     header = found[table - 1]
-    rule = _DASHES.fullmatch(lines[header + 1])
     # A logger may begin each line with the time, the level or the rank.
-    prefix = len(rule["prefix"]) if rule and lines[header][: len(rule["prefix"])].strip() else 0
+    prefix = _dashes(lines[header + 1]) or 0
+    if not lines[header][:prefix].strip():
+        prefix = 0
     names = _GAP.split(lines[header][prefix:].strip())
     columns = _Columns.of(names, source)
     rows = []
     for at in range(header + 2, len(lines)):
         line = lines[at][prefix:].strip()
-        if _DASHES.fullmatch(line) or _SELF_TOTAL.match(line):
+        if _dashes(line) is not None or _SELF_TOTAL.match(line):
             break
         cells = _cells(line, names, source.name, at + 1) if line else None
         if cells is not None:
