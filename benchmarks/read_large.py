@@ -69,7 +69,9 @@ def _reader(how: str, is_parquet: bool) -> Callable[[str], Any]:  # noqa: FBT001
         return library.read_parquet if is_parquet else library.read_csv  # type: ignore[no-any-return]  # by name
     sys.path.insert(0, str(ROOT))
     if how == "alone":
-        sys.modules.update(pyarrow=None, polars=None)  # type: ignore[arg-type]  # None stops an import
+        modules: dict[str, Any] = sys.modules
+        # None stops an import.
+        modules.update(pyarrow=None, polars=None)
     import roofwidget as rw  # noqa: PLC0415 - only this reader pays for the import
 
     rw.read(b"name,flops,bytes\na,1,2\n")
