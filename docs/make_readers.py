@@ -1,5 +1,8 @@
 """Write `readers.md` from the readers themselves: `python docs/make_readers.py`."""
 
+# A row of a table is one line.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import inspect
