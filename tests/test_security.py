@@ -25,6 +25,9 @@ CONNECT: Final = {
     "urllib3",
 }
 RUN: Final = {"dill", "marshal", "pickle", "shelve", "xml", "yaml"}
+# The parser of XML that opens nothing by itself. Its reader refuses a DOCTYPE, and so all entities:
+# tests/readers/test_workbooks.py::test_a_workbook_with_entities_is_refused.
+ALLOWED: Final = {("roofwidget/readers/input/workbooks.py", "xml.parsers.expat")}
 
 
 def test_every_promise_names_tests_that_exist() -> None:
@@ -51,13 +54,14 @@ def test_the_package_imports_nothing_that_connects_or_runs_what_a_file_says() ->
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
-                names = [f"{node.module}", *(f"{node.module}.{alias.name}" for alias in node.names)]
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
             else:
                 continue
             for name in names:
-                parents = {name, name.partition(".")[0]}
-                if parents & (CONNECT | RUN):
-                    found.append(f"{file.relative_to(ROOT).as_posix()}:{node.lineno}: {name}")
+                parents = {name, name.partition(".")[0], name.rpartition(".")[0]}
+                path = file.relative_to(ROOT).as_posix()
+                if parents & (CONNECT | RUN) and (path, name) not in ALLOWED:
+                    found.append(f"{path}:{node.lineno}: {name}")
     assert found == []
 
 
