@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip, chips_named
+from roofwidget.kernels.columns import DictColumn
 from roofwidget.support.did_you_mean import listed
 
 # Suffixes of a model's name. VF: the whole GPU as a virtual function, for a virtual machine. OAM: the module's form. A
@@ -113,6 +114,23 @@ def named_apart(names: Iterable[str], devices: Iterable[Any]) -> list[str]:
     pairs = Counter(name for name, _ in set(zip(names, devices, strict=True)))
     shown = {device: _shown_device(device) for device in set(devices)}
     return [name + shown[device] if pairs[name] > 1 else name for name, device in zip(names, devices, strict=True)]
+
+
+def by_device(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments of `Kernels` with the chip and the names that their texts in the column ``Device`` give.
+
+    Examples
+    --------
+    >>> by_device({"extra": {}, "warnings": ["none"]}, ["a"])
+    {'extra': {}, 'warnings': ['none'], 'names': ['a']}
+    """
+    devices = found["extra"].get("Device")
+    if not isinstance(devices, DictColumn):
+        return {**found, "names": list(names)}
+    texts = devices.texts().tolist()
+    model, warnings = one_chip_of(without_number(device) for device in dict.fromkeys(texts) if device)
+    warnings = [*found["warnings"], *warnings]
+    return {**found, "chip": model, "warnings": warnings, "names": named_apart(names, texts)}
 
 
 def _shown_device(device: Any) -> str:

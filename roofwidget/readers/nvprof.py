@@ -32,7 +32,7 @@ from roofwidget.kernels.columns import MAIN_LEVEL, DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies, refusals
 from roofwidget.readers.amounts import product
-from roofwidget.readers.devices import named_apart, one_chip_of, without_number
+from roofwidget.readers.devices import by_device, named_apart, one_chip_of, without_number
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.folders import members_of
 from roofwidget.readers.input import databases
@@ -143,12 +143,7 @@ def _kernels(source: Source, table: ToolTable) -> Kernels:
     told = {name: _COPIES.fullmatch(name) is not None for name in dict.fromkeys(names)}
     found["names"] = names
     found = copies.with_copies(found, np.array([told[name] for name in names], dtype=np.bool_))
-    devices = found["extra"].get("Device")
-    if isinstance(devices, DictColumn):
-        found["chip"], warnings = one_chip_of(without_number(device) for device in devices if device)
-        found["warnings"] = [*found["warnings"], *warnings]
-        found["names"] = named_apart(names, devices)
-    return tool_table.kernels_of(found, source.name)
+    return tool_table.kernels_of(by_device(found, names), source.name)
 
 
 # -- the printed summary -------------------------------------------------------------------------------------------

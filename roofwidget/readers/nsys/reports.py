@@ -15,7 +15,7 @@ from roofwidget.kernels.columns import MAIN_LEVEL, DictColumn, Floats
 from roofwidget.kernels.concat import joined
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
-from roofwidget.readers.devices import named_apart, one_chip_of, without_number
+from roofwidget.readers.devices import by_device
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import tool_table
@@ -367,9 +367,4 @@ def _kernels_of(report: Report, source: Source, sizes: dict[str, float] | None) 
         found["bytes"] = {MAIN_LEVEL: np.where(is_copy, moved, np.nan)}
         found["origin"] |= {"bytes:main": '"Total" of cuda_gpu_mem_size_sum'}
     found = copies.with_copies(found, is_copy)
-    devices = found["extra"].get("Device")
-    if isinstance(devices, DictColumn):
-        found["chip"], warnings = one_chip_of(without_number(device) for device in devices if device)
-        found["warnings"] += warnings
-        found["names"] = named_apart(names, devices)
-    return tool_table.kernels_of(found, source.name)
+    return tool_table.kernels_of(by_device(found, names), source.name)
