@@ -8,6 +8,7 @@ only describe, such as "total" or "kernel", are left out. What remains is looked
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -376,6 +377,31 @@ def take_units(columns: dict[str, Any], names: Iterable[str], numbers: Numbers) 
     return found
 
 
+UNCLEAR: Final = "several units"
+"""The unit of a column whose cells have units that are not known or not of one quantity."""
+
+
+def units_beside(names: Sequence[str]) -> dict[str, str]:
+    """Return the columns whose next column has the unit of each cell, and that column.
+
+    Examples
+    --------
+    >>> units_beside(["kernel", "time", "time_unit", "work", "Unit", "name"])
+    {'time': 'time_unit', 'work': 'Unit'}
+    """
+    return {
+        name: following
+        for name, following in itertools.pairwise(names)
+        if " ".join(_words(following))
+        in {f"{' '.join(_words(name))} {unit}".strip() for unit in ("unit", "units")} | {"unit", "units"}
+    }
+
+
+def with_units(cells: Iterable[Any], beside: Iterable[Any]) -> list[str]:
+    """Return the cells of a column with the units that stand in another column."""
+    return [f"{cell} {unit}" if str(cell).strip() else "" for cell, unit in zip(cells, beside, strict=True)]
+
+
 def may_have_units(column: str) -> bool:
     """Return whether the cells of a column may have units, judged by its header.
 
@@ -462,7 +488,7 @@ class Meaning:
 
 
 @functools.lru_cache(_MAX_CACHED_NAMES)
-def meaning(column: str, unit: str = "") -> Meaning | None:
+def meaning(column: str, unit: str = "", *, in_cells: bool = False) -> Meaning | None:
     """Return what a column means; None for a column that is no field.
 
     Parameters
@@ -470,7 +496,9 @@ def meaning(column: str, unit: str = "") -> Meaning | None:
     column
         The header.
     unit
-        The unit that a row of units, or the cells themselves, give. A unit in the header has priority.
+        The unit that a row of units, or the cells themselves, give. A unit in the header has priority over a row.
+    in_cells
+        Whether the cells had the unit, which has priority over the header.
 
     Examples
     --------
@@ -485,6 +513,8 @@ def meaning(column: str, unit: str = "") -> Meaning | None:
     if colon and head in FIELDS:
         return Meaning(column, column, (BASE_UNITS[head],)) if head in {"flops", "bytes"} and key else None
     words, found, is_stated = _parts(column, unit)
+    if in_cells:
+        found = unit_of(unit)
     phrase = " ".join(words)
     if not is_stated:
         field = (

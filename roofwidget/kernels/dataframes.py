@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget.kernels import arrow, columns
-from roofwidget.kernels.column_meanings import FIELDS, RATIOS, question, take_units
+from roofwidget.kernels.column_meanings import (
+    FIELDS,
+    RATIOS,
+    UNCLEAR,
+    may_have_units,
+    question,
+    take_units,
+    units_beside,
+    with_units,
+)
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats
 from roofwidget.kernels.table_fields import found_in, kernels_arguments
 
@@ -46,8 +55,17 @@ class GivenColumns:
         self._given = dict(given)
         self.names: Sequence[str] = list(given)
         self.how = how
-        self.units = take_units(self._given, self.names, _as_floats)
-        self.in_cells = frozenset(self.units)
+        beside = {name: unit for name, unit in units_beside(self.names).items() if may_have_units(name)}
+        for name, unit in beside.items():
+            self._given[name] = with_units(self._texts(name), self._texts(unit))
+        taken = take_units(self._given, self.names, _as_floats)
+        self.in_cells = frozenset(taken)
+        self.units = dict.fromkeys(beside, UNCLEAR) | taken
+
+    def _texts(self, column: str) -> list[str]:
+        values: Any = self._given[column]
+        cells = values.texts() if isinstance(values, DictColumn) else values
+        return ["" if cell is None or cell != cell else str(cell) for cell in cells]  # noqa: PLR0124 - NaN
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:
         values: Any = self._given[column]
@@ -187,7 +205,7 @@ def from_frame(frame: Any) -> dict[str, Any]:
     of_tool = tool_arguments(given, "the data frame")
     if of_tool is not None:
         return of_tool
-    dialect = found_in(given.names, given.units)
+    dialect = found_in(given.names, given.units, given.in_cells)
     understood = {field.column for field in dialect.fields.values()}
     understood |= {one.column for one in (*dialect.asked, *dialect.twins)}
     for name in given.names:

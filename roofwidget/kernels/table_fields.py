@@ -114,7 +114,9 @@ class Dialect:
         return has_point or ("name" in self.fields and bool(self.stems & {"flops", "bytes", "time", "self_time"}))
 
 
-def found_in(names: Sequence[str], row_units: Mapping[str, str] | None = None) -> Dialect:
+def found_in(
+    names: Sequence[str], row_units: Mapping[str, str] | None = None, in_cells: Collection[str] = ()
+) -> Dialect:
     """Return the fields of a table whose columns have plain words and units.
 
     If several columns mean one field, the column with our own name for the field is used. If no column has this name, a
@@ -126,13 +128,16 @@ def found_in(names: Sequence[str], row_units: Mapping[str, str] | None = None) -
         The columns.
     row_units
         Units by column that a row of units or the cells give.
+    in_cells
+        The columns whose cells had units, which have priority over the units of headers.
 
     Examples
     --------
     >>> found_in(["Kernel Name", "Duration (us)", "DRAM Bytes"]).fields["time"]
     Field(column='Duration (us)', scale=1e-06, per='', rule='')
     """
-    meanings = [one for name in names if (one := meaning(name, (row_units or {}).get(name, ""))) is not None]
+    found_meanings = (meaning(name, (row_units or {}).get(name, ""), in_cells=name in in_cells) for name in names)
+    meanings = [one for one in found_meanings if one is not None]
     is_counted = any(one.key == "count" for one in meanings)
     meanings = [replace(one, doubt="words") if one.per_launch and not is_counted else one for one in meanings]
     certain = [one for one in meanings if not one.doubt]

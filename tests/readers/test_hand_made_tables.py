@@ -236,3 +236,31 @@ def test_advice_can_be_pasted_and_has_a_unit_only_where_the_header_has(header: s
 def test_a_unit_that_is_still_to_be_filled_in_is_refused() -> None:
     with pytest.raises(rw.ProfileError, match="the unit of column 'Runtime': '…' is not a unit of s"):
         read("kernel,Runtime", "a,2", columns={"time": ("Runtime", "…")})
+
+
+@pytest.mark.parametrize("header", ["time (ms)", "time_us", "Runtime [s]", "time"])
+def test_a_unit_in_the_cells_counts_before_that_of_the_header_and_only_once(header: str) -> None:
+    close(read(f"kernel,{header}", "a,5 ms", "b,7 us").time, [5e-3, 7e-6])
+    frame = pd.DataFrame({"kernel": ["a", "b"], header: ["5 ms", "7 us"]})
+    close(rw.read(frame).time, [5e-3, 7e-6])
+
+
+@pytest.mark.parametrize("unit", ["time unit", "time_unit", "Units", "unit"])
+def test_a_column_of_units_counts_for_the_cells_before_it(unit: str) -> None:
+    close(read(f"kernel,time,{unit}", "a,5,ms", "b,7,us").time, [5e-3, 7e-6])
+    frame = pd.DataFrame({"kernel": ["a", "b"], "time": [5.0, 7.5], unit: ["ms", "us"]})
+    close(rw.read(frame).time, [5e-3, 7.5e-6])
+    close(read(f"kernel,time (ms),{unit}", "a,5,ms").time, [5e-3])
+
+
+def test_a_column_of_units_that_are_no_units_of_time_is_asked_about() -> None:
+    with pytest.raises(rw.ProfileError, match="with its unit"):
+        read("kernel,time,unit", "a,5,cycles")
+
+
+def test_between_semicolons_a_comma_that_proves_nothing_is_a_decimal_mark() -> None:
+    close(read("Kernel;Zeit (ms)", "a;1,234").time, [1.234e-3])
+    close(read("Kernel;Zeit", "a;1,234 ms").time, [1.234e-3])
+    close(read("Kernel;Zeit (ms)", "a;1.234").time, [1.234e-3])
+    close(read("kernel,time (ms)", 'a,"1,234"').time, [1.234])
+    close(rw.read(b"Function;CPU Time;Module\ntriad;1,234s;a.out\n").time, [1.234])

@@ -21,7 +21,15 @@ from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
-from roofwidget.readers.tables.cells import SEPARATOR, Bytes, Cells, Columns, LineNumbers, cells_of
+from roofwidget.readers.tables.cells import (
+    SEPARATOR,
+    Bytes,
+    Cells,
+    Columns,
+    LineNumbers,
+    cells_of,
+    column_of_texts,
+)
 from roofwidget.support.did_you_mean import did_you_mean
 
 # -- blocks of lines -----------------------------------------------------------------------------------------------
@@ -364,6 +372,10 @@ def _is_open(lines: Sequence[str], delimiter: str) -> bool:
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
+_SAMPLE_CELLS: Final = 1000
+_TWO_NOTATIONS: Final = "numbers in two notations; write the file with one notation"
+
+
 class DelimitedTable:
     """The rows of one table, column by column, as written in the file.
 
@@ -382,7 +394,8 @@ class DelimitedTable:
     decimal
         The decimal mark of this file, ``"."`` or ``","``. A reader that knows the mark sets it.
     decided
-        Whether some number proves the mark. If no number proves it, ``"."`` is assumed, and ``1,234`` is 1234.
+        Whether some number proves the mark. If no number proves it, ``"."`` is assumed, and ``1,234`` is 1234; but
+        between semicolons ``1,234`` is 1.234.
     has_last_end
         Whether the file's last line has a line end. Without it the last cell may be cut off.
     """
@@ -397,6 +410,7 @@ class DelimitedTable:
         units: Mapping[str, str] | None = None,
         plain: Collection[str] = (),
         has_last_end: bool = True,
+        delimiter: str = ",",
     ) -> None:
         self.source = source
         self.columns = columns
@@ -404,6 +418,7 @@ class DelimitedTable:
         self.skipped = skipped
         self.units = units
         self._plain = frozenset(plain)
+        self._delimiter = delimiter
         self._decimal: str | None = None
         self.decided = False
         self.has_last_end = has_last_end
@@ -417,11 +432,35 @@ class DelimitedTable:
             self._decimal, self.decided = notation.decimal(
                 ((name, self.columns.column(name)) for name in self.columns if name not in self._plain), self._conflict
             )
+            if not self.decided and self._delimiter == ";":
+                cells = (self.columns.column(name).different(_SAMPLE_CELLS) for name in self.columns)
+                self._decimal = self._usual(list(filter(notation.is_number, itertools.chain(*cells))))
         return self._decimal
 
     @decimal.setter
     def decimal(self, mark: str) -> None:
         self._decimal, self.decided = mark, True
+
+    def mark_of(self, numbers: Sequence[str]) -> str:
+        """Return the decimal mark of numbers that stand beside units in the cells, which prove no mark of the file.
+
+        Raises
+        ------
+        ProfileError
+            If two numbers have different marks.
+        """
+        mark = self.decimal
+        if self.decided:
+            return mark
+        found, is_proven = notation.decimal(
+            [("", column_of_texts(numbers))], lambda first, _: self.error(first[1], None, _TWO_NOTATIONS)
+        )
+        return found if is_proven else self._usual(numbers)
+
+    def _usual(self, numbers: Sequence[str]) -> str:
+        """Return the mark of numbers that prove none: semicolons separate cells where commas are decimal marks."""
+        has_commas = any("," in cell for cell in numbers) and not any("." in cell for cell in numbers)
+        return "," if self._delimiter == ";" and has_commas else "."
 
     def _conflict(self, first: tuple[str, int], second: tuple[str, int]) -> ProfileError:
         cells = [
@@ -554,6 +593,7 @@ def read_table(
         units=units,
         plain=plain,
         has_last_end=lines.has_last_end,
+        delimiter=delimiter,
     )
 
 

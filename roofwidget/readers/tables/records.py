@@ -53,7 +53,17 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.kernels.arrow import metadata_of
-from roofwidget.kernels.column_meanings import CHIP, lacking, may_have_units, no_column, take_units, unit_in
+from roofwidget.kernels.column_meanings import (
+    CHIP,
+    UNCLEAR,
+    lacking,
+    may_have_units,
+    no_column,
+    take_units,
+    unit_in,
+    units_beside,
+    with_units,
+)
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame, opened, own_arguments
 from roofwidget.kernels.table import Kernels
@@ -62,7 +72,6 @@ from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import documents, workbooks
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import nested, notation
-from roofwidget.readers.tables.cells import column_of_texts
 from roofwidget.readers.tables.delimited import (
     DELIMITERS,
     MAX_COLUMNS,
@@ -91,7 +100,6 @@ _MAX_COLUMNS_WITH_UNITS: Final = 64
 """A wider table has counters, whose cells have no units."""
 _MAX_EMPTY_CELLS: Final = 16
 """More than there are ways to write that a cell is empty."""
-_TWO_NOTATIONS: Final = "numbers in two notations; write the file with one notation"
 _PARQUET: Final = b"PAR1"
 _HOW: Final = "pass columns="
 _NO_RECORDS: Final = "expected a list of objects, one per kernel"
@@ -291,20 +299,24 @@ class _Read:
         if len(self.names) <= _MAX_COLUMNS_WITH_UNITS:
             asked = [name for name in self.names if not self.units.get(name) and may_have_units(name)]
             self._taken = {name: read.texts(self._columns[name]) for name in asked if self._has_units(name)}
+            beside = {
+                name: unit
+                for name, unit in units_beside(self.names).items()
+                if name in asked and name not in self._taken
+            }
+            self._taken |= {
+                name: with_units(read.texts(self._columns[name]), read.texts(self._columns[unit]))
+                for name, unit in beside.items()
+            }
             taken = take_units(self._taken, self._taken, self._numbers_of)
-            self.units |= taken
+            self.units |= dict.fromkeys(beside, UNCLEAR) | taken
             self.in_cells = frozenset(taken)
 
     def _has_units(self, name: str) -> bool:
         return any(map(unit_in, self._read.columns.column(self._columns[name]).different(_MAX_EMPTY_CELLS)))
 
     def _numbers_of(self, texts: Sequence[str]) -> tuple[Floats, int | None]:
-        mark = self._read.decimal
-        if not self._read.decided:
-            mark, _ = notation.decimal(
-                [("", column_of_texts(texts))], lambda first, _: self._read.error(first[1], None, _TWO_NOTATIONS)
-            )
-        return notation.numbers(texts, mark)
+        return notation.numbers(texts, self._read.mark_of(texts))
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:  # noqa: ARG002 - a text is no truth value
         if isinstance(taken := self._taken.get(column), np.ndarray):
@@ -383,7 +395,7 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
 
 
 def _plain_arguments(given: _Read | _Given, own: Mapping[str, Any] | None) -> dict[str, Any]:
-    dialect = found_in(given.names, given.units)
+    dialect = found_in(given.names, given.units, given.in_cells)
     if own:
         dialect = with_own(dialect, own, given.names, given.units, given.in_cells)
     is_named = "name" in dialect.fields

@@ -315,7 +315,8 @@ class TextColumns:
         parted = [_NUMBER_AND_UNIT.fullmatch(cell.strip()) for cell in different]
         plain = [found["number"] if found else cell for cell, found in zip(different, parted, strict=True)]
         scales = [factor(found["unit"] if found else plain_unit, quantity) for found in parted]
-        numbers, bad = notation.numbers(plain, self._read.decimal)
+        mark = self._read.mark_of([found["number"] for found in parted if found])
+        numbers, bad = notation.numbers(plain, mark)
         bad = next((at for at, scale in enumerate(scales) if scale is None), bad)
         if bad is not None:
             reason = f"expected a number with a unit, such as '1.5{quantity}', got {different[bad]!a:.60}"
