@@ -170,7 +170,7 @@ def bound(
 
 
 def _per_byte(table: Kernels) -> Kernels:
-    """Return the table with the work for one byte of main memory in place of each intensity.
+    """Return the table with FLOPs for one byte of main memory in place of each intensity.
 
     A kernel with a rate and without an intensity does 1 FLOP, and its bytes stay unknown.
     """

@@ -209,7 +209,7 @@ _OPERATIONS: Final = re.compile(
 )
 _BYTES: Final = re.compile(rf"(?P<prefix>[kmgtp]i?|)(?P<unit>b|bytes?)(?P<rate>/{_SECOND}|ps)?", re.IGNORECASE)
 _INTENSITY: Final = re.compile(r"(?P<prefix>[kmgtp]?)(?:flops?|ops?|f)/(?P=prefix)(?:b|bytes?)", re.IGNORECASE)
-# These units say that a column is no amount of ours, or in a unit that is not converted.
+# A column with one of these units is not read as FLOPs, bytes or seconds.
 _OTHER_UNITS: Final = frozenset(
     [
         "%",
@@ -629,14 +629,14 @@ def _parts(column: str, row_unit: str) -> tuple[list[str], Unit | None, bool]:
                 return _words(f"{rest} per call" if for_launch else rest), unit, True
             if not _DESCRIBING_IN_BRACKETS.issuperset(_words(stated)):
                 return _words(rest), None, True
-    end = text[-_LONGEST_END:]
+    tail = text[-_LONGEST_TAIL:]
     for pattern in _UNIT_AT_END:
-        found = pattern.fullmatch(end)
+        found = pattern.fullmatch(tail)
         # "DRAM bytes" has a noun at its end, "Work in FLOP" a unit.
         if found and (found["mark"] or found["unit"].casefold() not in _NOUNS_LIKE_UNITS):
             unit = unit_of(found["unit"].replace("_", " "))
             if unit is not None:
-                return _words(text[: -len(end)] + found["stem"]), unit, True
+                return _words(text[: -len(tail)] + found["stem"]), unit, True
     if row_unit.strip("[]() -"):
         return _words(text), unit_of(row_unit.strip().strip("[]()")), True
     return _words(text), None, False
@@ -647,7 +647,7 @@ _FOR_LAUNCH: Final = re.compile(rf"([^/]+)/{_LAUNCH}")
 _DESCRIBING_IN_BRACKETS: Final = _DESCRIBING | _AVERAGE | _LEVELS | {"fp64", "fp32", "fp16", "double", "single"}
 # "Runtime in ms", "Time/ms", "GFLOP per s", "duration_ns", "TotalDurationNs". Only the end of a header is searched: the
 # patterns try each place for the end of the stem.
-_LONGEST_END: Final = 60
+_LONGEST_TAIL: Final = 60
 _UNIT_AT_END: Final = (
     re.compile(r"(?P<stem>.+) (?P<mark>in) (?P<unit>.+)", re.IGNORECASE),
     re.compile(r"(?P<stem>.*?)(?P<mark>)[ _.,:;-]+(?P<unit>[^ _]+[ _]per[ _][^ _]+|[^ _.,:;-]+)", re.IGNORECASE),

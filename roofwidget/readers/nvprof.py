@@ -28,7 +28,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import MAIN_LEVEL, DictColumn, Floats
+from roofwidget.kernels.columns import MAIN_LEVEL, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies, refusals
 from roofwidget.readers.amounts import product

@@ -32,7 +32,7 @@ TABLE = pa.table(
 
 
 class OnlyStream:
-    """A frame of a library of its own, such as cuDF: nothing but Arrow's PyCapsule interface."""
+    """A frame as of cuDF, which has Arrow's PyCapsule interface and no more."""
 
     def __init__(self, table: Any) -> None:
         self._table = table

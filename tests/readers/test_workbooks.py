@@ -97,7 +97,7 @@ def test_a_bad_cell_is_named_by_sheet_row_and_column() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (workbook(Runs=""), "the workbook has no cells: pass columns=, or save the sheet as CSV"),
+        (workbook(Runs=""), "the workbook has no cells: save the sheet as CSV"),
         (
             workbook(Runs="<row><c><v>1</v></c></row>"),
             "no sheet has a table of kernels .'Runs'.: pass columns=, or save",

@@ -32,18 +32,14 @@ FORMAT: Final = "advisor"
 EXPECTED: Final = "the survey of Intel Advisor as CSV"
 
 _CARM: Final = "cache-aware roofline: all bytes that the core requests (level L1)"
+_TIMES: Final = ("Self Elapsed Time", "Self Time", "Elapsed Time")
 _TABLE: Final = ToolTable(
     "Intel Advisor",
-    [
-        *({"Function Call Sites and Loops", time} for time in ("Self Time", "Self Elapsed Time", "Elapsed Time")),
-        {"loop_name", "self_time"},
-    ],
+    [*({"Function Call Sites and Loops", time} for time in _TIMES), {"loop_name", "self_time"}],
     {
         "name": [ToolColumn("Function Call Sites and Loops"), ToolColumn("Loop Name")],
         "category": [ToolColumn("Type")],
-        "time": [
-            ToolColumn(name, "s", has_unit_in_cells=True) for name in ("Self Elapsed Time", "Self Time", "Elapsed Time")
-        ],
+        "time": [ToolColumn(name, "s", has_unit_in_cells=True) for name in _TIMES],
         "flops": [
             ToolColumn("Self GFLOP", "GFLOP"),
             ToolColumn("Self GFLOPS", "GFLOP/s"),

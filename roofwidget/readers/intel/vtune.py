@@ -45,36 +45,17 @@ _TASKS: Final = ToolTable(
     },
     left_out=[LeftOut("Computing Task", re.compile(r"\[(?:Outside any task|Unknown)\].*"), "time outside of any task")],
 )
+_NAMES: Final = ("Function", "Function Stack", "Function / Call Stack", "Source Function", "Source Line", "Module")
 _FUNCTIONS: Final = ToolTable(
     _TOOL,
     # "CPU Time" alone may be a column of any table.
     [
         {"Function", "CPU Time", "Module"},
         {"Function", "CPU Time", "Source File"},
-        *(
-            {name, "CPU Time:Self"}
-            for name in (
-                "Function",
-                "Function Stack",
-                "Function / Call Stack",
-                "Source Function",
-                "Source Line",
-                "Module",
-            )
-        ),
+        *({name, "CPU Time:Self"} for name in _NAMES),
     ],
     {
-        "name": [
-            ToolColumn(name)
-            for name in (
-                "Function",
-                "Function Stack",
-                "Function / Call Stack",
-                "Source Function",
-                "Source Line",
-                "Module",
-            )
-        ],
+        "name": [ToolColumn(name) for name in _NAMES],
         "time": [
             ToolColumn(name, "s", has_unit_in_cells=True) for name in ("CPU Time", "CPU Time:Total", "CPU Time:Self")
         ],

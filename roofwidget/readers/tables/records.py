@@ -207,8 +207,12 @@ def _kernels_of_workbook(source: Source, columns: Mapping[str, Any] | None, shee
             said = f"formulas without a saved value: {each.formulas_without_value}; open the workbook and save it"
             kernels.warnings = (*kernels.warnings, said)
         return kernels
-    none = f"no sheet has a table of kernels ({listed(names)})" if names else "the workbook has no cells"
-    raise failed or ProfileError(source.name, f"{none}: pass columns=, or {workbooks.INSTEAD}")
+    if failed is not None:
+        raise failed
+    if not names:
+        raise ProfileError(source.name, f"the workbook has no cells: {workbooks.INSTEAD}")
+    none = f"no sheet has a table of kernels ({listed(names)})"
+    raise ProfileError(source.name, f"{none}: pass columns=, or {workbooks.INSTEAD}")
 
 
 def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget import units
-from roofwidget.kernels.column_meanings import CHIP
+from roofwidget.kernels.column_meanings import BASE_UNITS, CHIP
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import Dialect, Field, TableColumns, kernels_arguments, with_own
@@ -37,15 +37,6 @@ from roofwidget.readers.tables.notation import is_number, unguarded
 
 # -- what a tool writes --------------------------------------------------------------------------------------------
 
-_UNITS: Final[Mapping[str, str]] = {
-    "flops": "FLOP",
-    "bytes": "B",
-    "time": "s",
-    "self_time": "s",
-    "intensity": "FLOP/B",
-    "rate": "FLOP/s",
-}
-"""The unit of each quantity. Other fields are texts or counts."""
 _WITH_UNIT: Final = re.compile(r"(?P<stem>.*\S)\s*[(\[](?P<unit>[^()\[\]]*)[)\]]\s*", re.DOTALL)
 _MICRO: Final = str.maketrans("\u00b5\u03bc", "uu")
 
@@ -95,7 +86,7 @@ class ToolColumn:
             header_unit = ""
         elif _plain(stem) != _plain(self.name):
             return None
-        quantity = _UNITS.get(key.split(":", maxsplit=1)[0])
+        quantity = BASE_UNITS.get(key.split(":", maxsplit=1)[0])
         if quantity is None:
             return None if header_unit else Field(header, per=self.per, rule=self.rule)
         unit = header_unit or row_unit or self.unit
@@ -200,7 +191,7 @@ class ToolTable:
         """Return the columns whose cells have units: the quantity, and the unit of cells without one."""
         found = self._found(names, None).items()
         return {
-            one.column: (_UNITS[key.split(":")[0]], column.unit)
+            one.column: (BASE_UNITS[key.split(":")[0]], column.unit)
             for key, (one, column) in found
             if column.has_unit_in_cells
         }
