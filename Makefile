@@ -71,7 +71,7 @@ notebooks: .venv/.dev bundle
 browser: .venv/.dev bundle
 	python tests/browser/chromium.py --install
 	# A JupyterLab and a Chromium each: most of the time is waiting.
-	pytest -n 4 tests/browser tests/hosts
+	pytest -n 3 tests/browser tests/hosts
 
 real-files: .venv/.dev
 	python -m tests.real_files
