@@ -8,6 +8,8 @@
 #   make release-check  the wheel in an empty environment without Node, in JupyterLab, and a saved page from its file
 #   make lowest   the unit tests with the lowest versions of every dependency, on LOWEST_PYTHON=python3.10
 #   make newest   the unit tests with the newest versions, on NEWEST_PYTHON="python3.13 python3.14"
+#   make gpu      what only a machine with a GPU can measure and record, in build/gpu; needs PyTorch or JAX, not .venv (minutes)
+#   make gpu-packages  what "make gpu" imports and such a machine may lack, in .hosts/gpu, for GPU_PYTHON=3.12
 #   make bench    every script in benchmarks/
 #   make hosts    the widget in every host of docs/hosts.md, each in an environment of its own (minutes)
 #   make labels   48 hostile texts as labels in JupyterLab, Voila, marimo, pages, pictures, tables and the clipboard (minutes)
@@ -25,12 +27,13 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help demo test lint types js unit notebooks browser mutants hosts labels faults graders fuzz course docs build \
-  bench bundle clean distclean api consumer release-check lowest newest real-files
+  bench bundle clean distclean api consumer release-check lowest newest real-files gpu gpu-packages
 
 PYTHON ?= python3
 # Names or paths of interpreters.
 LOWEST_PYTHON ?= python3.10
 NEWEST_PYTHON ?= python3.13 python3.14
+GPU_PYTHON ?= 3.12
 PORT ?= 8888
 FIRST := notebooks/01_first_roofline.ipynb
 
@@ -148,6 +151,16 @@ newest: .venv/.dev bundle
 	  HATCH_JUPYTER_BUILDER_SKIP_NPM=1 uv pip install --quiet --python .hosts/newest --upgrade --editable ".[unit]"; \
 	  .hosts/newest/bin/python -m pytest -n 2 @tests/light.args; \
 	done
+
+# Neither the network nor .venv is needed: the machine's own Python has the frameworks.
+gpu:
+	$(PYTHON) -m tests.gpu
+
+gpu-packages: .venv/.dev
+	rm -rf .hosts/gpu
+	uv pip install --quiet --no-deps --target .hosts/gpu --python-version $(GPU_PYTHON) --python-platform x86_64-manylinux_2_28 \
+	  anywidget comm decorator ipython ipython-pygments-lexers ipywidgets matplotlib-inline prompt-toolkit \
+	  psygnal pure-eval pygments stack-data asttokens executing traitlets typing-extensions wcwidth
 
 bench: .venv/.peers bundle
 	for script in benchmarks/*.py; do echo "== $$script"; python "$$script"; done

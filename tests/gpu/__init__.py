@@ -1,0 +1,1 @@
+"""What `make gpu` runs on a machine with a GPU, and keeps."""
