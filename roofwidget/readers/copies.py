@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, Floats
+from roofwidget.readers.kernel_families import kernel_family
 
 Mask = npt.NDArray[np.bool_]
 
@@ -44,9 +45,10 @@ def level_and_passes(name: str) -> tuple[str, int]:
 
 
 def with_copies(arguments: dict[str, Any], is_copy: Mask, words: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return the arguments of `Kernels` with the meaning of rows that are copies or fills.
+    """Return the arguments of `Kernels` with the meaning of rows that are copies or fills, and families of kernels.
 
-    A copy computes nothing. Its bytes cross a link, or are read and written in the main memory.
+    A copy computes nothing. Its bytes cross a link, or are read and written in the main memory. A kernel without a
+    category gets the family that its name tells.
 
     Parameters
     ----------
@@ -57,8 +59,12 @@ def with_copies(arguments: dict[str, Any], is_copy: Mask, words: Sequence[str] |
     words
         The texts that say which way the bytes go, n of them; None if the names do.
     """
+    category = [
+        known or kernel_family(name)
+        for name, known in zip(arguments["names"], arguments.get("category") or [None] * len(is_copy), strict=True)
+    ]
     if not is_copy.any():
-        return arguments
+        return {**arguments, "category": category}
     texts = arguments["names"] if words is None else words
     ways = {text: level_and_passes(text) for text in dict.fromkeys(texts)}
     levels = np.array([ways[text][0] for text in texts], dtype=object)
@@ -72,7 +78,6 @@ def with_copies(arguments: dict[str, Any], is_copy: Mask, words: Sequence[str] |
     flops = {key: np.where(is_copy, np.nan, column) for key, column in arguments["flops"].items()}
     plain = flops.get(ASKED_PRECISION, np.full(len(is_copy), np.nan))
     flops[ASKED_PRECISION] = np.where(is_copy, 0.0, plain)
-    category = arguments.get("category") or [None] * len(is_copy)
     return {
         **arguments,
         "flops": flops,

@@ -121,7 +121,7 @@ def test_computing_tasks_have_instances_and_bytes_by_their_mean_bandwidth() -> N
     assert kernels.names.tolist() == ["gemm<float, 4>", "zeCommandListAppendMemoryCopy(M2D)"]
     assert (kernels.time.tolist(), kernels.count.tolist()) == ([0.25, 0.01], [5, 2])
     assert kernels.bytes_by_level["main"][0] == 400e9 * 0.25
-    assert kernels.category.tolist() == [None, "copy"]
+    assert kernels.category.tolist() == ["matrix product", "copy"]
     assert "1 row left out: time outside of any task" in kernels.warnings
 
 
@@ -164,7 +164,7 @@ def test_a_summary_of_a_device_has_calls_and_nanoseconds() -> None:
     assert kernels.time.tolist() == pytest.approx([8.816659656, 0.041491334])
     assert kernels.extra["SIMD"].tolist() == ["16", None]
     assert kernels.extra["groups"].tolist() == ["20;1;1", None]
-    assert kernels.category.tolist() == [None, "copy"]
+    assert kernels.category.tolist() == ["matrix product", "copy"]
     assert kernels.bytes_by_level["host"][1] == 3 * 4096
 
 

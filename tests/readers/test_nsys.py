@@ -132,6 +132,32 @@ def test_reports_after_one_another_in_a_file_are_joined() -> None:
     assert "reports of this file that are not read: 'cuda_api_sum'" in kernels.warnings
 
 
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        # Names of kernels on an H100, of PyTorch 2.11 with CUDA 13.
+        ("nvjet_sm90_tst_192x192_64x4_2x1_v_bz_bias_TNT", "matrix product"),
+        ("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_6_128x128x64", "attention"),
+        ("void at::native::vectorized_elementwise_kernel<8, at::native::CUDAFunctor_add>(int)", "element by element"),
+        ("void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float>(int)", "normalisation"),
+        ("void cudnn::bn_fw_inf_1C11_kernel_NCHW<float, float, true, 1>(float)", "normalisation"),
+        ("triton_red_fused_native_layer_norm_0", "normalisation"),
+        ("void at::native::distribution_elementwise_grid_stride_kernel<normal_and_transform>", "element by element"),
+        # Names of other libraries.
+        ("sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw", "convolution"),
+        ("Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x192x64_MI16x16x1", "matrix product"),
+        ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096>)", "collective"),
+        ("void vectorized_gather_kernel<16, long>(char*, char*, long*, int)", "look-up"),
+        ("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>", None),
+        ("convert_to_bf16(float*, int)", None),
+        ("step_velocities(double*)", None),
+    ],
+)
+def test_a_kernel_without_a_category_gets_the_family_that_its_name_tells(name: str, family: str | None) -> None:
+    table = f'Time (%),Total Time (ns),Instances,Avg (ns),Name\n100.0,3000,1,3000.0,"{name}"\n'
+    assert text(table).category.tolist() == [family]
+
+
 def test_a_bad_cell_of_a_later_report_is_named_by_its_line_in_the_file() -> None:
     with pytest.raises(ProfileError, match=r"row 7, column 'Total Time \(ns\)'"):
         text(API + "\n" + KERN_SUM.replace("8000000", "many", 1) + "\n" + MEM_TIME)

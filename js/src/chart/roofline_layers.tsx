@@ -186,7 +186,7 @@ export function layersOver(
   dragged: number | undefined | null,
   rulers: ComponentChildren,
 ): VNode {
-  const { scales, theme, roofs, points } = scene;
+  const { scales, theme } = scene;
   return (
     <>
       <Clip box={frameOf(scales)}>
@@ -194,13 +194,28 @@ export function layersOver(
       </Clip>
       <Leaders labels={labels} scene={scene} />
       {rulers}
-      {roofs.length === 0 && points.n === 0 && (
-        <text x={scales.width / 2} y={scales.height / 2} text-anchor="middle" font-size={14} fill={theme.muted}>
-          {scene.names.size > 0 ? strings.noChip : openWords.invite}
+      {emptyPlane(scene).map((line, at) => (
+        <text
+          key={line}
+          x={scales.width / 2}
+          y={scales.height / 2 + 20 * at}
+          text-anchor="middle"
+          font-size={14}
+          fill={theme.muted}
+        >
+          {line}
         </text>
-      )}
+      ))}
     </>
   );
+}
+
+/** Returns the lines of text that say why nothing is drawn; none if something is. */
+function emptyPlane({ points, roofs, names }: Scene): readonly string[] {
+  if (points.n > 0) return [];
+  if (points.notDrawn > 0) return strings.noPlaces(points.notDrawn).split("\n");
+  if (roofs.length > 0) return [];
+  return [names.size > 0 ? strings.noChip : openWords.invite];
 }
 
 /** Draws the plane at rest. */

@@ -23,12 +23,14 @@ interface FoldProps {
    * content is unfolded.
    */
   readonly children: ComponentChildren | (() => ComponentChildren);
+  /** Whether the content is unfolded at first. By default it is folded. */
+  readonly unfolded?: boolean;
   /** Whether the content is unfolded. If this state must outlive the component, the caller gives this signal. */
   readonly open?: { value: boolean };
 }
 
-export function Fold({ name, title, note, children, open: kept }: FoldProps) {
-  const own = useSignal(false);
+export function Fold({ name, title, note, children, unfolded = false, open: kept }: FoldProps) {
+  const own = useSignal(unfolded);
   const inUse = useContext(InUse);
   const open = inUse && name !== undefined ? turnOf(inUse, name) : (kept ?? own);
   const id = useUid();

@@ -101,6 +101,10 @@ export const catalogue: Like<typeof en.catalogue> = {
     memoryRegion: "speichergebunden",
     computeRegion: "rechengebunden",
     noChip: "Kein Chip wird gezeigt: einen einschalten.",
+    noPlaces: (count) =>
+      count === 1
+        ? "Der Kernel hat keine FLOPs oder keine Bytes.\nSeine Zeit steht in der Tabelle."
+        : `Keiner der ${whole(count)} Kernel hat FLOPs und Bytes.\nIhre Zeiten stehen in der Tabelle.`,
     noChips: "Kein Chip zum Vergleich mit diesen Kerneln: mit „+ Chip“ einen hinzufügen.",
     ridge: (roof, intensity, peak, bandwidth, terms) =>
       `${roof.chip.name} · ${peak} bei ${roof.precision}, ${bandwidth} aus ${roof.level} · ${ridge(terms, "Ridge Point")} ${intensity}`,

@@ -74,6 +74,10 @@ export const catalogue = {
     memoryRegion: "memory-bound",
     computeRegion: "compute-bound",
     noChip: "No chip is shown: switch one on.",
+    noPlaces: (count: number) =>
+      count === 1
+        ? "The kernel has no FLOPs or no bytes.\nIts time is in the table."
+        : `None of the ${whole(count)} kernels has FLOPs and bytes.\nTheir times are in the table.`,
     noChips: "No chip to compare these kernels with: add one with “+ chip”.",
     ridge: (roof: Roof, intensity: string, peak: string, bandwidth: string, terms: Terms) =>
       `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ${ridgePoint(terms)} ${intensity}`,

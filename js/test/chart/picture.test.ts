@@ -138,6 +138,23 @@ describe.each(Object.entries(STATES))("a picture of %s", (_, model) => {
   });
 });
 
+describe("a plane without points", () => {
+  const textsOf = (kernels: readonly KernelSpec[], state: Record<string, unknown> = {}) =>
+    read(svgOf(storeOf(onOneChip(kernels, state)))).map(({ text }) => text);
+  const UNKNOWN = { name: "opaque", time: 1 };
+  it("says that no kernel has FLOPs and bytes, also without a chip", () => {
+    for (const state of [{}, { chips: [], shown: [], focus_chip: "" }]) {
+      const texts = textsOf([UNKNOWN, { ...UNKNOWN, name: "second" }], state);
+      expect(texts).toContain("None of the 2 kernels has FLOPs and bytes.");
+      expect(texts).toContain("Their times are in the table.");
+      expect(textsOf([UNKNOWN], state)).toContain("The kernel has no FLOPs or no bytes.");
+    }
+  });
+  it("says nothing if one kernel is drawn", () => {
+    expect(textsOf([UNKNOWN, MEASURED]).join()).not.toMatch(/FLOPs and bytes/);
+  });
+});
+
 describe("a picture", () => {
   const textsOf = (svg: string) =>
     read(svg).flatMap(({ name, text }) => (/text|tspan/.test(name) && text ? [text] : []));

@@ -29,9 +29,16 @@ export function Table({ store, narrow }: TableProps) {
   if (n === 0) return null;
   const chosen = store.selected.value.length;
   const counted = words.counted(store.rows.value.length, n);
+  // Without a point the table is all that shows where the time goes.
+  const { n: drawn, notDrawn } = store.points.value;
   return (
     <div class="roofwidget-table">
-      <Fold name="table" title={words.title} note={chosen > 0 ? `${counted} · ${words.chosen(chosen)}` : counted}>
+      <Fold
+        name="table"
+        title={words.title}
+        note={chosen > 0 ? `${counted} · ${words.chosen(chosen)}` : counted}
+        unfolded={drawn === 0 && notDrawn > 0}
+      >
         <Unfolded store={store} narrow={narrow} />
       </Fold>
     </div>
