@@ -9,11 +9,12 @@ it::
 Nsight Systems counts neither FLOPs nor bytes of kernels: it gives times, launches, and the bytes of copies. The work of
 kernels comes from ``work=``.
 
-- SQLite: a row per kernel, copy and fill, in the order of their starts. The category is the innermost NVTX range of the
-  launching thread that contains the launch, without the numbers that PyTorch adds, else the family that the name of the
-  kernel tells (matrix product, attention, …); ``range`` in `Kernels.extra` is the whole text of the range. FLOPs of ``aten::mm``, ``addmm``, ``bmm`` and ``baddbmm`` come from the sizes that PyTorch's ``emit_nvtx(
-  record_shapes=True)`` writes, for the longest kernel of an operation; their dtypes and so their bytes are unknown. If
-  `nsys` recorded CUDA graphs as a whole, a replay is one row, and a warning says so.
+- SQLite: a row per kernel, copy and fill, in the order of their starts. The category is the innermost NVTX range of
+  the launching thread that contains the launch, without the numbers that PyTorch adds, else the family that the name
+  of the kernel tells (matrix product, attention, …); ``range`` in `Kernels.extra` is the whole text of the range.
+  FLOPs of ``aten::mm``, ``addmm``, ``bmm`` and ``baddbmm`` come from the sizes that PyTorch's ``emit_nvtx(
+  record_shapes=True)`` writes, for the longest kernel of an operation; their dtypes and so their bytes are unknown.
+  If `nsys` recorded CUDA graphs as a whole, a replay is one row, and a warning says so.
 - Reports: the summaries and traces of kernels and copies of all versions, with commas or printed in columns, and
   several reports in a file or a folder. Of several reports of the same kernels the one with most details is read. The
   number of launches is ``Instances``, ``Count``, ``Calls`` or ``Operations``; times are totals of all launches.
