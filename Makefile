@@ -39,6 +39,8 @@ FIRST := notebooks/01_first_roofline.ipynb
 
 # The environment's own node, npm and tools come before any others.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Without the bytecode of this package each kernel and each command that a test starts compiles the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile

