@@ -19,6 +19,7 @@ import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import nbformat
@@ -30,7 +31,6 @@ from tests.browser.tabs import START_SECONDS, Tab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from playwright.sync_api import Browser, Locator, Page
 
@@ -46,6 +46,8 @@ BROWSER_ARGUMENTS = [
     "--disable-sync",
 ]
 RUN_SECONDS = 60.0
+# Only Linux hands the kernels over that another process has forked.
+LAB = [str(Path(__file__).with_name("forked_lab.py"))] if sys.platform == "linux" else ["-m", "jupyterlab"]
 # How often a saved notebook is opened until JupyterLab restores its widgets, see `Notebook.lost_saved_widgets`.
 RESTORE_ATTEMPTS = 4
 LOCAL = (
@@ -176,7 +178,7 @@ def jupyterlab(
     port = port or free_port()
     server = Server(f"http://127.0.0.1:{port}", root, home / "data")
     command = [
-        *(python, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
+        *(python, *LAB, "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
         *(["--allow-root"] if os.geteuid() == 0 else []),
         # The port is on this machine only and lives for minutes.
         "--IdentityProvider.token=",
