@@ -70,7 +70,9 @@ def _forking() -> socket.socket:
     """Start the process that forks kernels, and return the channel to it. It ends with this process."""
     ours, theirs = socket.socketpair()
     fork = [sys.executable, __file__, "--fork", str(theirs.fileno())]
-    subprocess.Popen(fork, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
+    # ipykernel reads the variable when it is imported: without the number no kernel would notice that the server ended.
+    variables = os.environ | {"JPY_PARENT_PID": str(os.getpid())}
+    subprocess.Popen(fork, env=variables, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
     theirs.close()
     return ours
 
@@ -119,12 +121,10 @@ def _fork(descriptor: int) -> None:
 
 
 def _serve() -> None:
-    from jupyter_client.provisioning import local_provisioner  # noqa: PLC0415 - a kernel needs none of the server
-    from jupyterlab.labapp import main  # noqa: PLC0415
-
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    local_provisioner: Any = importlib.import_module("jupyter_client.provisioning.local_provisioner")
     local_provisioner.launch_kernel = _launch
-    main()
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    importlib.import_module("jupyterlab.labapp").main()
 
 
 if __name__ == "__main__":
