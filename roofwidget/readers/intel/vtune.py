@@ -75,8 +75,15 @@ def recognises(source: Source) -> bool:
     return tool_table.find(source, _TABLES) is not None
 
 
-def read(source: Source) -> Kernels:
+def read(source: Source, *, decimal: str | None = None) -> Kernels:
     """Return the functions or computing tasks of a report.
+
+    Parameters
+    ----------
+    source
+        The report, or a folder with it.
+    decimal
+        The decimal mark, ``"."`` or ``","``, if the numbers do not prove it.
 
     Raises
     ------
@@ -84,9 +91,9 @@ def read(source: Source) -> Kernels:
         If the report is cut off, or has a bad cell.
     """
     if source.is_folder:
-        return read(members_of(source, recognises)[0])
+        return read(members_of(source, recognises)[0], decimal=decimal)
     table = tool_table.find(source, _TABLES) or _FUNCTIONS
-    given = tool_table.read_columns(source, table)
+    given = tool_table.read_columns(source, table, decimal)
     found = tool_table.arguments(given, table, source.name)
     if table is _TASKS:
         rates = [next((name for name in names if name in found["extra"]), None) for names in (_READ, _WRITE)]

@@ -302,7 +302,7 @@ class _Read:
         self.in_cells: Collection[str] = ()
         if len(self.names) <= _MAX_COLUMNS_WITH_UNITS:
             asked = [name for name in self.names if not self.units.get(name) and may_have_units(name)]
-            self._taken = {name: read.texts(self._columns[name]) for name in asked if self._has_units(name)}
+            self._taken = {name: read.without_bounds(self._columns[name]) for name in asked if self._has_units(name)}
             beside = {
                 name: unit
                 for name, unit in units_beside(self.names).items()
@@ -332,6 +332,10 @@ class _Read:
 
     def refuse(self, row: int, column: str, reason: str) -> ProfileError:
         return self._read.error(row, self._columns[column], reason)
+
+    def bounds(self) -> list[str]:
+        """Return the warnings of `DelimitedTable.bounds`."""
+        return self._read.bounds()
 
 
 class _Given(GivenColumns):
@@ -393,6 +397,8 @@ def _has_units(seen: Mapping[str, str], row_units: Mapping[str, str]) -> bool:
 def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
     try:
         arguments = tool_arguments(given, given.name, own) or _plain_arguments(given, own)
+        if isinstance(given, _Read):
+            arguments["warnings"] = [*arguments["warnings"], *given.bounds()]
         return Kernels(**arguments, source=given.name)
     except ValueError as error:
         raise error if isinstance(error, ProfileError) else ProfileError(given.name, str(error)) from None
