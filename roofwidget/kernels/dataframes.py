@@ -206,8 +206,8 @@ def from_frame(frame: Any) -> dict[str, Any]:
     if of_tool is not None:
         return of_tool
     dialect = found_in(given.names, given.units, given.in_cells)
-    understood = {field.column for field in dialect.fields.values()}
-    understood |= {one.column for one in (*dialect.asked, *dialect.twins)}
+    known = (*dialect.fields.values(), *dialect.asked, *dialect.twins)
+    understood = {column for one in known for column in one.columns}
     for name in given.names:
         if name not in understood:
             # "date" and "density" are similar to the names of ratios.

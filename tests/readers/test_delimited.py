@@ -350,7 +350,11 @@ def test_a_reader_that_knows_better_sets_the_notation() -> None:
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        ("kernel\tx\nk\t1,234\n", "x", "row 2, column 'x': '1,234' may be 1.234 or 1234, and no number of the file tells"),
+        (
+            "kernel\tx\nk\t1,234\n",
+            "x",
+            "row 2, column 'x': '1,234' may be 1.234 or 1234, and no number of the file tells",
+        ),
         ("kernel;x;y\nk;5.678;1,234\n", "y", "row 2, column 'y': '1,234' may be 1.234 or 1234"),
     ],
 )

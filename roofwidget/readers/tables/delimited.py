@@ -17,7 +17,7 @@ from typing import Final, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.column_meanings import is_unit
+from roofwidget.kernels.column_meanings import is_no_unit, is_unit
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
@@ -657,11 +657,15 @@ def are_units(cells: Sequence[str]) -> bool:
     --------
     >>> are_units(["", "us", "register/thread"]), are_units(["%", "ms", ""]), are_units(["gemm", "ms"])
     (True, True, False)
+    >>> are_units(["[-]", "1", "1e9", "us"]), are_units(["G", "1"])
+    (True, False)
     """
-    if not any(cells) or any(map(notation.is_number, cells)):
-        return False
-    filled = [cell for cell in cells if cell.strip()]
-    return not cells[0].strip() or all(map(is_unit, filled))
+    filled = [cell for cell in cells if not is_no_unit(cell)]
+    if any(map(notation.is_number, cells)):
+        # "1" and a factor such as "1e9" are numbers too, but no kernel without a name has units as its numbers.
+        texts = [cell for cell in filled if not notation.is_number(cell)]
+        return is_no_unit(cells[0]) and bool(texts) and all(map(is_unit, filled))
+    return bool(filled) and (not cells[0].strip() or all(map(is_unit, filled)))
 
 
 # -- what looks like a header, for messages ------------------------------------------------------------------------

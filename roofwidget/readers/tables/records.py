@@ -67,7 +67,7 @@ from roofwidget.kernels.column_meanings import (
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame, opened, own_arguments
 from roofwidget.kernels.table import Kernels
-from roofwidget.kernels.table_fields import column_and_unit, found_in, kernels_arguments, with_own
+from roofwidget.kernels.table_fields import columns_and_units, found_in, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import documents, workbooks
 from roofwidget.readers.input.source import Source
@@ -160,7 +160,7 @@ def read(
     if nested.line_record(source) is not None:
         return _kernels(_Given(_columns_of_records(nested.line_records(source)), source.name), columns)
     try:
-        found = _table(source, [column_and_unit(*given)[0] for given in (columns or {}).items()])
+        found = _table(source, [column for given in (columns or {}).items() for column, _ in columns_and_units(*given)])
     except ProfileError as error:
         # A table may come after a line of JSON.
         if error.row is None and _BEGIN_OF_JSON.match(source.beginning):
@@ -173,7 +173,7 @@ def read(
 
 def _kernels_of_document(document: object, name: str, own: Mapping[str, Any] | None) -> Kernels:
     """Return the kernels of a list of records in a JSON document, and the chip that the document names beside it."""
-    wanted = [column_and_unit(*given)[0] for given in (own or {}).items()]
+    wanted = [column for given in (own or {}).items() for column, _ in columns_and_units(*given)]
     found = nested.records_in(document, lambda keys: set(wanted) <= set(keys) if wanted else _is_header(keys))
     if found is None:
         raise ProfileError(name, _NO_RECORDS)
