@@ -57,6 +57,8 @@ _OTHER_NAMES: Final = _phrases(
     "function name, function, function call sites and loops, routine, benchmark name, benchmark, loop, application,"
     "app, algorithm"
 )
+# Libraries write an index of rows under these names. It has the names of kernels if no other column has them.
+_INDEXES: Final = frozenset({"index", "level_0", "__index_level_0__", "Unnamed: 0"})
 _TEXTS: Final[Mapping[str, frozenset[str]]] = {
     "precision": _phrases("precision, dtype, data type"),
     "category": _phrases("category, type, kind"),
@@ -444,6 +446,23 @@ def take_units(columns: dict[str, Any], names: Iterable[str], numbers: Numbers) 
         if taken is not None:
             columns[name], found[name] = taken
     return found
+
+
+INDEX: Final = "index"
+"""The name of an index without a name."""
+
+
+def named_by_index(names: Sequence[str], is_text: Callable[[str], bool]) -> str | None:
+    """Return the column with an index that has the names of kernels; None if another column has them.
+
+    Examples
+    --------
+    >>> named_by_index(["index", "flops"], lambda name: True), named_by_index(["index", "kernel"], lambda name: True)
+    ('index', None)
+    """
+    if any(one is not None and one.key == "name" for one in map(meaning, names)):
+        return None
+    return next((name for name in names if name in _INDEXES and is_text(name)), None)
 
 
 UNCLEAR: Final = "several units"

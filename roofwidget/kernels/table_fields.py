@@ -26,6 +26,7 @@ from roofwidget.kernels.column_meanings import (
     RATIOS,
     Meaning,
     meaning,
+    named_by_index,
     no_column,
     paired,
     question,
@@ -167,6 +168,20 @@ def found_in(
         asked.remove(rate)
     used = {column for field in fields.values() for column in field.columns}
     return Dialect("plain", fields, asked=asked, twins=[one for one in certain if one.column not in used])
+
+
+def with_index(dialect: Dialect, given: TableColumns) -> Dialect:
+    """Return the dialect in which a column of texts with the index of a data frame has the names."""
+
+    def is_text(column: str) -> bool:
+        try:
+            given.numbers(column)
+        except ValueError:
+            return True
+        return False
+
+    column = named_by_index(given.names, is_text) if "name" not in dialect.fields else None
+    return dialect if column is None else replace(dialect, fields={**dialect.fields, "name": Field(column)})
 
 
 def _are_coordinates(found: Dialect, meanings: Sequence[Meaning]) -> bool:

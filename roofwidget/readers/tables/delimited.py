@@ -591,6 +591,7 @@ def read_table(
     plain: Collection[str] = (),
     strict: bool = False,
     only_rows: bool = False,
+    index: str = "",
 ) -> DelimitedTable:
     r"""Read the first table whose header row passes the test.
 
@@ -613,6 +614,8 @@ def read_table(
     only_rows
         Whether a tool wrote only rows below the header. Then any incomplete last line is a row that is cut off, and
         lines are checked as with `strict`.
+    index
+        The name of a first column without a header whose cells are texts. Without this name the column is left out.
 
     Raises
     ------
@@ -637,6 +640,8 @@ def read_table(
         units = {name: cell for name, cell in zip(names, first, strict=True) if name}
         rows.numbers.drop_first()
         cells.drop_first_row()
+    if index and not names[0] and index not in names and (first := cells.first_row()):
+        names[0] = "" if notation.is_number(first[0]) or not first[0].strip() else index
     columns = Columns(cells, {name: at for at, name in enumerate(names) if name})
     return DelimitedTable(
         source,
