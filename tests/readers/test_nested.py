@@ -139,7 +139,7 @@ def test_a_data_frame_is_read_from_each_form_of_its_json(orient: Any, index: str
         frame = frame.reset_index()
     kernels = read(frame.to_json(orient=orient).encode())
     assert (kernels.names.tolist(), kernels.flops.tolist()) == (["a", "b"], [4e9, 2e9])
-    assert (kernels.time.tolist(), kernels.warnings) == ([3e-6, 5e-6], ())
+    assert (kernels.time.tolist(), kernels.warnings) == (pytest.approx([3e-6, 5e-6], rel=1e-14), ())
 
 
 @pytest.mark.parametrize("path", [(), ("results",), ("run", "kernels")])
@@ -148,7 +148,7 @@ def test_a_table_by_columns_is_read_at_a_shallow_key(path: tuple[str, ...]) -> N
     for key in reversed(path):
         document = {key: document, "note": "x"}
     kernels = read(json.dumps(document).encode())
-    assert (kernels.names.tolist(), kernels.time.tolist()) == (["a", "b"], [3e-6, 5e-6])
+    assert (kernels.names.tolist(), kernels.time.tolist()) == (["a", "b"], pytest.approx([3e-6, 5e-6], rel=1e-14))
 
 
 def test_a_well_packed_table_by_columns_is_read() -> None:
