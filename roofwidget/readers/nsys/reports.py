@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -263,20 +264,30 @@ def _report_of(line: str, *, is_printed: bool) -> Report | None:
 
 
 def _with_commas(text: str) -> Iterator[str]:
-    """Yield the lines of a printed table with commas between the cells; a line of dashes shows the columns' widths."""
+    """Yield the lines of a printed table with commas between the cells.
+
+    A line of dashes shows the columns' widths. A header or a cell that is wider shifts the rest of its line, so such a
+    line is split at its gaps.
+    """
     header, rule, *rows = text.splitlines()
     spans = [match.span() for match in re.finditer("-+", rule)]
     spans[-1] = (spans[-1][0], max(map(len, (header, *rows))))
-    is_name = [name.strip() in {"Name", "Range", "Operation", "Kernel Name"} for name in _cut(header, spans)]
-    yield _joined(_cut(header, spans))
+    names = _cells(header, spans)
+    is_name = [name in {"Name", "Range", "Operation", "Kernel Name"} for name in names]
+    yield _joined(names)
     yield ""
     for row in rows:
-        cells = _cut(row, spans)
-        yield _joined([cell if named else cell.replace(",", "") for cell, named in zip(cells, is_name, strict=True)])
+        cells = _cells(row, spans)
+        plain = [cell if named else cell.replace(",", "") for cell, named in zip(cells, is_name, strict=False)]
+        yield _joined(plain if row.strip() else [])
 
 
-def _cut(line: str, spans: Sequence[tuple[int, int]]) -> list[str]:
-    return [line[start:stop].strip() for start, stop in spans]
+def _cells(line: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    """Return the cells of a line in these columns. A cell may be empty only in a line that fits the columns."""
+    between = "".join(line[stop:start] for (_, stop), (start, _) in itertools.pairwise([(0, 0), *spans]))
+    if not between.strip():
+        return [line[start:stop].strip() for start, stop in spans]
+    return _GAP.split(line.strip(), maxsplit=len(spans) - 1)
 
 
 def _joined(cells: Sequence[str]) -> str:
