@@ -440,7 +440,7 @@ def take_units(columns: dict[str, Any], names: Iterable[str], numbers: Numbers) 
         first = next(
             (cell for cell in different if isinstance(cell, str) and cell.strip().casefold() not in _EMPTY), ""
         )
-        if not _NUMBER_AND_UNIT.fullmatch(first.strip()):
+        if number_and_unit(first) is None:
             continue
         taken = _without_units(cells, numbers)
         if taken is not None:
@@ -502,10 +502,16 @@ def may_have_units(column: str) -> bool:
     return any(one is not None and one.field in BASE_UNITS and one.doubt != "words" for one in meant)
 
 
+def number_and_unit(cell: str) -> tuple[str, str] | None:
+    """Return the two parts of a cell such as ``"1.5 ms"``; None for a cell of another form."""
+    found = _NUMBER_AND_UNIT.fullmatch(cell.strip())
+    return (found["number"], found["unit"]) if found else None
+
+
 def unit_in(cell: str) -> str:
     """Return the unit of a cell that is a number with one of our units; else an empty text."""
-    found = _NUMBER_AND_UNIT.fullmatch(cell.strip())
-    return found["unit"] if found and unit_of(found["unit"]) is not None else ""
+    found = number_and_unit(cell)
+    return found[1] if found and unit_of(found[1]) is not None else ""
 
 
 def _without_units(cells: Sequence[Any], numbers: Numbers) -> tuple[Floats, str] | None:
@@ -513,12 +519,12 @@ def _without_units(cells: Sequence[Any], numbers: Numbers) -> tuple[Floats, str]
     different = [
         cell for cell in dict.fromkeys(cells) if cell is not None and str(cell).strip().casefold() not in _EMPTY
     ]
-    parted = [_NUMBER_AND_UNIT.fullmatch(str(cell).strip()) for cell in different]
-    known = [unit_of(found["unit"]) if found else None for found in parted]
+    parted = [number_and_unit(str(cell)) for cell in different]
+    known = [unit_of(found[1]) if found else None for found in parted]
     fields = {(unit.field, bool(unit.other)) if unit and unit.text else None for unit in known}
     if len(fields) != 1 or None in fields:
         return None
-    values, bad = numbers([found["number"] for found in parted if found])
+    values, bad = numbers([found[0] for found in parted if found])
     if bad is not None:
         return None
     # The text with a unit converts without a second rounding.

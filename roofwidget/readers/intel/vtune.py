@@ -27,7 +27,6 @@ from roofwidget.readers import copies
 from roofwidget.readers.amounts import product
 from roofwidget.readers.folders import members_of
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.intel.names import COPY
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import LeftOut, TextColumns, ToolColumn, ToolTable
 
@@ -107,7 +106,7 @@ def read(source: Source, *, decimal: str | None = None) -> Kernels:
             found["origin"] |= {"bytes": "mean of GPU Memory Bandwidth, read and written, x total time"}
         else:
             found["warnings"].append("the report has no bandwidth of the GPU's memory, so bytes are unknown")
-        is_copy = np.array([COPY.match(name) is not None for name in found["names"]], dtype=np.bool_)
+        is_copy = copies.are_copies(found["names"])
         found = copies.with_copies(found, is_copy)
     return tool_table.kernels_of(found, source.name)
 

@@ -184,7 +184,6 @@ REPORTS: Final = (
     _of_host("um_sum", "these are migrations of unified memory", [{"HtoD Migration Size", "Virtual Address"}]),
 )
 _TABLES: Final = tuple(report.table for report in REPORTS)
-_COPIES: Final = re.compile(r"\[(?:CUDA |Unified )?(?:Unified )?(?:Memory )?mem(?:cpy|set)\b.*\]", re.IGNORECASE)
 
 
 # -- the tables of a text ------------------------------------------------------------------------------------------
@@ -371,8 +370,7 @@ def _sizes(source: Source) -> dict[str, float]:
 def _kernels_of(report: Report, source: Source, sizes: dict[str, float] | None) -> Kernels:
     found = tool_table.arguments(tool_table.read_columns(source, report.table), report.table, source.name)
     names = found["names"]
-    told = {name: _COPIES.fullmatch(name.strip()) is not None for name in dict.fromkeys(names)}
-    is_copy = np.array([told[name] for name in names], dtype=np.bool_)
+    is_copy = copies.are_copies(names)
     if sizes is not None and "copies" in report.has and is_copy.any():
         moved: Floats = np.array([sizes.get(name, np.nan) for name in names])
         found["bytes"] = {MAIN_LEVEL: np.where(is_copy, moved, np.nan)}

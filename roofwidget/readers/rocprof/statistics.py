@@ -63,10 +63,6 @@ _OF_HOST: Final = re.compile(
     r".*?(?P<what>(?:hip|hsa|marker|rccl|rocdecode|rocjpeg|domain)(?:_api)?_stats)\.csv(?:\.gz)?"
 )
 _OF_KERNELS: Final = re.compile(r".*kernel_stats\.csv(?:\.gz)?")
-_COPY: Final = re.compile(
-    r"(?:MEMORY_COPY_)?(?:HOST|DEVICE)_TO_(?:HOST|DEVICE)|(?:Memory)?Copy(?=\w+\Z)\w+?To\w+"
-    r"|(?:Host|Device) to (?:Host|Device)"
-)
 
 
 def recognises(source: Source) -> bool:
@@ -99,7 +95,7 @@ def read(source: Source) -> Kernels:
             raise ProfileError(source.name, f"{error.reason}; read *_kernel_stats.csv") from None
         raise
     names = found["names"]
-    is_copy = np.array([_COPY.fullmatch(name) is not None for name in names], dtype=np.bool_)
+    is_copy = copies.are_copies(names)
     found = copies.with_copies(found, is_copy)
     found["names"] = [name if copied else passes.kernel_name(name) for name, copied in zip(names, is_copy, strict=True)]
     return tool_table.kernels_of(found, source.name)

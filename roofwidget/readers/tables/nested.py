@@ -256,9 +256,7 @@ _NAMES: Final = (
 )
 _TOKEN: Final = re.compile(r"[a-z0-9]+")
 _RATE: Final = re.compile(r"([kmgtp]?)(?:flops?|ops?)(?:ps)?")
-_BANDWIDTH: Final = re.compile(r"([kmgtp]?)(i?)b(?:ytes?)?(?:ps|s)?")
-_POWERS: Final = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
-_BINARY: Final = {"": 1.0, "k": 2.0**10, "m": 2.0**20, "g": 2.0**30, "t": 2.0**40, "p": 2.0**50}
+_BANDWIDTH: Final = re.compile(r"((?:[kmgtp]i?)?)b(?:ytes?)?(?:ps|s)?")
 _LEVELS: Final = {"l1": "L1", "l2": "L2", "l3": "L3", "hbm": "HBM", "vmem": "VMEM", "smem": "SMEM", "gddr": "GDDR"}
 _MAIN: Final = "DRAM"
 _UNSPECIFIED: Final = "unspecified"
@@ -345,7 +343,7 @@ def _peaks(figures: Mapping[str, Any], usual: str, above: str = "") -> Iterator[
         if unit is None:
             continue
         known = [precision_key(token) for token in tokens if precision_key(token) in _PRECISIONS]
-        rate = _figure(value, "FLOP/s", _POWERS[unit[1]])
+        rate = _figure(value, "FLOP/s", units.prefix_factor(unit[1]))
         if rate is not None:
             yield known[0] if known else usual, rate
 
@@ -354,12 +352,11 @@ def _bandwidths(figures: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield levels and bytes/s of keys such as ``bandwidth_gb_s``, ``mem_bw_gbps`` or ``{"bandwidth": "2 TB/s"}``."""
     for key, value in figures.items():
         tokens = _TOKEN.findall(str(key).casefold())
-        units = [match for token in tokens if (match := _BANDWIDTH.fullmatch(token)) and (match[1] or match[2])]
+        found = [match[1] for token in tokens if (match := _BANDWIDTH.fullmatch(token)) and match[1]]
         if not ({"bandwidth", "bw"} & set(tokens) or any(re.fullmatch("[gt]i?bps", token) for token in tokens)):
             continue
-        factor = (_BINARY if units[0][2] else _POWERS)[units[0][1]] if units else 1.0
-        rate = _figure(value, "B/s", factor)
-        if rate is not None and (units or isinstance(value, str) or rate >= _MIN_PLAIN_BANDWIDTH):
+        rate = _figure(value, "B/s", units.prefix_factor(found[0] if found else ""))
+        if rate is not None and (found or isinstance(value, str) or rate >= _MIN_PLAIN_BANDWIDTH):
             yield next((_LEVELS[token] for token in tokens if token in _LEVELS), _MAIN), rate
 
 
