@@ -60,7 +60,7 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
 | output of nvprof | `nvprof --csv --log-file out.csv …`, then `rw.read("out.csv")`; also with `--metrics` or `--print-gpu-trace` |
 | output of rocprof, rocprofv3 or rocprof-compute | `rw.read("results.stats.csv")`, or the folder, the database or the JSON |
 | a profile of Triton's Proton | `rw.read("proton.hatchet")` |
-| a JAX or TensorFlow profile | `rw.read("….xplane.pb")`; the `.trace.json.gz` beside it has only times |
+| a JAX or TensorFlow profile | `rw.read("….xplane.pb")`; the `.trace.json.gz` beside it has times, and on TPUs FLOPs |
 | an export of XProf | `rw.read("roofline_model.json")`, or its CSV |
 | Intel Advisor, VTune or unitrace | a report as CSV: `rw.read("report.csv")` |
 | AMD uProf | `AMDuProfPcm -o pcm.csv …`, then `rw.read("pcm.csv")` |

@@ -13,7 +13,14 @@ bytes or seconds.
   intensities and rates alone gives `Kernels.intensity` and `Kernels.rate`: FLOPs, bytes and seconds stay unknown.
 - Averages (``avg time (ms)``, ``time per call (us)``) times the column of launches give totals.
 - Units: in brackets or at the end of the header (``time (us)``, ``bytes [MB]``, ``duration_ns``, ``time/ms``,
-  ``Runtime in ms``), in a row of units under the header, or in the cells (``1.5 ms``), where each cell has its own.
+  ``Runtime in ms``), in a row of units under the header, in the cells (``1.5 ms``), where each cell has its own, or in
+  a column beside (``time``, ``time unit``). A factor may stand instead: ``op count (x10^9)``, ``FLOPs [G]``; and ``-``
+  or ``1`` for no unit.
+- Bytes read and bytes written (``dram_read_bytes``, ``HBM write (MB)``) are added. One without the other is not all
+  bytes, and a row that lacks one is unknown. The memory that a kernel occupies (``Mem (GiB)``) is no traffic.
+- Numbers: one notation holds for a file, ``1,234.5`` or ``1.234,5``, and any number may prove it. If none does, a point
+  is a decimal mark; a comma separates thousands between commas, is a decimal mark between semicolons, and is an error
+  otherwise: ``decimal=","`` tells. A cell such as ``< 0.001`` is unknown, with a warning.
 - A column ``measured on`` or ``ran on`` names the catalogue's chip on which all kernels ran; this chip becomes
   `Kernels.chip`. If the column names no known chip, or two chips, a warning says so.
 - Shares, statistics (minimum, maximum, deviation), moments, numbers of rows and sizes are no amounts. A last row with
@@ -25,6 +32,10 @@ table may be written by columns (``{"name": […], "flops": […]}``) or in any 
 such as ``hardware`` or ``gpu`` stands beside it, it gives the chip: by a name of the catalogue, or by a peak and a
 bandwidth with units in their keys (``peak_tflops``, ``fp16_tflops``, ``bandwidth_gb_s``). A file with an object on each
 line (``.jsonl``) is a list of these objects.
+
+Tables that are printed for people are read too: Markdown, boxes of characters, and columns that spaces align, as
+pandas, polars, DuckDB, psql and rich print them. If the print leaves out rows, save the table as CSV. The index of a
+data frame has the names of kernels if no column has them.
 
 A workbook (``.xlsx``, ``.xlsm``, ``.ods``) is read as its sheets are: the first sheet with a table of kernels, or
 ``sheet="its name"``. Titles above the table, a row of units and notes below it are understood, formulas have their
