@@ -49,9 +49,10 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
 | a table of arithmetic intensities and rates (`AI`, `GFLOP/s`) | `rw.read("mine.csv")`: each kernel has its place and its share of the roof; seconds stay unknown |
 | a table with other words in its header | `rw.read("mine.csv", columns={"name": "what", "time": ("t", "ms")})` |
 | a data frame of pandas, polars, Arrow or DuckDB | `rw.read(frame)`, or `rw.roofline("h100-sxm", frame)` |
+| a printed table: Markdown, `print(frame)`, or what psql, DuckDB, polars or rich print | save the text: `rw.read("table.txt")` |
 | a list in a notebook | `rw.roofline("h100-sxm", [("matmul", "4.3 GFLOP", "12 MB", "31 us")])` |
 | a workbook (`.xlsx`, `.ods`) | `rw.read("mine.xlsx")`, or `sheet="its name"` |
-| JSON of your own, with a list of objects somewhere in it | `rw.read("results.json")`; the hardware beside the list is its chip |
+| JSON of your own, with a list of objects or a table by columns somewhere in it, or of `DataFrame.to_json` | `rw.read("results.json")`; the hardware beside the list is its chip |
 | what `print(profiler.key_averages().table())` of PyTorch printed | save the text, also within a log: `rw.read("table.txt")` |
 | a trace of PyTorch's profiler | `rw.read("trace.json.gz")` |
 | a profile of Nsight Compute | `rw.read("profile.ncu-rep")`, or its CSV, or a table copied from its window |

@@ -150,7 +150,7 @@ def columns_of(given: Any) -> dict[str, Any]:
 
 def _index_of(frame: Any) -> dict[str, Any]:
     """Return the index of a data frame of pandas as columns, if it has a name or texts."""
-    index = getattr(frame, "index", None)
+    index: Any = getattr(frame, "index", None)
     if not hasattr(index, "get_level_values"):
         return {}
     found: dict[str, Any] = {}
@@ -220,8 +220,8 @@ def from_frame(frame: Any) -> dict[str, Any]:
     if of_tool is not None:
         return of_tool
     dialect = with_index(found_in(given.names, given.units, given.in_cells), given)
-    known = (*dialect.fields.values(), *dialect.asked, *dialect.twins)
-    understood = {column for one in known for column in one.columns}
+    understood = {column for field in dialect.fields.values() for column in field.columns}
+    understood |= {column for one in (*dialect.asked, *dialect.twins) for column in one.columns}
     for name in given.names:
         if name not in understood:
             # "date" and "density" are similar to the names of ratios.

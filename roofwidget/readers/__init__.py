@@ -131,12 +131,12 @@ def _read(path_or_buffer: Any, format: str | None, options: dict[str, Any]) -> K
         return _read_as(modules[0], source, options)
     if source.is_folder:
         return read_folder(source, modules, lambda module, source: _called(module, module.read, source, options))
-    module = _recognising(modules, source)
-    if module is None and (delimited := printed.as_delimited(source)) is not None:
-        source, module = delimited, _recognising(modules, delimited)
-    if module is None:
+    found = _recognising(modules, source)
+    if found is None and (delimited := printed.as_delimited(source)) is not None:
+        source, found = delimited, _recognising(modules, delimited)
+    if found is None:
         raise refusals.of_unknown(source)
-    return _called(module, module.read, source, options)
+    return _called(found, found.read, source, options)
 
 
 def _recognising(modules: Iterable[ModuleType], source: Source) -> ModuleType | None:

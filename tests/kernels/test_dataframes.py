@@ -237,12 +237,12 @@ def test_an_index_beside_names_is_a_further_column_if_it_says_something() -> Non
 @pytest.mark.parametrize("form", ["csv", "parquet", "records"])
 def test_the_index_of_a_saved_frame_has_the_names_of_kernels(form: str) -> None:
     frame = pd.DataFrame({"flops": [4e9, 2e9], "bytes": [1e6, 2e6]}, index=["a", "b"])
-    saved: Any = {
+    ways: dict[str, Callable[[], bytes]] = {
         "csv": lambda: frame.to_csv().encode(),
         "parquet": frame.to_parquet,
         "records": lambda: frame.reset_index().to_json(orient="records").encode(),
-    }[form]()
-    kernels = rw.read(saved)
+    }
+    kernels = rw.read(ways[form]())
     assert (kernels.names.tolist(), kernels.flops.tolist(), kernels.warnings) == (["a", "b"], [4e9, 2e9], ())
     numbered = rw.read(frame.reset_index(drop=True).to_csv().encode())
     assert (numbered.names.tolist(), numbered.extra) == (["row 1", "row 2"], {})

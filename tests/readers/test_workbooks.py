@@ -121,6 +121,13 @@ def test_a_workbook_with_entities_is_refused() -> None:
         read(data)
 
 
+def test_an_opendocument_with_entities_is_refused() -> None:
+    bomb = '<!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]>'
+    data = archive({"mimetype": "", "content.xml": f"{bomb}<document>&c;</document>"})
+    with pytest.raises(ProfileError, match=r"content\.xml has a DOCTYPE"):
+        read(data)
+
+
 def test_a_sheet_that_unpacks_to_far_more_than_a_table_is_refused() -> None:
     data = workbook(Runs="<row><c><v>1</v></c></row>" * 1_000_000)
     with pytest.raises(ProfileError, match="buffer"):

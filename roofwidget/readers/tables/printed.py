@@ -100,7 +100,7 @@ def _with_bars(lines: Sequence[str]) -> _Table | None:
     if not 1 < width <= MAX_COLUMNS or any(map(is_number, names)):
         return None
     rows = list(_rows_with_bars(lines[at:], width))
-    return _Table(names, [None] * (at - first - 1) + rows, first)
+    return _Table(names, [*[None] * (at - first - 1), *rows], first)
 
 
 def _rows_with_bars(lines: Sequence[str], width: int) -> Iterator[list[str] | None]:
@@ -152,7 +152,7 @@ def _aligned(lines: Sequence[str]) -> _Table | None:
             names = [index, *names] if has_labels else names
             rows = rows if has_labels else [row[1:] for row in rows]
         if any(is_number(cell) for cell in rows[0]):
-            return _Table(names, [None] * is_between + rows, at)
+            return _Table(names, [*[None] * is_between, *rows], at)
     return None
 
 
