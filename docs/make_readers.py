@@ -49,9 +49,10 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
 | a table of arithmetic intensities and rates (`AI`, `GFLOP/s`) | `rw.read("mine.csv")`: each kernel has its place and its share of the roof; seconds stay unknown |
 | a table with other words in its header | `rw.read("mine.csv", columns={"name": "what", "time": ("t", "ms")})` |
 | a data frame of pandas, polars, Arrow or DuckDB | `rw.read(frame)`, or `rw.roofline("h100-sxm", frame)` |
+| a printed table: Markdown, `print(frame)`, or what psql, DuckDB, polars or rich print | save the text: `rw.read("table.txt")` |
 | a list in a notebook | `rw.roofline("h100-sxm", [("matmul", "4.3 GFLOP", "12 MB", "31 us")])` |
 | a workbook (`.xlsx`, `.ods`) | `rw.read("mine.xlsx")`, or `sheet="its name"` |
-| JSON of your own, with a list of objects somewhere in it | `rw.read("results.json")`; the hardware beside the list is its chip |
+| JSON of your own, with a list of objects or a table by columns somewhere in it, or of `DataFrame.to_json` | `rw.read("results.json")`; the hardware beside the list is its chip |
 | what `print(profiler.key_averages().table())` of PyTorch printed | save the text, also within a log: `rw.read("table.txt")` |
 | a trace of PyTorch's profiler | `rw.read("trace.json.gz")` |
 | a profile of Nsight Compute | `rw.read("profile.ncu-rep")`, or its CSV, or a table copied from its window |
@@ -60,7 +61,7 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
 | output of nvprof | `nvprof --csv --log-file out.csv …`, then `rw.read("out.csv")`; also with `--metrics` or `--print-gpu-trace` |
 | output of rocprof, rocprofv3 or rocprof-compute | `rw.read("results.stats.csv")`, or the folder, the database or the JSON |
 | a profile of Triton's Proton | `rw.read("proton.hatchet")` |
-| a JAX or TensorFlow profile | `rw.read("….xplane.pb")`; the `.trace.json.gz` beside it has only times |
+| a JAX or TensorFlow profile | `rw.read("….xplane.pb")`; the `.trace.json.gz` beside it has times, and on TPUs FLOPs |
 | an export of XProf | `rw.read("roofline_model.json")`, or its CSV |
 | Intel Advisor, VTune or unitrace | a report as CSV: `rw.read("report.csv")` |
 | AMD uProf | `AMDuProfPcm -o pcm.csv …`, then `rw.read("pcm.csv")` |

@@ -177,6 +177,18 @@ def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
     return _DECIMAL[prefix], 1.0
 
 
+def prefix_factor(prefix: str) -> float:
+    """Return the factor of a prefix above one in any case, for tools whose units have no prefixes below one.
+
+    Examples
+    --------
+    >>> [prefix_factor(prefix) for prefix in ("", "k", "G", "m", "Ki")]
+    [1.0, 1000.0, 1000000000.0, 1000000.0, 1024.0]
+    """
+    shown = prefix[:1].upper() + prefix[1:].casefold()
+    return 2.0 ** _BINARY[shown] if shown in _BINARY else float(10 ** _DECIMAL[shown])
+
+
 def finite(value: float, what: str) -> float:
     """Return `value` if it is finite and not negative. Otherwise raise a `ValueError` that begins with `what`.
 

@@ -11,7 +11,7 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -57,6 +57,8 @@ _OTHER_NAMES: Final = _phrases(
     "function name, function, function call sites and loops, routine, benchmark name, benchmark, loop, application,"
     "app, algorithm"
 )
+# Libraries write an index of rows under these names. It has the names of kernels if no other column has them.
+_INDEXES: Final = frozenset({"index", "level_0", "__index_level_0__", "Unnamed: 0"})
 _TEXTS: Final[Mapping[str, frozenset[str]]] = {
     "precision": _phrases("precision, dtype, data type"),
     "category": _phrases("category, type, kind"),
@@ -71,7 +73,10 @@ _NOUNS: Final[Mapping[str, frozenset[str]]] = {
         "execution time, exec time, zeit, laufzeit, dauer"
     ),
     "self_time": _phrases("self time"),
-    "flops": _phrases("flops, flop, flop count, flops count, work, floating point operations, fp operations"),
+    "flops": _phrases(
+        "flops, flop, flop count, flops count, work, floating point operations, fp operations,"
+        "op count, ops count, operation count, operations count, operations"
+    ),
     "bytes": _phrases(
         "bytes, bytes accessed, bytes moved, bytes transferred, data moved, data transferred, data volume, traffic,"
         "memory traffic, traffic bytes, memory bytes, memory data volume, data traffic, datenvolumen"
@@ -84,7 +89,7 @@ _NOUNS: Final[Mapping[str, frozenset[str]]] = {
         "performance, perf, rate, flops, flop, flop rate, flops rate, throughput, speed, compute, compute performance,"
         "compute throughput, achieved, measured, attained, rechenleistung, leistung"
     ),
-    BANDWIDTH: _phrases("bandwidth, bw, memory bandwidth, mem bandwidth, memory bw, mem bw, bandbreite"),
+    BANDWIDTH: _phrases("bandwidth, bw, memory bandwidth, mem bandwidth, memory bw, mem bw, throughput, bandbreite"),
 }
 # Without a unit these are FLOPs, bytes and seconds. Tools write all other amounts and times in different units.
 _IN_BASE_UNITS: Final[Mapping[str, frozenset[str]]] = {
@@ -185,6 +190,13 @@ _NO_AMOUNT: Final = frozenset(
         "version",
     ]
 )
+_DIRECTIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("read", "reads", "rd", "gelesen"), "read"),
+    **dict.fromkeys(("write", "writes", "written", "wr", "geschrieben"), "written"),
+}
+"""Words of bytes that are only read or only written. Bytes are the sum of both."""
+_FOOTPRINTS: Final = _phrases("mem, memory, memory usage, mem usage, memory used, mem used")
+"""The memory that a kernel occupies."""
 _LEVELS: Final = frozenset(["dram", "hbm", "l1", "l2", "l3", "lds", "smem", "vmem", "cmem", "llc", "mall"])
 _HINTS: Final[Mapping[str, frozenset[str]]] = {
     "time": frozenset({"time", "duration", "latency", "elapsed", "runtime", "seconds"}),
@@ -255,6 +267,29 @@ _OTHER_UNITS: Final = frozenset(
 )
 
 
+# A factor without a unit, as in "op count (x10^9)", "FLOPs (billions)" or "[G]". The other words tell the unit. "m" is
+# none: it may be milli, minutes or mega.
+_FACTOR: Final = re.compile(
+    r"[x*\u00d7]? ?(?:(?:10 ?(?:\^|\*\*) ?|1(?:\.0*)?e)[({]?(?P<power>[+-]?\d{1,2})[)}]?"
+    r"|10(?P<raised>[\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,3}))",
+    re.IGNORECASE,
+)
+_RAISED: Final = str.maketrans("\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "-0123456789")
+_PREFIX_OF_POWER: Final[Mapping[int, str]] = {3: "k", 6: "M", 9: "G", 12: "T", 15: "P", -3: "m", -6: "u", -9: "n"}
+_PREFIXES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("k", "K", "thousand", "thousands", "kilo"), "k"),
+    **dict.fromkeys(("M", "million", "millions", "mega", "Mio"), "M"),
+    **dict.fromkeys(("G", "billion", "billions", "giga", "Mrd"), "G"),
+    **dict.fromkeys(("T", "trillion", "trillions", "tera"), "T"),
+    **dict.fromkeys(("P", "peta"), "P"),
+    **dict.fromkeys(("u", "micro"), "u"),
+    **dict.fromkeys(("n", "nano"), "n"),
+    **{f"{prefix}i": f"{prefix}i" for prefix in "KMGTP"},
+}
+_NO_UNIT: Final = frozenset({"", "-", "--", "1", "n/a", "none"})
+_UNITS_OF_COUNTS: Final = frozenset({"#", "count", "calls", "launches"})
+
+
 @dataclass(frozen=True)
 class Unit:
     """A unit in our spelling, and the quantity that it measures.
@@ -262,7 +297,7 @@ class Unit:
     Parameters
     ----------
     field
-        The quantity.
+        The quantity; empty for a factor such as ``10^9``, which fits any quantity.
     text
         The unit, which `units.parse` understands; empty if its meaning is not clear.
     other
@@ -311,6 +346,27 @@ def unit_of(text: str) -> Unit | None:
     return None
 
 
+def _factor_of(text: str) -> Unit | None:
+    """Return a factor without a unit, as its prefix; None for other texts.
+
+    Examples
+    --------
+    >>> [_factor_of(text).text for text in ("x10^9", "1e6", "10\u2079", "billions", "G")], _factor_of("m")
+    (['G', 'M', 'G', 'G', 'G'], None)
+    """
+    text = _one_line(text).replace("\u00b5", "u").replace("\u03bc", "u").replace("\u2212", "-")
+    if found := _FACTOR.fullmatch(text):
+        prefix = _PREFIX_OF_POWER.get(_whole(found["power"] or found["raised"].translate(_RAISED)))
+        return Unit("", prefix) if prefix else None
+    prefix = _PREFIXES.get(text, _PREFIXES.get(text.casefold()) if len(text) > len("Gi") else None)
+    return Unit("", prefix) if prefix else None
+
+
+def _whole(text: str) -> int:
+    """Return a whole number; 0 for a text such as ``"--3"``."""
+    return int(text) if re.fullmatch(r"[+-]?\d+", text) else 0
+
+
 def _one_line(text: str) -> str:
     """Return a text in which each run of white space is one space. On long runs, patterns would be slow."""
     return " ".join(text.split())
@@ -322,15 +378,30 @@ def _byte_prefix(text: str) -> str:
 
 
 def is_unit(text: str) -> bool:
-    """Return whether a cell of a row of units is a unit, also one that is no amount, such as ``%``.
+    """Return whether a cell of a row of units is a unit, also one that is no amount, such as ``%``, or a factor.
 
     Examples
     --------
-    >>> [is_unit(cell) for cell in ("[us]", "%", "GB/s", "gemm")]
+    >>> [is_unit(cell) for cell in ("[us]", "%", "GB/s", "[-]", "10^9", "gemm")]
+    [True, True, True, True, True, False]
+    """
+    bare = _bare(text)
+    return bare.casefold() in _OTHER_UNITS or unit_of(bare) is not None or _factor_of(bare) is not None
+
+
+def is_no_unit(text: str) -> bool:
+    """Return whether a cell of a row of units says that its column has none.
+
+    Examples
+    --------
+    >>> [is_no_unit(cell) for cell in ("[-]", "", "1", "us")]
     [True, True, True, False]
     """
-    bare = text.strip().strip("[]()").strip()
-    return bare.casefold() in _OTHER_UNITS or unit_of(bare) is not None
+    return _bare(text).casefold() in _NO_UNIT
+
+
+def _bare(text: str) -> str:
+    return text.strip().strip("[]()").strip()
 
 
 _NUMBER_AND_UNIT: Final = re.compile(
@@ -369,12 +440,29 @@ def take_units(columns: dict[str, Any], names: Iterable[str], numbers: Numbers) 
         first = next(
             (cell for cell in different if isinstance(cell, str) and cell.strip().casefold() not in _EMPTY), ""
         )
-        if not _NUMBER_AND_UNIT.fullmatch(first.strip()):
+        if number_and_unit(first) is None:
             continue
         taken = _without_units(cells, numbers)
         if taken is not None:
             columns[name], found[name] = taken
     return found
+
+
+INDEX: Final = "index"
+"""The name of an index without a name."""
+
+
+def named_by_index(names: Sequence[str], is_text: Callable[[str], bool]) -> str | None:
+    """Return the column with an index that has the names of kernels; None if another column has them.
+
+    Examples
+    --------
+    >>> named_by_index(["index", "flops"], lambda name: True), named_by_index(["index", "kernel"], lambda name: True)
+    ('index', None)
+    """
+    if any(one is not None and one.key == "name" for one in map(meaning, names)):
+        return None
+    return next((name for name in names if name in _INDEXES and is_text(name)), None)
 
 
 UNCLEAR: Final = "several units"
@@ -414,10 +502,16 @@ def may_have_units(column: str) -> bool:
     return any(one is not None and one.field in BASE_UNITS and one.doubt != "words" for one in meant)
 
 
+def number_and_unit(cell: str) -> tuple[str, str] | None:
+    """Return the two parts of a cell such as ``"1.5 ms"``; None for a cell of another form."""
+    found = _NUMBER_AND_UNIT.fullmatch(cell.strip())
+    return (found["number"], found["unit"]) if found else None
+
+
 def unit_in(cell: str) -> str:
     """Return the unit of a cell that is a number with one of our units; else an empty text."""
-    found = _NUMBER_AND_UNIT.fullmatch(cell.strip())
-    return found["unit"] if found and unit_of(found["unit"]) is not None else ""
+    found = number_and_unit(cell)
+    return found[1] if found and unit_of(found[1]) is not None else ""
 
 
 def _without_units(cells: Sequence[Any], numbers: Numbers) -> tuple[Floats, str] | None:
@@ -425,12 +519,12 @@ def _without_units(cells: Sequence[Any], numbers: Numbers) -> tuple[Floats, str]
     different = [
         cell for cell in dict.fromkeys(cells) if cell is not None and str(cell).strip().casefold() not in _EMPTY
     ]
-    parted = [_NUMBER_AND_UNIT.fullmatch(str(cell).strip()) for cell in different]
-    known = [unit_of(found["unit"]) if found else None for found in parted]
+    parted = [number_and_unit(str(cell)) for cell in different]
+    known = [unit_of(found[1]) if found else None for found in parted]
     fields = {(unit.field, bool(unit.other)) if unit and unit.text else None for unit in known}
     if len(fields) != 1 or None in fields:
         return None
-    values, bad = numbers([found["number"] for found in parted if found])
+    values, bad = numbers([found[0] for found in parted if found])
     if bad is not None:
         return None
     # The text with a unit converts without a second rounding.
@@ -462,11 +556,16 @@ class Meaning:
         The possible units; none if no unit is known, two if the column may be a count or a rate.
     doubt
         Why the column is not used unless the user names it: ``"words"`` if other words than those of the field are in
-        the header, ``"unit"`` if no unit is known, ``"rate"`` if it may be a count or a rate. Empty without a doubt.
+        the header, ``"unit"`` if no unit is known, ``"rate"`` if it may be a count or a rate, ``"footprint"`` for the
+        memory that a kernel occupies. Empty without a doubt.
     per_launch
         Whether the number is that of one launch.
     is_bare
         Whether the header is a unit and has no other word, or is a word that other columns of names go before.
+    direction
+        ``"read"`` or ``"written"`` for bytes that are only a part of all bytes.
+    also
+        The column whose numbers are added: bytes written for bytes read.
     """
 
     column: str
@@ -475,6 +574,13 @@ class Meaning:
     doubt: str = ""
     per_launch: bool = False
     is_bare: bool = False
+    direction: str = ""
+    also: Meaning | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns."""
+        return (self.column,) if self.also is None else (self.column, *self.also.columns)
 
     @property
     def field(self) -> str:
@@ -541,15 +647,34 @@ def _of_words(column: str, words: Sequence[str], unit: Unit | None, *, is_stated
     words = [word for word in _PER_LAUNCH.sub("", phrase).split() if word not in _AVERAGE]
     if _NO_AMOUNT.intersection(words) or (is_stated and unit is None and _IS_SHARE.search(column)):
         return None
+    directions = {_DIRECTIONS[word] for word in words if word in _DIRECTIONS}
+    if directions:
+        rest = [word for word in words if word not in _DIRECTIONS and not (len(directions) > 1 and word == "and")]
+        found = _of_amount(column, rest, unit, per_launch=per_launch, is_stated=is_stated, is_traffic=True)
+        if found is not None and found.field in {"bytes", BANDWIDTH} and found.doubt != "words":
+            return replace(found, direction=next(iter(directions)) if len(directions) == 1 else "")
+    return _of_amount(column, words, unit, per_launch=per_launch, is_stated=is_stated)
+
+
+def _of_amount(
+    column: str, words: Sequence[str], unit: Unit | None, *, per_launch: bool, is_stated: bool, is_traffic: bool = False
+) -> Meaning | None:
+    """Return what words mean that have no word of an average, a share or a direction.
+
+    `is_traffic` says that the header has a word of a direction, so that bytes of a level need no further word.
+    """
     level = next((word.upper() for word in words if word in _LEVELS), "")
     precision = next((precision_key(word) for word in words if _PRECISION.fullmatch(word)), "")
     core = " ".join(word for word in words if word not in _LEVELS and not _PRECISION.fullmatch(word))
     stripped = " ".join(word for word in core.split() if word not in _DESCRIBING)
-    found = (
-        _without_unit(core, stripped, is_stated=is_stated)
-        if unit is None
-        else _with_unit(core, stripped, unit, is_known_unit=unit.text != "")
-    )
+    if is_traffic and level and not core:
+        core = stripped = "data traffic"
+    if unit is None:
+        found = _without_unit(core, stripped, is_stated=is_stated)
+    elif not unit.field:
+        found = _with_factor(core, stripped, unit.text)
+    else:
+        found = _with_unit(core, stripped, unit, is_known_unit=unit.text != "")
     if found is None:
         return None
     field, options, doubt = found
@@ -577,12 +702,29 @@ def _with_unit(core: str, stripped: str, unit: Unit, *, is_known_unit: bool) -> 
     is_noun = is_noun or (field == BANDWIDTH and stripped in _NOUNS["bytes"])
     if not is_noun:
         # The memory that a kernel occupies is no traffic, and "tokens_s" may be a rate.
+        if field == "bytes" and stripped in _FOOTPRINTS:
+            return field, options, "footprint"
         is_other = field == "bytes" and (words & {"memory", "mem"} or not words & _HINTS["bytes"])
         if is_other or (unit.text == "s" and not words & _HINTS["time"]):
             return None
     if len(options) > 1:
         return field, options, "rate"
     return field, options, "" if is_noun and is_known_unit else "words" if is_known_unit else "unit"
+
+
+def _with_factor(core: str, stripped: str, prefix: str) -> _Found | None:
+    """Return the field and its unit for words beside a factor, such as FLOPs beside ``10^9``."""
+    found = _without_unit(core, stripped, is_stated=False)
+    if found is None or found[0] not in BASE_UNITS:
+        return None
+    field, options, doubt = found
+    if doubt == "rate" and set(core.split()) & (_COUNT_WORDS | {"operations"}):
+        options, doubt = ("FLOP",), ""
+    fits = field == "bytes" if prefix.endswith("i") else (field in {"time", "self_time"}) == (prefix in {"m", "u", "n"})
+    if not fits or field == "intensity":
+        return field, (), "unit"
+    scaled = tuple(f"{prefix}{unit}" for unit in options or (BASE_UNITS[field],))
+    return field, scaled, "" if doubt == "unit" else doubt
 
 
 def _without_unit(core: str, stripped: str, *, is_stated: bool) -> _Found | None:
@@ -607,6 +749,33 @@ def _without_unit(core: str, stripped: str, *, is_stated: bool) -> _Found | None
     return (field, options, doubt) if field else None
 
 
+def paired(meanings: Iterable[Meaning]) -> list[Meaning]:
+    """Return the meanings, where a column of bytes read and one of bytes written are one amount.
+
+    Beside a column of all bytes both are left out. One of them without the other is not all bytes.
+
+    Examples
+    --------
+    >>> [one.columns for one in paired([meaning("dram_read_bytes"), meaning("dram_write_bytes")])]
+    [('dram_read_bytes', 'dram_write_bytes')]
+    """
+    meanings = list(meanings)
+    found = [one for one in meanings if not one.direction]
+    parts: dict[tuple[str, bool], dict[str, Meaning]] = {}
+    for one in meanings:
+        if one.direction:
+            parts.setdefault((one.key, one.per_launch), {}).setdefault(one.direction, one)
+    for (key, _), by_direction in parts.items():
+        if any(one.key == key and not one.doubt for one in found):
+            continue
+        if len(by_direction) > 1:
+            read, written = by_direction["read"], by_direction["written"]
+            found.append(replace(read, also=written, doubt=read.doubt or written.doubt))
+        else:
+            found += [replace(one, doubt=one.doubt or "words") for one in by_direction.values()]
+    return found
+
+
 _IS_SHARE: Final = re.compile(r"%|percent|pct", re.IGNORECASE)
 _PRECISION: Final = re.compile(rf"fp\d+|tf32|bf16|{'|'.join(word for word in PRECISION_ALIASES if word.isalnum())}")
 # Alone these words have other meanings too.
@@ -619,16 +788,8 @@ def _parts(column: str, row_unit: str) -> tuple[list[str], Unit | None, bool]:
     is_word = text != "FLOPS" and text.casefold() in _NOUNS_LIKE_UNITS
     if not is_word and (whole := unit_of(text.strip("[]()").replace("_", " "))) is not None:
         return [], whole, True
-    for opening, closing in ("[]", "()"):
-        at, end = text.rfind(opening), text.rfind(closing)
-        if 0 < at < end:
-            stated, rest = text[at + 1 : end].strip().removeprefix("in ").strip(), f"{text[:at]} {text[end + 1 :]}"
-            for_launch = _FOR_LAUNCH.fullmatch(stated)
-            unit = unit_of(for_launch[1] if for_launch else stated)
-            if unit is not None:
-                return _words(f"{rest} per call" if for_launch else rest), unit, True
-            if not _DESCRIBING_IN_BRACKETS.issuperset(_words(stated)):
-                return _words(rest), None, True
+    if (in_brackets := _bracketed(text)) is not None:
+        return in_brackets
     tail = text[-_LONGEST_TAIL:]
     for pattern in _UNIT_AT_END:
         found = pattern.fullmatch(tail)
@@ -637,9 +798,33 @@ def _parts(column: str, row_unit: str) -> tuple[list[str], Unit | None, bool]:
             unit = unit_of(found["unit"].replace("_", " "))
             if unit is not None:
                 return _words(text[: -len(tail)] + found["stem"]), unit, True
-    if row_unit.strip("[]() -"):
-        return _words(text), unit_of(row_unit.strip().strip("[]()")), True
-    return _words(text), None, False
+    bare = _bare(row_unit)
+    if _states_none(bare, text):
+        return _words(text), None, False
+    return _words(text), unit_of(bare) or _factor_of(bare), True
+
+
+def _bracketed(text: str) -> tuple[list[str], Unit | None, bool] | None:
+    """Return what `_parts` returns for a header with a unit in brackets; None for another header."""
+    for opening, closing in ("[]", "()"):
+        at, end = text.rfind(opening), text.rfind(closing)
+        if not 0 < at < end:
+            continue
+        stated, rest = text[at + 1 : end].strip().removeprefix("in ").strip(), f"{text[:at]} {text[end + 1 :]}"
+        if _states_none(stated, rest):
+            return _words(rest), None, False
+        for_launch = _FOR_LAUNCH.fullmatch(stated)
+        unit = unit_of(for_launch[1] if for_launch else stated) or _factor_of(stated)
+        if unit is not None:
+            return _words(f"{rest} per call" if for_launch else rest), unit, True
+        if not _DESCRIBING_IN_BRACKETS.issuperset(_words(stated)):
+            return _words(rest), None, True
+    return None
+
+
+def _states_none(unit: str, words: str) -> bool:
+    """Return whether a unit says that the column of these words has none, as ``-`` does, or ``#`` for launches."""
+    return unit.casefold() in _NO_UNIT or (unit.casefold() in _UNITS_OF_COUNTS and " ".join(_words(words)) in _COUNTS)
 
 
 _NOUNS_LIKE_UNITS: Final = frozenset({"flop", "flops", "byte", "bytes"})
@@ -706,10 +891,18 @@ def question(asked: Meaning, how: str = "pass columns=") -> str:
     """  # noqa: E501 - a message
     if not asked.doubt:
         return f"'{asked.column}' is not used: it is a rate, and there is no column of seconds"
+    if asked.doubt == "footprint":
+        return f"'{asked.column}' is not used: the memory that a kernel occupies is no traffic"
     hint = {"rate": "a count or a rate?", "unit": "it has no unit;"}.get(asked.doubt) or _if_it_is(asked)
-    first, *others = [f"{{'{asked.keyword}': {(asked.column, unit)!r}}}" for unit in asked.units or (_UNKNOWN,)]
+    first, *others = [f"{{'{asked.keyword}': {_given(asked, at)}}}" for at in range(len(asked.units) or 1)]
     more = "".join(f", or columns={other}" for other in others)
-    return f"'{asked.column}' is not used: {hint} {how}{first}{more}{_fill_in([asked])}"
+    return f"{' + '.join(map(repr, asked.columns))} is not used: {hint} {how}{first}{more}{_fill_in([asked])}"
+
+
+def _given(asked: Meaning, at: int) -> str:
+    """Return what the user writes for a column in one of its possible units, as Python."""
+    pair = (asked.column, asked.units[at] if asked.units else _UNKNOWN)
+    return repr(pair) if asked.also is None else f"[{pair!r}, {_given(asked.also, at)}]"
 
 
 def _if_it_is(asked: Meaning) -> str:
@@ -757,9 +950,10 @@ def lacking(
     call = {"name": repr(name)} if name else {}
     asked: dict[str, Meaning] = {}
     meanings = (meaning(name, (row_units or {}).get(name, "")) for name in names)
-    for one in filter(None, meanings):
+    for one in paired(filter(None, meanings)):
         is_text = texts is not None and one.column in texts
-        if one.field in BASE_UNITS and one.field not in stems and not is_text and not one.per_launch:
+        is_asked = one.field in BASE_UNITS and one.field not in stems and one.doubt != "footprint"
+        if is_asked and not is_text and not one.per_launch:
             asked.setdefault(one.keyword, one)
     order = ("flops", "rate", "bytes", "intensity", "time", "self_time")
     asked = dict(sorted(asked.items(), key=lambda item: order.index(item[0].partition(":")[0])))
@@ -767,17 +961,13 @@ def lacking(
     template = {} if asked else {"flops": f"('{_UNKNOWN}', 'GFLOP')", "time": f"('{_UNKNOWN}', 'us')"}
 
     def given(at: int) -> str:
-        parts = call | {key: repr((one.column, _at(one.units, at))) for key, one in asked.items()} | template
+        parts = call | {key: _given(one, at) for key, one in asked.items()} | template
         return "columns={" + ", ".join(f"'{field}': {text}" for field, text in parts.items()) + "}"
 
     message = f"no column of {' and no column of '.join(what)} among {shown}; name them: {given(-1)}"
     if either:
         message += f" if '{either.column}' is a rate, or {given(0)} if it is a count"
     return message + _fill_in(asked.values())
-
-
-def _at(options: Sequence[str], at: int) -> str:
-    return options[at] if options else _UNKNOWN
 
 
 def _name_column(names: Sequence[str], texts: Collection[str] | None) -> str:

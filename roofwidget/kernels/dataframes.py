@@ -16,6 +16,7 @@ import numpy as np
 from roofwidget.kernels import arrow, columns
 from roofwidget.kernels.column_meanings import (
     FIELDS,
+    INDEX,
     RATIOS,
     UNCLEAR,
     may_have_units,
@@ -25,7 +26,7 @@ from roofwidget.kernels.column_meanings import (
     with_units,
 )
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats
-from roofwidget.kernels.table_fields import found_in, kernels_arguments
+from roofwidget.kernels.table_fields import found_in, kernels_arguments, with_index
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
@@ -144,7 +145,20 @@ def columns_of(given: Any) -> dict[str, Any]:
         raise ValueError(f"the data frame has column '{twice}' twice")
     if hasattr(given, "column_names"):
         return arrow.columns_of_arrow(given)
-    return {str(name): _column_values(given[name]) for name in names}
+    return _index_of(given) | {str(name): _column_values(given[name]) for name in names}
+
+
+def _index_of(frame: Any) -> dict[str, Any]:
+    """Return the index of a data frame of pandas as columns, if it has a name or texts."""
+    index: Any = getattr(frame, "index", None)
+    if not hasattr(index, "get_level_values"):
+        return {}
+    found: dict[str, Any] = {}
+    for at, name in enumerate(index.names):
+        values = _column_values(index.get_level_values(at))
+        if name is not None or (isinstance(values, list) and all(isinstance(value, str) for value in values)):
+            found[INDEX if name is None else str(name)] = values
+    return {name: values for name, values in found.items() if name not in set(map(str, frame.columns))}
 
 
 def _column_values(column: Any) -> Any:
@@ -205,9 +219,9 @@ def from_frame(frame: Any) -> dict[str, Any]:
     of_tool = tool_arguments(given, "the data frame")
     if of_tool is not None:
         return of_tool
-    dialect = found_in(given.names, given.units, given.in_cells)
-    understood = {field.column for field in dialect.fields.values()}
-    understood |= {one.column for one in (*dialect.asked, *dialect.twins)}
+    dialect = with_index(found_in(given.names, given.units, given.in_cells), given)
+    understood = {column for field in dialect.fields.values() for column in field.columns}
+    understood |= {column for one in (*dialect.asked, *dialect.twins) for column in one.columns}
     for name in given.names:
         if name not in understood:
             # "date" and "density" are similar to the names of ratios.

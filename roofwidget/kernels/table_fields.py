@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import field as attribute
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -25,7 +26,9 @@ from roofwidget.kernels.column_meanings import (
     RATIOS,
     Meaning,
     meaning,
+    named_by_index,
     no_column,
+    paired,
     question,
     unit_of,
 )
@@ -58,19 +61,28 @@ class Field:
         ``""`` for a total, ``"launch"`` for one launch, ``"second"`` for a rate.
     rule
         Where the number comes from, for `Kernels.origin`; empty if the column's name is enough.
+    also
+        A column whose numbers are added, such as bytes written to bytes read.
     """
 
     column: str
     scale: float = 1.0
     per: str = ""
     rule: str = ""
+    also: Field | None = attribute(default=None, repr=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns."""
+        return (self.column,) if self.also is None else (self.column, *self.also.columns)
 
     @property
     def origin(self) -> str:
         """The column, its factors and the rule, as text."""
         scale = f" x {self.scale:.12g}" if self.scale != 1 else ""
         per = {"launch": " x launches", "second": " x time"}.get(self.per, "")
-        return f'"{self.column}"{scale}{per}{f" ({self.rule})" if self.rule else ""}'
+        more = "" if self.also is None else f" + {self.also.origin}"
+        return f'"{self.column}"{scale}{per}{f" ({self.rule})" if self.rule else ""}{more}'
 
 
 @dataclass(frozen=True)
@@ -137,7 +149,7 @@ def found_in(
     Field(column='Duration (us)', scale=1e-06, per='', rule='')
     """
     found_meanings = (meaning(name, (row_units or {}).get(name, ""), in_cells=name in in_cells) for name in names)
-    meanings = [one for one in found_meanings if one is not None]
+    meanings = paired(one for one in found_meanings if one is not None)
     is_counted = any(one.key == "count" for one in meanings)
     meanings = [replace(one, doubt="words") if one.per_launch and not is_counted else one for one in meanings]
     certain = [one for one in meanings if not one.doubt]
@@ -154,8 +166,22 @@ def found_in(
         rate = next(one for one in asked if one.doubt == "rate")
         fields["rate"] = _field(replace(rate, key="rate", units=rate.units[1:]))
         asked.remove(rate)
-    used = {field.column for field in fields.values()}
+    used = {column for field in fields.values() for column in field.columns}
     return Dialect("plain", fields, asked=asked, twins=[one for one in certain if one.column not in used])
+
+
+def with_index(dialect: Dialect, given: TableColumns) -> Dialect:
+    """Return the dialect in which a column of texts with the index of a data frame has the names."""
+
+    def is_text(column: str) -> bool:
+        try:
+            given.numbers(column)
+        except ValueError:
+            return True
+        return False
+
+    column = named_by_index(given.names, is_text) if "name" not in dialect.fields else None
+    return dialect if column is None else replace(dialect, fields={**dialect.fields, "name": Field(column)})
 
 
 def _are_coordinates(found: Dialect, meanings: Sequence[Meaning]) -> bool:
@@ -178,7 +204,8 @@ def _field(one: Meaning) -> Field:
         return Field(one.column)
     unit = one.units[0]
     per = "launch" if one.per_launch else "second" if one.field == "flops" and unit.endswith("/s") else ""
-    return Field(one.column, units.parse(f"1 {unit}", "FLOP/s" if per == "second" else BASE_UNITS[one.field], ""), per)
+    scale = units.parse(f"1 {unit}", "FLOP/s" if per == "second" else BASE_UNITS[one.field], "")
+    return Field(one.column, scale, per, also=None if one.also is None else _field(one.also))
 
 
 def with_own(
@@ -190,8 +217,9 @@ def with_own(
 ) -> Dialect:
     """Return the dialect with the columns that the user named.
 
-    For a field the user names a column, or a column and its unit. Without a unit the unit of the header counts. The
-    numbers of the columns `in_cells` had units in their cells, which count before all others.
+    For a field the user names a column, or a column and its unit, or a list of such pairs, whose numbers are added.
+    Without a unit the unit of the header counts. The numbers of the columns `in_cells` had units in their cells, which
+    count before all others.
 
     Raises
     ------
@@ -203,13 +231,17 @@ def with_own(
         stem = field.partition(":")[0]
         if stem not in FIELDS and field != CHIP:
             raise unknown_keyword("columns", field, (*FIELDS, CHIP))
-        column, unit = column_and_unit(field, given)
-        if column not in names:
-            raise ValueError(no_column(column, names))
-        own = {key: one for key, one in own.items() if one.column != column or key in columns}
-        row_unit = (row_units or {}).get(column, "")
-        own[field] = _own_field(stem, column, row_unit if column in in_cells else unit, row_unit)
-    used = {field.column for field in own.values()}
+        added: Field | None = None
+        for column, unit in reversed(columns_and_units(field, given)):
+            if column not in names:
+                raise ValueError(no_column(column, names))
+            own = {key: one for key, one in own.items() if column not in one.columns or key in columns}
+            row_unit = (row_units or {}).get(column, "")
+            found = _own_field(stem, column, row_unit if column in in_cells else unit, row_unit)
+            added = replace(found, also=added)
+        if added is not None:
+            own[field] = added
+    used = {column for one in own.values() for column in one.columns}
     asked, twins = ([one for one in some if one.column not in used] for some in (dialect.asked, dialect.twins))
     return replace(dialect, fields=own, asked=asked, twins=twins)
 
@@ -252,19 +284,21 @@ def _two_readings(stem: str, column: str, options: Sequence[str]) -> str:
     return f"columns: '{stem}': the unit of '{column}' may be that of a count or of a rate; write {choices}"
 
 
-def column_and_unit(field: str, given: Any) -> tuple[str, str | None]:
-    """Return the column that the user named for a field, and its unit if given.
+def columns_and_units(field: str, given: Any) -> list[tuple[str, str | None]]:
+    """Return the columns that the user named for a field, and their units if given.
 
     Raises
     ------
     TypeError
-        If `given` is neither a column nor a pair of a column and a unit.
+        If `given` is neither a column, nor a pair of a column and a unit, nor a list of such pairs.
     """
+    if isinstance(given, (tuple, list)) and given and all(isinstance(one, (tuple, list)) for one in given):
+        return [pair for one in given for pair in columns_and_units(field, one)]
     column, unit = given if isinstance(given, (tuple, list)) and len(given) == 2 else (given, None)  # noqa: PLR2004 - a pair
     if not isinstance(column, str) or not isinstance(unit, (str, type(None))):
         msg = f"columns: '{field}' needs a column's name, or a name and a unit such as ('ms', 'ms'), got {given!r:.60}"
         raise TypeError(msg)
-    return column, unit
+    return [(column, unit)]
 
 
 # -- amounts and ratios --------------------------------------------------------------------------------------------
@@ -350,7 +384,8 @@ class _Amounts:
         """Return the numbers of a column in the base unit; averages are multiplied by the launches."""
         numbers = self.raw(field)
         assert numbers is not None  # noqa: S101 - the field is given
-        return numbers * field.scale * (self.count if field.per == "launch" else 1.0)
+        found = numbers * field.scale * (self.count if field.per == "launch" else 1.0)
+        return found if field.also is None else found + self.scaled(field.also)
 
     def _total(self, key: str) -> Floats | None:
         return self.scaled(self._fields[key]) if key in self._fields else None
@@ -698,9 +733,10 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
     amounts.used |= set(amounts.keys_of_rates()) if "rate" in ratios else set()
     chip, more_warnings = _chip_of_column(given, dialect.fields.get(CHIP), rows, is_asked=is_chip_asked)
     used = {
-        field.column
+        column
         for key, field in dialect.fields.items()
         if key in amounts.used and (key != CHIP or chip is not None)
+        for column in field.columns
     }
     questions = [
         question(one, given.how) for one in dialect.asked if one.column not in used and _is_numeric(given, one)
@@ -708,6 +744,7 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
     questions += _unused_rates(dialect, amounts, given.how)
     extra, unread = _extra(given, [name for name in given.names if name not in used], rows)
     unused = [f"columns not used: {', '.join(unread)}"] if unread else []
+    lone = [text for one in dialect.fields.values() if (text := _lone_parts(given, amounts, one, rows))]
     return {
         "names": names.map(lambda word: word or ""),
         "flops": amounts.flops or {ASKED_PRECISION: np.full(len(rows), np.nan)},
@@ -720,10 +757,25 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
         **ratios,
         "origin": _origins(given, dialect, amounts, rows, ratios),
         "extra": extra,
-        "warnings": [*warnings, *questions, *disagreements, *more_warnings, *unused],
+        "warnings": [*warnings, *questions, *disagreements, *lone, *more_warnings, *unused],
         "chip": chip,
         "read_as": _columns_of_texts(dialect) if given.states_own_fields else None,
     }
+
+
+def _lone_parts(given: TableColumns, amounts: _Amounts, one: Field, rows: npt.NDArray[np.intp]) -> str:
+    """Return the warning for rows that have only one of two columns whose sum is an amount; empty without such rows."""
+    if one.also is None:
+        return ""
+    missing = [np.isnan(amounts.scaled(part)) for part in (replace(one, also=None), one.also)]
+    is_lone = missing[0] ^ missing[1]
+    if not is_lone.any():
+        return ""
+    row = int(np.argmax(is_lone))
+    column = one.column if missing[0][row] else one.also.column
+    count = f"{int(is_lone.sum())} of {len(rows)} rows"
+    place = given.refuse(int(rows[row]), column, "the cell is empty")
+    return f"{' + '.join(map(repr, one.columns))} is unknown where one of them is: {count}; {place}"
 
 
 def _columns_of_texts(dialect: Dialect) -> dict[str, str]:

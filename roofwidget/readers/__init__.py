@@ -17,6 +17,7 @@ from roofwidget.readers import refusals
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.folders import read_folder
 from roofwidget.readers.input.source import Source
+from roofwidget.readers.tables import printed
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 
 if TYPE_CHECKING:
@@ -130,10 +131,17 @@ def _read(path_or_buffer: Any, format: str | None, options: dict[str, Any]) -> K
         return _read_as(modules[0], source, options)
     if source.is_folder:
         return read_folder(source, modules, lambda module, source: _called(module, module.read, source, options))
-    for module in modules:
-        if module.recognises(source):
-            return _called(module, module.read, source, options)
-    raise refusals.of_unknown(source)
+    found = _recognising(modules, source)
+    if found is None and (delimited := printed.as_delimited(source)) is not None:
+        source, found = delimited, _recognising(modules, delimited)
+    if found is None:
+        raise refusals.of_unknown(source)
+    return _called(found, found.read, source, options)
+
+
+def _recognising(modules: Iterable[ModuleType], source: Source) -> ModuleType | None:
+    """Return the first module that recognises a source; None if no module does."""
+    return next((module for module in modules if module.recognises(source)), None)
 
 
 def reader(format: str) -> ModuleType:  # noqa: A002 - the field's word
@@ -180,6 +188,8 @@ def check_options(where: str, function: Callable[..., object], options: Iterable
 
 def _read_as(module: ModuleType, source: Source, options: dict[str, Any]) -> Kernels:
     """Read the source with the module of the format that the user named. The error says if the format is another."""
+    if not module.recognises(source):
+        source = printed.as_delimited(source) or source
     # A bomb must not fill the memory. Readers of a whole text read much text only if it begins like their format.
     if source.is_much and module.FORMAT not in _STREAMED and not module.recognises(source):
         raise refusals.of_another(source, module, []) or refusals.of_unknown(source)

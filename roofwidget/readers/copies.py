@@ -26,8 +26,33 @@ ACROSS: Final = {
     ),
     "peer": re.compile(r"\bP(?:to|2)P\b|Peer[-_ ]?to[-_ ]?Peer\b|Unified Device-to-Device", re.IGNORECASE),
 }
+_NAMED: Final = re.compile(
+    # Nsight Systems and nvprof
+    r"(?i:\[(?:CUDA |Unified )?(?:Unified )?(?:Memory )?mem(?:cpy|set)\b.*\])"
+    # rocprof and rocprofv3
+    r"|(?:MEMORY_COPY_)?(?:HOST|DEVICE)_TO_(?:HOST|DEVICE)"
+    r"|(?:Memory)?Copy(?:Host|Device|Peer|Array)To(?:Host|Device|Peer|Array)"
+    r"|(?:Host|Device) to (?:Host|Device)"
+    # Level Zero and OpenCL
+    r"|zeCommandListAppend(?:Memory(?:Copy|Fill)|Image\w*Copy).*"
+    r"|clEnqueue(?:Read|Write|Copy|Fill|SVMMemcpy|MemcpyINTEL).*",
+    re.DOTALL,
+)
+"""Matches the names that tools give to copies and fills."""
 COPY: Final = "copy"
 """The category of copies and fills."""
+
+
+def are_copies(names: Sequence[str]) -> Mask:
+    """Return which names are those of copies or fills, shape (n,).
+
+    Examples
+    --------
+    >>> are_copies(["[CUDA memcpy HtoD]", "MEMORY_COPY_HOST_TO_DEVICE", "copy_tokens"]).tolist()
+    [True, True, False]
+    """
+    told = {name: _NAMED.fullmatch(name.strip()) is not None for name in dict.fromkeys(names)}
+    return np.array([told[name] for name in names], dtype=np.bool_)
 
 
 def level_and_passes(name: str) -> tuple[str, int]:

@@ -138,6 +138,18 @@ def _shown_device(device: Any) -> str:
     return "" if device is None else f" (device {number[1] if number else device})"
 
 
+def gfx_of(name: str) -> str:
+    """Return the architecture that a text on a GPU of AMD names; empty if it names none.
+
+    Examples
+    --------
+    >>> gfx_of("gfx942:sramecc+:xnack-"), gfx_of("AMD EPYC")
+    ('gfx942', '')
+    """
+    found = re.search("gfx[0-9a-f]+", name.casefold())
+    return found[0] if found else ""
+
+
 def chip_of_capability(capability: float | None) -> str:
     """Return the id of a chip with this compute capability, as an example for messages.
 

@@ -31,6 +31,7 @@ from roofwidget.readers.input.json_rows import JsonRows
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.delimited import read_table, split_line
 from roofwidget.support.did_you_mean import listed
+from roofwidget.units import prefix_factor
 
 FORMAT: Final = "google-benchmark"
 EXPECTED: Final = "the JSON or CSV of Google Benchmark"
@@ -41,7 +42,6 @@ _HEADER: Final = ("name", "iterations", "real_time", "cpu_time", "time_unit")
 _BEGIN: Final = re.compile(r'\ufeff?\s*\{\s*"(?:context|benchmarks)"\s*:')
 _PER_SECOND: Final = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 _FLOP_RATE: Final = re.compile(r"([kmgtp]?)flop(?:s|s?/s(?:ec)?|s?_?per_?sec(?:ond)?)", re.IGNORECASE)
-_POWERS: Final = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
 _ON_REAL_TIME: Final = re.compile(r"/(?:real|manual)_time(?:/|$)")
 _AGGREGATE: Final = re.compile(r"(.+)_(mean|median|stddev|cv|min|max|BigO|RMS)")
 _CHOSEN: Final = "median"
@@ -129,7 +129,7 @@ def _flops(runs: _Runs, divisor: Floats) -> tuple[Floats, str | None]:
     found = next(((key, match) for key in runs.counters() if (match := _FLOP_RATE.fullmatch(key))), None)
     if found is None:
         return np.full(len(divisor), np.nan), None
-    rates = runs.numbers(found[0]) * _POWERS[found[1][1].casefold()]
+    rates = runs.numbers(found[0]) * prefix_factor(found[1][1])
     return _amounts(runs, found[0], rates, divisor), found[0]
 
 

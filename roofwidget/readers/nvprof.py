@@ -85,7 +85,6 @@ _EVENTS: Final = ToolTable(
 )
 # Metrics come first: a file may have events before its metrics.
 _TABLES: Final = (_METRICS, _SUMMARY, _TRACE, _API_TRACE, _EVENTS)
-_COPIES: Final = re.compile(r"\[(?:CUDA|Unified Memory) mem(?:cpy|set)\b[^\]]*\]", re.IGNORECASE)
 _CORRELATION: Final = re.compile(r" \[\d+\]$")
 _BEGIN: Final = re.compile(r"^==\d+== (?:NVPROF is profiling|Profiling result|Metric result)", re.MULTILINE)
 
@@ -140,9 +139,8 @@ def _of_text(source: Source, text: str) -> Source:
 def _kernels(source: Source, table: ToolTable) -> Kernels:
     found = tool_table.arguments(tool_table.read_columns(source, table), table, source.name)
     names = [_CORRELATION.sub("", name) for name in found["names"]]
-    told = {name: _COPIES.fullmatch(name) is not None for name in dict.fromkeys(names)}
     found["names"] = names
-    found = copies.with_copies(found, np.array([told[name] for name in names], dtype=np.bool_))
+    found = copies.with_copies(found, copies.are_copies(names))
     return tool_table.kernels_of(by_device(found, names), source.name)
 
 

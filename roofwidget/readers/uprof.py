@@ -27,6 +27,7 @@ from roofwidget.readers.folders import members_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import MAX_COLUMNS
+from roofwidget.units import prefix_factor
 
 FORMAT: Final = "uprof"
 EXPECTED: Final = "the CSV of AMDuProfPcm, with rates of FLOPs and of memory"
@@ -34,7 +35,6 @@ EXPECTED: Final = "the CSV of AMDuProfPcm, with rates of FLOPs and of memory"
 _FLOPS: Final = re.compile(r"Retired SSE/AVX Flops ?\((?P<prefix>[GMT]?)FLOPs\)", re.IGNORECASE)
 _MEMORY: Final = re.compile(r"Total Mem(?:ory)? Bw ?\((?P<prefix>[GMT]?)B/s\)", re.IGNORECASE)
 _TELLS: Final = re.compile("|".join(one.pattern.replace("?P<prefix>", "") for one in (_FLOPS, _MEMORY)), re.IGNORECASE)
-_PREFIXES: Final = {"": 1.0, "M": 1e6, "G": 1e9, "T": 1e12}
 _MAX_RATE: Final = 1e24
 _TIMES: Final = ("timestamp", "time")
 _MAX_TEXT_BYTES: Final = 64 * 2**20
@@ -147,4 +147,4 @@ def _numbers(cells: Sequence[str], rows: Sequence[int], column: str, source: Sou
     wrong = np.flatnonzero((numbers < 0) | (numbers > _MAX_RATE)) if bad is None else [bad]
     if len(wrong):
         raise error(int(wrong[0]))
-    return numbers * _PREFIXES[match["prefix"].upper()]
+    return numbers * prefix_factor(match["prefix"])

@@ -216,3 +216,33 @@ def test_a_frame_without_a_needed_column_says_which_column_may_be_it() -> None:
         ValueError, match=r"no column 'flops'; it has name, GFLOPs, bytes; 'GFLOPs' is not used: a count"
     ):
         rw.bound(frame, CHIP)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("index", [pd.Index(["a", "b"], name="kernel"), pd.Index(["a", "b"]), ["a", "b"]])
+def test_the_index_of_a_frame_has_the_names_of_kernels(way: str, index: Any) -> None:
+    frame = pd.DataFrame({"flops": [4e9, 2e9], "bytes": [1e6, 2e6]}, index=index)
+    same(WAYS[way](frame), rw.Kernels.from_dataframe(pd.DataFrame(CELLS)))
+
+
+def test_an_index_beside_names_is_a_further_column_if_it_says_something() -> None:
+    levels = pd.MultiIndex.from_tuples([("a", "bf16"), ("b", "fp32")], names=["kernel", "dtype"])
+    kernels = rw.read(pd.DataFrame({"flops": [4e9, 2e9], "bytes": [1e6, 2e6]}, index=levels))
+    assert (kernels.names.tolist(), kernels.precision.tolist()) == (["a", "b"], ["bf16", "fp32"])
+    kernels = rw.read(pd.DataFrame(CELLS, index=pd.Index([7, 8], name="step")))
+    assert (kernels.names.tolist(), kernels.extra["step"].tolist()) == (["a", "b"], [7, 8])
+    assert rw.read(pd.DataFrame(CELLS, index=[7, 8])).extra == {}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "records"])
+def test_the_index_of_a_saved_frame_has_the_names_of_kernels(form: str) -> None:
+    frame = pd.DataFrame({"flops": [4e9, 2e9], "bytes": [1e6, 2e6]}, index=["a", "b"])
+    ways: dict[str, Callable[[], bytes]] = {
+        "csv": lambda: frame.to_csv().encode(),
+        "parquet": frame.to_parquet,
+        "records": lambda: frame.reset_index().to_json(orient="records").encode(),
+    }
+    kernels = rw.read(ways[form]())
+    assert (kernels.names.tolist(), kernels.flops.tolist(), kernels.warnings) == (["a", "b"], [4e9, 2e9], ())
+    numbered = rw.read(frame.reset_index(drop=True).to_csv().encode())
+    assert (numbered.names.tolist(), numbered.extra) == (["row 1", "row 2"], {})

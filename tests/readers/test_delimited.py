@@ -347,6 +347,25 @@ def test_a_reader_that_knows_better_sets_the_notation() -> None:
     assert column("117.344", decimal=",") == [117344]
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (
+            "kernel\tx\nk\t1,234\n",
+            "x",
+            "row 2, column 'x': '1,234' may be 1.234 or 1234, and no number of the file tells",
+        ),
+        ("kernel;x;y\nk;5.678;1,234\n", "y", "row 2, column 'y': '1,234' may be 1.234 or 1234"),
+    ],
+)
+def test_a_number_that_may_be_a_thousand_times_smaller_is_asked_about(text: str, name: str, message: str) -> None:
+    with pytest.raises(ProfileError, match=re.escape(message)):
+        read(text).numbers(name)
+    found = read(text)
+    found.decimal = "."
+    assert found.numbers(name).tolist() == [1234]
+
+
 def test_texts_with_dots_and_commas_do_not_count_as_numbers() -> None:
     found = read("kernel;version;x\na;1.2.3;1,5\nb;v2;2,5\nc;5.x;3,5\n")
     assert found.numbers("x").tolist() == [1.5, 2.5, 3.5]

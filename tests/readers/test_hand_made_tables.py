@@ -45,8 +45,17 @@ AMOUNTS = [
     ("kernel,time (us),flops", 'a,"1,150.50","16,777,216"', 16777216, NAN, 1.1505e-3),
     ("kernel,min (ms),max (ms),time (ms),StdDev (ms),% of peak", "a,1,3,2,0.5,45", NAN, NAN, 2e-3),
     ("kernel,runtime (s),speedup,Time (%)", "a,1.5,3,45", NAN, NAN, 1.5),
-    ("kernel,flops,memory (MB),time (ms)", "a,1e9,30,2", 1e9, NAN, 2e-3),
-    ("kernel,GPU Memory (MB),Work (GFLOP),time_ms", "a,100,50,2", 5e10, NAN, 2e-3),
+    ("name,time (us),op count (x10^9)", "a,1,20", 2e10, NAN, 1e-6),
+    ("name,time (us),FLOPs [1e9],bytes (10^6)", "a,1,20,3", 2e10, 3e6, 1e-6),
+    ("name,time (us),FLOPs (10\u2079),bytes (millions)", "a,1,20,3", 2e10, 3e6, 1e-6),
+    ("name,time [\u00b5],number of operations (\u00d710**6),bytes [Gi]", "a,1,20,3", 2e7, 3 * 2**30, 1e-6),
+    ("name,time (us),dram_read_bytes,dram_write_bytes", "a,1,20,3", NAN, 23, 1e-6),
+    ("name,time (us),bytes_read (MB),bytes_written (kB)", "a,1,20,3", NAN, 20_003_000, 1e-6),
+    ("name,time (us),HBM read (MB),HBM write (MB)", "a,1,20,3", NAN, 23e6, 1e-6),
+    ("name,time (us),dram__bytes_read.sum [Mbyte],dram__bytes_write.sum [Mbyte]", "a,1,20,3", NAN, 23e6, 1e-6),
+    ("name,time (us),read bandwidth (GB/s),write bandwidth (GB/s)", "a,1,20,3", NAN, 23e3, 1e-6),
+    ("name,time (us),DRAM read+write (MB)", "a,1,20", NAN, 20e6, 1e-6),
+    ("name,time (us),read bytes,write bytes,bytes", "a,1,20,3,23", NAN, 23, 1e-6),
     ("kernel,flops,time (ms),energy (J),power (W),Shared Memory (kB)", "a,5,2,3,4,48", 5, NAN, 2e-3),
     ("ID,Function Call Sites and Loops,time [s],GFLOP", "1,loop,1.5,3", 3e9, NAN, 1.5),
     ("benchmark,kernel,time (s)", "suite,a,2", NAN, NAN, 2.0),
@@ -264,3 +273,43 @@ def test_between_semicolons_a_comma_that_proves_nothing_is_a_decimal_mark() -> N
     close(read("Kernel;Zeit (ms)", "a;1.234").time, [1.234e-3])
     close(read("kernel,time (ms)", 'a,"1,234"').time, [1.234])
     close(rw.read(b"Function;CPU Time;Module\ntriad;1,234s;a.out\n").time, [1.234])
+
+
+def test_the_memory_that_a_kernel_occupies_is_no_traffic_and_said() -> None:
+    for header in ("Mem (GiB)", "GPU Memory (MB)", "memory [MB]"):
+        kernels = read(f"name,time (us),{header}", "a,1,20")
+        assert np.isnan(kernels.bytes).all()
+        assert kernels.warnings == (f"'{header}' is not used: the memory that a kernel occupies is no traffic",)
+
+
+@pytest.mark.parametrize("row", ["[-],[G],[MB],[us],[-]", "-,10^9,MB,us,1", ",1e9,MB,us,#", ",G,M,u,1"])
+def test_a_row_of_units_may_have_factors_and_cells_for_no_unit(row: str) -> None:
+    kernels = read("name,flops,bytes,time,calls", row, "gemm,1,20,10,3")
+    close([kernels.flops[0], kernels.bytes[0], kernels.time[0], kernels.count[0]], [1e9, 20e6, 1e-5, 3])
+
+
+@pytest.mark.parametrize("name", ["G", "k", "ms", "-"])
+def test_a_row_of_a_kernel_that_is_named_like_a_unit_is_no_row_of_units(name: str) -> None:
+    close(read("name,time (us)", f"{name},1", "b,2").time, [1e-6, 2e-6])
+
+
+def test_a_row_without_bytes_read_or_written_is_unknown_and_said() -> None:
+    kernels = read("name,time (us),HBM read (MB),HBM write (MB)", "a,1,20,3", "b,1,,3")
+    close(kernels.bytes_by_level["HBM"], [23e6, NAN])
+    assert kernels.origin["bytes:HBM"][0] == '"HBM read (MB)" x 1000000 + "HBM write (MB)" x 1000000'
+    said = "'HBM read (MB)' + 'HBM write (MB)' is unknown where one of them is: 1 of 2 rows; "
+    assert kernels.warnings == (f"{said}buffer: row 3, column 'HBM read (MB)': the cell is empty",)
+
+
+def test_bytes_read_and_written_without_a_unit_are_asked_about_together() -> None:
+    (said,) = read("name,time (us),HBM read,HBM write", "a,1,20,3").warnings
+    columns = ast.literal_eval(said.partition("columns=")[2].partition("}")[0] + "}")
+    assert columns == {"bytes:HBM": [("HBM read", "\u2026"), ("HBM write", "\u2026")]}
+    own = {"bytes:HBM": [("HBM read", "MB"), ("HBM write", "kB")]}
+    close(read("name,time (us),HBM read,HBM write", "a,1,20,3", columns=own).bytes_by_level["HBM"], [20_003_000])
+
+
+def test_bytes_that_are_only_read_are_not_all_bytes() -> None:
+    kernels = read("name,time (us),bytes_read (MB)", "a,1,20")
+    assert np.isnan(kernels.bytes).all()
+    assert kernels.warnings[0].startswith("'bytes_read (MB)' is not used: if it is the bytes that the kernel moves, ")

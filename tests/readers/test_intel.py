@@ -80,6 +80,15 @@ def test_a_survey_that_cannot_be_read_says_why(text: str, message: str) -> None:
         read(text.encode())
 
 
+def test_a_number_that_a_survey_gives_by_a_bound_is_unknown_and_said() -> None:
+    text = ADVISOR.replace("12ms,11.8s,Function,,,", "< 0.001s,11.8s,Function,,,< 0.001")
+    kernels = read(text.encode())
+    assert np.array_equal(kernels.time, [1.234, 10.5, np.nan], equal_nan=True)
+    assert np.isnan(kernels.flops[2])
+    assert "'Self Time' is unknown where a bound is written: '< 0.001s' (row 9)" in kernels.warnings
+    assert "'Self GFLOP' is unknown where a bound is written: '< 0.001' (row 9)" in kernels.warnings
+
+
 # -- VTune ---------------------------------------------------------------------------------------------------------
 
 HOTSPOTS = """\
@@ -101,6 +110,20 @@ def test_times_of_hotspots_are_seconds(text: str) -> None:
     kernels = read(text.encode())
     assert kernels.names.tolist() == ["triad", "dgemm"]
     assert kernels.time.tolist() == [1.234567, 10.5]
+
+
+@pytest.mark.parametrize("unit", ["s", ""])
+def test_a_comma_that_may_be_a_decimal_mark_or_separate_thousands_is_asked_about(unit: str) -> None:
+    header = HOTSPOTS.partition("\n")[0]
+    text = f"{header}\ntriad\t1,234{unit}\ta.out\ttriad\tstream.c\t0x401000\n"
+    with pytest.raises(ProfileError, match=r"row 2, column 'CPU Time': '1,234' may be 1.234 or 1234.*decimal=','"):
+        read(text.encode())
+    assert read(text.encode(), decimal=",").time.tolist() == [1.234]
+    assert read(text.encode(), decimal=".").time.tolist() == [1234]
+    proof = f"{text}dgemm\t10,5{unit}\ta.out\tdgemm\tmm.c\t0x402000\n"
+    assert read(proof.encode()).time.tolist() == [1.234, 10.5]
+    proof = f"{text}dgemm\t10.5{unit}\ta.out\tdgemm\tmm.c\t0x402000\n"
+    assert read(proof.encode()).time.tolist() == [1234, 10.5]
 
 
 def test_hotspots_with_commas_and_stacks_are_read() -> None:

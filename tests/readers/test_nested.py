@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from roofwidget.readers import ProfileError, read
@@ -123,3 +124,47 @@ def test_a_file_with_an_object_on_each_line_is_read() -> None:
 def test_damaged_documents_end_in_one_error(data: bytes, message: str) -> None:
     with pytest.raises(ProfileError, match=message):
         read(data)
+
+
+# -- tables by columns ---------------------------------------------------------------------------------------------
+
+FRAME = pd.DataFrame({"name": ["a", "b"], "flops": [4e9, 2e9], "time (us)": [3.0, 5.0]})
+
+
+@pytest.mark.parametrize("orient", ["columns", "index", "split", "table", "records"])
+@pytest.mark.parametrize("index", [None, "name"])
+def test_a_data_frame_is_read_from_each_form_of_its_json(orient: Any, index: str | None) -> None:
+    frame = FRAME if index is None else FRAME.set_index(index)
+    if index is not None and orient == "records":
+        frame = frame.reset_index()
+    kernels = read(frame.to_json(orient=orient).encode())
+    assert (kernels.names.tolist(), kernels.flops.tolist()) == (["a", "b"], [4e9, 2e9])
+    assert (kernels.time.tolist(), kernels.warnings) == (pytest.approx([3e-6, 5e-6], rel=1e-14), ())
+
+
+@pytest.mark.parametrize("path", [(), ("results",), ("run", "kernels")])
+def test_a_table_by_columns_is_read_at_a_shallow_key(path: tuple[str, ...]) -> None:
+    document: Any = FRAME.to_dict(orient="list")
+    for key in reversed(path):
+        document = {key: document, "note": "x"}
+    kernels = read(json.dumps(document).encode())
+    assert (kernels.names.tolist(), kernels.time.tolist()) == (["a", "b"], pytest.approx([3e-6, 5e-6], rel=1e-14))
+
+
+def test_a_well_packed_table_by_columns_is_read() -> None:
+    document = {"name": ["a"] * 200_000, "flops": [1] * 200_000}
+    assert len(read(gzip.compress(json.dumps(document).encode()))) == 200_000
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"name": ["a", "b"], "flops": [1]},
+        {"columns": ["name", "flops"], "data": [["a", 1], ["b"]]},
+        {"columns": ["flops", "flops"], "data": [[1, 2]]},
+        {"name": [], "flops": []},
+    ],
+)
+def test_columns_of_different_lengths_or_of_one_name_are_no_table(document: Any) -> None:
+    with pytest.raises(ProfileError, match="JSON, an object with the keys"):
+        read(json.dumps(document).encode())

@@ -245,6 +245,25 @@ def test_a_printed_report_is_read() -> None:
     assert kernels.bytes[2] == pytest.approx(2 * 0.275e6)
 
 
+WIDE_HEADER = """\
+ Time (%)  Total Time (ns)  Instances  Avg (ns)   StdDev (ns)                Name
+ --------  ----------  ---------  ---------  -----------  -------------------------------
+     60.0  12,000,000          4  3,000,000      8,313.1  burn(float *, int, int)
+     40.0   8,000,000        100   80,000.0         10.0  void axpy<float, 4>(int, float)
+"""
+WIDE_CELLS = """\
+ Time (%)  Total Time (ns)  Instances  Avg (ns)   StdDev (ns)                Name
+ --------  ---------------  ---------  ---------  -----------  -------------------------------
+     60.0       12,000,000          4  3,000,000.00000      8,313.1  burn(float *, int, int)
+     40.0        8,000,000        100   80,000.0         10.0  void axpy<float, 4>(int, float)
+"""
+
+
+@pytest.mark.parametrize("table", [WIDE_HEADER, WIDE_CELLS])
+def test_a_printed_report_whose_headers_or_cells_are_wider_than_its_dashes_is_read(table: str) -> None:
+    assert rows(text(table)) == BOTH
+
+
 @pytest.mark.parametrize("report", [API, API.replace("Total Time (ns)", "Total Time").replace("cudaMalloc", "poll")])
 def test_calls_of_the_host_are_refused_with_the_report_to_take(report: str) -> None:
     with pytest.raises(

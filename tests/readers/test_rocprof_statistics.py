@@ -62,6 +62,28 @@ def test_calls_of_the_host_and_totals_are_no_kernels() -> None:
     assert "3 rows left out: calls of the host's API" in both.warnings
 
 
+SUMMARY = """\
+"NAME","DOMAIN","CALLS","DURATION (nsec)","AVERAGE (nsec)","PERCENT (INC)","MIN (nsec)","MAX (nsec)","STDDEV"
+"addition_kernel(float*)","KERNEL_DISPATCH",4,12000,3000,60.0,2900,3100,50
+"MEMORY_COPY_HOST_TO_DEVICE","MEMORY_COPY",2,5000,2500,25.0,2400,2600,10
+"hipMemcpy","HIP_API",2,3000,1500,15.0,1400,1600,10
+"""
+
+
+def test_a_summary_with_domains_has_kernels_and_copies_of_the_device_alone() -> None:
+    kernels = read(SUMMARY.encode())
+    assert kernels.names.tolist() == ["addition_kernel(float*)", "MEMORY_COPY_HOST_TO_DEVICE"]
+    assert (kernels.count.tolist(), kernels.category.tolist()) == ([4, 2], [None, "copy"])
+    assert kernels.time.tolist() == pytest.approx([12e-6, 5e-6], rel=1e-14)
+    assert "1 row left out: calls of the host's API" in kernels.warnings
+
+
+def test_rows_that_are_domains_are_no_kernels() -> None:
+    header = SUMMARY.partition("\n")[0]
+    with pytest.raises(ProfileError, match=r"all rows are totals of all kernels.*; read \*_kernel_stats.csv"):
+        read(f'{header}\n"KERNEL_DISPATCH","KERNEL_DISPATCH",10,1512480,151248,100.0,1,2,1\n'.encode())
+
+
 @pytest.mark.parametrize(
     "name", ["7_hip_api_stats.csv", "7_hsa_api_stats.csv", "results.hip_stats.csv", "7_domain_stats.csv"]
 )

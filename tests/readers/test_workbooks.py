@@ -121,6 +121,13 @@ def test_a_workbook_with_entities_is_refused() -> None:
         read(data)
 
 
+def test_an_opendocument_with_entities_is_refused() -> None:
+    bomb = '<!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]>'
+    data = archive({"mimetype": "", "content.xml": f"{bomb}<document>&c;</document>"})
+    with pytest.raises(ProfileError, match=r"content\.xml has a DOCTYPE"):
+        read(data)
+
+
 def test_a_sheet_that_unpacks_to_far_more_than_a_table_is_refused() -> None:
     data = workbook(Runs="<row><c><v>1</v></c></row>" * 1_000_000)
     with pytest.raises(ProfileError, match="buffer"):
@@ -143,3 +150,19 @@ def test_empty_cells_that_an_opendocument_repeats_to_the_last_row_are_no_cells()
         files = {name: packed.read(name).decode() for name in ("mimetype", "content.xml")}
     files["content.xml"] = files["content.xml"].replace("</table:table>", f"{empty}</table:table>")
     assert read(archive(files)).names.tolist() == ["gemm", "relu"]
+
+
+def test_dates_of_1904_times_of_day_truths_and_notes_of_pronunciation_are_understood() -> None:
+    rows = """<row r="1"><c r="A1" t="inlineStr"><is><t>name</t></is></c><c r="B1" t="inlineStr"><is><t>flops</t></is></c>
+<c r="C1" t="inlineStr"><is><t>day</t></is></c><c r="D1" t="inlineStr"><is><t>valid</t></is></c></row>
+<row r="2"><c r="A2" t="s"><v>0</v></c><c r="B2"><v>4e9</v></c><c r="C2" s="1"><v>1</v></c><c r="D2" t="b"><v>1</v></c></row>
+<row r="3"><c r="A3" t="s"><v>1</v></c><c r="B3"><v>2e9</v></c><c r="C3" s="1"><v>0.5</v></c><c r="D3" t="b"><v>0</v></c></row>"""  # noqa: E501 - rows of a sheet
+    with zipfile.ZipFile(io.BytesIO(workbook(Runs=rows))) as packed:
+        files = {name: packed.read(name).decode() for name in packed.namelist()}
+    files["xl/workbook.xml"] = files["xl/workbook.xml"].replace("<sheets>", '<workbookPr date1904="1"/><sheets>')
+    texts = "<si><r><t>gemm</t></r><rPh><t>ge</t></rPh></si><si><t>axpy</t></si>"
+    files["xl/sharedStrings.xml"] = f"<sst {MAIN}>{texts}</sst>"
+    kernels = read(archive(files))
+    assert kernels.names.tolist() == ["gemm", "axpy"]
+    assert kernels.extra["day"].tolist() == ["1904-01-02", "0.5"]
+    assert kernels.extra["valid"].tolist() == ["TRUE", "FALSE"]

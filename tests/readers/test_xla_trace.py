@@ -40,6 +40,7 @@ FUSION: dict[str, Any] = {
     "device_duration_ps": "43000000",
     "hlo_category": "convolution fusion",
     "model_flops": "8589934592",
+    "bytes_accessed": "25165824",
 }
 
 
@@ -60,6 +61,21 @@ def test_operations_of_a_device_are_rows_and_other_lanes_are_not() -> None:
     assert kernels.count.tolist() == [2, 1]
     assert kernels.category.tolist() == ["convolution fusion", None]
     assert kernels.extra["device"].tolist() == ["/device:TPU:0"] * 2
+    np.testing.assert_array_equal(kernels.flops, [2 * 8589934592, np.nan])
+    np.testing.assert_array_equal(kernels.bytes, [2 * 25165824, np.nan])
+    assert kernels.origin["flops"].tolist() == ["model_flops", None]
+    assert any(text.startswith("bytes_accessed counts all memories") for text in kernels.warnings)
+
+
+def test_a_loop_has_no_work_of_its_own() -> None:
+    loop = ran("while.1", 10, 100, hlo_category="while", model_flops="9", bytes_accessed=9)
+    kernels = read(trace(loop, ran("dot.2", 20, 30, model_flops=8, bytes_accessed="4")))
+    np.testing.assert_array_equal(kernels.flops, [np.nan, 8])
+    np.testing.assert_array_equal(kernels.bytes, [np.nan, 4])
+
+
+def test_a_trace_without_work_names_the_file_that_has_it() -> None:
+    kernels = read(trace(ran("dot.2", 20, 30)))
     assert np.isnan(kernels.flops).all()
     assert np.isnan(kernels.bytes).all()
     assert WORK in kernels.warnings

@@ -123,9 +123,8 @@ def _amounts(block: _Points, at: npt.NDArray[np.intp]) -> tuple[Floats, Floats, 
     time, intensity = block.time[at] / _MILLI, block.intensity[at]
     flops, by_bandwidth = block.rate[at] * _GIGA * time, block.bandwidth[at] * _GIGA * time
     known = (intensity > 0) & np.isfinite(intensity)
-    moved = np.divide(flops, intensity, out=by_bandwidth, where=known)
-    # Without any access to memory mixbench prints an infinite intensity.
-    return flops, np.where(np.isinf(intensity), 0.0, moved), time
+    # Without any access to memory mixbench prints an infinite intensity and no bandwidth.
+    return flops, np.divide(flops, intensity, out=by_bandwidth, where=known), time
 
 
 def _chip(source: File, blocks: Sequence[_Points]) -> Chip:

@@ -69,8 +69,15 @@ def recognises(source: Source) -> bool:
     return tool_table.find(source, [_TABLE]) is not None or _is_printed(source)
 
 
-def read(source: Source) -> Kernels:
+def read(source: Source, *, decimal: str | None = None) -> Kernels:
     """Return the loops and functions of a survey.
+
+    Parameters
+    ----------
+    source
+        The report, or a folder with it.
+    decimal
+        The decimal mark, ``"."`` or ``","``, if the numbers do not prove it.
 
     Raises
     ------
@@ -78,10 +85,10 @@ def read(source: Source) -> Kernels:
         If the survey is printed for people, is cut off, or has a bad cell.
     """
     if source.is_folder:
-        return read(members_of(source, recognises)[0])
+        return read(members_of(source, recognises)[0], decimal=decimal)
     if tool_table.find(source, [_TABLE]) is None:
         raise refusals.of_printed(source, "tables", "Advisor", "run advisor --report=survey --format=csv")
-    given = tool_table.read_columns(source, _TABLE)
+    given = tool_table.read_columns(source, _TABLE, decimal)
     found = tool_table.arguments(given, _TABLE, source.name)
     if not any(key.startswith(("bytes:", "flops")) for key in found["origin"]):
         found["warnings"].append("the survey has no FLOPs: advisor --collect=tripcounts --flop counts them")

@@ -21,7 +21,6 @@ from roofwidget.readers import copies
 from roofwidget.readers.amounts import product
 from roofwidget.readers.folders import members_of
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.intel.names import COPY
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import ToolColumn, ToolTable
 
@@ -72,7 +71,7 @@ def _kernels(source: Source) -> Kernels:
     given = tool_table.read_columns(source, _DEVICE)
     found: dict[str, Any] = tool_table.arguments(given, _DEVICE, source.name)
     names = [name.strip() for name in found["names"]]
-    is_copy = np.array([COPY.match(name) is not None for name in names], dtype=np.bool_)
+    is_copy = copies.are_copies(names)
     sizes = [_BYTES.search(name) if copied else None for name, copied in zip(names, is_copy, strict=True)]
     moved = product(
         lambda row: given.refuse(row, "Kernel", "the number of bytes is too large"),

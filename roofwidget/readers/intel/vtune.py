@@ -27,7 +27,6 @@ from roofwidget.readers import copies
 from roofwidget.readers.amounts import product
 from roofwidget.readers.folders import members_of
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.intel.names import COPY
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import LeftOut, TextColumns, ToolColumn, ToolTable
 
@@ -75,8 +74,15 @@ def recognises(source: Source) -> bool:
     return tool_table.find(source, _TABLES) is not None
 
 
-def read(source: Source) -> Kernels:
+def read(source: Source, *, decimal: str | None = None) -> Kernels:
     """Return the functions or computing tasks of a report.
+
+    Parameters
+    ----------
+    source
+        The report, or a folder with it.
+    decimal
+        The decimal mark, ``"."`` or ``","``, if the numbers do not prove it.
 
     Raises
     ------
@@ -84,9 +90,9 @@ def read(source: Source) -> Kernels:
         If the report is cut off, or has a bad cell.
     """
     if source.is_folder:
-        return read(members_of(source, recognises)[0])
+        return read(members_of(source, recognises)[0], decimal=decimal)
     table = tool_table.find(source, _TABLES) or _FUNCTIONS
-    given = tool_table.read_columns(source, table)
+    given = tool_table.read_columns(source, table, decimal)
     found = tool_table.arguments(given, table, source.name)
     if table is _TASKS:
         rates = [next((name for name in names if name in found["extra"]), None) for names in (_READ, _WRITE)]
@@ -100,7 +106,7 @@ def read(source: Source) -> Kernels:
             found["origin"] |= {"bytes": "mean of GPU Memory Bandwidth, read and written, x total time"}
         else:
             found["warnings"].append("the report has no bandwidth of the GPU's memory, so bytes are unknown")
-        is_copy = np.array([COPY.match(name) is not None for name in found["names"]], dtype=np.bool_)
+        is_copy = copies.are_copies(found["names"])
         found = copies.with_copies(found, is_copy)
     return tool_table.kernels_of(found, source.name)
 

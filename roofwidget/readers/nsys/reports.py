@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -183,7 +184,6 @@ REPORTS: Final = (
     _of_host("um_sum", "these are migrations of unified memory", [{"HtoD Migration Size", "Virtual Address"}]),
 )
 _TABLES: Final = tuple(report.table for report in REPORTS)
-_COPIES: Final = re.compile(r"\[(?:CUDA |Unified )?(?:Unified )?(?:Memory )?mem(?:cpy|set)\b.*\]", re.IGNORECASE)
 
 
 # -- the tables of a text ------------------------------------------------------------------------------------------
@@ -263,20 +263,30 @@ def _report_of(line: str, *, is_printed: bool) -> Report | None:
 
 
 def _with_commas(text: str) -> Iterator[str]:
-    """Yield the lines of a printed table with commas between the cells; a line of dashes shows the columns' widths."""
+    """Yield the lines of a printed table with commas between the cells.
+
+    A line of dashes shows the columns' widths. A header or a cell that is wider shifts the rest of its line, so such a
+    line is split at its gaps.
+    """
     header, rule, *rows = text.splitlines()
     spans = [match.span() for match in re.finditer("-+", rule)]
     spans[-1] = (spans[-1][0], max(map(len, (header, *rows))))
-    is_name = [name.strip() in {"Name", "Range", "Operation", "Kernel Name"} for name in _cut(header, spans)]
-    yield _joined(_cut(header, spans))
+    names = _cells(header, spans)
+    is_name = [name in {"Name", "Range", "Operation", "Kernel Name"} for name in names]
+    yield _joined(names)
     yield ""
     for row in rows:
-        cells = _cut(row, spans)
-        yield _joined([cell if named else cell.replace(",", "") for cell, named in zip(cells, is_name, strict=True)])
+        cells = _cells(row, spans)
+        plain = [cell if named else cell.replace(",", "") for cell, named in zip(cells, is_name, strict=False)]
+        yield _joined(plain if row.strip() else [])
 
 
-def _cut(line: str, spans: Sequence[tuple[int, int]]) -> list[str]:
-    return [line[start:stop].strip() for start, stop in spans]
+def _cells(line: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    """Return the cells of a line in these columns. A cell may be empty only in a line that fits the columns."""
+    between = "".join(line[stop:start] for (_, stop), (start, _) in itertools.pairwise([(0, 0), *spans]))
+    if not between.strip():
+        return [line[start:stop].strip() for start, stop in spans]
+    return _GAP.split(line.strip(), maxsplit=len(spans) - 1)
 
 
 def _joined(cells: Sequence[str]) -> str:
@@ -360,8 +370,7 @@ def _sizes(source: Source) -> dict[str, float]:
 def _kernels_of(report: Report, source: Source, sizes: dict[str, float] | None) -> Kernels:
     found = tool_table.arguments(tool_table.read_columns(source, report.table), report.table, source.name)
     names = found["names"]
-    told = {name: _COPIES.fullmatch(name.strip()) is not None for name in dict.fromkeys(names)}
-    is_copy = np.array([told[name] for name in names], dtype=np.bool_)
+    is_copy = copies.are_copies(names)
     if sizes is not None and "copies" in report.has and is_copy.any():
         moved: Floats = np.array([sizes.get(name, np.nan) for name in names])
         found["bytes"] = {MAIN_LEVEL: np.where(is_copy, moved, np.nan)}

@@ -12,13 +12,12 @@ import numpy as np
 
 from roofwidget.chips import Chip, Source
 from roofwidget.readers.ceilings.measured import MATRIX, VECTOR, Rate, measured_chip, onto
-from roofwidget.readers.devices import chip_of_device
+from roofwidget.readers.devices import chip_of_device, gfx_of
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
 from roofwidget.readers.tables.delimited import read_table
 
 _GIGA: Final = 1e9
-_GFX: Final = re.compile(r"gfx[0-9a-f]+")
 _ARCH: Final = ("gpu_arch", "gpu_soc", "arch", "gfx")
 _MODEL: Final = ("gpu_model", "gpu_series", "gpu_name")
 _WHOLE: Final = ("", "SPX", "NA", "N/A")
@@ -69,9 +68,8 @@ def system(source: File | None) -> System:
         value = rows.numbers(name, optional=True)[0]
         return 0.0 if np.isnan(value) else float(value)
 
-    found = _GFX.search(word(_ARCH).casefold())
     return System(
-        found[0] if found else "",
+        gfx_of(word(_ARCH)),
         word(_MODEL),
         int(number("lds_banks_per_cu")) or _BANKS,
         number("hbm_bw") * _GIGA,

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
+from roofwidget.readers.devices import gfx_of
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
@@ -186,8 +187,7 @@ def _agents(database: Database, run: str) -> dict[int, tuple[Gpu, float]]:
         if not isinstance(cells.get("id"), int):
             continue
         name, index = _text(cells.get("name")), cells.get("type_index")
-        gfx = re.match(r"gfx[0-9a-f]+", name)
-        gpu = Gpu(gfx[0] if gfx else "", _text(cells.get("product_name")), _units(cells.get("extdata")))
+        gpu = Gpu(gfx_of(name), _text(cells.get("product_name")), _units(cells.get("extdata")))
         found[cells["id"]] = gpu, float(index) if isinstance(index, int) else np.nan
     return found
 

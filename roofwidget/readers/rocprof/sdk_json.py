@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.kernels.columns import Floats
+from roofwidget.readers.devices import gfx_of
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.passes import COUNTER_LIMIT, Pass, kernel_name
@@ -127,8 +127,7 @@ def _agent(agent: Any) -> Iterator[tuple[Any, tuple[Gpu, float]]]:
         return
     units, index = agent.get("cu_count"), agent.get("gpu_index", agent.get("logical_node_type_id"))
     name, model = (text if isinstance(text := agent.get(key), str) else "" for key in ("name", "product_name"))
-    found = re.match(r"gfx[0-9a-f]+", name)
-    gpu = Gpu(found[0] if found else "", model.strip(), _number(units) if _number(units) > 0 else None)
+    gpu = Gpu(gfx_of(name), model.strip(), _number(units) if _number(units) > 0 else None)
     yield _handle(agent.get("id")), (gpu, _number(index))
 
 

@@ -1,8 +1,8 @@
 """Statistics of rocprof and rocprofv3: one row per kernel or copy with its calls and total time.
 
 ``rocprof --stats`` writes ``results.stats.csv`` and ``results.copy_stats.csv``; ``rocprofv3 --stats`` writes
-``*_kernel_stats.csv``, ``*_memory_copy_stats.csv`` and more. Other statistics, and traces of API calls, are of the
-host.
+``*_kernel_stats.csv``, ``*_memory_copy_stats.csv`` and more, and ``rocprofv3 --summary`` prints a table with a column
+``DOMAIN``. Other statistics, other domains, and traces of API calls are of the host.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ _DOMAINS: Final = (
     r"(?:KERNEL_DISPATCH|MEMORY_COPY|MEMORY_ALLOCATION|SCRATCH_MEMORY|\w+_API(?:_EXT)?|COUNTER_COLLECTION)"
 )
 _CALLS: Final = re.compile(r"_*hip[A-Z]\w*|hsa_\w+|roctx\w+|(?:nccl|rccl)(?!Dev)[A-Z]\w*|roc(?:Dec|Jpeg)\w+")
+_TOTALS: Final = LeftOut("Name", re.compile(_DOMAINS), "totals of all kernels, copies or calls")
+_NOTES: Final = ("statistics have times and calls only: rocprofv3 --pmc counts FLOPs and bytes, and work= gives them",)
 _STATISTICS: Final = ToolTable(
     _TOOL,
     [{"Name", "Calls", "TotalDurationNs"}],
@@ -37,27 +39,30 @@ _STATISTICS: Final = ToolTable(
         "time": [ToolColumn("TotalDurationNs", "ns")],
         "count": [ToolColumn("Calls")],
     },
-    left_out=[
-        LeftOut("Name", re.compile(_DOMAINS), "totals of all kernels, copies or calls"),
-        LeftOut("Name", _CALLS, _API),
-    ],
-    notes=["statistics have times and calls only: rocprofv3 --pmc counts FLOPs and bytes, and work= gives them"],
+    left_out=[_TOTALS, LeftOut("Name", _CALLS, _API)],
+    notes=_NOTES,
 )
 _API_TRACE: Final = ToolTable(
     _TOOL,
     [{"Domain", "Function", "Start_Timestamp", "End_Timestamp"}],
     refusal=f"these are {_API}, which are no kernels of a device: rocprofv3 --kernel-trace has the kernels",
 )
+_SUMMARY: Final = ToolTable(
+    _TOOL,
+    [{"Name", "Domain", "Calls", "Duration"}],
+    {"name": [ToolColumn("Name")], "time": [ToolColumn("Duration", "ns")], "count": [ToolColumn("Calls")]},
+    left_out=[
+        _TOTALS,
+        LeftOut("Domain", re.compile(r"(?!(?:KERNEL_DISPATCH|MEMORY_COPY)\s*\Z).*"), _API),
+    ],
+    notes=_NOTES,
+)
 _COPY_TRACE: Final = ToolTable(_TOOL, [{"Kind", "Direction", "Start_Timestamp", "End_Timestamp"}])
-_TABLES: Final = (_STATISTICS, _API_TRACE, _COPY_TRACE)
+_TABLES: Final = (_STATISTICS, _SUMMARY, _API_TRACE, _COPY_TRACE)
 _OF_HOST: Final = re.compile(
     r".*?(?P<what>(?:hip|hsa|marker|rccl|rocdecode|rocjpeg|domain)(?:_api)?_stats)\.csv(?:\.gz)?"
 )
 _OF_KERNELS: Final = re.compile(r".*kernel_stats\.csv(?:\.gz)?")
-_COPY: Final = re.compile(
-    r"(?:MEMORY_COPY_)?(?:HOST|DEVICE)_TO_(?:HOST|DEVICE)|(?:Memory)?Copy(?=\w+\Z)\w+?To\w+"
-    r"|(?:Host|Device) to (?:Host|Device)"
-)
 
 
 def recognises(source: Source) -> bool:
@@ -90,7 +95,7 @@ def read(source: Source) -> Kernels:
             raise ProfileError(source.name, f"{error.reason}; read *_kernel_stats.csv") from None
         raise
     names = found["names"]
-    is_copy = np.array([_COPY.fullmatch(name) is not None for name in names], dtype=np.bool_)
+    is_copy = copies.are_copies(names)
     found = copies.with_copies(found, is_copy)
     found["names"] = [name if copied else passes.kernel_name(name) for name, copied in zip(names, is_copy, strict=True)]
     return tool_table.kernels_of(found, source.name)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.column_meanings import is_unit
+from roofwidget.kernels.column_meanings import is_no_unit, is_unit
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
@@ -374,6 +375,9 @@ def _is_open(lines: Sequence[str], delimiter: str) -> bool:
 
 _SAMPLE_CELLS: Final = 1000
 _TWO_NOTATIONS: Final = "numbers in two notations; write the file with one notation"
+_BOUND: Final = re.compile(r"[<>\u2264\u2265~]\s*[\d.,].*")
+"""A cell such as ``< 0.001s``, which a tool writes for a number that it does not show."""
+_MAX_NAMED_BOUNDS: Final = 3
 
 
 class DelimitedTable:
@@ -395,7 +399,7 @@ class DelimitedTable:
         The decimal mark of this file, ``"."`` or ``","``. A reader that knows the mark sets it.
     decided
         Whether some number proves the mark. If no number proves it, ``"."`` is assumed, and ``1,234`` is 1234; but
-        between semicolons ``1,234`` is 1.234.
+        between semicolons ``1,234`` is 1.234, and between tabs it is an error.
     has_last_end
         Whether the file's last line has a line end. Without it the last cell may be cut off.
     """
@@ -422,6 +426,7 @@ class DelimitedTable:
         self._decimal: str | None = None
         self.decided = False
         self.has_last_end = has_last_end
+        self._bounds: dict[str, npt.NDArray[np.intp]] = {}
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -447,7 +452,7 @@ class DelimitedTable:
         Raises
         ------
         ProfileError
-            If two numbers have different marks.
+            If two numbers have different marks, or if no number shows which mark it is.
         """
         mark = self.decimal
         if self.decided:
@@ -455,12 +460,34 @@ class DelimitedTable:
         found, is_proven = notation.decimal(
             [("", column_of_texts(numbers))], lambda first, _: self.error(first[1], None, _TWO_NOTATIONS)
         )
-        return found if is_proven else self._usual(numbers)
+        if is_proven:
+            return found
+        usual = self._usual(numbers)
+        if (unclear := self._unclear(numbers, usual)) is not None:
+            texts = ((name, row, cell) for name in self.columns for row, cell in enumerate(self.columns[name]))
+            name, row = next((name, row) for name, row, cell in texts if cell.strip().startswith(unclear))
+            raise self._ask_for_mark(row, name, unclear)
+        return usual
 
     def _usual(self, numbers: Sequence[str]) -> str:
         """Return the mark of numbers that prove none: semicolons separate cells where commas are decimal marks."""
         has_commas = any("," in cell for cell in numbers) and not any("." in cell for cell in numbers)
         return "," if self._delimiter == ";" and has_commas else "."
+
+    def _unclear(self, numbers: Iterable[str], mark: str) -> str | None:
+        """Return the first number that has the other mark than the assumed one, and may be 1000 times too large.
+
+        Between commas, a comma in a number separates thousands.
+        """
+        other = "," if mark == "." else "."
+        if self.decided or self._delimiter == ",":
+            return None
+        return next((cell for cell in numbers if other in cell and notation.is_number(cell)), None)
+
+    def _ask_for_mark(self, row: int, name: str, number: str) -> ProfileError:
+        both = (number.strip().replace(",", "."), re.sub("[.,]", "", number.strip()))
+        reason = f"'{number.strip()}' may be {both[0]} or {both[1]}, and no number of the file tells which"
+        return self.error(row, name, f"{reason}: pass decimal='.' or decimal=',', or write it without the mark")
 
     def _conflict(self, first: tuple[str, int], second: tuple[str, int]) -> ProfileError:
         cells = [
@@ -510,13 +537,39 @@ class DelimitedTable:
         if optional and name not in self.columns:
             return np.full(len(self), np.nan)
         self._check(name)
-        column, bad = self.columns.column(name).numbers("." if name in self._plain else self.decimal)
+        mark = "." if name in self._plain else self.decimal
+        cells = self.columns.column(name)
+        is_unclear = name not in self._plain and not self.decided and self._delimiter != "," and cells.has_marks()
+        if is_unclear and (unclear := self._unclear(self.columns[name], mark)) is not None:
+            raise self._ask_for_mark(self.columns[name].index(unclear), name, unclear)
+        column, bad = cells.numbers(mark)
+        if bad is not None and _BOUND.fullmatch(self.columns[name][bad].strip()):
+            column, bad = notation.numbers(self.without_bounds(name), mark)
+            if bad is not None:
+                del self._bounds[name]
         if bad is None and len(wrong := np.flatnonzero(np.isinf(column) | (column < least))):
             bad = int(wrong[0])
         if bad is not None:
             kind = "a finite number" if least == -np.inf else f"a finite number from {least:g}"
             raise self.error(bad, name, f"expected {kind}, got {self.columns[name][bad]!a:.60}")
         return column
+
+    def without_bounds(self, name: str) -> list[str]:
+        """Return the cells of a column, where cells such as ``< 0.001`` are empty. `bounds` names these."""
+        cells = self.columns[name]
+        is_bound = np.array([_BOUND.fullmatch(cell.strip()) is not None for cell in cells], dtype=np.bool_)
+        if is_bound.any():
+            self._bounds[name] = np.flatnonzero(is_bound)
+        return ["" if bound else cell for bound, cell in zip(is_bound.tolist(), cells, strict=True)]
+
+    def bounds(self) -> list[str]:
+        """Return a warning for each column that was read and has cells such as ``< 0.001``: these are unknown."""
+        found = []
+        for name, rows in self._bounds.items():
+            shown = [f"{self.columns[name][row].strip()!a:.40} (row {self.lines[row]})" for row in rows.tolist()]
+            more = f" and {len(shown) - _MAX_NAMED_BOUNDS} more" if len(shown) > _MAX_NAMED_BOUNDS else ""
+            found.append(f"'{name}' is unknown where a bound is written: {', '.join(shown[:_MAX_NAMED_BOUNDS])}{more}")
+        return found
 
     def open_end(self) -> list[str]:
         """Return a warning if the file's last line has no line end, for files of tools that always write one."""
@@ -538,6 +591,7 @@ def read_table(
     plain: Collection[str] = (),
     strict: bool = False,
     only_rows: bool = False,
+    index: str = "",
 ) -> DelimitedTable:
     r"""Read the first table whose header row passes the test.
 
@@ -560,6 +614,8 @@ def read_table(
     only_rows
         Whether a tool wrote only rows below the header. Then any incomplete last line is a row that is cut off, and
         lines are checked as with `strict`.
+    index
+        The name of a first column without a header whose cells are texts. Without this name the column is left out.
 
     Raises
     ------
@@ -584,6 +640,8 @@ def read_table(
         units = {name: cell for name, cell in zip(names, first, strict=True) if name}
         rows.numbers.drop_first()
         cells.drop_first_row()
+    if index and not names[0] and index not in names and (first := cells.first_row()):
+        names[0] = "" if notation.is_number(first[0]) or not first[0].strip() else index
     columns = Columns(cells, {name: at for at, name in enumerate(names) if name})
     return DelimitedTable(
         source,
@@ -604,11 +662,15 @@ def are_units(cells: Sequence[str]) -> bool:
     --------
     >>> are_units(["", "us", "register/thread"]), are_units(["%", "ms", ""]), are_units(["gemm", "ms"])
     (True, True, False)
+    >>> are_units(["[-]", "1", "1e9", "us"]), are_units(["G", "1"])
+    (True, False)
     """
-    if not any(cells) or any(map(notation.is_number, cells)):
-        return False
-    filled = [cell for cell in cells if cell.strip()]
-    return not cells[0].strip() or all(map(is_unit, filled))
+    filled = [cell for cell in cells if not is_no_unit(cell)]
+    if any(map(notation.is_number, cells)):
+        # "1" and a factor such as "1e9" are numbers too, but no kernel without a name has units as its numbers.
+        texts = [cell for cell in filled if not notation.is_number(cell)]
+        return is_no_unit(cells[0]) and bool(texts) and all(map(is_unit, filled))
+    return bool(filled) and (not cells[0].strip() or all(map(is_unit, filled)))
 
 
 # -- what looks like a header, for messages ------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from roofwidget import units
 from roofwidget.chips import Chip, Memory, Source, is_off_chip
+from roofwidget.kernels.column_meanings import INDEX, meaning
 from roofwidget.readers.devices import chip_of_device
 from roofwidget.readers.errors import ProfileError, figures_of_chip
 from roofwidget.readers.input.source import Source as File
@@ -32,11 +33,27 @@ _LIST_OF_OBJECTS: Final = re.compile(r"\[\s*(?=\{)")
 
 @dataclass(frozen=True)
 class Records:
-    """The records of a document, the keys that lead to them, and messages for the user."""
+    """The records or the columns of a document, the keys that lead to them, and messages for the user."""
 
-    rows: Sequence[Mapping[str, Any]]
+    table: Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]]
     path: str = ""
     messages: tuple[str, ...] = ()
+
+    @property
+    def first_keys(self) -> list[str]:
+        """The keys of the first record, or all columns."""
+        return list(self.table if isinstance(self.table, Mapping) else self.table[0])
+
+    @property
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """The columns by name."""
+        return self.table if isinstance(self.table, Mapping) else columns_of_records(self.table)
+
+
+def columns_of_records(records: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
+    """Return the columns of a list of objects, None where an object lacks a name."""
+    names = dict.fromkeys(str(name) for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names}
 
 
 def are_records(given: object) -> bool:
@@ -45,31 +62,90 @@ def are_records(given: object) -> bool:
 
 
 def records_in(document: object, is_header: IsHeader) -> Records | None:
-    """Return the list of objects that a document is or contains; None if no list has known columns.
+    """Return the list of objects, or the table by columns, that a document is or contains; None if it has neither.
 
-    Of several such lists the longest is returned.
+    Of several tables with known columns the longest is returned.
 
     Examples
     --------
     >>> records_in({"gpu": "A100", "runs": [{"name": "a", "flops": 1}]}, lambda keys: "flops" in keys).path
     'runs'
+    >>> records_in({"name": ["a", "b"], "flops": [1, 2]}, lambda keys: "flops" in keys).columns["flops"]
+    [1, 2]
     """
     if are_records(document):
         return Records(document)  # type: ignore[arg-type]  # it is a list of objects
-    found = [(path, rows) for path, rows in _lists(document) if is_header(_keys(rows))]
+    lists: Sequence[tuple[str, Any]] = [each for each in _values(document) if are_records(each[1])]
+    lists = [(path, rows) for path, rows in lists if is_header(_keys(rows))]
+    by_columns = ((path, _by_columns(value, is_header)) for path, value in [("", document), *_values(document)])
+    found = lists or [(path, table) for path, table in by_columns if table is not None]
     if not found:
         return None
-    path, rows = max(found, key=lambda each: len(each[1]))
+    path, table = max(found, key=lambda each: _length(each[1]))
     others = [other for other, _ in found if other != path]
     said = f"the records are the list '{path}'; these lists have known columns too and are not read: {listed(others)}"
-    return Records(rows, path, (said,) if others else ())
+    return Records(table, path, (said,) if others else ())
 
 
-def _lists(document: object) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
-    """Yield the lists of objects under the keys of a document, with their keys joined by dots."""
-    for path, value in _values(document):
-        if are_records(value):
-            yield path, value  # type: ignore[misc]  # it is a list of objects
+def _length(table: Any) -> int:
+    return len(next(iter(table.values()))) if isinstance(table, Mapping) else len(table)
+
+
+def _by_columns(value: object, is_header: IsHeader) -> dict[str, Sequence[Any]] | None:
+    """Return the columns of an object that is a table by columns, or in a form of ``DataFrame.to_json``; else None.
+
+    The labels of the rows become the column `INDEX`, unless they are the numbers from 0.
+    """
+    if not isinstance(value, Mapping) or not value:
+        return None
+    found: dict[str, Sequence[Any]] | None = None
+    labels: Sequence[Any] = ()
+    if {"columns", "data"} <= value.keys():
+        names, rows, labels = value["columns"], value["data"], value.get("index") or []
+        if not (_are_texts(names) and _are_lists(rows, len(names)) and isinstance(labels, list)):
+            return None
+        found = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    elif all(isinstance(part, list) for part in value.values()):
+        found = {str(name): column for name, column in value.items()}
+    elif all(isinstance(part, Mapping) for part in value.values()):
+        found, labels = _by_labels(value, is_header)
+    lengths = {len(column) for column in (found or {}).values()} | ({len(labels)} if labels else set())
+    if not found or len(lengths) != 1 or lengths == {0}:
+        return None
+    if labels and list(map(str, labels)) != [str(row) for row in range(len(labels))] and INDEX not in found:
+        found = {INDEX: [str(label) for label in labels], **found}
+    return found if is_header(list(found)) else None
+
+
+def _by_labels(value: Mapping[str, Any], is_header: IsHeader) -> tuple[dict[str, Sequence[Any]], Sequence[Any]]:
+    """Return the columns and the labels of rows of an object of objects: columns of rows, or rows of columns."""
+    inner = list(dict.fromkeys(str(key) for part in value.values() for key in part))
+    if is_header([INDEX, *map(str, value)]):
+        return {str(name): [column.get(label) for label in inner] for name, column in value.items()}, inner
+    return {name: [row.get(name) for row in value.values()] for name in inner}, list(value)
+
+
+def _are_texts(given: object) -> bool:
+    return isinstance(given, list) and all(isinstance(one, str) for one in given) and len(set(given)) == len(given) > 0
+
+
+def _are_lists(given: object, width: int) -> bool:
+    return isinstance(given, list) and all(isinstance(one, list) and len(one) == width for one in given)
+
+
+_BEGIN_OF_COLUMNS: Final = re.compile(r'\ufeff?\s*\{\s*"(?P<key>[^"\\]{1,80})"\s*:\s*[\[{]')
+
+
+def may_be_columns(text: str) -> bool:
+    """Return whether a JSON text begins like a table by columns.
+
+    Examples
+    --------
+    >>> [may_be_columns(text) for text in ('{"flops": [1, 2]}', '{"columns": ["name"]}', '{"traceEvents": [')]
+    [True, True, False]
+    """
+    found = _BEGIN_OF_COLUMNS.match(text)
+    return found is not None and (found["key"] in {"columns", "index", "data"} or meaning(found["key"]) is not None)
 
 
 def _values(document: object) -> Iterator[tuple[str, object]]:
@@ -180,9 +256,7 @@ _NAMES: Final = (
 )
 _TOKEN: Final = re.compile(r"[a-z0-9]+")
 _RATE: Final = re.compile(r"([kmgtp]?)(?:flops?|ops?)(?:ps)?")
-_BANDWIDTH: Final = re.compile(r"([kmgtp]?)(i?)b(?:ytes?)?(?:ps|s)?")
-_POWERS: Final = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
-_BINARY: Final = {"": 1.0, "k": 2.0**10, "m": 2.0**20, "g": 2.0**30, "t": 2.0**40, "p": 2.0**50}
+_BANDWIDTH: Final = re.compile(r"((?:[kmgtp]i?)?)b(?:ytes?)?(?:ps|s)?")
 _LEVELS: Final = {"l1": "L1", "l2": "L2", "l3": "L3", "hbm": "HBM", "vmem": "VMEM", "smem": "SMEM", "gddr": "GDDR"}
 _MAIN: Final = "DRAM"
 _UNSPECIFIED: Final = "unspecified"
@@ -269,7 +343,7 @@ def _peaks(figures: Mapping[str, Any], usual: str, above: str = "") -> Iterator[
         if unit is None:
             continue
         known = [precision_key(token) for token in tokens if precision_key(token) in _PRECISIONS]
-        rate = _figure(value, "FLOP/s", _POWERS[unit[1]])
+        rate = _figure(value, "FLOP/s", units.prefix_factor(unit[1]))
         if rate is not None:
             yield known[0] if known else usual, rate
 
@@ -278,12 +352,11 @@ def _bandwidths(figures: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield levels and bytes/s of keys such as ``bandwidth_gb_s``, ``mem_bw_gbps`` or ``{"bandwidth": "2 TB/s"}``."""
     for key, value in figures.items():
         tokens = _TOKEN.findall(str(key).casefold())
-        units = [match for token in tokens if (match := _BANDWIDTH.fullmatch(token)) and (match[1] or match[2])]
+        found = [match[1] for token in tokens if (match := _BANDWIDTH.fullmatch(token)) and match[1]]
         if not ({"bandwidth", "bw"} & set(tokens) or any(re.fullmatch("[gt]i?bps", token) for token in tokens)):
             continue
-        factor = (_BINARY if units[0][2] else _POWERS)[units[0][1]] if units else 1.0
-        rate = _figure(value, "B/s", factor)
-        if rate is not None and (units or isinstance(value, str) or rate >= _MIN_PLAIN_BANDWIDTH):
+        rate = _figure(value, "B/s", units.prefix_factor(found[0] if found else ""))
+        if rate is not None and (found or isinstance(value, str) or rate >= _MIN_PLAIN_BANDWIDTH):
             yield next((_LEVELS[token] for token in tokens if token in _LEVELS), _MAIN), rate
 
 

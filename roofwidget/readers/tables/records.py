@@ -13,17 +13,29 @@ bytes or seconds.
   intensities and rates alone gives `Kernels.intensity` and `Kernels.rate`: FLOPs, bytes and seconds stay unknown.
 - Averages (``avg time (ms)``, ``time per call (us)``) times the column of launches give totals.
 - Units: in brackets or at the end of the header (``time (us)``, ``bytes [MB]``, ``duration_ns``, ``time/ms``,
-  ``Runtime in ms``), in a row of units under the header, or in the cells (``1.5 ms``), where each cell has its own.
+  ``Runtime in ms``), in a row of units under the header, in the cells (``1.5 ms``), where each cell has its own, or in
+  a column beside (``time``, ``time unit``). A factor may stand instead: ``op count (x10^9)``, ``FLOPs [G]``; and ``-``
+  or ``1`` for no unit.
+- Bytes read and bytes written (``dram_read_bytes``, ``HBM write (MB)``) are added. One without the other is not all
+  bytes, and a row that lacks one is unknown. The memory that a kernel occupies (``Mem (GiB)``) is no traffic.
+- Numbers: one notation holds for a file, ``1,234.5`` or ``1.234,5``, and any number may prove it. If none does, a point
+  is a decimal mark; a comma separates thousands between commas, is a decimal mark between semicolons, and is an error
+  otherwise: ``decimal=","`` tells. A cell such as ``< 0.001`` is unknown, with a warning.
 - A column ``measured on`` or ``ran on`` names the catalogue's chip on which all kernels ran; this chip becomes
   `Kernels.chip`. If the column names no known chip, or two chips, a warning says so.
 - Shares, statistics (minimum, maximum, deviation), moments, numbers of rows and sizes are no amounts. A last row with
   the sums or means of the other rows is left out, with a warning.
 - Tables of TraceLens, XProf and fasterbench as data frames or in files of any form.
 
-A JSON document may have the list of records under a key of at most three levels (``{"results": [{…}]}``). If a key
+A JSON document may have the list of records under a key of at most three levels (``{"results": [{…}]}``), and the
+table may be written by columns (``{"name": […], "flops": […]}``) or in any form of ``DataFrame.to_json``. If a key
 such as ``hardware`` or ``gpu`` stands beside it, it gives the chip: by a name of the catalogue, or by a peak and a
 bandwidth with units in their keys (``peak_tflops``, ``fp16_tflops``, ``bandwidth_gb_s``). A file with an object on each
 line (``.jsonl``) is a list of these objects.
+
+Tables that are printed for people are read too: Markdown, boxes of characters, and columns that spaces align, as
+pandas, polars, DuckDB, psql and rich print them. If the print leaves out rows, save the table as CSV. The index of a
+data frame has the names of kernels if no column has them.
 
 A workbook (``.xlsx``, ``.xlsm``, ``.ods``) is read as its sheets are: the first sheet with a table of kernels, or
 ``sheet="its name"``. Titles above the table, a row of units and notes below it are understood, formulas have their
@@ -55,9 +67,11 @@ import numpy as np
 from roofwidget.kernels.arrow import metadata_of
 from roofwidget.kernels.column_meanings import (
     CHIP,
+    INDEX,
     UNCLEAR,
     lacking,
     may_have_units,
+    named_by_index,
     no_column,
     take_units,
     unit_in,
@@ -67,7 +81,13 @@ from roofwidget.kernels.column_meanings import (
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.dataframes import GivenColumns, columns_of, is_frame, opened, own_arguments
 from roofwidget.kernels.table import Kernels
-from roofwidget.kernels.table_fields import column_and_unit, found_in, kernels_arguments, with_own
+from roofwidget.kernels.table_fields import (
+    columns_and_units,
+    found_in,
+    kernels_arguments,
+    with_index,
+    with_own,
+)
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import documents, workbooks
 from roofwidget.readers.input.source import Source
@@ -117,7 +137,7 @@ def recognises(source: Source) -> bool:
     document = source.document(_begins_with_record)
     if document is not None:
         found = nested.records_in(document, _is_header)
-        return found is not None and _is_header(list(found.rows[0]))
+        return found is not None and _is_header(found.first_keys)
     if (record := nested.line_record(source)) is not None:
         return _is_header(list(record))
     if any(_is_header(split_line(line, mark)) for line in first_lines(source) for mark in DELIMITERS):
@@ -158,9 +178,9 @@ def read(
     if document is not None:
         return _kernels_of_document(document, source.name, columns)
     if nested.line_record(source) is not None:
-        return _kernels(_Given(_columns_of_records(nested.line_records(source)), source.name), columns)
+        return _kernels(_Given(nested.columns_of_records(nested.line_records(source)), source.name), columns)
     try:
-        found = _table(source, [column_and_unit(*given)[0] for given in (columns or {}).items()])
+        found = _table(source, [column for given in (columns or {}).items() for column, _ in columns_and_units(*given)])
     except ProfileError as error:
         # A table may come after a line of JSON.
         if error.row is None and _BEGIN_OF_JSON.match(source.beginning):
@@ -173,11 +193,11 @@ def read(
 
 def _kernels_of_document(document: object, name: str, own: Mapping[str, Any] | None) -> Kernels:
     """Return the kernels of a list of records in a JSON document, and the chip that the document names beside it."""
-    wanted = [column_and_unit(*given)[0] for given in (own or {}).items()]
+    wanted = [column for given in (own or {}).items() for column, _ in columns_and_units(*given)]
     found = nested.records_in(document, lambda keys: set(wanted) <= set(keys) if wanted else _is_header(keys))
     if found is None:
         raise ProfileError(name, _NO_RECORDS)
-    kernels = _kernels(_Given(_columns_of_records(found.rows), name), own)
+    kernels = _kernels(_Given(found.columns, name), own)
     messages = [*found.messages]
     if kernels.chip is None:
         kernels.chip, about_chip = nested.chip_beside(document, name, set(kernels.precision.tolist()))
@@ -231,6 +251,7 @@ def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
                 else _is_header(cells)
             ),
             strict=True,
+            index=INDEX,
         )
     except NoHeaderError:
         if not seen:
@@ -260,7 +281,7 @@ def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kern
             return Kernels.from_records(given)
     name = type(given).__name__
     if isinstance(given, (list, tuple)):
-        return _kernels(_Given(_columns_of_records(given), name), columns)
+        return _kernels(_Given(nested.columns_of_records(given), name), columns)
     try:
         frame = opened(given)
         return _of_columns(columns_of(frame), metadata_of(frame), name, columns)
@@ -274,12 +295,6 @@ def _of_columns(
     """Return the kernels of a data frame or a Parquet file. Columns that the user names are not those of `Kernels`."""
     arguments = None if own else own_arguments(found, metadata)
     return _kernels(_Given(found, name), own) if arguments is None else Kernels(**arguments)
-
-
-def _columns_of_records(records: Any) -> dict[str, Sequence[Any]]:
-    """Return the columns of a list of objects, None where an object lacks a name."""
-    names = dict.fromkeys(str(name) for record in records for name in record)
-    return {name: [record.get(name) for record in records] for name in names}
 
 
 class _Read:
@@ -302,7 +317,7 @@ class _Read:
         self.in_cells: Collection[str] = ()
         if len(self.names) <= _MAX_COLUMNS_WITH_UNITS:
             asked = [name for name in self.names if not self.units.get(name) and may_have_units(name)]
-            self._taken = {name: read.texts(self._columns[name]) for name in asked if self._has_units(name)}
+            self._taken = {name: read.without_bounds(self._columns[name]) for name in asked if self._has_units(name)}
             beside = {
                 name: unit
                 for name, unit in units_beside(self.names).items()
@@ -332,6 +347,10 @@ class _Read:
 
     def refuse(self, row: int, column: str, reason: str) -> ProfileError:
         return self._read.error(row, self._columns[column], reason)
+
+    def bounds(self) -> list[str]:
+        """Return the warnings of `DelimitedTable.bounds`."""
+        return self._read.bounds()
 
 
 class _Given(GivenColumns):
@@ -364,7 +383,8 @@ class _Given(GivenColumns):
 
 def _begins_with_record(text: str) -> bool:
     """Return whether the begin of a JSON text has a list of objects with known column names."""
-    return any(isinstance(record, Mapping) and _is_header(list(record)) for record in nested.first_records(text))
+    firsts = nested.first_records(text)
+    return nested.may_be_columns(text) or any(isinstance(one, Mapping) and _is_header(list(one)) for one in firsts)
 
 
 def _may_be_records(text: str) -> bool:
@@ -375,13 +395,17 @@ def _may_be_records(text: str) -> bool:
             return documents.has_open_string(text, record.pos) or record.pos >= len(text) - 1
         return "name" in found_in(list(record)).fields or tool_table(list(record)) is not None
 
-    return any(map(may_be, nested.first_records(text)))
+    return nested.may_be_columns(text) or any(map(may_be, nested.first_records(text)))
 
 
 def _is_header(cells: Sequence[str]) -> bool:
     if len(cells) > MAX_COLUMNS:
         return False
-    return tool_table(cells) is not None or found_in(cells).is_enough
+    if tool_table(cells) is not None or found_in(cells).is_enough:
+        return True
+    # The first column of a table of pandas is its index, which may have the names.
+    first = (cells[0] or INDEX) if cells else ""
+    return named_by_index([first], lambda _: True) is not None and found_in(["name", *cells[1:]]).is_enough
 
 
 def _has_units(seen: Mapping[str, str], row_units: Mapping[str, str]) -> bool:
@@ -393,13 +417,15 @@ def _has_units(seen: Mapping[str, str], row_units: Mapping[str, str]) -> bool:
 def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
     try:
         arguments = tool_arguments(given, given.name, own) or _plain_arguments(given, own)
+        if isinstance(given, _Read):
+            arguments["warnings"] = [*arguments["warnings"], *given.bounds()]
         return Kernels(**arguments, source=given.name)
     except ValueError as error:
         raise error if isinstance(error, ProfileError) else ProfileError(given.name, str(error)) from None
 
 
 def _plain_arguments(given: _Read | _Given, own: Mapping[str, Any] | None) -> dict[str, Any]:
-    dialect = found_in(given.names, given.units, given.in_cells)
+    dialect = with_index(found_in(given.names, given.units, given.in_cells), given)
     if own:
         dialect = with_own(dialect, own, given.names, given.units, given.in_cells)
     is_named = "name" in dialect.fields

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget import units
-from roofwidget.kernels.column_meanings import BASE_UNITS, CHIP
+from roofwidget.kernels.column_meanings import BASE_UNITS, CHIP, number_and_unit, unit_of
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import Dialect, Field, TableColumns, kernels_arguments, with_own
@@ -38,7 +38,6 @@ from roofwidget.readers.tables.notation import is_number, unguarded
 # -- what a tool writes --------------------------------------------------------------------------------------------
 
 _WITH_UNIT: Final = re.compile(r"(?P<stem>.*\S)\s*[(\[](?P<unit>[^()\[\]]*)[)\]]\s*", re.DOTALL)
-_MICRO: Final = str.maketrans("\u00b5\u03bc", "uu")
 
 
 @dataclass(frozen=True)
@@ -229,13 +228,12 @@ def factor(unit: str, quantity: str) -> float | None:
     >>> factor("us", "s"), factor("MB", "B"), factor("", "s"), factor("%", "s")
     (1e-06, 1000000.0, 1.0, None)
     """
-    # Tools write "nsec", "MBytes" and "Byte" too.
-    text = re.sub(r"(?i)flops$", "FLOP", unit.translate(_MICRO).strip())
-    text = re.sub(r"(?<=[munp])secs?$", "s", text)
-    try:
-        return units.parse(f"1 {text}", quantity, "the unit")
-    except ValueError:
+    if not unit.strip():
+        return 1.0
+    found = unit_of(unit)
+    if found is None or not found.text or BASE_UNITS[found.field] != quantity:
         return None
+    return units.parse(f"1 {found.text}", quantity, "the unit")
 
 
 @functools.lru_cache(4096)
@@ -244,8 +242,6 @@ def _plain(name: str) -> str:
 
 
 # -- the columns of a text -----------------------------------------------------------------------------------------
-
-_NUMBER_AND_UNIT: Final = re.compile(r"(?P<number>[-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\d\s.,]\S*)")
 
 
 class TextColumns:
@@ -296,17 +292,21 @@ class TextColumns:
     def refuse(self, row: int, column: str, reason: str) -> ProfileError:
         return self._read.error(row + self._first, column, reason)
 
+    def bounds(self) -> list[str]:
+        """Return the warnings of `DelimitedTable.bounds`."""
+        return self._read.bounds()
+
     def _cells(self, column: str) -> list[str]:
         return self._read.texts(column)[self._first :]
 
     def _numbers_with_units(self, column: str) -> Floats:
         quantity, plain_unit = self._cell_units[column]
-        cells = self._cells(column)
+        cells = self._read.without_bounds(column)[self._first :]
         different = list(dict.fromkeys(cells))
-        parted = [_NUMBER_AND_UNIT.fullmatch(cell.strip()) for cell in different]
-        plain = [found["number"] if found else cell for cell, found in zip(different, parted, strict=True)]
-        scales = [factor(found["unit"] if found else plain_unit, quantity) for found in parted]
-        mark = self._read.mark_of([found["number"] for found in parted if found])
+        parted = [number_and_unit(cell) or (cell, plain_unit) for cell in different]
+        plain = [number for number, _ in parted]
+        scales = [factor(unit, quantity) for _, unit in parted]
+        mark = self._read.mark_of(list(filter(is_number, plain)))
         numbers, bad = notation.numbers(plain, mark)
         bad = next((at for at, scale in enumerate(scales) if scale is None), bad)
         if bad is not None:
@@ -382,8 +382,10 @@ def _of_lines(source: Source, before: int, lines: Sequence[str], *, is_whole: bo
     return Source(source.name, lambda: io.BytesIO(data), size=len(data))
 
 
-def read_columns(source: Source, table: ToolTable) -> TextColumns:
+def read_columns(source: Source, table: ToolTable, decimal: str | None = None) -> TextColumns:
     """Return the columns of a tool's table, and its units if it has a row of units.
+
+    `decimal` is the decimal mark, if the user gives it.
 
     Raises
     ------
@@ -395,6 +397,8 @@ def read_columns(source: Source, table: ToolTable) -> TextColumns:
     found = read_table(source, header=table.is_header, short=table.short, strict=True)
     if not len(found):
         raise ProfileError(source.name, f"the table of {table.tool} has no row under its header")
+    if decimal is not None:
+        found.decimal = decimal
     columns = TextColumns(found, table)
     if not len(columns):
         raise ProfileError(source.name, f"the table of {table.tool} has a row of units and no other row")
@@ -422,7 +426,8 @@ def arguments(
         dialect = with_own(dialect, own, given.names)
     keep, warnings = _kept(given, table, dialect.fields["name"].column, source)
     result = kernels_arguments(KeptRows(given, keep), dialect, is_chip_asked=CHIP in (own or {}))
-    result["warnings"] = [*table.notes, *warnings, *result["warnings"]]
+    bounds = given.bounds() if isinstance(given, TextColumns) else []
+    result["warnings"] = [*table.notes, *warnings, *result["warnings"], *bounds]
     return result
 
 

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from roofwidget import units
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 
@@ -99,7 +100,6 @@ _SHAPES: Final = "Input Shapes"
 _LOCATION: Final = "Source Location"
 # A row has at least its name, five columns of CPU times and the calls.
 _MIN_CELLS: Final = 7
-_PER_SECOND: Final = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 # A table prints at most a dozen digits; a much longer number could become infinite.
 _NUMBER: Final = re.compile(r"[0-9]{1,24}(?:\.[0-9]+)?")
 _WHOLE: Final = re.compile(r"[0-9]{1,24}")
@@ -108,7 +108,6 @@ _SHARE: Final = re.compile(r"-?[0-9.]+%|nan", re.IGNORECASE)
 _SELF_TOTAL: Final = re.compile(r"Self (\w+) time total: (\S+)")
 # "Total GFLOPs" is a count. PyTorch 1.8 and 1.9 print "GFLOPS", which is a rate.
 _FLOPS: Final = re.compile(r"Total ([KMGTP]?)FLOPs|([KMGTP]?)FLOPS")
-_POWERS: Final = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 # PyTorch cuts names at 55 characters.
 _CUT: Final = "..."
 _MIN_CUT_NAME: Final = 55
@@ -179,7 +178,7 @@ def _self_totals(lines: Sequence[str]) -> dict[str, float]:
     """Return the seconds of the lines under a table, by device."""
     totals = [found for found in map(_SELF_TOTAL.search, lines) if found]
     times = [(found[1], _TIME.fullmatch(found[2])) for found in totals]
-    return {device: float(time[1]) / _PER_SECOND[time[2]] for device, time in times if time}
+    return {device: units.parse(time[0], "s", "the total") for device, time in times if time}
 
 
 def _cells(line: str, headers: Sequence[str], source: str, number: int) -> dict[str, str] | None:
@@ -234,10 +233,11 @@ class _Row:
         found = _TIME.fullmatch(cell)
         if found is None:
             raise self.error(header, f"expected a time such as '5.807us', got {cell!r:.40}")
-        if float(found[1]) < 0:
+        seconds = units.parse(cell, "s", "the time")
+        if seconds < 0:
             self.negative.append(header)
             return np.nan
-        return float(found[1]) / _PER_SECOND[found[2]]
+        return seconds
 
     def number(self, header: str, *, whole: bool = False) -> float:
         cell = self.cells[header]
@@ -288,7 +288,7 @@ class _Columns:
             (_CPU, own or ""),
             (f"{device} total", next((word for word in selfs if word in headers), None)) if device else None,
             flops[0] if flops else None,
-            _POWERS[flops[1] or flops[2] or ""] if flops else 1.0,
+            units.prefix_factor(flops[1] or flops[2] or "") if flops else 1.0,
             flops is not None and flops[1] is None,
         )
 

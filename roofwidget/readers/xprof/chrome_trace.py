@@ -1,13 +1,16 @@
 """XLA's profiler: the Chrome trace ``….trace.json.gz`` that JAX, TensorFlow and PyTorch/XLA write.
 
-This trace has only times. The FLOPs and bytes of XLA's operations are in the file ``.xplane.pb`` of the same folder:
-read that file if you have it. A warning names it.
+The file ``.xplane.pb`` of the same folder has more: the bytes of each memory, and the chip. Read that file if you have
+it. A warning names it.
 
 - A row is an operation of XLA on one device, over all its executions: ``count`` is their number. `time` includes the
   operations that run inside an operation, such as the body of a loop, and `self_time` excludes them. The time is the
   device's own (``device_duration_ps``) if the event has it.
 - Of a device, the lane ``XLA Ops`` is read, or its streams if it has no such lane. The other lanes show the same time
   again, by step, by program and by source line. On a CPU, the events with ``hlo_op`` are read.
+- FLOPs and bytes are ``model_flops`` and ``bytes_accessed`` of the events, which traces of TPUs have. These bytes are
+  those of all memories, so the main memory moves at most as many. An operation that contains others, such as a loop,
+  has none of its own: its FLOPs and bytes are unknown.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.json_rows import JsonRows
 from roofwidget.readers.input.source import Source
+from roofwidget.readers.xprof.operations import CONTAINERS
 
 FORMAT: Final = "xla-trace"
 EXPECTED: Final = "a Chrome trace of XLA's profiler (JAX, TensorFlow or PyTorch/XLA)"
@@ -34,12 +38,17 @@ _DEVICE: Final = "/device:"
 _OPERATIONS: Final = "XLA Ops"
 _STREAM: Final = re.compile(r"stream", re.IGNORECASE)
 _MICRO, _PICO = 1e6, 1e12
+_FLOPS, _BYTES = "model_flops", "bytes_accessed"
 # Times are rounded to nanoseconds or picoseconds.
 _ROUNDING_S: Final = 1e-9
 _MAX_EVENTS: Final = 1_000_000
 """XLA's profiler writes no more events."""
 _WORK: Final = (
     "a Chrome trace of XLA has no FLOPs and bytes of operations: the file .xplane.pb of the same run has them"
+)
+_ALL_MEMORIES: Final = (
+    "bytes_accessed counts all memories, so the bytes of the main memory are at most these: the file .xplane.pb of the "
+    "same run has each memory"
 )
 
 Lane = tuple[Any, Any]
@@ -64,8 +73,8 @@ def read(source: Source) -> Kernels:
     Returns
     -------
     Kernels
-        A row per operation and device with seconds; FLOPs and bytes are unknown. `extra` has the columns ``"device"``,
-        ``"program"`` and ``"hlo"``, the operation as text.
+        A row per operation and device with seconds, and FLOPs and bytes if the events have them. `extra` has the
+        columns ``"device"``, ``"program"`` and ``"hlo"``, the operation as text.
 
     Raises
     ------
@@ -84,31 +93,40 @@ def read(source: Source) -> Kernels:
         raise ProfileError(source.name, f"the trace has no operation of XLA on a device; {instead}")
     rows = JsonRows(source.name, [event for _, event in found], [at for at, _ in found])
     arguments = [_arguments(event) for event in rows.rows]
-    own = JsonRows(source.name, arguments, rows.numbered).numbers("device_duration_ps", is_text=True) / _PICO
+    given = JsonRows(source.name, arguments, rows.numbered)
+    own = given.numbers("device_duration_ps", is_text=True) / _PICO
     shown = rows.numbers("dur") / _MICRO
     time = np.where(np.isnan(own), shown, own)
     devices = [lanes.get(_lane(event), (None, ""))[0] for event in rows.rows]
+    category = [_text(each, "hlo_category") for each in arguments]
+    contains = np.array([word in CONTAINERS for word in category], dtype=np.bool_)
+    flops, moved = (np.where(contains, np.nan, given.numbers(key, is_text=True)) for key in (_FLOPS, _BYTES))
     calls = Kernels(
         rows.texts("name"),
-        np.full(len(rows), np.nan),
-        np.full(len(rows), np.nan),
+        flops,
+        moved,
         time=time,
         self_time=time - _nested(rows, time),
-        category=[_text(each, "hlo_category") for each in arguments],
-        origin={"time": np.where(np.isnan(own), "dur", "device_duration_ps").tolist()},
+        category=category,
+        origin={
+            "flops": [None if unknown else _FLOPS for unknown in np.isnan(flops).tolist()],
+            "bytes:main": [None if unknown else _BYTES for unknown in np.isnan(moved).tolist()],
+            "time": np.where(np.isnan(own), "dur", "device_duration_ps").tolist(),
+        },
         extra={
             "device": devices,
             "program": [_text(each, "hlo_module") for each in arguments],
             "hlo": [_text(each, "long_name") for each in arguments],
         },
-        warnings=_warnings(beside, len(events), devices),
+        warnings=_warnings(beside, len(events), devices, has_work=not np.isnan([flops, moved]).all()),
         source=source.name,
     )
     return calls.groupby("name", "device", "program", "hlo")
 
 
-def _warnings(beside: str | None, events: int, devices: Sequence[str | None]) -> list[str]:
-    messages = [f"{_WORK}; read {beside!r}, which is beside this file" if beside else _WORK]
+def _warnings(beside: str | None, events: int, devices: Sequence[str | None], *, has_work: bool) -> list[str]:
+    work = _ALL_MEMORIES if has_work else _WORK
+    messages = [f"{work}; read {beside!r}, which is beside this file" if beside else work]
     if events >= _MAX_EVENTS:
         messages.append(f"XLA's profiler writes at most {_MAX_EVENTS:,} events, so later operations may be missing")
     if not any(str(device).startswith(_DEVICE) for device in devices):
