@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
+from itertools import chain
 from threading import RLock
 from typing import Any, Final
 
@@ -70,7 +71,8 @@ def measure_peaks(
         function warns and measures the CPU.
     dtype
         A precision (``fp32``, ``torch.float32``, ``numpy.float64``, …) or a list of them. `peak_flops` is that of the
-        first. By default fp32 and fp64 on a CPU, also bf16 if PyTorch is imported; fp32, bf16, fp16 and fp64 on a GPU.
+        first. By default fp32 and fp64 on a CPU, also bf16 if PyTorch is imported; fp32, bf16, fp16 and fp64 on a GPU,
+        also tf32 if PyTorch can use it there.
     steps, warmup
         The number of timed runs of each figure, and of the runs before them. By default one warm-up, and as many timed
         runs as the best three need to agree within 2 %.
@@ -259,6 +261,9 @@ def _precisions(
     kind = device.partition(":")[0]
     if not asked:
         found, optional = _default_precisions(kind, framework)
+        if kind == "cuda" and framework == "torch" and probes_of(framework).has_tf32(device):
+            # PyTorch convolves fp32 numbers in TF32 by default.
+            found = tuple(chain.from_iterable((one, "tf32") if one == "fp32" else (one,) for one in found))
     else:
         found, optional = asked, frozenset()
     has_tf32 = kind in {"cuda", "gpu"}

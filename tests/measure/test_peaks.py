@@ -549,15 +549,22 @@ def test_the_warning_of_a_missing_device_comes_again_with_a_cached_result(
 
 
 def test_a_cuda_device_is_measured_with_pytorch(requests: list[PeakRequest], monkeypatch: pytest.MonkeyPatch) -> None:
-    module = SimpleNamespace(find=lambda device: (f"{device}:0", "H100", ""))
+    found_tf32 = [True, False]
+    module = SimpleNamespace(
+        find=lambda device: (f"{device}:0", "H100", ""),
+        has_tf32=lambda device: device == "cuda:0" and found_tf32.pop(0),
+    )
     monkeypatch.setattr(peaks, "probes_of", lambda _framework: module)
     monkeypatch.setattr(peaks, "is_installed", lambda _framework: True)
     with warnings.catch_warnings(record=True) as seen:
         found = rw.measure_peaks("cuda")
         rw.measure_peaks("cuda", dtype="fp32", allow_tf32=True)
+        rw.measure_peaks("cuda")
     assert (not seen, found.device) == (True, "cuda:0")
-    assert requests[0].precisions == ("fp32", "bf16", "fp16", "fp64")
+    assert requests[0].precisions == ("fp32", "tf32", "bf16", "fp16", "fp64")
     assert requests[1].precisions == ("tf32", "fp32")
+    # An older device.
+    assert requests[2].precisions == ("fp32", "bf16", "fp16", "fp64")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ DTYPES: Final = {
     "bf16": torch.bfloat16,
     "fp16": torch.float16,
 }
+_FIRST_WITH_TF32: Final = (8, 0)
 _MOVES: Final = 3
 _MS_PER_S: Final = 1e3
 
@@ -136,7 +137,7 @@ def tf32(settings: Any, *, allowed: bool) -> Iterator[None]:
     Newer versions of PyTorch have two settings for the same thing, and raise if a program writes one and reads the
     other. The new setting is written, if there is one, and gets its old value back: both settings then agree as before.
     """
-    name = "fp32_precision" if _has_setting(settings, "fp32_precision") else "allow_tf32"
+    name = _name_of_setting(settings)
     before = getattr(settings, name)
     setattr(settings, name, allowed if name == "allow_tf32" else "tf32" if allowed else "ieee")
     try:
@@ -145,10 +146,28 @@ def tf32(settings: Any, *, allowed: bool) -> Iterator[None]:
         setattr(settings, name, before)
 
 
-def _has_setting(settings: Any, name: str) -> bool:
+def has_tf32(device: Any) -> bool:
+    """Return whether a device can multiply fp32 numbers as TF32: NVIDIA's GPUs from compute capability 8.0 on."""
+    place = torch.device(device)
+    if place.type != "cuda" or torch.version.hip is not None or not torch.cuda.is_available():
+        return False
+    return bool(torch.cuda.get_device_capability(place) >= _FIRST_WITH_TF32)
+
+
+def allows_tf32(*, convolution: bool) -> bool:
+    """Return whether PyTorch's settings allow TF32: by default in cuDNN's convolutions, not in products of matrices."""
+    if not convolution or not torch.backends.cudnn.enabled:
+        settings: Any = torch.backends.cuda.matmul
+    else:
+        newer = getattr(torch.backends.cudnn, "conv", None)
+        settings = torch.backends.cudnn if newer is None else newer
+    return getattr(settings, _name_of_setting(settings)) in {True, "tf32"}
+
+
+def _name_of_setting(settings: Any) -> str:
     # Older versions raise an `AssertionError` for names that they do not know.
     try:
-        getattr(settings, name)
+        settings.fp32_precision  # noqa: B018 - whether it is there
     except (AttributeError, AssertionError):
-        return False
-    return True
+        return "allow_tf32"
+    return "fp32_precision"
