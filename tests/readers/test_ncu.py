@@ -277,6 +277,8 @@ def test_the_details_page_gives_time_and_bytes_and_no_flops() -> None:
     assert kernels.bytes.tolist() == pytest.approx([640e9 * 1.25e-3])
     assert np.isnan(kernels.flops).all()
     assert kernels.extra["SM clock (Hz)"].tolist() == [1.4e9]
+    assert said(kernels, "the page Details has no FLOPs, peaks or bytes of caches: read the report (.ncu-rep), or its")
+    assert not said(twin("wide_base.csv"), "the page Details")
     assert real("details_rtx2080ti_sgemm.csv").time.tolist() == [1.072e-05]
 
 
