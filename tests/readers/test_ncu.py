@@ -402,6 +402,7 @@ def test_bytes_of_dram_on_an_h100_are_close_to_what_streams_must_move() -> None:
 def test_the_peak_of_fp16_on_hopper_is_that_of_instructions_of_warp_groups() -> None:
     chip = recorded("kernels.raw.csv.gz").chip
     assert chip is not None
+    assert chip.clock is not None
     # Per SM and cycle: 4096 FLOPs by hgmma, dense, and 2730 by hmma.
     assert chip.peak_flops["fp16"] == chip.peak_flops["bf16"] == 2 * chip.peak_flops["tf32"]
     assert chip.peak_flops["fp16"] == pytest.approx(132 * 4096 * chip.clock)

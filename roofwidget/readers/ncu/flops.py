@@ -372,9 +372,10 @@ def _runs_only_halves(launches: Launches, hfma: Floats) -> Mask:
     activity of another operation.
     """
     others = [column for name, column in tensor_activity(launches).items() if not _HMMA_ACTIVITY.fullmatch(name)]
-    is_other = np.fmax.reduce([np.zeros(len(launches)), *others]) > 0
+    is_other: Mask = np.fmax.reduce([np.zeros(len(launches)), *others]) > 0
     no_product = (_most(launches, _HMMA_PATH) == 0) & (_most(launches, _WARPGROUP) == 0) & ~is_other
-    return (launches.capability == _HOPPER) & (hfma > 0) & (_most_activity(launches) > 0) & no_product
+    halves: Mask = (launches.capability == _HOPPER) & (hfma > 0) & (_most_activity(launches) > 0) & no_product
+    return halves
 
 
 def _is_idle(launches: Launches) -> Mask:
