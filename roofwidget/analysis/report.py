@@ -15,6 +15,7 @@ from roofwidget.units import format_intensity, format_percent, format_quantity
 
 if TYPE_CHECKING:
     from roofwidget.analysis.result import Bound
+    from roofwidget.kernels.columns import Bools
 
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 20
@@ -84,12 +85,13 @@ def unlinked(bound: Bound) -> Iterator[str]:
     )
 
 
-def above_roof(bound: Bound) -> Iterator[str]:
+def above_roof(bound: Bound, where: Bools | None = None) -> Iterator[str]:
     """Yield a sentence per kernel above its roof. The sentence says why the measured time is too short.
 
-    If many kernels are above their roof, the last sentence says only how many more there are.
+    If many kernels are above their roof, the last sentence says only how many more there are. A mask `where` leaves out
+    kernels.
     """
-    rows = np.flatnonzero(bound.above_roof)
+    rows = np.flatnonzero(bound.above_roof if where is None else bound.above_roof & where)
     for row in rows[:_MAX_EXPLAINED]:
         yield f"'{_name(bound, row)}' {_reason(bound, int(row))}."
     left = len(rows) - _MAX_EXPLAINED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, pairwise
@@ -14,7 +14,7 @@ from typing import Any, Final
 from roofwidget.measure import system
 from roofwidget.measure.frameworks import TITLES, probes_of
 from roofwidget.measure.hardware_peaks import HardwarePeaks, MeasuredRate
-from roofwidget.measure.probes import Clock
+from roofwidget.measure.probes import Clock, Probe
 from roofwidget.measure.sampling import Sample, Sampler
 from roofwidget.support.progress import Progress, advancing
 from roofwidget.units import format_quantity
@@ -25,7 +25,9 @@ LEVELS: Final = ("DRAM", "L3", "L2", "L1")
 # The first two sizes tell the speed. A BLAS multiplies the smallest matrices on one thread, which waits for no other:
 # a busy machine changes little. Processors with many cores need large matrices.
 _CPU_SIZES: Final = (64, 256, 512, 1024, 2048, 4096, 8192)
-_ACCELERATOR_SIZES: Final = (512, 1024, 2048, 4096, 8192, 16384)
+_ACCELERATOR_SIZES: Final = (1024, 2048, 4096, 8192, 16384)
+# XLA compiles a product and tries algorithms for seconds; the first product of cuBLAS takes a part of a second.
+_PREPARATION_S: Final = 30.0
 # A few products tell which of several frameworks is the fastest.
 _RACE_STEPS: Final = 5
 _MAX_RACE_SIZE: Final = 1024
@@ -216,15 +218,46 @@ def measure(
     )
 
 
+class _BudgetClock:
+    """Seconds that count for the budget.
+
+    Parameters
+    ----------
+    clock
+        Returns seconds.
+    most_apart_s
+        How many seconds `apart` may leave out in all.
+    """
+
+    def __init__(self, clock: Clock, most_apart_s: float) -> None:
+        self._clock = clock
+        self._left_s = most_apart_s
+        self._apart_s = 0.0
+
+    def __call__(self) -> float:
+        return self._clock() - self._apart_s
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Leave out the time until the end of the context."""
+        start = self._clock()
+        try:
+            yield
+        finally:
+            seconds = min(self._left_s, self._clock() - start)
+            self._apart_s, self._left_s = self._apart_s + seconds, self._left_s - seconds
+
+
 class _Run:
     """One measurement: the probes of the frameworks that it needs, as a context manager, and its figures."""
 
     def __init__(self, request: PeakRequest, machine: system.Machine, clock: Clock) -> None:
         self.request = request
         self.machine = machine
-        self.clock = clock
-        self.start = clock()
-        self.sampler = Sampler(clock, request.steps, request.warmup)
+        self._run_clock = clock
+        self.clock = _BudgetClock(clock, 0.0 if request.is_cpu else _PREPARATION_S)
+        self.start = self.clock()
+        self.sampler = Sampler(self.clock, request.steps, request.warmup)
         self._notes = list(_load_before(machine))
         self._probes: dict[str, Any] = {}
         self._latest = ""
@@ -245,7 +278,9 @@ class _Run:
         """Return a framework's probes as a context manager."""
         # Frameworks do not know the limits of control groups: by default they use all processors.
         usable = len(system.usable_processors())
-        return probes_of(framework).probes(device=self.request.device, threads=threads, usable=usable, clock=self.clock)
+        return probes_of(framework).probes(
+            device=self.request.device, threads=threads, usable=usable, clock=self._run_clock
+        )
 
     @property
     def notes(self) -> list[str]:
@@ -267,9 +302,13 @@ class _Run:
 
         fitting = [size for size in sizes if self._fits(_MATRICES * _MAX_ITEM_BYTES * size**2)] or sizes[:1]
 
+        def prepared(framework: str, size: int) -> Probe:
+            with self.clock.apart():
+                return self._probes[framework].matmul(precision, size)  # type: ignore[no-any-return]
+
         def sample_with(framework: str, sampler: Sampler, sizes: Sequence[int], budget_s: float) -> Sample:
             self._wait_for_others(framework)
-            return sampler.doubled(lambda size: self._probes[framework].matmul(precision, size), sizes, budget_s)
+            return sampler.doubled(lambda size: prepared(framework, size), sizes, budget_s)
 
         def sample(budget_s: float) -> Sample:
             end = self.clock() + budget_s
@@ -344,7 +383,8 @@ class _Run:
         probes = self._probes["numpy" if self.request.is_cpu else self.request.frameworks[0][0]]
 
         def sample(budget_s: float) -> Sample:
-            probe = probes.memory(self._array_bytes(), budget_s * _MAX_SETUP)
+            with self.clock.apart():
+                probe = probes.memory(self._array_bytes(), budget_s * _MAX_SETUP)
             size = probe.work / _MOVES
             for last in self.machine.caches[-1:] if self.request.is_cpu else ():
                 if size < _MIN_ARRAY_TO_CACHE * last.capacity * last.count:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
+from itertools import chain
 from threading import RLock
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from roofwidget.support.extras import install_command
 from roofwidget.support.precisions import precision_key
 from roofwidget.support.progress import Progress
 
-_PRECISIONS: Final = ("fp64", "fp32", "tf32", "bf16", "fp16")
+_PRECISIONS: Final = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8")
 _BACKENDS: Final = ("auto", "numpy", "torch", "jax")
 _DEVICES: Final = ("cpu", "cuda", "mps", "gpu", "tpu")
 # What is measured without a `dtype`, by kind of device. On a CPU bf16 is added, see `_default_precisions`.
@@ -59,7 +60,8 @@ def measure_peaks(
 ) -> HardwarePeaks:
     """Measure the peak FLOP rates and the memory bandwidths of this machine.
 
-    FLOP rates come from products of square matrices (2 size³ FLOPs), bandwidths from ``a += b`` (two loads and one
+    FLOP rates come from products of square matrices (2 size³ FLOPs), on accelerators of normally distributed random
+    numbers, as GPUs multiply constants faster than data; bandwidths from ``a += b`` (two loads and one
     store). The result has the best rate of each, and says how much the rates vary. Other programs on the same machine
     make rates lower: the figures say so in their warnings.
 
@@ -70,7 +72,8 @@ def measure_peaks(
         function warns and measures the CPU.
     dtype
         A precision (``fp32``, ``torch.float32``, ``numpy.float64``, …) or a list of them. `peak_flops` is that of the
-        first. By default fp32 and fp64 on a CPU, also bf16 if PyTorch is imported; fp32, bf16, fp16 and fp64 on a GPU.
+        first. By default fp32 and fp64 on a CPU, also bf16 if PyTorch is imported; fp32, bf16, fp16 and fp64 on a GPU,
+        also tf32 if PyTorch can use it there.
     steps, warmup
         The number of timed runs of each figure, and of the runs before them. By default one warm-up, and as many timed
         runs as the best three need to agree within 2 %.
@@ -83,7 +86,8 @@ def measure_peaks(
         How many threads work on a CPU; by default as many as this process may run at the same time.
     budget_s
         Seconds for all figures. A run starts only if it should end in time; each figure gets at least one run.
-        Importing a framework takes additional time.
+        Importing a framework takes additional time; so do compiling and the first run of each size on an accelerator,
+        at most 30 s in all.
     backend
         Which framework multiplies matrices: ``numpy``, ``torch``, ``jax``, or ``auto``. On a CPU ``auto`` means numpy
         for fp32 and fp64, or PyTorch if it is imported and faster; and PyTorch for the rest.
@@ -259,11 +263,19 @@ def _precisions(
     kind = device.partition(":")[0]
     if not asked:
         found, optional = _default_precisions(kind, framework)
+        if kind == "cuda" and framework == "torch" and probes_of(framework).has_tf32(device):
+            # PyTorch convolves fp32 numbers in TF32 by default.
+            found = tuple(chain.from_iterable((one, "tf32") if one == "fp32" else (one,) for one in found))
     else:
         found, optional = asked, frozenset()
     has_tf32 = kind in {"cuda", "gpu"}
     if "tf32" in found and not has_tf32:
         raise ValueError(f"dtype: {device!r} has no TF32; give dtype='fp32'")
+    if "fp8" in found and not (kind == "cuda" and framework == "torch" and probes_of(framework).has_fp8(device)):
+        raise ValueError(
+            f"dtype: no product of fp8 matrices is measured on {device!r}, but on NVIDIA GPUs from compute capability "
+            "8.9 on, by PyTorch; leave out fp8"
+        )
     if allow_tf32 and has_tf32 and "fp32" in found:
         at = found.index("fp32")
         found = tuple(dict.fromkeys((*found[:at], "tf32", *found[at:])))
@@ -274,7 +286,7 @@ def _precisions_instead(asked: tuple[str, ...]) -> tuple[tuple[str, ...], frozen
     """Return what to measure on the CPU in place of a missing device: fp32 in any case, the rest if the CPU can."""
     usual = probes_of("numpy").DTYPES
     on_cpu = ["fp32" if precision == "tf32" else precision for precision in asked]
-    found = [precision for precision in on_cpu if precision in usual or is_installed("torch")]
+    found = [one for one in on_cpu if one in usual or (one != "fp8" and is_installed("torch"))]
     return tuple(dict.fromkeys((*found, "fp32"))), frozenset(found).difference(usual)
 
 

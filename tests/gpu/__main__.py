@@ -20,7 +20,7 @@ from tests.gpu.steps import STEPS
 
 ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = ROOT / ".hosts/gpu"
-TOTAL_SECONDS: Final = 230
+TOTAL_SECONDS: Final = 400
 MAX_ARCHIVE_BYTES: Final = 16 * 2**20
 ARCHIVES: Final = ("figures", "torch", "ncu", "jax")
 """Folders of what the steps leave; each becomes one file."""

@@ -52,7 +52,10 @@ def peaks(out: Path) -> None:
     requests: dict[str, dict[str, Any]] = {
         "tutorial": {"device": device, "steps": 20, "warmup": 5},
         "default": {"device": device},
-        "all": {"device": device, "dtype": ["fp64", "fp32", "tf32", "bf16", "fp16"] if device == "cuda" else None},
+        "all": {
+            "device": device,
+            "dtype": ["fp64", "fp32", "tf32", "bf16", "fp16", "fp8"] if device == "cuda" else None,
+        },
         "jax": {"device": jax_device, "backend": "jax"},
     }
     for name, arguments in requests.items():
@@ -119,6 +122,11 @@ def profiles(out: Path) -> None:
                     made.kernels.to_dataframe().to_csv(out / f"figures/profile_{name}_{kind}.csv")
             with _shown_error():
                 rw.profile(model, sample, by="module").summary(found, top=5)
+            with _shown_error():
+                print(f"-- {name}, by fusion")
+                made = rw.profile(torch.compile(model), sample, by="fusion")
+                made.summary(found)
+                made.kernels.to_dataframe().to_csv(out / f"figures/profile_{name}_fusion.csv")
     with _shown_error():
         widget = rw.RooflineWidget([found.chip])
         with rw.record(widget, "recorded"):
@@ -150,20 +158,32 @@ def traces(out: Path) -> None:
 
 
 def ncu(out: Path) -> None:
-    """Profile kernels of known counts with Nsight Compute: the report, and its pages as CSV."""
+    """Profile kernels of known counts with Nsight Compute: the reports, their pages, and what is read of them."""
+    import roofwidget as rw
+
     program = _compiled(out)
     folder = out / "ncu"
     (folder / "truth.jsonl").write_text(_printed(program), encoding="utf-8")
     report = folder / "kernels.ncu-rep"
     print(_printed(f"ncu --set full --clock-control none --force-overwrite --export {report} {program}")[-2000:])
-    for name, options in {
-        "raw": "--page raw --csv",
-        "raw_base_units": "--page raw --csv --print-units base",
-        "details": "--page details --csv",
-        "details_printed": "--page details",
+    small = folder / "roofline.ncu-rep"
+    print(_printed(f"ncu --set roofline --clock-control none --force-overwrite --export {small} {program}")[-500:])
+    for name, (source, options) in {
+        "raw": (report, "--page raw --csv"),
+        "raw_base_units": (report, "--page raw --csv --print-units base"),
+        "raw_base_digits": (report, "--page raw --csv --print-units base --print-fp"),
+        "details": (report, "--page details --csv"),
+        "details_printed": (report, "--page details"),
+        "summary": (report, "--page raw --csv --print-summary per-kernel"),
+        "roofline_raw": (small, "--page raw --csv"),
     }.items():
-        text = _printed(f"ncu --import {report} {options}")
+        text = _printed(f"ncu --import {source} {options}")
         (folder / f"{name}.{'csv' if 'csv' in options else 'txt'}").write_text(text, encoding="utf-8")
+    for path in (report, small, folder / "raw.csv", folder / "roofline_raw.csv"):
+        with _shown_error():
+            read = rw.read(path)
+            print(path.name, read.chip, *read.warnings, sep="\n  ")
+            print(read.to_dataframe().filter(regex="^name|^flops|^bytes|^time").to_string(max_colwidth=24))
     shutil.copy(SOURCE, folder)
     metrics = "dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum"
     text = _printed(f"ncu --metrics {metrics} --clock-control none --csv {program}")
@@ -207,13 +227,13 @@ def jax(out: Path) -> None:
 
 STEPS: Final[Mapping[str, int]] = {
     "machine": 20,
-    "peaks": 60,
+    "peaks": 110,
     "probe": 40,
     "tutorial": 40,
-    "profiles": 80,
+    "profiles": 120,
     "traces": 80,
-    "ncu": 60,
-    "jax": 60,
+    "ncu": 90,
+    "jax": 90,
 }
 """Seconds after which a step is stopped, by name, in the order in which the steps run."""
 

@@ -299,6 +299,31 @@ def test_a_single_slow_probe_does_not_break_the_budget(fakes: FakeProbes, monkey
     assert rate(found, "fp32").warnings == ()
 
 
+def test_compiling_on_an_accelerator_does_not_count_for_the_budget(
+    fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # XLA compiles for 1.3 s before the first product of each size, and the device reaches 100 TFLOP/s.
+    monkeypatch.setattr("tests.measure.test_peaks.MATMUL_SETUP_S", 1.3)
+    for precision in ("fp32", "fp64"):
+        monkeypatch.setitem(FLOPS, precision, 1e14)
+    found = measured(fakes, device="gpu:0", frameworks=(("jax",), ("jax",)))
+    for precision in ("fp32", "fp64"):
+        one = rate(found, precision)
+        assert (one.value, one.warnings) == (1e14, ())
+        assert one.n >= 5
+        assert int(one.method.rpartition("×")[2]) >= 4096
+    # On a CPU this takes a part of the budget.
+    assert fakes.clock.now > 5
+
+
+def test_compiling_without_end_is_bounded(fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.measure.test_peaks.MATMUL_SETUP_S", 25)
+    found = measured(fakes, device="gpu:0", frameworks=(("jax",), ("jax",)))
+    # Two sizes of the first precision and one of the second.
+    assert fakes.clock.now < 80
+    assert "the budget was too short for 4096×4096" in rate(found, "fp64").warnings[0]
+
+
 def test_a_quiet_machine_is_measured_in_less_than_the_budget(fakes: FakeProbes) -> None:
     measured(fakes, budget_s=60.0)
     assert fakes.clock.now < 5.0
@@ -549,15 +574,22 @@ def test_the_warning_of_a_missing_device_comes_again_with_a_cached_result(
 
 
 def test_a_cuda_device_is_measured_with_pytorch(requests: list[PeakRequest], monkeypatch: pytest.MonkeyPatch) -> None:
-    module = SimpleNamespace(find=lambda device: (f"{device}:0", "H100", ""))
+    found_tf32 = [True, False]
+    module = SimpleNamespace(
+        find=lambda device: (f"{device}:0", "H100", ""),
+        has_tf32=lambda device: device == "cuda:0" and found_tf32.pop(0),
+    )
     monkeypatch.setattr(peaks, "probes_of", lambda _framework: module)
     monkeypatch.setattr(peaks, "is_installed", lambda _framework: True)
     with warnings.catch_warnings(record=True) as seen:
         found = rw.measure_peaks("cuda")
         rw.measure_peaks("cuda", dtype="fp32", allow_tf32=True)
+        rw.measure_peaks("cuda")
     assert (not seen, found.device) == (True, "cuda:0")
-    assert requests[0].precisions == ("fp32", "bf16", "fp16", "fp64")
+    assert requests[0].precisions == ("fp32", "tf32", "bf16", "fp16", "fp64")
     assert requests[1].precisions == ("tf32", "fp32")
+    # An older device.
+    assert requests[2].precisions == ("fp32", "bf16", "fp16", "fp64")
 
 
 @pytest.mark.parametrize(
@@ -698,6 +730,50 @@ def test_jax_multiplies_fp64_and_keeps_its_own_setting() -> None:
         assert found.memory(4096, 1.0).work == 3 * 4096
     assert found.notes == ["JAX ran with its own 2 threads, not with 1: it has no setting for them"]
     assert not jax.config.jax_enable_x64
+
+
+def test_pytorch_multiplies_random_numbers_on_a_gpu_and_constants_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    probes = torch_probes.TorchProbes("cpu", 1, float)
+    assert {len(matrix.unique()) for matrix in probes._operands("fp32", 64)} == {1}
+    monkeypatch.setattr(torch_probes.TorchProbes, "_threads", None)
+    for precision, dtype in torch_probes.DTYPES.items():
+        a, b = probes._operands(precision, 256)
+        assert a.dtype == b.dtype == dtype
+        assert not torch.equal(a.float(), b.float())
+        assert abs(float(a.float().mean())) < 0.02
+        assert float(a.float().std()) == pytest.approx(1, abs=0.02)
+        again, _ = probes._operands(precision, 256)
+        assert torch.equal(a.float(), again.float())
+
+
+def test_jax_multiplies_random_numbers_on_a_device_and_times_several_calls_in_its_queue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("jax")
+    ticks = iter(range(1000))
+    with jax_probes.probes(device="cpu", threads=1, usable=1, clock=lambda: 0.002 * next(ticks)) as found:
+        monkeypatch.setattr(found, "_threads", None)
+        a, b = (np.asarray(matrix, "float32") for matrix in found._operands("bfloat16", 128))
+        assert abs(float(a.std()) - 1) < 0.03
+        assert not np.array_equal(a, b)
+        # Each look at the clock is 2 ms after the last, so five calls take 10 ms and are timed as one.
+        assert found.matmul("fp32", 8).seconds(2) == pytest.approx([0.0004, 0.0004])
+
+
+def test_fp8_is_measured_on_cuda_from_ada_on_and_refused_elsewhere(
+    requests: list[PeakRequest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capability = [(8, 9)]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _device: capability[0])
+    monkeypatch.setattr(torch_probes, "find", lambda _device: ("cuda:0", "L4", ""))
+    rw.measure_peaks("cuda", dtype=["fp8", "bf16"])
+    assert requests[0].precisions == ("fp8", "bf16")
+    capability[0] = (8, 6)
+    with pytest.raises(ValueError, match="no product of fp8 matrices is measured on 'cuda:0', but on NVIDIA GPUs"):
+        rw.measure_peaks("cuda", dtype="fp8")
+    with pytest.raises(ValueError, match="no product of fp8 matrices is measured on 'cpu'"):
+        rw.measure_peaks("cpu", dtype="fp8")
 
 
 @pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])

@@ -185,6 +185,40 @@ def test_a_cache_is_named_only_if_it_holds_the_data_of_one_run(capsys: Any) -> N
     )
 
 
+def test_a_row_that_exceeds_a_measured_bandwidth_by_little_casts_no_doubt_on_it(capsys: Any) -> None:
+    def note(seconds: float, device: str) -> str:
+        rate = rw.MeasuredRate("DRAM", "B/s", 2e10, 2e10, 0.004, 60, "torch a += b", None, "2026-11-27")
+        peaks = rw.HardwarePeaks(
+            1e11, 2e10, 5.0, device, "fp32", tf32_enabled=False, cudnn_benchmark=False, ceilings=(rate,)
+        )
+        # 200 MB need 10 ms.
+        copy = OpCount("copy", {}, 10**8, 10**8, time=seconds)
+        return summary_of(profile_of(Counts((copy,), call_times=(0.01,), device=device)), capsys, peaks)[-1]
+
+    assert note(0.01 / 1.03, "cuda:0") == (
+        "Note: 1 row is up to 3 % faster than DRAM allows: measured bandwidths differ by as much from one run to the "
+        "next, and between mixes of reads and writes."
+    )
+    too_low = (
+        "Note: 1 row is faster than DRAM allows: no known cache is large enough for 200 MB, so the roof is too low"
+    )
+    assert note(0.01 / 1.06, "cuda:0") == f"{too_low}."
+    assert note(0.01 / 1.06, "cpu") == f"{too_low}, as on a busy machine."
+
+
+def test_rows_above_the_compute_roof_are_named_beside_rows_that_are_faster_than_memory(capsys: Any) -> None:
+    fast = OpCount("copy", {}, 10**8, 10**8, time=0.005)
+    # 2 GFLOP need 20 ms.
+    attention = OpCount("_flash_attention", {"tensor": 2 * 10**9}, 10**6, 10**6, "fp32", time=0.015)
+    lines = summary_of(profile_of(Counts((fast, attention), call_times=(0.02,))), capsys, CHIP)
+    assert lines[-3].startswith("Note: 1 row is faster than DRAM allows")
+    assert lines[-2].startswith("Note: '_flash_attention' is above its roof: its 2 GFLOP need 20 ms at 100 GFLOP/s")
+    assert lines[-1] == (
+        "Note: FLOPs of attention are those of all pairs of a query and a key, as PyTorch counts them: a kernel that "
+        "skips the pairs of a causal mask computes about half."
+    )
+
+
 def test_a_precision_without_a_peak_and_a_call_without_work_have_a_headline_with_the_reason(capsys: Any) -> None:
     half = replace(PRODUCT, precision="fp16")
     assert summary_of(profile_of(Counts((half,), call_times=(0.1,))), capsys, CHIP)[0] == (

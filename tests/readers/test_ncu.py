@@ -277,6 +277,8 @@ def test_the_details_page_gives_time_and_bytes_and_no_flops() -> None:
     assert kernels.bytes.tolist() == pytest.approx([640e9 * 1.25e-3])
     assert np.isnan(kernels.flops).all()
     assert kernels.extra["SM clock (Hz)"].tolist() == [1.4e9]
+    assert said(kernels, "the page Details has no FLOPs, peaks or bytes of caches: read the report (.ncu-rep), or its")
+    assert not said(twin("wide_base.csv"), "the page Details")
     assert real("details_rtx2080ti_sgemm.csv").time.tolist() == [1.072e-05]
 
 
@@ -337,3 +339,70 @@ def test_launches_on_different_chips_have_no_roof_in_common() -> None:
     both = read("\n".join([*rest, last.replace("A100-PCIE", "A30")]).encode())
     assert both.chip is None
     assert said(both, "the launches ran on several devices, so there is no chip")
+
+
+# -- recorded on an H100: kernels of known counts, see fixtures/gpu/README.md ----------------------------------------
+
+THREADS = 264 * 256
+ITEMS = 2**24
+KNOWN_FLOPS: dict[str, tuple[float, str]] = {
+    "void fma_chain<float>": ((2 * 8 * 512 + 23) * THREADS, "fp32"),
+    "void fma_chain<double>": ((2 * 8 * 512 + 27) * THREADS, "fp64"),
+    "add_chain": ((8 * 512 + 1) * THREADS, "fp32"),
+    "mul_chain": ((8 * 512 + 1) * THREADS, "fp32"),
+    "half2_chain": (2 * 2 * 8 * 512 * THREADS, "fp16_vector"),
+    "divergent_fma": (2 * 512 * THREADS / 2, "fp32"),
+    # One addition before 512 reciprocal roots, which no counter has.
+    "rsqrt_chain": (THREADS, "fp32"),
+    "integer_chain": (0, "fp32"),
+    "tensor_product": (2 * 16**3 * 512 * THREADS / 32, "fp16"),
+    "copy": (0, "fp32"),
+    "triad": (2 * 4 * ITEMS, "fp32"),
+    "read_only": (0, "fp32"),
+    "write_only": (0, "fp32"),
+    "histogram": (0, "fp32"),
+    "tiled_sgemm": (2 * 1024**3, "fp32"),
+}
+
+
+def recorded(name: str, **options: Any) -> Kernels:
+    return read(FIXTURES.parent / "gpu" / name, **options)
+
+
+def test_the_flops_of_kernels_on_an_h100_are_those_of_their_source() -> None:
+    kernels = recorded("kernels.raw.csv.gz")
+    assert [name.partition("(")[0] for name in kernels.names] == list(KNOWN_FLOPS)
+    for row, (flops, precision) in enumerate(KNOWN_FLOPS.values()):
+        found = {name: float(column[row]) for name, column in kernels.flops_by_precision.items() if column[row] > 0}
+        assert found == ({precision: flops} if flops else {})
+    assert not np.isnan(kernels.flops).any()
+
+
+def test_a_table_in_base_units_has_fewer_digits_of_the_same_flops() -> None:
+    kernels = recorded("kernels.raw_base_units.csv.gz")
+    # Rates have two decimals: 3.05 instead of 3.049729 additions per cycle of the smallest kernel.
+    np.testing.assert_allclose(kernels.flops, [flops for flops, _ in KNOWN_FLOPS.values()], rtol=1e-4)
+
+
+def test_half_precision_of_threads_on_the_tensor_pipe_of_hopper_is_arithmetic_and_its_register_moves_are_not() -> None:
+    kernels = recorded("kernels.raw.csv.gz")
+    assert not said(kernels, "a tensor pipe was active")
+    assert said(kernels, "the tensor pipe moved registers in 1 of 15 launches ('tiled_sgemm(")
+
+
+def test_bytes_of_dram_on_an_h100_are_close_to_what_streams_must_move() -> None:
+    must = {"copy": 32 * ITEMS, "triad": 48 * ITEMS, "read_only": 16 * ITEMS, "write_only": 16 * ITEMS}
+    for name in ("kernels.raw.csv.gz", "kernels.metrics.csv.gz", "kernels.details.csv.gz"):
+        kernels = recorded(name)
+        found = {name.partition("(")[0]: moved for name, moved in zip(kernels.names, kernels.bytes, strict=True)}
+        # The L2 of 50 MB keeps a part of the last writes.
+        assert all(moved - 50e6 < found[kernel] < 1.02 * moved for kernel, moved in must.items())
+
+
+def test_the_peak_of_fp16_on_hopper_is_that_of_instructions_of_warp_groups() -> None:
+    chip = recorded("kernels.raw.csv.gz").chip
+    assert chip is not None
+    assert chip.clock is not None
+    # Per SM and cycle: 4096 FLOPs by hgmma, dense, and 2730 by hmma.
+    assert chip.peak_flops["fp16"] == chip.peak_flops["bf16"] == 2 * chip.peak_flops["tf32"]
+    assert chip.peak_flops["fp16"] == pytest.approx(132 * 4096 * chip.clock)

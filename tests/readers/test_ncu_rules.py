@@ -235,6 +235,44 @@ def test_activity_of_a_tensor_pipe_is_evidence_of_tensor_work_and_no_count(metri
     assert known.flops.tolist() == [155e9]
 
 
+HALVES_ON_HOPPER = FP32 | {
+    f"{SASS}hfma_pred_on.sum": "3200",
+    "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_elapsed": "60",
+    "sm__inst_executed_pipe_tensor_op_gmma.avg.pct_of_peak_sustained_elapsed": "0",
+    f"{PATH}op_hmma_src_fp16_dst_fp32_sparsity_off.sum": "0",
+}
+
+
+def test_hfma_that_keeps_the_tensor_pipe_of_hopper_busy_is_arithmetic_where_no_product_ran() -> None:
+    kernels = launch(HALVES_ON_HOPPER)
+    # 50 + 50 + 2 x 50 in fp32; two packed numbers of two FLOPs each.
+    assert {name: flops.tolist() for name, flops in kernels.flops_by_precision.items()} == {
+        "fp32": [200],
+        "fp16_vector": [12800],
+    }
+    # hfma that the pipe of fp32 never ran are register moves.
+    moves = launch(HALVES_ON_HOPPER | {"sm__inst_executed_pipe_fma_type_fp16.avg.pct_of_peak_sustained_elapsed": "0"})
+    assert (moves.flops.tolist(), said(moves, "the tensor pipe moved registers")) == ([200], True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "cc"),
+    [
+        ({"sm__inst_executed_pipe_tensor_op_gmma.avg.pct_of_peak_sustained_elapsed": "5"}, "9.0"),
+        ({"sm__inst_executed_pipe_tensor_op_imma.avg.pct_of_peak_sustained_elapsed": "5"}, "9.0"),
+        ({f"{SASS}hfma_pred_on.sum": "0"}, "9.0"),
+        ({}, "10.0"),
+    ],
+)
+def test_a_busy_tensor_pipe_is_unknown_work_where_hfma_may_not_be_all_of_it(changed: dict[str, str], cc: str) -> None:
+    assert np.isnan(launch(HALVES_ON_HOPPER | changed, cc=cc).flops[0])
+
+
+@pytest.mark.parametrize("left_out", list(HALVES_ON_HOPPER)[-2:])
+def test_without_the_counters_of_products_hfma_explains_nothing(left_out: str) -> None:
+    assert np.isnan(launch({name: value for name, value in HALVES_ON_HOPPER.items() if name != left_out}).flops[0])
+
+
 def test_activity_beside_a_counter_of_flops_adds_nothing() -> None:
     counted = {f"{PATH}src_bf16_dst_fp32.sum": "9000", f"{HMMA}{SHARE}": "43"}
     kernels = launch(counted, name="nvjet", cc="10.0")

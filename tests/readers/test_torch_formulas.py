@@ -146,6 +146,35 @@ def test_the_work_of_a_call_follows_from_its_shapes(given: OpCall, flops: int, m
     assert (work.flops, work.bytes) == (flops, moved)
 
 
+@pytest.mark.parametrize(
+    ("given", "moved"),
+    [
+        (call("aten::mm", [[5, 11], [11, 7], [5, 7]]), 4 * (55 + 77 + 35)),
+        (call("aten::bmm", [[3, 5, 11], [3, 11, 7], [3, 5, 7]]), 4 * 3 * (55 + 77 + 35)),
+        (call("aten::addmm", [[7], [5, 11], [11, 7], NONE, NONE, [5, 7]]), 4 * (7 + 55 + 77 + 35)),
+        (
+            call("aten::baddbmm", [[3, 5, 7], [3, 5, 11], [3, 11, 7], NONE, NONE, [3, 5, 7]]),
+            4 * 3 * (35 + 55 + 77 + 35),
+        ),
+        (
+            call("aten::_scaled_mm", [[5, 11], [11, 7], *[NONE] * 6, [5, 7]], "c10::Float8_e4m3fn", [*[""] * 6, "15"]),
+            55 + 77 + 2 * 35,
+        ),
+        (call("aten::mv", [[5, 11], [11], [5]]), 4 * (55 + 11 + 5)),
+        (call("aten::add", [[4, 3], [4, 3], NONE, [4, 3]]), 4 * 36),
+        (call("aten::mul", [[4, 3], [4, 3], [4, 3]]), 4 * 36),
+        (call("aten::silu", [[4, 3], [4, 3]]), 4 * 24),
+        (call("aten::gelu", [[4, 3], NONE, [4, 3]], values=["", "tanh", ""]), 4 * 24),
+        (call("aten::_softmax", [[6, 10], NONE, NONE, [6, 10]]), 4 * 120),
+    ],
+    ids=lambda value: value.name if isinstance(value, OpCall) else None,
+)
+def test_a_tensor_after_the_arguments_is_the_result_and_moves_once(given: OpCall, moved: int) -> None:
+    work = work_of(given)
+    assert work is not None
+    assert work.bytes == moved
+
+
 TOP_LEFT = "; the mask is aligned top-left: the first query sees the first key"
 BOTTOM_RIGHT = "; the mask is aligned bottom-right: the last query sees all keys"
 ROWS_FIRST = [[2, 30, 6, 16], [2, 50, 6, 16], [2, 50, 6, 16]]

@@ -1,9 +1,10 @@
-"""Real traces of PyTorch's profiler compared with results of other tools; skipped if the files are absent."""
+"""Real traces of PyTorch's profiler: numbers of other tools (skipped without their files) and of shapes."""
 
 from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import roofwidget as rw
 from roofwidget.readers import read
 from tests.real_files import real_file
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 FLASH = "aten::_scaled_dot_product_flash_attention"
 
 
@@ -96,3 +98,62 @@ def test_a_trace_of_a_cpu_has_the_flops_of_its_calls() -> None:
     assert kernels.precision[products].tolist() == ["fp32", "bf16"]
     assert (kernels.flops[products] / kernels.count[products]).tolist() == [100_663_296] * 2
     assert kernels.flops[row_of(kernels, "aten::conv2d")] == 3_538_944
+
+
+# -- recorded on an H100, see fixtures/gpu/README.md -----------------------------------------------------------------
+
+ROWS, WIDTH, HEADS = 8 * 2048, 4096, 32
+OUT_OF_IN = {"qkv": (3 * WIDTH, WIDTH), "out": (WIDTH, WIDTH), "up": (4 * WIDTH, WIDTH), "down": (WIDTH, 4 * WIDTH)}
+
+
+def recorded(name: str) -> rw.Kernels:
+    return rw.read(FIXTURES / "gpu" / name)
+
+
+@pytest.mark.parametrize("name", ["block_eager.json.gz", "block_compiled.json.gz", "block_training.json.gz"])
+def test_a_transformer_block_has_the_flops_and_bytes_of_its_shapes_eager_and_compiled(name: str) -> None:
+    kernels = recorded(name)
+    rows = [row for row, found in enumerate(kernels.names) if found == "aten::addmm"]
+    # Two steps; each operand of two bytes is read once and each result is written once.
+    assert kernels.flops[rows].tolist() == [2 * 2 * ROWS * n * k for n, k in OUT_OF_IN.values()]
+    assert kernels.bytes[rows].tolist() == [2 * 2 * (n + ROWS * k + n * k + ROWS * n) for n, k in OUT_OF_IN.values()]
+    attention = kernels.names.tolist().index("aten::_scaled_dot_product_cudnn_attention")
+    # Causal: half of 4 B H N² d.
+    assert kernels.flops[attention] == 2 * 4 * 8 * HEADS * 2048**2 * (WIDTH // HEADS) / 2
+    assert kernels.bytes[attention] == 2 * 2 * 4 * ROWS * WIDTH
+
+
+def test_products_of_a_serving_step_have_the_flops_and_bytes_of_their_shapes() -> None:
+    kernels = recorded("scaled_products.json.gz")
+    found = {
+        name: (flops, moved) for name, flops, moved in zip(kernels.names, kernels.flops, kernels.bytes, strict=True)
+    }
+    m, k, n = 2048, 4096, 8192
+    flops = 2 * 2 * m * n * k
+    assert found["aten::mm"] == (flops, 2 * 2 * (m * k + k * n + m * n))
+    assert found["aten::addmm"] == (flops, 2 * 2 * (n + m * k + k * n + m * n))
+    # One byte an operand, two bytes a result.
+    assert found["aten::_scaled_mm"] == (flops, 2 * (m * k + k * n + 2 * m * n))
+    assert found["aten::bmm"] == (2 * 2 * 8 * 256 * 512 * 128, 2 * 2 * 8 * (256 * 128 + 128 * 512 + 256 * 512))
+    # 32 heads of queries share 8 heads of keys; one query meets 4096 keys.
+    attended = 2 * (4 * 16 * 32 * 4096 * 128), 2 * 2 * 128 * (2 * 16 * 32 + 2 * 16 * 8 * 4096)
+    assert found["aten::_scaled_dot_product_cudnn_attention"] == attended
+    precisions = dict(zip(kernels.names, kernels.precision, strict=True))
+    assert precisions["aten::_scaled_mm"] == "fp8"
+
+
+def test_the_replay_of_a_cuda_graph_has_the_times_of_its_kernels_and_no_operations() -> None:
+    kernels = recorded("replay.json.gz")
+    assert any("kernels without operation in the trace: 20" in warning for warning in kernels.warnings)
+    assert np.isnan(kernels.flops[kernels.names != "Memset (Device)"]).all()
+
+
+@pytest.mark.parametrize("suffix", ["", "_by_shape", "_wide"])
+def test_printed_averages_have_the_times_of_the_trace_beside_them(suffix: str) -> None:
+    trace, table = recorded("block_eager.json.gz"), recorded(f"block_eager_table{suffix}.txt")
+
+    def seconds(kernels: rw.Kernels, word: str) -> float:
+        return float(sum(kernels.time[[row for row, name in enumerate(kernels.names) if word in name]]))
+
+    for word in ("aten::addmm", "aten::gelu", "aten::add"):
+        assert seconds(table, word[:20]) == pytest.approx(seconds(trace, word), rel=2e-3)

@@ -129,3 +129,23 @@ def test_a_recorded_run_on_a_cpu_has_its_operations_and_the_raw_trace_beside_it(
 def test_bad_traces_end_in_one_error(data: bytes, message: str) -> None:
     with pytest.raises(ProfileError, match=message):
         read(data)
+
+
+def test_a_trace_recorded_on_an_h100_has_the_times_of_three_steps() -> None:
+    path = Path(__file__).parents[1] / "fixtures/gpu/jax_layer.trace.json.gz"
+    kernels = read(path)
+    assert kernels.names.tolist() == [
+        "Memset 3",
+        "nvjet_sm90_tst_128x160_64x5_2x1_v_bz_NNT",
+        "loop_multiply_fusion",
+        "nvjet_sm90_tst_256x128_64x4_1x2_h_bx_coopA_NNT",
+        "triton_softmax_2",
+    ]
+    assert kernels.count.tolist() == [6, 3, 3, 3, 3]
+    events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+    device = {event["pid"] for event in events if str(event.get("args", {}).get("name")).startswith("/device:GPU")}
+    for row in (1, 3):
+        name = kernels.names[row]
+        durations = [event["dur"] for event in events if event.get("name") == name and event["pid"] in device]
+        assert len(durations) == 3
+        assert kernels.time[row] == pytest.approx(sum(durations) / 1e6)

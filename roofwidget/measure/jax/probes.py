@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
@@ -11,6 +11,10 @@ from roofwidget.measure.probes import Clock, Probe, timed
 DTYPES: Final = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 _MOVES: Final = 3
 _ITEM_BYTES: Final = 4
+_SEED: Final = 0
+# Short runs are timed together: at most this many calls, for about this many seconds.
+_MAX_QUEUED: Final = 16
+_QUEUE_S: Final = 0.01
 
 
 class JaxProbes:
@@ -43,19 +47,47 @@ class JaxProbes:
     def matmul(self, precision: str, size: int) -> Probe:
         jax = self._jax
         # By default TPUs multiply fp32 matrices as bf16, and GPUs as TF32.
-        exact = jax.lax.Precision.DEFAULT if precision == "tf32" else jax.lax.Precision.HIGHEST
+        exact = jax.lax.Precision.HIGHEST if precision in {"fp32", "fp64"} else jax.lax.Precision.DEFAULT
+        product = jax.jit(lambda left, right: jax.numpy.matmul(left, right, precision=exact))
         with self._wide(precision):
-            a, b = (jax.numpy.full((size, size), value, DTYPES[precision]) for value in (1.0, 0.5))
-            product = jax.jit(lambda left, right: jax.numpy.matmul(left, right, precision=exact))
-            product(a, b).block_until_ready()
+            a, b = self._operands(DTYPES[precision], size)
 
-        def run() -> None:
+        def run() -> Any:
             with self._wide(precision):
-                product(a, b).block_until_ready()
+                return product(a, b)
 
-        return Probe(
-            2.0 * size**3, timed(run, self._clock), f"JAX matmul {size}×{size}", self._threads, framework="jax"
-        )
+        return Probe(2.0 * size**3, self._seconds(run), f"JAX matmul {size}×{size}", self._threads, framework="jax")
+
+    def _operands(self, dtype: str, size: int) -> list[Any]:
+        """Return two matrices: constants on a CPU; random numbers elsewhere, as GPUs multiply constants faster."""
+        random, numbers = self._jax.random, self._jax.numpy
+        if self._threads is not None:
+            return [numbers.full((size, size), value, dtype) for value in (1.0, 0.5)]
+        return [random.normal(key, (size, size), dtype) for key in random.split(random.PRNGKey(_SEED))]
+
+    def _seconds(self, run: Callable[[], Any]) -> Callable[[int], Sequence[float]]:
+        """Return a function that runs a compiled function a number of times and returns the seconds of each run.
+
+        On a device a run is the mean of several calls in its queue, which hides what Python and JAX add to a call.
+        """
+
+        def finished() -> None:
+            run().block_until_ready()
+
+        # The first call compiles.
+        finished()
+        if self._threads is not None:
+            return timed(finished, self._clock)
+        (alone,) = timed(finished, self._clock)(1)
+        calls = max(1, min(_MAX_QUEUED, int(_QUEUE_S / max(alone, _QUEUE_S / _MAX_QUEUED))))
+
+        def queued() -> None:
+            for _ in range(calls - 1):
+                run()
+            finished()
+
+        all_calls = timed(queued, self._clock)
+        return lambda count: [seconds / calls for seconds in all_calls(count)]
 
     def memory(self, array_bytes: int, setup_s: float) -> Probe:  # noqa: ARG002 - for a CPU
         jax, count = self._jax, array_bytes // _ITEM_BYTES
@@ -63,18 +95,12 @@ class JaxProbes:
         # The donated input gives its memory to the output.
         update = jax.jit(lambda left, right: left + right, donate_argnums=0)
 
-        def seconds(runs: int) -> Sequence[float]:
+        def run() -> Any:
             nonlocal a
-            times = []
-            for _ in range(runs):
-                start = self._clock()
-                a = update(a, b)
-                a.block_until_ready()
-                times.append(self._clock() - start)
-            return times
+            a = update(a, b)
+            return a
 
-        seconds(1)
-        return Probe(float(_MOVES * _ITEM_BYTES * count), seconds, "JAX a += b", self._threads)
+        return Probe(float(_MOVES * _ITEM_BYTES * count), self._seconds(run), "JAX a += b", self._threads)
 
     def _wide(self, precision: str) -> ExitStack:
         """Return a context in which JAX does not turn fp64 into fp32."""

@@ -184,7 +184,7 @@ def count(
         found,
         moved.bytes_read,
         moved.bytes_written,
-        precision(found, args, kwargs, result),
+        precision(operation, found, args, kwargs, result),
         path,
         _shapes(tensors_in((args, kwargs))),
         seconds,

@@ -25,6 +25,7 @@ import torch
 from torch.utils.flop_counter import flop_registry
 
 from roofwidget.measure.elementwise import FLOPS_PER_ELEMENT, reduction_flops
+from roofwidget.measure.torch.probes import allows_tf32, has_tf32
 from roofwidget.measure.torch.tensors import Tensor, is_plain, tensors_in
 from roofwidget.support.precisions import precision_key
 
@@ -196,12 +197,13 @@ def flops(operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result
 
 
 def precision(
-    found: Mapping[str, int] | None, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any
+    operation: Any, found: Mapping[str, int] | None, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any
 ) -> str | None:
     """Return the precision of an operation's FLOPs, such as ``fp32``; None without FLOPs.
 
-    A matrix product has the wider dtype of its first two inputs, and the floating-point one of two equally wide. Other
-    operations have the dtype of their first floating-point output, or, without one, of their first such input.
+    A matrix product has the wider dtype of its first two inputs, and the floating-point one of two equally wide. A
+    product of fp32 numbers has TF32 where the device has it and PyTorch's settings allow it. Other operations have the
+    dtype of their first floating-point output, or, without one, of their first such input.
     """
     if not found:
         return None
@@ -213,7 +215,11 @@ def precision(
     if not chosen:
         return None
     dtype = max((tensor.dtype for tensor in chosen), key=lambda each: (each.itemsize, each.is_floating_point))
-    return precision_key(str(dtype.to_real() if dtype.is_complex else dtype))
+    key = precision_key(str(dtype.to_real() if dtype.is_complex else dtype))
+    if key == "fp32" and "tensor" in found and has_tf32(chosen[0].device):
+        is_convolution = "convolution" in operation._overloadpacket.__name__  # noqa: SLF001 - no public name
+        return "tf32" if allows_tf32(convolution=is_convolution) else key
+    return key
 
 
 def _is_floating(tensor: Tensor) -> bool:

@@ -181,7 +181,7 @@ def _flops_of(origin: Any) -> tuple[dict[str, int] | None, str | None]:
     except (AttributeError, IndexError, TypeError):
         # Without the shapes of its tensors an operation has no known FLOPs.
         return None, None
-    return found, precision(found, args, kwargs, result)
+    return found, precision(origin.target, found, args, kwargs, result)
 
 
 def _value(part: Any) -> Any:

@@ -17,7 +17,11 @@ DTYPES: Final = {
     "tf32": torch.float32,
     "bf16": torch.bfloat16,
     "fp16": torch.float16,
+    "fp8": torch.float8_e4m3fn,
 }
+_SEED: Final = 0
+_FIRST_WITH_FP8: Final = (8, 9)
+_FIRST_WITH_TF32: Final = (8, 0)
 _MOVES: Final = 3
 _MS_PER_S: Final = 1e3
 
@@ -44,16 +48,31 @@ class TorchProbes:
         self._clock = clock
 
     def matmul(self, precision: str, size: int) -> Probe:
-        a, b = (
-            torch.full((size, size), value, dtype=DTYPES[precision], device=self.device) for value in (1.0, 0.5 / size)
-        )
-        out = torch.empty_like(a)
+        a, b = self._operands(precision, size)
+        if precision == "fp8":
+            run, word = _scaled_product(a, b), "_scaled_mm"
+        else:
+            out = torch.empty_like(a)
+            run, word = lambda: torch.mm(a, b, out=out), "mm"
 
         def seconds(count: int) -> Sequence[float]:
             with tf32(torch.backends.cuda.matmul, allowed=precision == "tf32"):
-                return self._seconds(lambda: torch.mm(a, b, out=out), count)
+                return self._seconds(run, count)
 
-        return Probe(2.0 * size**3, seconds, f"torch mm {size}×{size}", self._threads, framework="torch")
+        if self._threads is None:
+            # The first product loads and chooses a kernel.
+            seconds(1)
+        return Probe(2.0 * size**3, seconds, f"torch {word} {size}×{size}", self._threads, framework="torch")
+
+    def _operands(self, precision: str, size: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return two matrices: constants on a CPU; random numbers on a GPU, which multiplies constants faster."""
+        if self._threads is not None:
+            dtype = DTYPES[precision]
+            return torch.full((size, size), 1.0, dtype=dtype), torch.full((size, size), 0.5 / size, dtype=dtype)
+        random = torch.Generator(self.device).manual_seed(_SEED)
+        made = torch.float32 if precision == "fp8" else DTYPES[precision]
+        a, b = (torch.randn(size, size, dtype=made, device=self.device, generator=random) for _ in range(2))
+        return a.to(DTYPES[precision]), b.to(DTYPES[precision])
 
     def memory(self, array_bytes: int, setup_s: float) -> Probe:  # noqa: ARG002 - for a CPU
         count = array_bytes // torch.float32.itemsize
@@ -136,7 +155,7 @@ def tf32(settings: Any, *, allowed: bool) -> Iterator[None]:
     Newer versions of PyTorch have two settings for the same thing, and raise if a program writes one and reads the
     other. The new setting is written, if there is one, and gets its old value back: both settings then agree as before.
     """
-    name = "fp32_precision" if _has_setting(settings, "fp32_precision") else "allow_tf32"
+    name = _name_of_setting(settings)
     before = getattr(settings, name)
     setattr(settings, name, allowed if name == "allow_tf32" else "tf32" if allowed else "ieee")
     try:
@@ -145,10 +164,44 @@ def tf32(settings: Any, *, allowed: bool) -> Iterator[None]:
         setattr(settings, name, before)
 
 
-def _has_setting(settings: Any, name: str) -> bool:
+def _scaled_product(a: torch.Tensor, b: torch.Tensor) -> Callable[[], object]:
+    """Return a product of fp8 matrices with a bf16 result, whose operation has no public name."""
+    one = torch.ones((), device=a.device)
+    return lambda: torch._scaled_mm(a, b.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16, use_fast_accum=True)  # noqa: SLF001
+
+
+def has_fp8(device: Any) -> bool:
+    """Return whether PyTorch multiplies fp8 matrices on a device: NVIDIA's GPUs from compute capability 8.9 on."""
+    return has_tf32(device) and hasattr(torch, "_scaled_mm") and _capability(device) >= _FIRST_WITH_FP8
+
+
+def has_tf32(device: Any) -> bool:
+    """Return whether a device can multiply fp32 numbers as TF32: NVIDIA's GPUs from compute capability 8.0 on."""
+    place = torch.device(device)
+    if place.type != "cuda" or torch.version.hip is not None or not torch.cuda.is_available():
+        return False
+    return _capability(place) >= _FIRST_WITH_TF32
+
+
+def _capability(device: Any) -> tuple[int, int]:
+    major, minor = torch.cuda.get_device_capability(device)
+    return int(major), int(minor)
+
+
+def allows_tf32(*, convolution: bool) -> bool:
+    """Return whether PyTorch's settings allow TF32: by default in cuDNN's convolutions, not in products of matrices."""
+    if not convolution or not torch.backends.cudnn.enabled:
+        settings: Any = torch.backends.cuda.matmul
+    else:
+        newer = getattr(torch.backends.cudnn, "conv", None)
+        settings = torch.backends.cudnn if newer is None else newer
+    return getattr(settings, _name_of_setting(settings)) in {True, "tf32"}
+
+
+def _name_of_setting(settings: Any) -> str:
     # Older versions raise an `AssertionError` for names that they do not know.
     try:
-        getattr(settings, name)
+        settings.fp32_precision  # noqa: B018 - whether it is there
     except (AttributeError, AssertionError):
-        return False
-    return True
+        return "allow_tf32"
+    return "fp32_precision"

@@ -28,7 +28,9 @@ FLOPs of tensor cores
     of the shape in the kernel's name: 512 for 8x8x4 (``s884``), 2048 for 16x8x8 (``s1688``), 4096 for 16x8x16
     (``s16816``). Without a shape the FLOPs are unknown; no factor is guessed. On A100 the tensor pipe also moves
     registers: if there are exactly 32 hfma thread instructions per tensor instruction, neither of the two kinds of
-    instructions is counted. hfma is also left out if the tensor pipe has no counter and no other half-precision
+    instructions is counted. On H100 too the pipe runs hfma of threads, arithmetic and moves, which are told from tensor
+    work where the FLOPs of the hmma paths and the instructions ``op_gmma`` are 0; hfma that never uses the pipe
+    ``fma_type_fp16`` is a move. hfma is also left out if the tensor pipe has no counter and no other half-precision
     arithmetic was counted. From Hopper on, counters that are all 0 prove nothing: the FLOPs are unknown if the kernel's
     name indicates tensor cores, and a busy kernel gets a warning. Only zeros of a whole pipe or subpipe
     (``sm__inst_executed_pipe_tensor``, ``…_subpipe_hmma``, ``sm__pipe_tensor_cycles_active``) mean no tensor work, if

@@ -19,6 +19,7 @@ from roofwidget.readers.ncu.metrics import (
     Sourced,
     all_unknown,
     amount,
+    count_of_rate,
     first_known,
     joined_rules,
     round_counts,
@@ -229,6 +230,14 @@ _ACTIVITY: Final = re.compile(
     r"(?:sm|smsp)__(?:inst_executed_pipe_(?:tensor|tc|fp64_op_dmma)(?!\w*_type_hfma2)\w*"
     r"|pipe_(?:tensor|tc)\w*cycles_active)\.(?:sum|avg)(?!\.peak_sustained)(?:\..*)?"
 )
+# Hopper runs HFMA2.MMA, which is packed half-precision arithmetic or a register move of threads, on the tensor pipe.
+# These metrics have it; the pipe's other metrics do not.
+_HMMA_ACTIVITY: Final = re.compile(r"\w*(?:_pipe_tensor(?:_op_hmma)?(?:_cycles_active)?|_type_hmma_\w*)\..*")
+_HMMA_PATH: Final = re.compile(r"sm__ops_path_tensor_op_hmma_\w+\.sum")
+_WARPGROUP: Final = re.compile(r"(?:sm|smsp)__inst_executed_pipe_tensor_op_gmma\..*")
+_FMA_PIPE_HALVES: Final = re.compile(
+    r"(?:sm|smsp)__inst_executed_pipe_fma_type_fp16\.(?:sum|avg)(?!\.peak_sustained)(?:\..*)?"
+)
 # Instructions of the new tensor cores are in the counters of a whole pipe or subpipe, but not in those of the older
 # operations.
 _WHOLE_PIPE: Final = re.compile(r"(?:sm|smsp)__(?:inst_executed_)?pipe_tensor(?!\w*_op_)\w*\..*")
@@ -294,7 +303,10 @@ def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> Tens
     # an hfma of 32 threads.
     moved = np.isclose(hfma, _WARP * instructions.values, rtol=1e-6, atol=0)
     is_ga100 = capability == _GA100
-    moves = is_ga100 & (instructions.values > 0) & moved
+    halves_only = _runs_only_halves(launches, hfma)
+    moves = (is_ga100 & (instructions.values > 0) & moved) | (
+        halves_only & ~(other_halves > 0) & (_most(launches, _FMA_PIPE_HALVES) == 0)
+    )
     may_move = is_ga100 & np.isnan(instructions.values) & (hfma > 0) & ~(other_halves > 0)
     executed = np.where(moves, 0, instructions.values)
     is_told = paths.total > 0
@@ -306,9 +318,9 @@ def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> Tens
     named = np.array([says[name] for name in launches.names], dtype=np.bool_)
     is_counted = ~np.isnan(paths.total) | ~np.isnan(executed)
     # The pipe of GA100 is active for register moves too, so there the name decides.
-    is_seen = (_most_activity(launches) > 0) & (is_new | (np.isnan(executed) & (~is_ga100 | named)))
+    is_seen = (_most_activity(launches) > 0) & (is_new | (np.isnan(executed) & (~is_ga100 | named))) & ~halves_only
     is_active = ~is_told & is_seen
-    all_zero = is_new & is_counted & ~is_told & ~is_seen & ~_is_idle(launches)
+    all_zero = is_new & is_counted & ~is_told & ~is_seen & ~halves_only & ~_is_idle(launches)
     is_unknown = no_shape | is_active | (all_zero & named) | (~is_counted & named)
     flops = {**estimated, **paths.flops}
     for key in estimated.keys() & paths.flops.keys():
@@ -344,8 +356,26 @@ def tensor_activity(launches: Launches) -> dict[str, Floats]:
 
 def _most_activity(launches: Launches) -> Floats:
     """Return the largest of the metrics of a pipe's activity, shape (n,): only its sign has a meaning; NaN: unknown."""
-    columns = list(tensor_activity(launches).values())
+    return _most(launches, _ACTIVITY)
+
+
+def _most(launches: Launches, pattern: re.Pattern[str]) -> Floats:
+    """Return the largest of the metrics with such a name, shape (n,): NaN where all are unknown."""
+    columns = [column for name, column in launches.metrics.items() if pattern.fullmatch(name)]
     return np.fmax.reduce(columns) if columns else np.full(len(launches), np.nan)
+
+
+def _runs_only_halves(launches: Launches, hfma: Floats) -> Mask:
+    """Return a mask, shape (n,): true where threads' half-precision instructions alone kept Hopper's tensor pipe busy.
+
+    Of a matrix product either the FLOPs of the hmma paths are above 0, or instructions of warp groups (gmma), or the
+    activity of another operation.
+    """
+    others = [column for name, column in tensor_activity(launches).items() if not _HMMA_ACTIVITY.fullmatch(name)]
+    is_other: Mask = np.fmax.reduce([np.zeros(len(launches)), *others]) > 0
+    no_product = (_most(launches, _HMMA_PATH) == 0) & (_most(launches, _WARPGROUP) == 0) & ~is_other
+    halves: Mask = (launches.capability == _HOPPER) & (hfma > 0) & (_most_activity(launches) > 0) & no_product
+    return halves
 
 
 def _is_idle(launches: Launches) -> Mask:
@@ -480,7 +510,7 @@ def _executed(launches: Launches, word: str, *, shown: str) -> Sourced:
     sourced = amount(launches, metrics, shown=dict(zip(metrics, texts, strict=True)))
     for factor in (2, 4):
         # Use the counters of smsp: derived sums of smsp count executed instructions, but derived sums of sm are peaks.
-        derived = round_counts(launches.metric(f"derived__{metrics[0]}_x{factor}") / factor * launches.cycles)
+        derived = count_of_rate(launches.metric(f"derived__{metrics[0]}_x{factor}") / factor, launches.cycles)
         rule = Rule(f"derived__{texts[0]}_x{factor} / {factor} x cycles")
         sourced = sourced.or_else(first_known(len(derived), [(derived, rule)]))
     return sourced

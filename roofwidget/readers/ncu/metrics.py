@@ -98,6 +98,7 @@ WANTED_METRICS: Final = re.compile(
             r"(?:derived__)?(?:sm|smsp)__sass_thread_inst_executed_op_(?:[dfh](?:add|mul|fma)|integer)_pred_on(?:_x[24])?"
             + _FORMS,
             r"(?:sm|smsp)__inst_executed_pipe_(?:tensor|tc|fp64_op_dmma)(?:_\w+)?\.(?:sum|avg)(?:\..*)?",
+            r"(?:sm|smsp)__inst_executed_pipe_fma_type_fp16\.(?:sum|avg)(?:\..*)?",
             r"(?:sm|smsp)__pipe_(?:tensor|tc)\w*cycles_active\.(?:sum|avg)(?:\..*)?",
             r"sm__ops_path_tensor_\w+" + _FORMS,
             r"dram__bytes(?:_read|_write|_op_read|_op_write)?" + _FORMS,
@@ -258,7 +259,9 @@ def _version(word: str | None) -> float:
 
 # -- amounts, each with the metric and the rule it comes from ------------------------------------------------------
 
-_ROUNDING_TOLERANCE = 1e-9
+_ROUNDING_TOLERANCE: Final = 1e-9
+# Tables have six decimals of a rate at most.
+_HALF_DECIMAL: Final = 0.5e-6
 
 
 @dataclass(frozen=True)
@@ -446,7 +449,7 @@ def amount(
         for form, word, factor in forms:
             rate = launches.metrics.get(f"{name}.{form}")
             if rate is not None:
-                candidates.append((rate * factor, Rule(f"{text}.{form} x {word}{suffix}", counter)))
+                candidates.append((count_of_rate(rate, factor), Rule(f"{text}.{form} x {word}{suffix}", counter)))
     sourced = first_known(len(launches), candidates)
     return Sourced(round_counts(sourced.values * times), sourced.rules)
 
@@ -468,6 +471,13 @@ def round_counts(column: Floats) -> Floats:
     """Round counts that differ from a whole number only by rounding errors."""
     nearest = np.rint(column)
     return np.where(np.abs(column - nearest) <= _ROUNDING_TOLERANCE * np.abs(nearest), nearest, column)
+
+
+def count_of_rate(rate: Floats, cycles: Floats) -> Floats:
+    """Return a rate times cycles, rounded to the whole number that six decimals of the rate allow."""
+    product = rate * cycles
+    nearest = np.rint(product)
+    return np.where(np.abs(product - nearest) <= _HALF_DECIMAL * cycles, nearest, product)
 
 
 def clock_of(launches: Launches, unit: str) -> Floats:

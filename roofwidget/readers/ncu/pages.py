@@ -67,6 +67,10 @@ _KERNEL, _METRIC, _UNIT, _VALUE = "Kernel Name", "Metric Name", "Metric Unit", "
 # Tables that are copied from the window of Nsight Compute name a kernel twice.
 _NAMES: Final = (_KERNEL, "Demangled Name", "Function Name")
 _RULE: Final = "Rule Name"
+_OF_DETAILS: Final = (
+    "the page Details has no FLOPs, peaks or bytes of caches: read the report (.ncu-rep), or its page Raw, which "
+    "'ncu -i profile.ncu-rep --csv --page raw' prints"
+)
 _AVERAGE, _MINIMUM, _MAXIMUM, _INVOCATIONS = "Average", "Minimum", "Maximum", "Invocations"
 _HEADERS: Final = {
     **{field: (field.title(),) for field in LAUNCH_FIELDS},
@@ -168,6 +172,8 @@ def read_pages(source: Source) -> Launches:
     launches = _Long(rows).launches() if _METRIC in rows.columns else _wide(rows)
     if not len(launches):
         raise _nothing(source)
+    if _RULE in rows.columns:
+        launches = launches.with_warning(_OF_DETAILS)
     if not rows.has_last_end:
         what = "the table ends without a line end"
         return launches.with_warning(f"{what}: if it is incomplete, launches or metrics of the last launch are missing")

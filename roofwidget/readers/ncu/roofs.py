@@ -141,13 +141,16 @@ def _vector_peaks(packed: int) -> Iterator[tuple[str, str, float]]:
 def _tensor_peaks(launches: Launches) -> list[tuple[str, str, float]]:
     """Return the dense peaks of arithmetic paths.
 
-    Paths with fp32 results are first, because data sheets give the peaks of these paths.
+    Paths of warp groups (``hgmma``) are first, because chips that have them reach their peak only by them. Then come
+    paths with fp32 results, because data sheets give the peaks of these paths.
     """
     found: list[tuple[int, str, str]] = []
     for metric in launches.metrics:
         part = PATH_METRIC.fullmatch(metric)
         if part and part["form"] == ".peak_sustained" and part["sparsity"] != "on":
+            is_group = (part["unit"] or "").endswith("gmma")
             order = 4 * (part["sparsity"] is None) + 2 * (part["dst"] != "fp32") + (part["unit"] is not None)
+            order -= 8 * is_group
             found.append((order, part["src"].split("_")[-1], metric))
     return [(precision, metric, 1.0) for _, precision, metric in sorted(found)]
 

@@ -148,12 +148,13 @@ class OpCall:
         return known[0] if known else None
 
     def read(self) -> int | None:
-        """Return the bytes of all tensor arguments, each tensor once; None if a dtype is unknown.
+        """Return the bytes of all tensors that the call reads, each once; None if a dtype is unknown.
 
-        PyTorch records a scalar argument as a tensor without sizes. The bytes of this scalar do not count.
+        PyTorch records a scalar argument as a tensor without sizes. The bytes of this scalar do not count, nor those of
+        the tensor ``out=``, which is recorded after the other arguments.
         """
         total = 0
-        for position, sizes in enumerate(self.dims):
+        for position, sizes in enumerate(self.dims[: _ARGUMENTS.get(self.name)]):
             if (sizes or not position) and isinstance(sizes, (list, tuple)) and self._is_tensor(position, sizes):
                 size = self.itemsize(position)
                 if size is None:
@@ -588,6 +589,17 @@ _ELEMENTS: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
         *((w, partial(_binary, each=evaluate(BINARY[f], _TEXTBOOK))) for w, f in _PAIRS.items()),
     )
 }
+_ARGUMENTS: Final[Mapping[str, int]] = {
+    **{f"aten::{word}": 2 for word in ("mm", "bmm", "_int_mm", "mv", "dot")},
+    **{f"aten::{word}": 5 for word in ("addmm", "baddbmm", "addmv", "native_layer_norm", "embedding")},
+    "aten::_addmm_activation": 6,
+    "aten::_scaled_mm": 8,
+    **{f"aten::{word}": 1 for word in _FUNCTIONS},
+    **{f"aten::{word}": 3 if word in {"add", "sub"} else 2 for word in _PAIRS},
+    **{f"aten::{word}": 3 for word in ("_softmax", "_log_softmax", "index_select")},
+    "aten::gelu": 2,
+}
+"""How many arguments an operation has before ``out=``."""
 FORMULAS: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
     **_MATRIX,
     **_CONVOLUTIONS,

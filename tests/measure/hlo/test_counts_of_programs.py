@@ -570,3 +570,18 @@ def test_rows_are_judged_on_a_chip() -> None:
     bound = read("scan").bound(chip)
     times = dict(zip(bound.names, bound.time, strict=True))
     assert times["ynn_fusion"] == pytest.approx(335_544_320 / 1e12)
+
+
+def test_a_layer_that_xla_compiled_for_an_h100_has_the_work_of_its_shapes() -> None:
+    # softmax(x + gelu(x up) down) in bf16; the second product adds x.
+    rows, width, inner = 4096, 4096, 16384
+    path = Path(__file__).parents[2] / "fixtures" / "gpu" / "jax_layer.hlo.txt"
+    found = {op.name: op for op in rw.from_hlo_text(path.read_text(encoding="utf-8")).ops}
+    assert list(found) == ["custom-call.1", "loop_multiply_fusion", "cublas-lt-matmul.2", "triton_softmax.2"]
+    product = 2 * rows * width * inner
+    moved = 2 * (rows * width + width * inner + rows * inner)
+    assert (found["custom-call.1"].flops, found["custom-call.1"].bytes) == ({"tensor": product}, moved)
+    assert found["cublas-lt-matmul.2"].flops == {"tensor": product}
+    assert found["cublas-lt-matmul.2"].bytes == moved + 2 * rows * width
+    assert found["loop_multiply_fusion"].bytes == 2 * 2 * rows * inner
+    assert found["triton_softmax.2"].bytes == 2 * 2 * rows * width

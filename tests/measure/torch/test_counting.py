@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch.utils.flop_counter import FlopCounterMode
 import roofwidget as rw
 from roofwidget.measure.counts import Counts, OpCount, Request
 from roofwidget.measure.torch import counter
+from roofwidget.measure.torch.dispatch import count
 from roofwidget.workloads import Graph
 from tests.measure.torch.models import Block, ResNet18, decoder
 
@@ -253,6 +255,55 @@ def test_a_product_has_the_wider_precision_and_other_operations_that_of_their_ou
     assert mixed.ops[-1].precision == "fp32"
     compared = counted(lambda a: a > 0, torch.zeros(4, dtype=torch.float16))
     assert [(op.flops, op.precision) for op in compared.ops] == [({"vector": 4}, "fp16")]
+
+
+def _on_cuda(monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int]) -> dict[str, str | None]:
+    """Return the precisions of fp32 operations on a CUDA device that nothing runs on."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _device: capability)
+    with FakeTensorMode():
+        image, kernel = torch.empty(1, 3, 8, 8, device="cuda"), torch.empty(4, 3, 3, 3, device="cuda")
+        matrix = torch.empty(8, 8, device="cuda")
+        plain = (None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+        convolved = torch.ops.aten.convolution.default, (image, kernel, *plain)
+        calls = {"convolution": convolved, "add": (torch.ops.aten.add.Tensor, (matrix, matrix))}
+        for dtype, name in ((torch.float32, "mm"), (torch.bfloat16, "bf16"), (torch.float64, "fp64")):
+            calls[name] = torch.ops.aten.mm.default, (matrix.to(dtype), matrix.to(dtype))
+        return {name: count(run, args, {}, run(*args))[0].precision for name, (run, args) in calls.items()}
+
+
+@pytest.fixture
+def tf32_settings() -> Iterator[tuple[Any, Any]]:
+    """Yield the settings of convolutions and of matrix products, and put them back."""
+    convolutions, products = torch.backends.cudnn.conv, torch.backends.cuda.matmul
+    before = convolutions.fp32_precision, products.fp32_precision
+    yield convolutions, products
+    convolutions.fp32_precision, products.fp32_precision = before
+
+
+@pytest.mark.skipif(not hasattr(torch.backends.cudnn, "conv"), reason="PyTorch has one setting for all of cuDNN")
+@pytest.mark.parametrize("setting", ["tf32", "ieee"])
+def test_fp32_products_on_cuda_have_the_precision_that_the_settings_of_tf32_allow(
+    monkeypatch: pytest.MonkeyPatch, tf32_settings: tuple[Any, Any], setting: str
+) -> None:
+    convolutions, products = tf32_settings
+    other = {"tf32": "ieee", "ieee": "tf32"}[setting]
+    convolutions.fp32_precision, products.fp32_precision = setting, other
+    shown = {"tf32": "tf32", "ieee": "fp32"}
+    found = _on_cuda(monkeypatch, (8, 0))
+    assert (found["convolution"], found["mm"]) == (shown[setting], shown[other])
+    assert (found["add"], found["bf16"], found["fp64"]) == ("fp32", "bf16", "fp64")
+    # Volta and Turing have no TF32, nor do AMD's GPUs convolve in it.
+    assert _on_cuda(monkeypatch, (7, 5))["convolution"] == "fp32"
+    monkeypatch.setattr(torch.version, "hip", "6.4")
+    assert _on_cuda(monkeypatch, (9, 4))["convolution"] == "fp32"
+
+
+def test_pytorch_convolves_in_tf32_by_default_and_multiplies_matrices_in_fp32(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _on_cuda(monkeypatch, (9, 0))
+    assert (found["convolution"], found["mm"]) == ("tf32", "fp32")
+    with torch.backends.cudnn.flags(enabled=False):
+        assert _on_cuda(monkeypatch, (9, 0))["convolution"] == "fp32"
 
 
 def test_an_operation_belongs_to_its_module_forward_and_backward() -> None:
