@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import roofwidget as rw
@@ -136,6 +138,103 @@ class _AtOnce(Executor):
 def test_an_error_comes_back_as_a_value_so_that_any_way_of_running_carries_it(flawed: Path) -> None:
     with pytest.warns(UserWarning, match="2 of 5"):
         assert len(rw.read_many(flawed / "*.csv", client=_AtOnce())) == 3
+
+
+# -- small tables of one form ------------------------------------------------------------------------------------
+
+HEADERS = (
+    "name,flops,bytes,time (us),grid",
+    "name;flops;bytes;time (us);grid",
+    '"name","FLOPs","DRAM bytes","avg time (us)","calls"',
+    "kernel,flops:fp16,bytes:L2,duration_ns,note",
+    "name,flops,bytes,time,AI",
+    "name,flops,bytes,precision,ran on",
+    "op,GFLOPS,bytes,time (s),x",
+)
+NAMES = ("gemm", "'=copy", '"a<1, 2>"', "total", "", "1", "caf\u00e9", "mean")
+NUMBERS = ("1", "0", "2.5", "1e-05", "12345678901234567", "1.2345678901234567")
+ODD = ("", "n/a", "1.234", "-3", "1,5", '"1,5"', "3 us", "x", "inf", "1e999", '"12"', "7 KB", "1_0", " 4", "1.234.567")
+LINES = (
+    "",
+    "# note",
+    "loss = 3",
+    "us,us,us,us,us",
+    "a,b",
+    "Kernel Name,Metric Name,Metric Unit,Metric Value,ID",
+    "k,\u2028,1,2,3",
+)
+
+
+def _table(seed: int, header: str) -> str:
+    """Return a table that is plain with a chance of one half."""
+    chance = random.Random(seed)  # noqa: S311 - no secrets
+    mark, odd = ";" if ";" in header else ",", chance.choice((0, 0.02, 0.1))
+    rows = []
+    for _ in range(chance.randrange(6)):
+        cells = [chance.choice(NAMES[:3] if not odd else NAMES)]
+        cells += [chance.choice(ODD if chance.random() < odd else NUMBERS) for _ in range(3)]
+        last = chance.choice(NUMBERS[:2] if "calls" in header or chance.random() < 0.8 else ODD)
+        rows.append(mark.join([*cells, last]) if chance.random() >= odd else chance.choice(LINES))
+    end = chance.choice(("\n", "\n", "\r\n")) if odd else "\n"
+    return end.join([header, *rows]) + end * (chance.random() < 0.8)
+
+
+def _exact(result: object) -> str:
+    """Return all that a user can see of the kernels or the error of a file, with types and orders."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return str(value.dtype), value.flags.writeable, value.tolist()
+        if isinstance(value, Mapping):
+            return [(name, plain(part)) for name, part in value.items()]
+        return [plain(part) for part in value] if isinstance(value, tuple) else value
+
+    if isinstance(result, rw.Kernels):
+        return repr([plain(value) for value in result.__reduce__()[1]])  # type: ignore[index]  # a tuple
+    return f"{type(result).__name__}: {result}"
+
+
+def _alone(path: Path, **options: Any) -> object:
+    try:
+        return rw.read(path, **options)
+    except (ValueError, OSError) as error:
+        return error
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.filterwarnings("ignore:.* could not be read:UserWarning")
+def test_tables_of_one_header_are_read_exactly_as_each_file_alone(tmp_path: Path, header: str, seed: int) -> None:
+    paths = [tmp_path / f"{at}.csv" for at in range(12)]
+    for at, path in enumerate(paths):
+        path.write_bytes(_table(100 * seed + at, header).encode())
+    profiles = rw.read_many(paths)
+    results = {**profiles, **profiles.failures}
+    assert [_exact(results[str(path)]) for path in paths] == [_exact(_alone(path)) for path in paths]
+
+
+def test_plain_tables_of_one_header_are_split_once_and_odd_tables_among_them_are_read_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = "name,flops,bytes,time (us),grid"
+    bodies = {"total": "a,1,2,3,4\ntotal,1,2,3,4\n", "comma": 'a,1,"2,5",3,4\n', "units": ",FLOP,B,us,\na,1,2,3,4\n"}
+    bodies |= {f"plain{at}": f"k{at},{at},2,3,x{at}\nb,5,6,,\n" for at in range(40)}
+    for name, body in bodies.items():
+        (tmp_path / f"{name}.csv").write_text(f"{header}\n{body}", encoding="utf-8")
+    alone: list[str] = []
+
+    def reading(path: str, *given: Any) -> rw.Kernels:
+        alone.append(Path(path).stem)
+        return rw.read(path, *given)
+
+    monkeypatch.setattr("roofwidget.readers.many.read", reading)
+    profiles = rw.read_many(tmp_path / "*.csv")
+    assert sorted(alone) == ["comma", "total", "units"]
+    kernels = profiles[tmp_path / "plain7.csv"]
+    assert kernels.names.tolist() == ["k7", "b"]
+    assert (kernels.flops.tolist(), kernels.time[0], kernels.extra["grid"].tolist()) == ([7.0, 5.0], 3e-6, ["x7", None])
+    assert (kernels.source, dict(kernels.read_as)) == (str(tmp_path / "plain7.csv"), {"format": "table"})
+    assert len(profiles[tmp_path / "total.csv"]) == 1
 
 
 # -- Dask ------------------------------------------------------------------------------------------------------

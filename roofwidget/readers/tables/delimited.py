@@ -78,7 +78,7 @@ class _Block:
         rows = np.diff(np.searchsorted(places, self._ends), prepend=0) == width - 1
         for lines in odd:
             rows[lines] = False
-        self._others = np.flatnonzero(~rows)
+        self.others = np.flatnonzero(~rows)
         self._marked = data.copy()
         self._marked[places] = self._marked[ends] = SEPARATOR
 
@@ -87,8 +87,8 @@ class _Block:
 
     def end_of_rows(self, at: int) -> int:
         """Return the first line from `at` on that is not a plain row."""
-        following = int(np.searchsorted(self._others, at))
-        return int(self._others[following]) if following < len(self._others) else len(self)
+        following = int(np.searchsorted(self.others, at))
+        return int(self.others[following]) if following < len(self.others) else len(self)
 
     def cells(self, first: int, end: int) -> Bytes:
         """Return the cells of these lines, which are plain rows, with a `SEPARATOR` between two cells."""
@@ -133,6 +133,20 @@ class _Block:
 
     def _lines_of(self, places: Places) -> Places:
         return np.searchsorted(self._ends, places)
+
+
+def split_rows(text: str, delimiter: str, width: int) -> tuple[Cells, Places]:
+    r"""Return the cells of lines that are all plain rows, and the lines that are none; then there are no cells.
+
+    Examples
+    --------
+    >>> split_rows("a,1\nb,2\n", ",", 2)[0].column(1).texts(), split_rows("a,1\nb\n", ",", 2)[1].tolist()
+    (['1', '2'], [1])
+    """
+    block, cells = _Block(text, delimiter, width), cells_of(width, delimiter, is_large=False)
+    if not len(block.others):
+        cells.add(block.cells(0, len(block)))
+    return cells, block.others
 
 
 def parse_row(lines: Iterator[str], delimiter: str) -> tuple[list[str], list[str]]:
@@ -650,7 +664,7 @@ def columns_of_text(source: Source) -> tuple[dict[str, str], dict[str, str]]:
     for at, (line, following) in enumerate(itertools.pairwise(lines)):
         for mark in DELIMITERS:
             names, cells = (split_line(text, mark) for text in (line, following))
-            if 1 < len(names) == len(cells) <= _MAX_SEEN_COLUMNS and _are_column_names(names):
+            if 1 < len(names) == len(cells) <= _MAX_SEEN_COLUMNS and are_column_names(names):
                 if not are_units(cells):
                     return dict(zip(names, cells, strict=True)), {}
                 first = split_line((*lines[at + 2 : at + 3], "")[0], mark) or [""] * len(names)
@@ -667,5 +681,6 @@ def split_line(line: str, mark: str) -> list[str]:
     return [cell.strip() for cell in parse_row(iter([line]), mark)[0]] if mark in line else []
 
 
-def _are_column_names(cells: Sequence[str]) -> bool:
+def are_column_names(cells: Sequence[str]) -> bool:
+    """Return whether cells look like the header of a table: short texts that are no numbers."""
     return all(len(cell) <= _MAX_NAME_CHARS and not notation.is_number(cell) for cell in cells) and any(cells)

@@ -51,6 +51,11 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell.strip()) is not None
 
 
+def is_plain(text: str) -> bool:
+    """Return whether a text has only characters of numbers with a decimal point, without grouping."""
+    return not text.encode().translate(None, _PLAIN_CHARACTERS)
+
+
 def decimal_mark(cell: str) -> str | None:
     """Return the decimal mark of a number, None if both marks are possible.
 
@@ -137,8 +142,8 @@ def numbers(cells: Sequence[str], mark: str) -> tuple[Floats, int | None]:
     >>> column.tolist(), bad
     ([1234.5, nan, 2000.0], None)
     """
-    written = "".join(cells).encode()
-    if cells and not written.translate(None, _PLAIN_CHARACTERS) and (mark == "." or b"." not in written):
+    written = "".join(cells)
+    if cells and is_plain(written) and (mark == "." or "." not in written):
         try:
             return np.array(cells, dtype=np.float64), None
         except ValueError:
