@@ -130,10 +130,10 @@ def _read(path_or_buffer: Any, format: str | None, options: dict[str, Any]) -> K
         return _read_as(modules[0], source, options)
     if source.is_folder:
         return read_folder(source, modules, lambda module, source: _called(module, module.read, source, options))
-    module = reader_of(source)
-    if module is None:
+    found = reader_of(source)
+    if found is None:
         raise refusals.of_unknown(source)
-    return _called(module, module.read, source, options)
+    return _called(found, found.read, source, options)
 
 
 def reader_of(source: Source) -> ModuleType | None:

@@ -190,7 +190,8 @@ def _exact(result: object) -> str:
         return [plain(part) for part in value] if isinstance(value, tuple) else value
 
     if isinstance(result, rw.Kernels):
-        return repr([plain(value) for value in result.__reduce__()[1]])  # type: ignore[index]  # a tuple
+        arguments: Any = result.__reduce__()[1]
+        return repr([plain(value) for value in arguments])
     return f"{type(result).__name__}: {result}"
 
 

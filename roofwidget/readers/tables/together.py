@@ -98,7 +98,7 @@ def _header(line: str) -> _Header | None:
     marks = [mark for mark in DELIMITERS if mark in line]
     if len(marks) != 1:
         return None
-    cells, used = parse_row(iter([line + "\n", "\n"]), *marks)
+    cells, used = parse_row(iter([line + "\n", "\n"]), marks[0])
     names = [cell.strip() for cell in cells]
     is_usual = len(used) == 1 and all(names) and len(set(names)) == len(names) > 1 and are_column_names(names)
     if not is_usual or any(name.startswith("origin:") or unguarded(name) != name for name in names):
@@ -106,7 +106,7 @@ def _header(line: str) -> _Header | None:
     dialect = found_in(names)
     has_amounts = "name" in dialect.fields and dialect.is_enough and dialect.stems <= _WITHOUT_RATIOS
     is_asked = dialect.asked or dialect.twins or any(field.per == "second" for field in dialect.fields.values())
-    return _Header(names, *marks, dialect) if has_amounts and not is_asked and tool_table(names) is None else None
+    return _Header(names, marks[0], dialect) if has_amounts and not is_asked and tool_table(names) is None else None
 
 
 class _NotTogetherError(ValueError):
