@@ -295,7 +295,7 @@ def _together(paths: list[str], *, is_told: bool) -> dict[str, Kernels]:
     sources = [source for source in map(_source, paths) if source is not None]
     found = read_together(sources, lambda source: is_told or _is_table(source))
     for kernels in found.values():
-        kernels.read_as = MappingProxyType({"format": "table"})
+        kernels.read_as = MappingProxyType({"format": "table", **kernels.read_as})
     return found
 
 

@@ -6,7 +6,7 @@ import os
 import random
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -150,33 +150,60 @@ HEADERS = (
     "name,flops,bytes,time,AI",
     "name,flops,bytes,precision,ran on",
     "op,GFLOPS,bytes,time (s),x",
+    "name,flops,time,time_unit,bytes",
 )
-NAMES = ("gemm", "'=copy", '"a<1, 2>"', "total", "", "1", "caf\u00e9", "mean")
-NUMBERS = ("1", "0", "2.5", "1e-05", "12345678901234567", "1.2345678901234567")
-ODD = ("", "n/a", "1.234", "-3", "1,5", '"1,5"', "3 us", "x", "inf", "1e999", '"12"', "7 KB", "1_0", " 4", "1.234.567")
-LINES = (
-    "",
-    "# note",
-    "loss = 3",
-    "us,us,us,us,us",
-    "a,b",
-    "Kernel Name,Metric Name,Metric Unit,Metric Value,ID",
-    "k,\u2028,1,2,3",
-)
+NAMES = ("gemm", "'=copy", '"a<1, 2>"', "caf\u00e9")
+NUMBERS = ("1", "0", "2.5", "1e-05", "12345678901234567", "1.2345678901234567", "n/a")
+ODD_NAMES = ("total", "", "1", "mean", "1,5", "1.234.567")
+ODD_CELLS = ("", "1.234", "-3", '"1,5"', "3 us", "x", "inf", "1e999", '"12"', "7 KB", "1_0", " 4", "1.234.567", "'-")
+ODD_LINES = ("", "# note", "loss = 3", "a,b", "Kernel Name,Metric Name,Metric Unit,Metric Value,ID", "k,\u2028,1,2,3")
+Rows = list[list[str]]
 
 
-def _table(seed: int, header: str) -> str:
-    """Return a table that is plain with a chance of one half."""
-    chance = random.Random(seed)  # noqa: S311 - no secrets
-    mark, odd = ";" if ";" in header else ",", chance.choice((0, 0.02, 0.1))
-    rows = []
-    for _ in range(chance.randrange(6)):
-        cells = [chance.choice(NAMES[:3] if not odd else NAMES)]
-        cells += [chance.choice(ODD if chance.random() < odd else NUMBERS) for _ in range(3)]
-        last = chance.choice(NUMBERS[:2] if "calls" in header or chance.random() < 0.8 else ODD)
-        rows.append(mark.join([*cells, last]) if chance.random() >= odd else chance.choice(LINES))
-    end = chance.choice(("\n", "\n", "\r\n")) if odd else "\n"
-    return end.join([header, *rows]) + end * (chance.random() < 0.8)
+def _with_total(rows: Rows, chance: random.Random) -> Rows:
+    """Return rows with the sums or the means of the others in the last row."""
+    rows = [[name, *(chance.choice(("1", "2", "4")) for _ in numbers)] for name, *numbers in rows]
+    columns = zip(*([int(cell) for cell in numbers] for _, *numbers in rows), strict=True)
+    return [*rows, [chance.choice(("Total:", "sum")), *(str(sum(column)) for column in columns)]]
+
+
+def _with_column(rows: Rows, chance: random.Random, cells: tuple[str, ...]) -> Rows:
+    """Return rows with other cells in one column."""
+    at = chance.randrange(len(rows[0]))
+    return [[*row[:at], chance.choice(cells), *row[at + 1 :]] for row in rows]
+
+
+QUIRKS: Mapping[str, Callable[[Rows, random.Random], Rows]] = {
+    "none": lambda rows, _: rows,
+    "total": _with_total,
+    "units": lambda rows, chance: [[chance.choice(("", "us")), *chance.choice((["us"] * 4, ["", "", "", "%"]))], *rows],
+    "unit": lambda rows, chance: _with_column(rows, chance, ("3 us", "4 ms", "7 KB")),
+    "comma": lambda rows, chance: _with_column(rows, chance, ('"1,5"', '"2,25"', '"1,234"')),
+    "text": lambda rows, chance: _with_column(rows, chance, ("x", "y", "")),
+    "empty": lambda rows, chance: _with_column(rows, chance, ("",)),
+    "cell": lambda rows, chance: [*rows[1:], *_with_column(rows[:1], chance, ODD_CELLS)],
+    "name": lambda rows, chance: [*rows, [chance.choice(ODD_NAMES), *rows[0][1:]]],
+    "line": lambda rows, chance: [*rows, [chance.choice(ODD_LINES)], rows[0]],
+    "no row": lambda _rows, _chance: [],
+}
+
+
+def _table(header: str, quirk: str, chance: random.Random) -> bytes:
+    """Return a small table; a quirk makes it differ from others of this header."""
+    rows = [[chance.choice(NAMES), *(chance.choice(NUMBERS) for _ in range(4))] for _ in range(chance.randrange(1, 5))]
+    if "unit" in header:
+        rows = [[*row[:3], chance.choice(("us", "ms")), *row[4:]] for row in rows]
+    if header.endswith("calls"):
+        rows = [[*row[:4], chance.choice("123")] for row in rows]
+    if quirk == "header":
+        header = chance.choice((header.upper(), header.replace("us", "ms"), header.replace("bytes", "bytes (MB)")))
+    mark = ";" if ";" in header else ","
+    lines = [header, *map(mark.join, QUIRKS.get(quirk, QUIRKS["none"])(rows, chance))]
+    text = chance.choice(("\n", "\n", "\r\n")).join([*lines, ""])
+    if quirk == "damaged":
+        ways = (text[:-5], text.rstrip(), "", "\n", text.replace("1", "\0"), text.replace("a", '"'), header)
+        return chance.choice([*(way.encode() for way in ways), text.encode().replace(b"e", b"\xff")])
+    return text.encode()
 
 
 def _exact(result: object) -> str:
@@ -203,12 +230,14 @@ def _alone(path: Path, **options: Any) -> object:
 
 
 @pytest.mark.parametrize("header", HEADERS)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("quirk", [*QUIRKS, "header", "damaged"])
 @pytest.mark.filterwarnings("ignore:.* could not be read:UserWarning")
-def test_tables_of_one_header_are_read_exactly_as_each_file_alone(tmp_path: Path, header: str, seed: int) -> None:
-    paths = [tmp_path / f"{at}.csv" for at in range(12)]
-    for at, path in enumerate(paths):
-        path.write_bytes(_table(100 * seed + at, header).encode())
+def test_tables_of_one_header_are_read_exactly_as_each_file_alone(tmp_path: Path, header: str, quirk: str) -> None:
+    chance = random.Random(f"{header} {quirk}")  # noqa: S311 - no secrets
+    paths = [tmp_path / f"{at}.csv" for at in range(16)]
+    for path in paths:
+        # Two files of one quirk in a row may be read together.
+        path.write_bytes(_table(header, chance.choice((quirk, quirk, "none")), chance))
     profiles = rw.read_many(paths)
     results = {**profiles, **profiles.failures}
     assert [_exact(results[str(path)]) for path in paths] == [_exact(_alone(path)) for path in paths]
@@ -234,7 +263,10 @@ def test_plain_tables_of_one_header_are_split_once_and_odd_tables_among_them_are
     kernels = profiles[tmp_path / "plain7.csv"]
     assert kernels.names.tolist() == ["k7", "b"]
     assert (kernels.flops.tolist(), kernels.time[0], kernels.extra["grid"].tolist()) == ([7.0, 5.0], 3e-6, ["x7", None])
-    assert (kernels.source, dict(kernels.read_as)) == (str(tmp_path / "plain7.csv"), {"format": "table"})
+    assert (kernels.source, dict(kernels.read_as)) == (
+        str(tmp_path / "plain7.csv"),
+        {"format": "table", "name": '"name"'},
+    )
     assert len(profiles[tmp_path / "total.csv"]) == 1
 
 

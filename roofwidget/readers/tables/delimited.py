@@ -78,7 +78,7 @@ class _Block:
         rows = np.diff(np.searchsorted(places, self._ends), prepend=0) == width - 1
         for lines in odd:
             rows[lines] = False
-        self.others = np.flatnonzero(~rows)
+        self._others = np.flatnonzero(~rows)
         self._marked = data.copy()
         self._marked[places] = self._marked[ends] = SEPARATOR
 
@@ -87,8 +87,8 @@ class _Block:
 
     def end_of_rows(self, at: int) -> int:
         """Return the first line from `at` on that is not a plain row."""
-        following = int(np.searchsorted(self.others, at))
-        return int(self.others[following]) if following < len(self.others) else len(self)
+        following = int(np.searchsorted(self._others, at))
+        return int(self._others[following]) if following < len(self._others) else len(self)
 
     def cells(self, first: int, end: int) -> Bytes:
         """Return the cells of these lines, which are plain rows, with a `SEPARATOR` between two cells."""
@@ -135,18 +135,19 @@ class _Block:
         return np.searchsorted(self._ends, places)
 
 
-def split_rows(text: str, delimiter: str, width: int) -> tuple[Cells, Places]:
-    r"""Return the cells of lines that are all plain rows, and the lines that are none; then there are no cells.
+def split_rows(text: str, delimiter: str, width: int) -> Cells | None:
+    r"""Return the cells of lines that are all plain rows, or None if some line is no plain row.
 
     Examples
     --------
-    >>> split_rows("a,1\nb,2\n", ",", 2)[0].column(1).texts(), split_rows("a,1\nb\n", ",", 2)[1].tolist()
-    (['1', '2'], [1])
+    >>> split_rows("a,1\nb,2\n", ",", 2).column(1).texts(), split_rows("a,1\nb\n", ",", 2)
+    (['1', '2'], None)
     """
     block, cells = _Block(text, delimiter, width), cells_of(width, delimiter, is_large=False)
-    if not len(block.others):
-        cells.add(block.cells(0, len(block)))
-    return cells, block.others
+    if block.end_of_rows(0) < len(block):
+        return None
+    cells.add(block.cells(0, len(block)))
+    return cells
 
 
 def parse_row(lines: Iterator[str], delimiter: str) -> tuple[list[str], list[str]]:

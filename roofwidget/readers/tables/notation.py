@@ -51,9 +51,14 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell.strip()) is not None
 
 
-def is_plain(text: str) -> bool:
-    """Return whether a text has only characters of numbers with a decimal point, without grouping."""
-    return not text.encode().translate(None, _PLAIN_CHARACTERS)
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that there is no value: it is empty, ``n/a``, ``nan``, ``no data`` and the like."""
+    return cell.strip().casefold() in _MISSING
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a cell is a number that proves a decimal comma."""
+    return ("," in cell or "." in cell) and is_number(cell) and decimal_mark(cell) == ","
 
 
 def decimal_mark(cell: str) -> str | None:
@@ -127,7 +132,7 @@ def _are_numbers(cells: Iterable[str]) -> bool:
     joined = "\n".join([*cells, ""])
     if any(cells) and _DIGITS_AND_MARKS.fullmatch(joined) and joined.count("\n") == len(cells):
         return True
-    looks = [is_number(cell) for cell in cells if cell.strip().casefold() not in _MISSING]
+    looks = [is_number(cell) for cell in cells if not is_missing(cell)]
     return 2 * sum(looks) > len(looks)
 
 
@@ -142,8 +147,8 @@ def numbers(cells: Sequence[str], mark: str) -> tuple[Floats, int | None]:
     >>> column.tolist(), bad
     ([1234.5, nan, 2000.0], None)
     """
-    written = "".join(cells)
-    if cells and is_plain(written) and (mark == "." or "." not in written):
+    written = "".join(cells).encode()
+    if cells and not written.translate(None, _PLAIN_CHARACTERS) and (mark == "." or b"." not in written):
         try:
             return np.array(cells, dtype=np.float64), None
         except ValueError:
@@ -228,7 +233,7 @@ _SPACED: Final = re.compile(rf"[-+]?\d{{1,3}}([{_GROUPING}]\d{{3}})+([.,]\d*)?")
 
 def _number(cell: str, mark: str) -> float | None:
     text = cell.strip()
-    if text.casefold() in _MISSING:
+    if is_missing(text):
         return np.nan
     if _SPACED.fullmatch(text):
         text = re.sub(rf"[{_GROUPING}]", "", text)

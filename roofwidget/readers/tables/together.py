@@ -1,34 +1,31 @@
 """Read many small tables with one header as one table: they are split and converted together, then cut.
 
-A file is read like this only if the result is certainly that of reading it alone. All other files are left to `read`:
-files with lines that are not plain rows, a row of units or of totals, numbers of another notation, units in cells, or
-columns that give a warning or need an answer.
+The result of each file is exactly that of reading it alone. If some cell of the files may need another decision in one
+file than in another, such as a decimal comma, a unit, a total or anything to warn of, the files are tried in two
+halves. A file that is left over is not in the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from roofwidget.kernels.column_meanings import may_have_units, unit_in
+from roofwidget.kernels.column_meanings import may_have_units, unit_in, units_beside
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import Dialect, found_in, is_total_name, kernels_arguments
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
-from roofwidget.readers.tables.cells import Cells
 from roofwidget.readers.tables.delimited import DELIMITERS, Marks, are_column_names, parse_row, split_rows
 from roofwidget.readers.tables.notation import unguarded
 from roofwidget.readers.tables.tools import tool_table
 
-_WORDS: Final = ("name", "precision", "category")
-_WITHOUT_RATIOS: Final = frozenset({*_WORDS, "flops", "bytes", "time", "self_time", "count"})
+_TEXTS: Final = ("name", "precision", "category")
+_AMOUNTS: Final = ("flops", "bytes", "time", "self_time", "count")
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,8 @@ def read_together(sources: Sequence[Source], is_table: Callable[[Source], bool])
     for line, group in files.items():
         header = _header(line) if len(group) > 1 else None
         if header is not None:
-            found |= _read([file for file in group if is_table(file.source)], header)
+            tables = [file for file in group if is_table(file.source)]
+            found |= _read(tables, header) if tables else {}
     return found
 
 
@@ -85,12 +83,10 @@ def _file(source: Source) -> _File | None:
         text = source.head.decode().replace("\r\n", "\n")
     except (ProfileError, OSError, UnicodeDecodeError):
         return None
-    if not text.endswith("\n"):
-        text += "\n"
-    if len(text.splitlines()) != text.count("\n") or "\r" in text:
-        return None
     header, _, rows = text.partition("\n")
-    return _File(source, header, rows) if rows else None
+    rows += "\n" * (not rows.endswith("\n"))
+    has_usual_ends = len(rows.splitlines()) == rows.count("\n")
+    return _File(source, header, rows) if has_usual_ends and len(rows) > 1 else None
 
 
 def _header(line: str) -> _Header | None:
@@ -101,12 +97,13 @@ def _header(line: str) -> _Header | None:
     cells, used = parse_row(iter([line + "\n", "\n"]), marks[0])
     names = [cell.strip() for cell in cells]
     is_usual = len(used) == 1 and all(names) and len(set(names)) == len(names) > 1 and are_column_names(names)
+    is_usual = is_usual and not units_beside(names) and tool_table(names) is None
     if not is_usual or any(name.startswith("origin:") or unguarded(name) != name for name in names):
         return None
     dialect = found_in(names)
-    has_amounts = "name" in dialect.fields and dialect.is_enough and dialect.stems <= _WITHOUT_RATIOS
+    is_certain = "name" in dialect.fields and dialect.is_enough and dialect.stems <= {*_TEXTS, *_AMOUNTS}
     is_asked = dialect.asked or dialect.twins or any(field.per == "second" for field in dialect.fields.values())
-    return _Header(names, marks[0], dialect) if has_amounts and not is_asked and tool_table(names) is None else None
+    return _Header(names, marks[0], dialect) if is_certain and not is_asked else None
 
 
 class _NotTogetherError(ValueError):
@@ -114,31 +111,26 @@ class _NotTogetherError(ValueError):
 
 
 def _read(files: Sequence[_File], header: _Header) -> dict[str, Kernels]:
-    """Return the kernels of the files. If some file needs to be read alone, try the others in two halves."""
-    if len(files) <= 1:
-        return {}
     try:
         joined = _Joined(files, header)
-        parts = joined.parts()
-        if parts is not None:
-            return {name: one for part in parts for name, one in _read(list(compress(files, part)), header).items()}
         arguments = kernels_arguments(joined, header.dialect)
         if arguments["warnings"]:
             raise _NotTogetherError
-        return dict(_cut(arguments, files, joined.ends))
+        return dict(_cut(arguments, files, joined))
     except ValueError:
         half = len(files) // 2
-        return _read(files[:half], header) | _read(files[half:], header)
+        return _read(files[:half], header) | _read(files[half:], header) if half else {}
 
 
-def _cut(
-    arguments: Mapping[str, Any], files: Sequence[_File], ends: npt.NDArray[np.intp]
-) -> Iterator[tuple[str, Kernels]]:
-    for file, start, end in zip(files, [0, *ends.tolist()], ends.tolist(), strict=False):
+def _cut(arguments: Mapping[str, Any], files: Sequence[_File], joined: _Joined) -> Iterator[tuple[str, Kernels]]:
+    ends = joined.ends.tolist()
+    for at, (file, start, end) in enumerate(zip(files, [0, *ends], ends, strict=False)):
         own = {name: _rows_of(value, slice(start, end)) for name, value in arguments.items()}
-        extra = own["extra"]
+        # A table leaves out columns without a value.
         own["extra"] = {
-            name: one for name, one in extra.items() if isinstance(one, DictColumn) or not np.isnan(one).all()
+            name: column
+            for name, column in own["extra"].items()
+            if (joined.has_text[name][at] if name in joined.has_text else not np.isnan(column).all())
         }
         yield file.source.name, Kernels(**own, source=file.source.name)
 
@@ -152,7 +144,13 @@ def _rows_of(value: Any, rows: slice) -> Any:
 
 
 class _Joined:
-    """The columns of several files, one file after the other. The numbers are digits with a decimal point."""
+    """The columns of several files, one file after the other. No number has a comma.
+
+    Raises
+    ------
+    _NotTogetherError
+        If a line is no plain row, or the cells mean something else in one file than in all files together.
+    """
 
     skipped = 0
     how = ""
@@ -161,50 +159,44 @@ class _Joined:
 
     def __init__(self, files: Sequence[_File], header: _Header) -> None:
         self.names = header.names
-        self._fields = header.dialect.fields
         self.ends = np.cumsum([file.rows.count("\n") for file in files])
+        self.has_text: dict[str, Marks] = {}
         self._starts = np.append(0, self.ends[:-1])
-        self._cells, self._odd = split_rows("".join(file.rows for file in files), header.delimiter, len(self.names))
         self._numbers: dict[str, Floats] = {}
         self._coded: dict[str, DictColumn] = {}
-
-    def parts(self) -> list[Marks] | None:
-        """Return groups of files that differ, as masks; None if all files can be read together.
-
-        A file in no group has to be read alone: it has lines that are no rows, and perhaps units or totals.
-        """
-        if len(self._odd):
-            is_plain = np.ones(len(self.ends), dtype=np.bool_)
-            is_plain[np.searchsorted(self.ends, self._odd, side="right")] = False
-            return [is_plain]
-        words = {self._fields[key].column for key in _WORDS if key in self._fields}
-        is_plain = np.zeros(len(self.ends), dtype=np.bool_)
-        for at, name in enumerate(self.names):
-            numbers = None if name in words else _plain_numbers(self._cells, at)
-            if numbers is not None:
-                self._numbers[name] = numbers
-                is_plain |= ~np.isnan(numbers[self._starts])
-                continue
-            coded = self._coded[name] = self._cells.column(at).coded()
-            has_text = np.logical_or.reduceat(_are_texts(coded)[coded.codes], self._starts)
-            if name not in words and has_text.any() and not has_text.all():
-                return [has_text, ~has_text]
-            self._check_texts(name, coded, may_be_numbers=name not in words and not has_text.any())
-        last = self._coded[self._fields["name"].column][self.ends - 1]
-        is_plain &= ~np.array([is_total_name(unguarded(name or "")) for name in last], dtype=np.bool_)
-        return None if is_plain.all() else [is_plain]
-
-    def _check_texts(self, name: str, coded: DictColumn, *, may_be_numbers: bool) -> None:
-        """Raise an error if the column has numbers, or a cell could be one with a decimal comma or with a unit."""
-        may_have = may_have_units(name)
-        if may_be_numbers:
+        cells = split_rows("".join(file.rows for file in files), header.delimiter, len(self.names))
+        if cells is None:
             raise _NotTogetherError
-        for text in filter(None, coded.values):
-            is_comma = "," in text or "." in text
-            if (is_comma and notation.is_number(text) and notation.decimal_mark(text) == ",") or (
-                may_have and unit_in(text)
-            ):
+        fields = header.dialect.fields
+        of_texts = {fields[key].column for key in _TEXTS if key in fields}
+        has_number = np.zeros(len(files), dtype=np.bool_)
+        for at, name in enumerate(self.names):
+            column = cells.column(at)
+            numbers, bad = (np.zeros(0), 0) if name in of_texts else column.numbers(".")
+            if bad is None and not np.isinf(numbers).any() and "," not in "".join(column.texts()):
+                self._numbers[name] = numbers
+                has_number |= ~np.isnan(numbers[self._starts])
+            else:
+                self._coded[name] = column.coded()
+                self._check_texts(name, may_be_numbers=name not in of_texts)
+        # A first row without a number may be a row of units.
+        last = self._coded[fields["name"].column][self.ends - 1]
+        if not has_number.all() or any(is_total_name(unguarded(name or "")) for name in last):
+            raise _NotTogetherError
+
+    def _check_texts(self, name: str, *, may_be_numbers: bool) -> None:
+        """Raise an error if a file alone has numbers in the column, or a cell has a decimal comma or a unit."""
+        coded = self._coded[name]
+        texts = [text or "" for text in coded.values]
+        if may_be_numbers:
+            is_text = np.array([notation.numbers([text], ".")[1] is not None for text in texts])[coded.codes]
+            is_value = np.array([not notation.is_missing(text) for text in texts])[coded.codes]
+            self.has_text[name], has_value = (np.logical_or.reduceat(one, self._starts) for one in (is_text, is_value))
+            if (has_value & ~self.has_text[name]).any():
                 raise _NotTogetherError
+        may_have = may_have_units(name)
+        if any((may_have and unit_in(text)) or notation.has_decimal_comma(text) for text in texts):
+            raise _NotTogetherError
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:  # noqa: ARG002 - a text is no truth value
         if column not in self._numbers:
@@ -216,24 +208,3 @@ class _Joined:
 
     def refuse(self, row: int, column: str, reason: str) -> ValueError:  # noqa: ARG002 - the file's own reader says it
         return _NotTogetherError()
-
-
-def _plain_numbers(cells: Cells, at: int) -> Floats | None:
-    """Return a column of numbers without a comma, or None if some cell is another."""
-    column = cells.column(at)
-    texts = "".join(column.different(_SAMPLE_CELLS))
-    if not notation.is_plain(texts):
-        return None
-    numbers, bad = column.numbers(".")
-    if bad is not None or np.isinf(numbers).any():
-        return None
-    is_all_plain = len(numbers) <= _SAMPLE_CELLS or notation.is_plain("".join(column.texts()))
-    return numbers if is_all_plain else None
-
-
-_SAMPLE_CELLS: Final = 64
-
-
-def _are_texts(coded: DictColumn) -> Marks:
-    """Return which values are no numbers, as one column would tell."""
-    return np.array([notation.numbers([value or ""], ".")[1] is not None for value in coded.values], dtype=np.bool_)
