@@ -150,7 +150,7 @@ HEADERS = (
     "name,flops,bytes,time,AI",
     "name,flops,bytes,precision,ran on",
     "op,GFLOPS,bytes,time (s),x",
-    "name,flops,time,time_unit,bytes",
+    "name,flops,time,unit,bytes",
 )
 NAMES = ("gemm", "'=copy", '"a<1, 2>"', "caf\u00e9")
 NUMBERS = ("1", "0", "2.5", "1e-05", "12345678901234567", "1.2345678901234567", "n/a")
@@ -179,6 +179,7 @@ QUIRKS: Mapping[str, Callable[[Rows, random.Random], Rows]] = {
     "units": lambda rows, chance: [[chance.choice(("", "us")), *chance.choice((["us"] * 4, ["", "", "", "%"]))], *rows],
     "unit": lambda rows, chance: _with_column(rows, chance, ("3 us", "4 ms", "7 KB")),
     "comma": lambda rows, chance: _with_column(rows, chance, ('"1,5"', '"2,25"', '"1,234"')),
+    "grouped": lambda rows, chance: _with_column(rows, chance, ('"1,234"',)),
     "text": lambda rows, chance: _with_column(rows, chance, ("x", "y", "")),
     "empty": lambda rows, chance: _with_column(rows, chance, ("",)),
     "cell": lambda rows, chance: [*rows[1:], *_with_column(rows[:1], chance, ODD_CELLS)],

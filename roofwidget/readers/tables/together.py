@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.column_meanings import may_have_units, unit_in, units_beside
+from roofwidget.kernels.column_meanings import units_beside
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import Dialect, found_in, is_total_name, kernels_arguments
@@ -185,7 +185,7 @@ class _Joined:
             raise _NotTogetherError
 
     def _check_texts(self, name: str, *, may_be_numbers: bool) -> None:
-        """Raise an error if a file alone has numbers in the column, or a cell has a decimal comma or a unit."""
+        """Raise an error if a file alone has numbers in the column, or a cell has a decimal comma."""
         coded = self._coded[name]
         texts = [text or "" for text in coded.values]
         if may_be_numbers:
@@ -194,8 +194,7 @@ class _Joined:
             self.has_text[name], has_value = (np.logical_or.reduceat(one, self._starts) for one in (is_text, is_value))
             if (has_value & ~self.has_text[name]).any():
                 raise _NotTogetherError
-        may_have = may_have_units(name)
-        if any((may_have and unit_in(text)) or notation.has_decimal_comma(text) for text in texts):
+        if any(map(notation.has_decimal_comma, texts)):
             raise _NotTogetherError
 
     def numbers(self, column: str, *, truths: bool = False) -> Floats:  # noqa: ARG002 - a text is no truth value
