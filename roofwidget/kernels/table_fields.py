@@ -358,7 +358,8 @@ class _Amounts:
         """Return the numbers of a column in the base unit; averages are multiplied by the launches."""
         numbers = self.raw(field)
         assert numbers is not None  # noqa: S101 - the field is given
-        return numbers * field.scale * (self.count if field.per == "launch" else 1.0)
+        numbers = numbers if field.scale == 1 else numbers * field.scale
+        return numbers * self.count if field.per == "launch" else numbers
 
     def _total(self, key: str) -> Floats | None:
         return self.scaled(self._fields[key]) if key in self._fields else None
@@ -404,7 +405,9 @@ class _Amounts:
     def _fill(self) -> None:
         """Compute what is unknown from what is known, once."""
         time = self._unknown() if self.time is None else self.time
-        time = self._filled("time", time, _quotient(self.total_flops, self.total_rate), "flops", *self.keys_of_rates())
+        if self.rates:
+            implied = _quotient(self.total_flops, self.total_rate)
+            time = self._filled("time", time, implied, "flops", *self.keys_of_rates())
         for level, bandwidth in self.bandwidths.items():
             if level in self.bytes:
                 key = self.key_of(BANDWIDTH, level)

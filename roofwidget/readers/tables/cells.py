@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol, overload
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.arrow import dict_column_of_arrow
+from roofwidget.kernels.arrow import dict_column_of_arrow, values_of
 from roofwidget.kernels.columns import DictColumn, Floats, dict_encoded, frozen
 from roofwidget.readers.tables import notation
 
@@ -462,7 +462,7 @@ def _numbers_of(chunk: Any, mark: str) -> tuple[Floats, int | None]:
 
     if mark == ".":
         try:
-            found: Floats = chunk.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            found: Floats = values_of(chunk.cast(pa.float64()), np.float64)
         except pa.ArrowInvalid:
             pass
         else:
