@@ -109,9 +109,12 @@ class _Block:
         The method changes two arguments: quoted delimiters are cleared in `splits`, and lines with unusual quotes are
         added to `odd`.
         """
-        parity = np.cumsum(quotes.view(np.uint8), dtype=np.uint8) & 1
-        before = np.append(np.uint8(0), parity)[self._starts]
-        inside = (parity ^ np.repeat(before, np.diff(self._starts, append=len(data)))).astype(np.bool_)
+        parity = _parities(quotes)
+        before = parity[self._starts - 1]
+        before[0] = 0
+        # Few blocks have a quoted cell of several lines.
+        added = np.repeat(before, np.diff(self._starts, append=len(data))) if before.any() else np.uint8(0)
+        inside = (parity ^ added).view(np.bool_)
         splits &= ~inside
         at = np.flatnonzero(quotes)
         opens = inside[at]
@@ -122,7 +125,8 @@ class _Block:
         fits = np.where(opens, edges[at] | twice, edges[at + 2] | is_quote[at + 2])
         dropped = quotes.copy()
         dropped[at[twice]] = False
-        unclosed = np.flatnonzero(np.append(np.uint8(0), parity)[np.minimum(self._ends, len(data))] != before)
+        # Whatever an empty first line gets here, it is no row.
+        unclosed = np.flatnonzero(parity[self._ends - 1] != before)
         odd += [self._lines_of(at[~fits]), unclosed]
         return dropped
 
@@ -133,6 +137,25 @@ class _Block:
 
     def _lines_of(self, places: Places) -> Places:
         return np.searchsorted(self._ends, places)
+
+
+def _parities(marks: Marks) -> Bytes:
+    """Return whether the number of marks up to each place is odd: 0 or 1, shape (n,).
+
+    The eight places of a word are added at once.
+
+    Examples
+    --------
+    >>> _parities(np.array([0, 1, 0, 0, 1, 0, 0, 0, 1, 0], dtype=np.bool_)).tolist()
+    [0, 1, 1, 1, 0, 0, 0, 0, 1, 1]
+    """
+    words = np.zeros(-(-len(marks) // 8), dtype="<u8")
+    words.view(np.uint8)[: len(marks)] = marks
+    for bits in (8, 16, 32):
+        words ^= words << np.uint64(bits)
+    before = np.cumsum(words >> np.uint64(56), dtype=np.uint64)[:-1] & np.uint64(1)
+    words[1:] ^= before * np.uint64(0x0101010101010101)
+    return words.view(np.uint8)[: len(marks)]
 
 
 def split_rows(text: str, delimiter: str, width: int) -> Cells | None:
