@@ -120,7 +120,7 @@ class _PlainCells:
 
     def first_row(self) -> list[str]:
         self._flush()
-        return [self._parts[0].texts(at)[0] for at in range(self._width)] if self._parts else []
+        return [self._parts[0].texts(at, 1)[0] for at in range(self._width)] if self._parts else []
 
     def drop_first_row(self) -> None:
         self._parts[0] = self._parts[0].without_first_row()
@@ -169,9 +169,8 @@ class _Spans:
         return self._cut(starts[:most], stops[:most])
 
     def _cut(self, starts: Places, stops: Places) -> list[str]:
-        text = self.data.decode("latin-1")
-        cells = [text[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
-        return cells if self.data.isascii() else [cell.encode("latin-1").decode() for cell in cells]
+        data = self.data
+        return [data[start:stop].decode() for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
 
     def coded(self, at: int) -> DictColumn:
         """Return a column in which each different cell is decoded once."""
