@@ -380,7 +380,7 @@ def page(found: Findings) -> str:
     met = list(targets(found))
     parts = [
         "# Benchmarks",
-        "Written by `python benchmarks/peers.py`; not by hand.",
+        "Written by `python benchmarks/peers.py`, except the last section; not by hand.",
         f"{datetime.now(timezone.utc):%Y-%m-%d}, {found.runs} runs: {machine(found)}.",
         METHOD.rstrip(),
         *(f"## {count:,} points\n\n{contests(found, count)}" for count in found.counts),

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from roofwidget.chips import Chip
 from roofwidget.kernels.columns import DictColumn, frozen
@@ -116,7 +117,10 @@ def column_of_arrow(column: Any) -> Any:
         column = column.cast(pa.string()).cast(pa.float64())
     elif not (types.is_integer(kind) or types.is_floating(kind)):
         return [Unread(kind)] * len(column)
-    return (column.cast(pa.float64(), safe=False) if column.null_count else column).to_numpy()
+    if column.null_count:
+        column = column.cast(pa.float64(), safe=False).fill_null(np.nan)
+    dtype = column.type.to_pandas_dtype()
+    return np.concatenate([np.zeros(0, dtype=dtype), *(values_of(chunk, dtype) for chunk in column.chunks)])
 
 
 def _is_text(kind: Any) -> bool:
@@ -145,11 +149,17 @@ def dict_column_of_arrow(chunks: Iterable[Any]) -> DictColumn:
         if indices.null_count:
             indices = indices.fill_null(len(place))
             place_here = np.append(place, np.int32(code_of.setdefault(None, len(code_of))))
-        rows = indices.to_numpy()
+        rows = values_of(indices, np.int32)
         if len(rows) and not 0 <= rows.min() <= rows.max() < len(place_here):
             raise ValueError("a row refers to a text that the column does not have")
         codes.append(place_here[rows])
     return DictColumn(tuple(code_of), frozen(np.concatenate(codes)))
+
+
+def values_of(chunk: Any, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return the numbers of an array without missing values. `to_numpy` of pyarrow would import pandas."""
+    data = chunk.buffers()[1]
+    return np.frombuffer(data or b"", dtype=dtype)[chunk.offset : chunk.offset + len(chunk)]
 
 
 def _encoded(chunk: Any) -> Any:

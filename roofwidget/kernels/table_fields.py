@@ -7,6 +7,7 @@ and rounded. A total wins over an average for the same reason.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
@@ -148,7 +149,14 @@ def found_in(
     >>> found_in(["Kernel Name", "Duration (us)", "DRAM Bytes"]).fields["time"]
     Field(column='Duration (us)', scale=1e-06, per='', rule='')
     """
-    found_meanings = (meaning(name, (row_units or {}).get(name, ""), in_cells=name in in_cells) for name in names)
+    units_of = row_units or {}
+    return _found_in(tuple((name, units_of.get(name, ""), name in in_cells) for name in names))
+
+
+@functools.lru_cache(256)
+def _found_in(columns: tuple[tuple[str, str, bool], ...]) -> Dialect:
+    """Return the fields of a table. Many files have the same columns, so the result is cached: do not change it."""
+    found_meanings = (meaning(name, unit, in_cells=in_cells) for name, unit, in_cells in columns)
     meanings = paired(one for one in found_meanings if one is not None)
     is_counted = any(one.key == "count" for one in meanings)
     meanings = [replace(one, doubt="words") if one.per_launch and not is_counted else one for one in meanings]
@@ -384,7 +392,8 @@ class _Amounts:
         """Return the numbers of a column in the base unit; averages are multiplied by the launches."""
         numbers = self.raw(field)
         assert numbers is not None  # noqa: S101 - the field is given
-        found = numbers * field.scale * (self.count if field.per == "launch" else 1.0)
+        numbers = numbers if field.scale == 1 else numbers * field.scale
+        found = numbers * self.count if field.per == "launch" else numbers
         return found if field.also is None else found + self.scaled(field.also)
 
     def _total(self, key: str) -> Floats | None:
@@ -431,7 +440,9 @@ class _Amounts:
     def _fill(self) -> None:
         """Compute what is unknown from what is known, once."""
         time = self._unknown() if self.time is None else self.time
-        time = self._filled("time", time, _quotient(self.total_flops, self.total_rate), "flops", *self.keys_of_rates())
+        if self.rates:
+            implied = _quotient(self.total_flops, self.total_rate)
+            time = self._filled("time", time, implied, "flops", *self.keys_of_rates())
         for level, bandwidth in self.bandwidths.items():
             if level in self.bytes:
                 key = self.key_of(BANDWIDTH, level)
@@ -819,10 +830,18 @@ def _rows(given: TableColumns, dialect: Dialect) -> tuple[npt.NDArray[np.intp], 
     if dialect.name != "plain" or "name" not in dialect.fields or count < len(("a kernel", "a total")):
         return rows, []
     last = given.words(first.column).at(-1) or ""
-    name = last.strip(" :").casefold()
-    if name not in _TOTALS or not _is_total(given, dialect):
+    if not is_total_name(last) or not _is_total(given, dialect):
         return rows, []
-    return rows[:-1], [f"1 row left out: '{last}' is the {_TOTALS[name]} of the others"]
+    return rows[:-1], [f"1 row left out: '{last}' is the {_TOTALS[_total_word(last)]} of the others"]
+
+
+def is_total_name(name: str) -> bool:
+    """Return whether a last row of this name may have the sums or means of the other rows."""
+    return _total_word(name) in _TOTALS
+
+
+def _total_word(name: str) -> str:
+    return name.strip(" :").casefold()
 
 
 _TOTALS: Final[Mapping[str, str]] = {

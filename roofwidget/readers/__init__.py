@@ -21,7 +21,7 @@ from roofwidget.readers.tables import printed
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from types import ModuleType
 
     from roofwidget.kernels.table import Kernels
@@ -122,7 +122,7 @@ def read(
 def _read(path_or_buffer: Any, format: str | None, options: dict[str, Any]) -> Kernels:  # noqa: A002 - as above
     if format is None and "columns" in options:
         format = "table"  # noqa: A001 - the parameter above
-    modules = [reader(format)] if format is not None else [import_module(name) for name in FORMATS]
+    modules = [reader(format)] if format is not None else list(_by_format().values())
     for module in modules:
         if hasattr(module, "takes") and module.takes(path_or_buffer):
             return _called(module, module.read_object, path_or_buffer, options)
@@ -131,17 +131,17 @@ def _read(path_or_buffer: Any, format: str | None, options: dict[str, Any]) -> K
         return _read_as(modules[0], source, options)
     if source.is_folder:
         return read_folder(source, modules, lambda module, source: _called(module, module.read, source, options))
-    found = _recognising(modules, source)
+    found = reader_of(source)
     if found is None and (delimited := printed.as_delimited(source)) is not None:
-        source, found = delimited, _recognising(modules, delimited)
+        source, found = delimited, reader_of(delimited)
     if found is None:
         raise refusals.of_unknown(source)
     return _called(found, found.read, source, options)
 
 
-def _recognising(modules: Iterable[ModuleType], source: Source) -> ModuleType | None:
-    """Return the first module that recognises a source; None if no module does."""
-    return next((module for module in modules if module.recognises(source)), None)
+def reader_of(source: Source) -> ModuleType | None:
+    """Return the module that reads a file, or None if the file's format is unknown."""
+    return next((module for module in _by_format().values() if module.recognises(source)), None)
 
 
 def reader(format: str) -> ModuleType:  # noqa: A002 - the field's word
@@ -177,8 +177,10 @@ def _called(module: ModuleType, function: Callable[..., Kernels], given: object,
     return kernels
 
 
-def check_options(where: str, function: Callable[..., object], options: Iterable[str], *others: str) -> None:
+def check_options(where: str, function: Callable[..., object], options: Collection[str], *others: str) -> None:
     """Raise `TypeError` for an option that is neither a keyword of `function` nor in `others`."""
+    if not options:
+        return
     parameters = inspect.signature(function).parameters.values()
     known = [*others, *(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)]
     for name in options:

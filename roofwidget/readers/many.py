@@ -10,14 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from roofwidget.kernels.concat import concat, joined_texts
 from roofwidget.kernels.operations import operations_of
-from roofwidget.readers import read
+from roofwidget.readers import Source, read, reader, reader_of
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.tables.together import read_together
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.paths import problem_of, shown
@@ -284,7 +286,33 @@ def _size(path: str) -> float:
 
 
 def _attempts(paths: list[str], format: str | None, options: dict[str, Any]) -> list[Kernels | Exception]:  # noqa: A002 - as above
-    return [_attempt(path, format, options) for path in paths]
+    found = {} if options or format not in {None, "table"} else _together(paths, is_told=format is not None)
+    return [found[path] if path in found else _attempt(path, format, options) for path in paths]
+
+
+def _together(paths: list[str], *, is_told: bool) -> dict[str, Kernels]:
+    """Return the kernels of small tables that have the same header, by path; other files are not in the result."""
+    sources = [source for source in map(_source, paths) if source is not None]
+    found = read_together(sources, lambda source: is_told or _is_table(source))
+    for kernels in found.values():
+        kernels.read_as = MappingProxyType({"format": "table", **kernels.read_as})
+    return found
+
+
+def _is_table(source: Source) -> bool:
+    """Return whether no other reader takes the file; if a reader fails, `read` says why."""
+    try:
+        return reader_of(source) is reader("table")
+    except Exception:  # noqa: BLE001 - one bad file must not affect the others
+        return False
+
+
+def _source(path: str) -> Source | None:
+    """Return the file, or None if it cannot be opened; then `read` says why."""
+    try:
+        return Source.of(path)
+    except (OSError, ValueError):
+        return None
 
 
 def _attempt(path: str, format: str | None, options: dict[str, Any]) -> Kernels | Exception:  # noqa: A002 - as above

@@ -95,7 +95,8 @@ def recognises(source: Source) -> bool:
         return len(members_of(source, recognises)) == 1
     if databases.is_database(source):
         return _is_own_database(source)
-    return _BEGIN.search(source.beginning) is not None or tool_table.find(source, _TABLES) is not None
+    text = source.beginning
+    return ("==" in text and _BEGIN.search(text) is not None) or tool_table.find(source, _TABLES) is not None
 
 
 def read(source: Source) -> Kernels:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import math
 import re
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -414,3 +416,15 @@ def test_numbers_come_back_in_both_notations(values: list[float]) -> None:
 def test_the_decimal_mark_of_cells_with_units_is_that_of_these_cells() -> None:
     kernels = rw.read(b"name;time;flops\ngemm;1,5 ms;4 GFLOP\ncopy;0,25 ms;0 GFLOP\n")
     assert kernels.time.tolist() == [1.5e-3, 0.25e-3]
+
+
+def test_arrow_is_read_without_an_import_of_pandas() -> None:
+    code = (
+        "import sys, numpy as np, pyarrow as pa, roofwidget as rw\n"
+        "ints, half = (pa.Array.from_buffers(kind, 2, [None, pa.py_buffer(np.arange(2, dtype=dtype))])\n"
+        "              for kind, dtype in ((pa.int64(), 'i8'), (pa.float32(), 'f4')))\n"
+        "from roofwidget.kernels.arrow import column_of_arrow\n"
+        "assert column_of_arrow(ints).tolist() == column_of_arrow(half).tolist() == [0, 1]\n"
+        "assert 'pandas' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

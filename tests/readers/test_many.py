@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import roofwidget as rw
@@ -136,6 +138,137 @@ class _AtOnce(Executor):
 def test_an_error_comes_back_as_a_value_so_that_any_way_of_running_carries_it(flawed: Path) -> None:
     with pytest.warns(UserWarning, match="2 of 5"):
         assert len(rw.read_many(flawed / "*.csv", client=_AtOnce())) == 3
+
+
+# -- small tables of one form ------------------------------------------------------------------------------------
+
+HEADERS = (
+    "name,flops,bytes,time (us),grid",
+    "name;flops;bytes;time (us);grid",
+    '"name","FLOPs","DRAM bytes","avg time (us)","calls"',
+    "kernel,flops:fp16,bytes:L2,duration_ns,note",
+    "name,flops,bytes,time,AI",
+    "name,flops,bytes,precision,ran on",
+    "op,GFLOPS,bytes,time (s),x",
+    "name,flops,time,unit,bytes",
+)
+NAMES = ("gemm", "'=copy", '"a<1, 2>"', "caf\u00e9")
+NUMBERS = ("1", "0", "2.5", "1e-05", "12345678901234567", "1.2345678901234567", "n/a")
+ODD_NAMES = ("total", "", "1", "mean", "1,5", "1.234.567")
+ODD_CELLS = ("", "1.234", "-3", '"1,5"', "3 us", "x", "inf", "1e999", '"12"', "7 KB", "1_0", " 4", "1.234.567", "'-")
+ODD_LINES = ("", "# note", "loss = 3", "a,b", "Kernel Name,Metric Name,Metric Unit,Metric Value,ID", "k,\u2028,1,2,3")
+Rows = list[list[str]]
+
+
+def _with_total(rows: Rows, chance: random.Random) -> Rows:
+    """Return rows with the sums or the means of the others in the last row."""
+    rows = [[name, *(chance.choice(("1", "2", "4")) for _ in numbers)] for name, *numbers in rows]
+    columns = zip(*([int(cell) for cell in numbers] for _, *numbers in rows), strict=True)
+    return [*rows, [chance.choice(("Total:", "sum")), *(str(sum(column)) for column in columns)]]
+
+
+def _with_column(rows: Rows, chance: random.Random, cells: tuple[str, ...]) -> Rows:
+    """Return rows with other cells in one column."""
+    at = chance.randrange(len(rows[0]))
+    return [[*row[:at], chance.choice(cells), *row[at + 1 :]] for row in rows]
+
+
+QUIRKS: Mapping[str, Callable[[Rows, random.Random], Rows]] = {
+    "none": lambda rows, _: rows,
+    "total": _with_total,
+    "units": lambda rows, chance: [[chance.choice(("", "us")), *chance.choice((["us"] * 4, ["", "", "", "%"]))], *rows],
+    "unit": lambda rows, chance: _with_column(rows, chance, ("3 us", "4 ms", "7 KB")),
+    "comma": lambda rows, chance: _with_column(rows, chance, ('"1,5"', '"2,25"', '"1,234"')),
+    "grouped": lambda rows, chance: _with_column(rows, chance, ('"1,234"',)),
+    "text": lambda rows, chance: _with_column(rows, chance, ("x", "y", "")),
+    "empty": lambda rows, chance: _with_column(rows, chance, ("",)),
+    "cell": lambda rows, chance: [*rows[1:], *_with_column(rows[:1], chance, ODD_CELLS)],
+    "name": lambda rows, chance: [*rows, [chance.choice(ODD_NAMES), *rows[0][1:]]],
+    "line": lambda rows, chance: [*rows, [chance.choice(ODD_LINES)], rows[0]],
+    "no row": lambda _rows, _chance: [],
+}
+
+
+def _table(header: str, quirk: str, chance: random.Random) -> bytes:
+    """Return a small table; a quirk makes it differ from others of this header."""
+    rows = [[chance.choice(NAMES), *(chance.choice(NUMBERS) for _ in range(4))] for _ in range(chance.randrange(1, 5))]
+    if "unit" in header:
+        rows = [[*row[:3], chance.choice(("us", "ms")), *row[4:]] for row in rows]
+    if header.endswith("calls"):
+        rows = [[*row[:4], chance.choice("123")] for row in rows]
+    if quirk == "header":
+        header = chance.choice((header.upper(), header.replace("us", "ms"), header.replace("bytes", "bytes (MB)")))
+    mark = ";" if ";" in header else ","
+    lines = [header, *map(mark.join, QUIRKS.get(quirk, QUIRKS["none"])(rows, chance))]
+    text = chance.choice(("\n", "\n", "\r\n")).join([*lines, ""])
+    if quirk == "damaged":
+        ways = (text[:-5], text.rstrip(), "", "\n", text.replace("1", "\0"), text.replace("a", '"'), header)
+        return chance.choice([*(way.encode() for way in ways), text.encode().replace(b"e", b"\xff")])
+    return text.encode()
+
+
+def _exact(result: object) -> str:
+    """Return all that a user can see of the kernels or the error of a file, with types and orders."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return str(value.dtype), value.flags.writeable, value.tolist()
+        if isinstance(value, Mapping):
+            return [(name, plain(part)) for name, part in value.items()]
+        return [plain(part) for part in value] if isinstance(value, tuple) else value
+
+    if isinstance(result, rw.Kernels):
+        arguments: Any = result.__reduce__()[1]
+        return repr([plain(value) for value in arguments])
+    return f"{type(result).__name__}: {result}"
+
+
+def _alone(path: Path, **options: Any) -> object:
+    try:
+        return rw.read(path, **options)
+    except (ValueError, OSError) as error:
+        return error
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("quirk", [*QUIRKS, "header", "damaged"])
+@pytest.mark.filterwarnings("ignore:.* could not be read:UserWarning")
+def test_tables_of_one_header_are_read_exactly_as_each_file_alone(tmp_path: Path, header: str, quirk: str) -> None:
+    chance = random.Random(f"{header} {quirk}")  # noqa: S311 - no secrets
+    paths = [tmp_path / f"{at}.csv" for at in range(16)]
+    for path in paths:
+        # Two files of one quirk in a row may be read together.
+        path.write_bytes(_table(header, chance.choice((quirk, quirk, "none")), chance))
+    profiles = rw.read_many(paths)
+    results = {**profiles, **profiles.failures}
+    assert [_exact(results[str(path)]) for path in paths] == [_exact(_alone(path)) for path in paths]
+
+
+def test_plain_tables_of_one_header_are_split_once_and_odd_tables_among_them_are_read_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = "name,flops,bytes,time (us),grid"
+    bodies = {"total": "a,1,2,3,4\ntotal,1,2,3,4\n", "comma": 'a,1,"2,5",3,4\n', "units": ",FLOP,B,us,\na,1,2,3,4\n"}
+    bodies |= {f"plain{at}": f"k{at},{at},2,3,x{at}\nb,5,6,,\n" for at in range(40)}
+    for name, body in bodies.items():
+        (tmp_path / f"{name}.csv").write_text(f"{header}\n{body}", encoding="utf-8")
+    alone: list[str] = []
+
+    def reading(path: str, *given: Any) -> rw.Kernels:
+        alone.append(Path(path).stem)
+        return rw.read(path, *given)
+
+    monkeypatch.setattr("roofwidget.readers.many.read", reading)
+    profiles = rw.read_many(tmp_path / "*.csv")
+    assert sorted(alone) == ["comma", "total", "units"]
+    kernels = profiles[tmp_path / "plain7.csv"]
+    assert kernels.names.tolist() == ["k7", "b"]
+    assert (kernels.flops.tolist(), kernels.time[0], kernels.extra["grid"].tolist()) == ([7.0, 5.0], 3e-6, ["x7", None])
+    assert (kernels.source, dict(kernels.read_as)) == (
+        str(tmp_path / "plain7.csv"),
+        {"format": "table", "name": '"name"'},
+    )
+    assert len(profiles[tmp_path / "total.csv"]) == 1
 
 
 # -- Dask ------------------------------------------------------------------------------------------------------

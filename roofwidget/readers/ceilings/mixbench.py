@@ -35,9 +35,7 @@ FORMAT: Final = "mixbench"
 EXPECTED: Final = "the output of mixbench, with a table 'Compute iters, Flops/byte, ex.time, GFLOPS, GB/sec'"
 
 # Old versions print "23/ 9", the compute and the memory operations of an element, and no intensity.
-_HEADER: Final = re.compile(
-    r"^.*(?:Compute iters, *Flops/byte, *ex\.time|compute/memory, *Time), *GFLOPS, *GB/sec", re.MULTILINE
-)
+_HEADER: Final = re.compile(r"(?:Compute iters, *Flops/byte, *ex\.time|compute/memory, *Time), *GFLOPS, *GB/sec")
 _FIRST: Final = ("Compute iters", "compute/memory")
 _ABOVE: Final = ("Experiment ID", "Operations ratio")
 _DEVICE: Final = re.compile(r"^(?:Device|CPU(?: name)?): +(\S(?:[^/\n]|/(?![^ \n]))*)", re.MULTILINE)
@@ -79,7 +77,7 @@ class _Points:
 
 def recognises(source: File) -> bool:
     """Whether the text has a table of mixbench."""
-    return not source.is_folder and _HEADER.search(source.first) is not None
+    return not source.is_folder and "GB/sec" in source.first and _HEADER.search(source.first) is not None
 
 
 def read(source: File) -> Kernels:

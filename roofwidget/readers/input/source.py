@@ -278,6 +278,11 @@ class Source:
         """The head as text; bytes that are not text become U+FFFD."""
         return self.head.decode(self.encoding, "replace")
 
+    @functools.cached_property
+    def folded(self) -> str:
+        """The head as text for a search of words; see `folded`."""
+        return folded(self.beginning)
+
     def members(self) -> Mapping[str, Source]:
         """Return the files of a folder or an archive by their relative names, with ``/`` between the parts.
 
@@ -323,6 +328,17 @@ class Source:
 
     def __repr__(self) -> str:
         return f"Source({self.name!r})"
+
+
+def folded(text: str) -> str:
+    """Return a text in lower case, with spaces for underscores.
+
+    Examples
+    --------
+    >>> folded("Kernel_Name")
+    'kernel name'
+    """
+    return text.casefold().replace("_", " ")
 
 
 class _File(io.FileIO):

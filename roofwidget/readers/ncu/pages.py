@@ -188,7 +188,7 @@ def is_printed(text: str) -> bool:
     >>> is_printed("  k (1, 1, 1)x(1, 1, 1)\n    Section: GPU Speed Of Light\n    ------- ---- ---\n")
     True
     """
-    return _PRINTED.search(text) is not None or _COPIED.search(text) is not None
+    return ("Section: " in text and _PRINTED.search(text) is not None) or _COPIED.search(text) is not None
 
 
 def _nothing(source: Source) -> ProfileError:

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol, overload
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.arrow import dict_column_of_arrow
+from roofwidget.kernels.arrow import dict_column_of_arrow, values_of
 from roofwidget.kernels.columns import DictColumn, Floats, dict_encoded, frozen
 from roofwidget.readers.tables import notation
 
@@ -120,7 +120,7 @@ class _PlainCells:
 
     def first_row(self) -> list[str]:
         self._flush()
-        return [self._parts[0].texts(at)[0] for at in range(self._width)] if self._parts else []
+        return [self._parts[0].texts(at, 1)[0] for at in range(self._width)] if self._parts else []
 
     def drop_first_row(self) -> None:
         self._parts[0] = self._parts[0].without_first_row()
@@ -169,9 +169,8 @@ class _Spans:
         return self._cut(starts[:most], stops[:most])
 
     def _cut(self, starts: Places, stops: Places) -> list[str]:
-        text = self.data.decode("latin-1")
-        cells = [text[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
-        return cells if self.data.isascii() else [cell.encode("latin-1").decode() for cell in cells]
+        data = self.data
+        return [data[start:stop].decode() for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
 
     def coded(self, at: int) -> DictColumn:
         """Return a column in which each different cell is decoded once."""
@@ -462,7 +461,7 @@ def _numbers_of(chunk: Any, mark: str) -> tuple[Floats, int | None]:
 
     if mark == ".":
         try:
-            found: Floats = chunk.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            found: Floats = values_of(chunk.cast(pa.float64()), np.float64)
         except pa.ArrowInvalid:
             pass
         else:

@@ -110,9 +110,12 @@ class _Block:
         The method changes two arguments: quoted delimiters are cleared in `splits`, and lines with unusual quotes are
         added to `odd`.
         """
-        parity = np.cumsum(quotes.view(np.uint8), dtype=np.uint8) & 1
-        before = np.append(np.uint8(0), parity)[self._starts]
-        inside = (parity ^ np.repeat(before, np.diff(self._starts, append=len(data)))).astype(np.bool_)
+        parity = _parities(quotes)
+        before = parity[self._starts - 1]
+        before[0] = 0
+        # Few blocks have a quoted cell of several lines.
+        added = np.repeat(before, np.diff(self._starts, append=len(data))) if before.any() else np.uint8(0)
+        inside = (parity ^ added).view(np.bool_)
         splits &= ~inside
         at = np.flatnonzero(quotes)
         opens = inside[at]
@@ -123,7 +126,8 @@ class _Block:
         fits = np.where(opens, edges[at] | twice, edges[at + 2] | is_quote[at + 2])
         dropped = quotes.copy()
         dropped[at[twice]] = False
-        unclosed = np.flatnonzero(np.append(np.uint8(0), parity)[np.minimum(self._ends, len(data))] != before)
+        # Whatever an empty first line gets here, it is no row.
+        unclosed = np.flatnonzero(parity[self._ends - 1] != before)
         odd += [self._lines_of(at[~fits]), unclosed]
         return dropped
 
@@ -134,6 +138,40 @@ class _Block:
 
     def _lines_of(self, places: Places) -> Places:
         return np.searchsorted(self._ends, places)
+
+
+def _parities(marks: Marks) -> Bytes:
+    """Return whether the number of marks up to each place is odd: 0 or 1, shape (n,).
+
+    The eight places of a word are added at once.
+
+    Examples
+    --------
+    >>> _parities(np.array([0, 1, 0, 0, 1, 0, 0, 0, 1, 0], dtype=np.bool_)).tolist()
+    [0, 1, 1, 1, 0, 0, 0, 0, 1, 1]
+    """
+    words = np.zeros(-(-len(marks) // 8), dtype="<u8")
+    words.view(np.uint8)[: len(marks)] = marks
+    for bits in (8, 16, 32):
+        words ^= words << np.uint64(bits)
+    before = np.cumsum(words >> np.uint64(56), dtype=np.uint64)[:-1] & np.uint64(1)
+    words[1:] ^= before * np.uint64(0x0101010101010101)
+    return words.view(np.uint8)[: len(marks)]
+
+
+def split_rows(text: str, delimiter: str, width: int) -> Cells | None:
+    r"""Return the cells of lines that are all plain rows, or None if some line is no plain row.
+
+    Examples
+    --------
+    >>> split_rows("a,1\nb,2\n", ",", 2).column(1).texts(), split_rows("a,1\nb\n", ",", 2)
+    (['1', '2'], None)
+    """
+    block, cells = _Block(text, delimiter, width), cells_of(width, delimiter, is_large=False)
+    if block.end_of_rows(0) < len(block):
+        return None
+    cells.add(block.cells(0, len(block)))
+    return cells
 
 
 def parse_row(lines: Iterator[str], delimiter: str) -> tuple[list[str], list[str]]:
@@ -712,7 +750,7 @@ def columns_of_text(source: Source) -> tuple[dict[str, str], dict[str, str]]:
     for at, (line, following) in enumerate(itertools.pairwise(lines)):
         for mark in DELIMITERS:
             names, cells = (split_line(text, mark) for text in (line, following))
-            if 1 < len(names) == len(cells) <= _MAX_SEEN_COLUMNS and _are_column_names(names):
+            if 1 < len(names) == len(cells) <= _MAX_SEEN_COLUMNS and are_column_names(names):
                 if not are_units(cells):
                     return dict(zip(names, cells, strict=True)), {}
                 first = split_line((*lines[at + 2 : at + 3], "")[0], mark) or [""] * len(names)
@@ -729,5 +767,6 @@ def split_line(line: str, mark: str) -> list[str]:
     return [cell.strip() for cell in parse_row(iter([line]), mark)[0]] if mark in line else []
 
 
-def _are_column_names(cells: Sequence[str]) -> bool:
+def are_column_names(cells: Sequence[str]) -> bool:
+    """Return whether cells look like the header of a table: short texts that are no numbers."""
     return all(len(cell) <= _MAX_NAME_CHARS and not notation.is_number(cell) for cell in cells) and any(cells)

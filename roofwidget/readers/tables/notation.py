@@ -51,6 +51,16 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell.strip()) is not None
 
 
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that there is no value: it is empty, ``n/a``, ``nan``, ``no data`` and the like."""
+    return cell.strip().casefold() in _MISSING
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a cell is a number that proves a decimal comma."""
+    return ("," in cell or "." in cell) and is_number(cell) and decimal_mark(cell) == ","
+
+
 def decimal_mark(cell: str) -> str | None:
     """Return the decimal mark of a number, None if both marks are possible.
 
@@ -122,7 +132,7 @@ def _are_numbers(cells: Iterable[str]) -> bool:
     joined = "\n".join([*cells, ""])
     if any(cells) and _DIGITS_AND_MARKS.fullmatch(joined) and joined.count("\n") == len(cells):
         return True
-    looks = [is_number(cell) for cell in cells if cell.strip().casefold() not in _MISSING]
+    looks = [is_number(cell) for cell in cells if not is_missing(cell)]
     return 2 * sum(looks) > len(looks)
 
 
@@ -223,7 +233,7 @@ _SPACED: Final = re.compile(rf"[-+]?\d{{1,3}}([{_GROUPING}]\d{{3}})+([.,]\d*)?")
 
 def _number(cell: str, mark: str) -> float | None:
     text = cell.strip()
-    if text.casefold() in _MISSING:
+    if is_missing(text):
         return np.nan
     if _SPACED.fullmatch(text):
         text = re.sub(rf"[{_GROUPING}]", "", text)

@@ -23,7 +23,7 @@ from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import Dialect, Field, TableColumns, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.input.source import Source
+from roofwidget.readers.input.source import Source, folded
 from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import (
     DELIMITERS,
@@ -165,12 +165,19 @@ class ToolTable:
         if len(names) > MAX_COLUMNS:
             return False
         there = {_plain(text) for name in names for text in (name, split_unit(name)[0])}
-        return any(there.issuperset(map(_plain, headers)) for headers in self.told_by)
+        return any(headers <= there for headers in self._plain)
 
     def has_words(self, text: str) -> bool:
-        """Return whether a text has all headers of one set, as words that may be anywhere."""
-        low = text.casefold().replace("_", " ")
-        return any(all(header.casefold().replace("_", " ") in low for header in headers) for headers in self.told_by)
+        """Return whether a text that `folded` returned has all headers of one set, as words that may be anywhere."""
+        return any(all(header in text for header in headers) for headers in self._folded)
+
+    @functools.cached_property
+    def _folded(self) -> list[list[str]]:
+        return [list(map(folded, headers)) for headers in self.told_by]
+
+    @functools.cached_property
+    def _plain(self) -> list[frozenset[str]]:
+        return [frozenset(map(_plain, headers)) for headers in self.told_by]
 
     def dialect(self, names: Sequence[str], row_units: Mapping[str, str] | None = None) -> Dialect | None:
         """Return which column has which field, or None if the columns are not those of this table.
@@ -342,11 +349,11 @@ def find(source: Source, tables: Sequence[ToolTable]) -> ToolTable | None:
     """Return the table whose header is in the first 64 KiB of a text, or None."""
     if source.is_folder:
         return None
-    text = source.beginning.removeprefix("\ufeff")
     # Most files are of another tool. A search for the words costs much less than splitting each line.
-    possible = [table for table in tables if table.has_words(text)]
-    for line in text.splitlines() if possible else ():
-        splits = [split_line(line, mark) for mark in DELIMITERS] if any(one.has_words(line) for one in possible) else []
+    possible = [table for table in tables if table.has_words(source.folded)]
+    for line in source.beginning.removeprefix("\ufeff").splitlines() if possible else ():
+        words = folded(line)
+        splits = [split_line(line, mark) for mark in DELIMITERS] if any(t.has_words(words) for t in possible) else []
         for table in possible:
             if any(len(names) > 1 and table.is_header(names) for names in splits):
                 return table
@@ -366,7 +373,7 @@ def tables_of(source: Source, table: ToolTable) -> list[Source]:
     starts = [
         at
         for at, line in enumerate(lines)
-        if table.has_words(line) and any(table.is_header(split_line(line, mark)) for mark in DELIMITERS)
+        if table.has_words(folded(line)) and any(table.is_header(split_line(line, mark)) for mark in DELIMITERS)
     ]
     found = []
     for start, following in itertools.pairwise([*starts, len(lines)]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final
@@ -27,8 +28,12 @@ def tool_table(names: Sequence[str]) -> ToolTable | None:
     >>> tool_table(["name", "GFLOPS_first"]).tool
     'TraceLens'
     """
-    tables = (table for module in TOOLS for table in import_module(module).TABLES)
-    return next((table for table in tables if table.is_header(names)), None)
+    return next((table for table in _tables() if table.is_header(names)), None)
+
+
+@functools.cache
+def _tables() -> list[ToolTable]:
+    return [table for module in TOOLS for table in import_module(module).TABLES]
 
 
 def tool_arguments(given: TableColumns, source: str, own: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
