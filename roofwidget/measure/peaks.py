@@ -87,7 +87,7 @@ def measure_peaks(
     budget_s
         Seconds for all figures. A run starts only if it should end in time; each figure gets at least one run.
         Importing a framework takes additional time; so do compiling and the first run of each size on an accelerator,
-        at most 30 s in all.
+        at most 20 s for each figure.
     backend
         Which framework multiplies matrices: ``numpy``, ``torch``, ``jax``, or ``auto``. On a CPU ``auto`` means numpy
         for fp32 and fp64, or PyTorch if it is imported and faster; and PyTorch for the rest.

@@ -39,7 +39,8 @@ TWO_CORES = Machine(
 )
 REQUEST = PeakRequest("cpu", ("fp32", "fp64"), (("numpy",), ("numpy",)), frozenset(), None, 2, None, None, 5.0)
 FLOPS = {"fp32": 200e9, "fp64": 100e9, "bf16": 400e9, "fp16": 1e9}
-MATMUL_SETUP_S, ARRAYS_SETUP_S = 0.01, 0.3
+MATMUL_SETUP_S = {"fp32": 0.01, "fp64": 0.01, "bf16": 0.01, "fp16": 0.01}
+ARRAYS_SETUP_S = 0.3
 
 
 class Clock:
@@ -73,7 +74,7 @@ class FakeProbes:
 
     def matmul(self, precision: str, size: int) -> Probe:
         self.asked.append((precision, size))
-        self.clock.now += MATMUL_SETUP_S
+        self.clock.now += MATMUL_SETUP_S[precision]
         return self.probe(2.0 * size**3, FLOPS[precision], f"fake matmul {size}×{size}", self.threads)
 
     def memory(self, array_bytes: int, setup_s: float) -> Probe:
@@ -303,8 +304,8 @@ def test_compiling_on_an_accelerator_does_not_count_for_the_budget(
     fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # XLA compiles for 1.3 s before the first product of each size, and the device reaches 100 TFLOP/s.
-    monkeypatch.setattr("tests.measure.test_peaks.MATMUL_SETUP_S", 1.3)
     for precision in ("fp32", "fp64"):
+        monkeypatch.setitem(MATMUL_SETUP_S, precision, 1.3)
         monkeypatch.setitem(FLOPS, precision, 1e14)
     found = measured(fakes, device="gpu:0", frameworks=(("jax",), ("jax",)))
     for precision in ("fp32", "fp64"):
@@ -316,10 +317,23 @@ def test_compiling_on_an_accelerator_does_not_count_for_the_budget(
     assert fakes.clock.now > 5
 
 
-def test_compiling_without_end_is_bounded(fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.measure.test_peaks.MATMUL_SETUP_S", 25)
+def test_a_precision_that_compiles_slowly_leaves_time_for_the_others(
+    fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As JAX 0.11 compiled on an H100.
+    for precision, seconds, flops in (("fp32", 8.6, 51e12), ("fp64", 0.8, 60e12)):
+        monkeypatch.setitem(MATMUL_SETUP_S, precision, seconds)
+        monkeypatch.setitem(FLOPS, precision, flops)
     found = measured(fakes, device="gpu:0", frameworks=(("jax",), ("jax",)))
-    # Two sizes of the first precision and one of the second.
+    assert [int(rate(found, one).method.rpartition("×")[2]) >= 4096 for one in ("fp32", "fp64")] == [True, True]
+    assert [rate(found, one).warnings for one in ("fp32", "fp64")] == [(), ()]
+
+
+def test_compiling_without_end_is_bounded(fakes: FakeProbes, monkeypatch: pytest.MonkeyPatch) -> None:
+    for precision in ("fp32", "fp64"):
+        monkeypatch.setitem(MATMUL_SETUP_S, precision, 25)
+    found = measured(fakes, device="gpu:0", frameworks=(("jax",), ("jax",)))
+    # One size of each precision, as the first one uses up what may be left out, and the budget.
     assert fakes.clock.now < 80
     assert "the budget was too short for 4096×4096" in rate(found, "fp64").warnings[0]
 
