@@ -391,10 +391,13 @@ class _ArrowCells:
 
 
 def _begin_with_space(column: Any) -> bool:
-    from pyarrow import compute, types  # noqa: PLC0415 - optional
+    from pyarrow import types  # noqa: PLC0415 - optional
 
-    chunks = [chunk.dictionary if types.is_dictionary(chunk.type) else chunk for chunk in column.chunks]
-    return any(compute.any(compute.starts_with(chunk, " ")).as_py() for chunk in chunks)
+    for chunk in column.chunks:
+        data, starts, stops = _spans_of(chunk.dictionary if types.is_dictionary(chunk.type) else chunk)
+        if (data[starts[starts < stops]] == ord(" ")).any():
+            return True
+    return False
 
 
 class _ArrowColumn:
