@@ -158,6 +158,7 @@ _NO_AMOUNT: Final = frozenset(
         "register",
         "registers",
         "regs",
+        "shared",  # shared memory of a launch
         "size",
         "sizes",
         "footprint",

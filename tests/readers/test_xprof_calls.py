@@ -305,3 +305,20 @@ def test_the_matrix_products_of_a_real_mi300x_profile_come_out_at_their_true_rat
     said = next(warning for warning in kernels.warnings if "HBM peak" in warning)
     assert "2.66 TB/s, is 50% of the 5.30 TB/s" in said
     assert any("above their roof: 2, " in warning for warning in kernels.warnings)
+
+
+@pytest.mark.parametrize("tool", ["roofline_model", "hlo_stats"])
+def test_products_of_a_real_gpu_program_have_the_flops_of_their_shapes_as_often_as_they_ran(tool: str) -> None:
+    kernels = read(FIXTURES / f"gpu/jax.{tool}.json")
+    at = [kernels.names.tolist().index(name) for name in ("custom-call.1", "cublas-lt-matmul.2")]
+    assert kernels.flops[at].tolist() == [3 * 2 * 4096**2 * 16384] * 2
+    assert kernels.count[at].tolist() == [3, 3]
+    assert kernels.time[at].tolist() == pytest.approx([2075.966e-6, 1980.347e-6], rel=1e-12)
+    assert any("these ran: 'custom-call.1' 3 times, not 6" in warning for warning in kernels.warnings)
+
+
+def test_the_kernels_of_a_real_gpu_program_have_their_times_and_launches() -> None:
+    kernels = read(FIXTURES / "gpu/jax.kernel_stats.json")
+    assert kernels.names[2:].tolist() == ["loop_multiply_fusion", "triton_softmax_2"]
+    assert kernels.time.tolist() == pytest.approx([2073.662e-6, 1978.011e-6, 300.772e-6, 70.721e-6], rel=1e-12)
+    assert (kernels.count.tolist(), kernels.warnings) == ([3, 3, 3, 3], ())

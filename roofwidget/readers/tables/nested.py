@@ -92,8 +92,9 @@ def _length(table: Any) -> int:
 
 
 def _by_columns(value: object, is_header: IsHeader) -> dict[str, Sequence[Any]] | None:
-    """Return the columns of an object that is a table by columns, or in a form of ``DataFrame.to_json``; else None.
+    """Return the columns of an object that is a table, else None.
 
+    It is a table by columns, in a form of ``DataFrame.to_json``, or a DataTable of Google Charts, as XProf writes it.
     The labels of the rows become the column `INDEX`, unless they are the numbers from 0.
     """
     if not isinstance(value, Mapping) or not value:
@@ -103,6 +104,12 @@ def _by_columns(value: object, is_header: IsHeader) -> dict[str, Sequence[Any]] 
     if {"columns", "data"} <= value.keys():
         names, rows, labels = value["columns"], value["data"], value.get("index") or []
         if not (_are_texts(names) and _are_lists(rows, len(names)) and isinstance(labels, list)):
+            return None
+        found = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    elif are_records(value.get("cols")) and are_records(value.get("rows")):
+        names = [str(column.get("label") or column.get("id")) for column in value["cols"]]
+        rows = [[(cell or {}).get("v") for cell in row.get("c", ())] for row in value["rows"]]
+        if not (_are_texts(names) and _are_lists(rows, len(names))):
             return None
         found = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     elif all(isinstance(part, list) for part in value.values()):
@@ -145,7 +152,7 @@ def may_be_columns(text: str) -> bool:
     [True, True, False]
     """
     found = _BEGIN_OF_COLUMNS.match(text)
-    return found is not None and (found["key"] in {"columns", "index", "data"} or meaning(found["key"]) is not None)
+    return found is not None and (found["key"] in {"columns", "index", "data", "cols"} or meaning(found["key"]) is not None)
 
 
 def _values(document: object) -> Iterator[tuple[str, object]]:
