@@ -152,7 +152,9 @@ def may_be_columns(text: str) -> bool:
     [True, True, False]
     """
     found = _BEGIN_OF_COLUMNS.match(text)
-    return found is not None and (found["key"] in {"columns", "index", "data", "cols"} or meaning(found["key"]) is not None)
+    return found is not None and (
+        found["key"] in {"columns", "index", "data", "cols"} or meaning(found["key"]) is not None
+    )
 
 
 def _values(document: object) -> Iterator[tuple[str, object]]:
