@@ -1,6 +1,6 @@
 # Needs Python 3.10 or newer, make and bash. Node, npm and every checker come into .venv from PyPI.
 #
-#   make demo     JupyterLab on the first notebook (BROWSER=none PORT=8899: print the address, open nothing)
+#   make demo     JupyterLab on live charts and the lessons (BROWSER=none PORT=8899: print the address, open nothing)
 #   make test     every check; a part of it: lint types js unit notebooks browser
 #   make build    sdist and wheel in dist/
 #   make api      write tests/api.txt, the public interface that a test compares
@@ -35,7 +35,7 @@ LOWEST_PYTHON ?= python3.10
 NEWEST_PYTHON ?= python3.13 python3.14
 GPU_PYTHON ?= 3.12
 PORT ?= 8888
-FIRST := notebooks/01_first_roofline.ipynb
+DEMO := build/demo
 
 # The environment's own node, npm and tools come before any others.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -46,10 +46,11 @@ help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
 
 demo: .venv/.demo bundle
+	python docs/make_demo.py $(DEMO)
 	exec jupyter lab --ip=127.0.0.1 --port=$(PORT) \
 	  $(if $(filter none,$(BROWSER)),--no-browser --ServerApp.port_retries=0) \
 	  $(if $(filter 0,$(shell id -u)),--allow-root) \
-	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/doc/tree/$(FIRST)
+	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/doc/tree/$(DEMO)/start.ipynb
 
 # The unit tests are last: their last line says what they left out.
 test: lint types js notebooks browser unit
