@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from roofwidget.support.extras import install_command
 
 Progress: TypeAlias = bool | Callable[[int, int | None], object] | None
 """None: a bar in a notebook where tqdm is installed. True: a bar. False: none. Or a function of (done, total)."""
+
+
+_DELAY_S: Final = 0.5
 
 
 class Advance(Protocol):
@@ -72,7 +75,9 @@ def _bar(progress: bool | None, total: int | None, unit: str, description: str) 
             return None
         msg = f"a progress bar needs tqdm: {install_command('progress')}, or pass progress=False"
         raise ImportError(msg) from None
-    return tqdm(total=total, unit=unit, unit_scale=unit == "B", desc=description, leave=False)
+    # A bar that nobody asked for would leave an empty output where the work takes a moment.
+    delay = 0 if progress else _DELAY_S
+    return tqdm(total=total, unit=unit, unit_scale=unit == "B", desc=description, leave=False, delay=delay)
 
 
 def _in_notebook() -> bool:

@@ -320,7 +320,7 @@ def test_progress_is_told_as_done_of_total(folder: Path) -> None:
     assert told == [(done, COUNT) for done in range(1, COUNT + 1)]
 
 
-def test_a_bar_is_shown_where_it_is_asked_for_or_in_a_notebook(
+def test_a_bar_is_shown_where_it_is_asked_for_or_after_a_moment_in_a_notebook(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rw.read_many(folder / "*.csv")
@@ -329,6 +329,10 @@ def test_a_bar_is_shown_where_it_is_asked_for_or_in_a_notebook(
     rw.read_many(folder / "*.csv", progress=True)
     assert "reading" in capsys.readouterr().err
     monkeypatch.setattr("roofwidget.support.progress._in_notebook", lambda: True)
+    monkeypatch.setattr("roofwidget.support.progress._DELAY_S", 3600)
+    rw.read_many(folder / "*.csv")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("roofwidget.support.progress._DELAY_S", 1e-9)
     rw.read_many(folder / "*.csv")
     assert "reading" in capsys.readouterr().err
 
