@@ -332,9 +332,12 @@ def test_a_bar_is_shown_where_it_is_asked_for_or_after_a_moment_in_a_notebook(
     monkeypatch.setattr("roofwidget.support.progress._DELAY_S", 3600)
     rw.read_many(folder / "*.csv")
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr("roofwidget.support.progress._DELAY_S", 1e-9)
-    rw.read_many(folder / "*.csv")
-    assert "reading" in capsys.readouterr().err
+    now = [0.0]
+    monkeypatch.setattr("tqdm.std.time", lambda: now[0])
+    with advancing(None, 2, unit="file", description="reading") as advance:
+        now[0] = 4000.0
+        advance(1)
+        assert "reading" in capsys.readouterr().err
 
 
 def test_without_tqdm_a_notebook_reads_without_a_bar_and_one_that_is_asked_for_names_what_to_install(
