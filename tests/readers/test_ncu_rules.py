@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roofwidget.readers import read
@@ -492,6 +492,8 @@ ANY_LAUNCH = st.fixed_dictionaries(
 )
 
 
+# A deadline per example would fail on slow machines.
+@settings(deadline=None)
 @given(
     st.lists(ANY_LAUNCH, min_size=2, max_size=5).flatmap(
         lambda rows: st.tuples(st.just(rows), st.permutations(range(len(rows))))
