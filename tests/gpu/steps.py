@@ -171,7 +171,6 @@ def ncu(out: Path) -> None:
     for name, (source, options) in {
         "raw": (report, "--page raw --csv"),
         "raw_base_units": (report, "--page raw --csv --print-units base"),
-        "raw_base_digits": (report, "--page raw --csv --print-units base --print-fp"),
         "details": (report, "--page details --csv"),
         "details_printed": (report, "--page details"),
         "summary": (report, "--page raw --csv --print-summary per-kernel"),

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
-from roofwidget.readers import ProfileError
+from roofwidget.readers import ProfileError, Source
 from roofwidget.readers.many import Profiles
+from roofwidget.readers.tables.together import read_together
 from roofwidget.support.progress import advancing
 
 COUNT = 5
@@ -230,6 +231,12 @@ def _alone(path: Path, **options: Any) -> object:
         return error
 
 
+def _assert_as_alone(paths: list[Path]) -> None:
+    profiles = rw.read_many(paths)
+    results = {**profiles, **profiles.failures}
+    assert [_exact(results[str(path)]) for path in paths] == [_exact(_alone(path)) for path in paths]
+
+
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("quirk", [*QUIRKS, "header", "damaged"])
 @pytest.mark.filterwarnings("ignore:.* could not be read:UserWarning")
@@ -239,9 +246,48 @@ def test_tables_of_one_header_are_read_exactly_as_each_file_alone(tmp_path: Path
     for path in paths:
         # Two files of one quirk in a row may be read together.
         path.write_bytes(_table(header, chance.choice((quirk, quirk, "none")), chance))
-    profiles = rw.read_many(paths)
-    results = {**profiles, **profiles.failures}
-    assert [_exact(results[str(path)]) for path in paths] == [_exact(_alone(path)) for path in paths]
+    _assert_as_alone(paths)
+
+
+# Files with one first line, whose rows another decision or another reader must read.
+SEEMING_TABLES: Mapping[str, tuple[bytes, bytes]] = {
+    "a warning": (b"name,bytes read,bytes written\nk,1,2\n", b"name,bytes read,bytes written\nk,1,\n"),
+    "a tool": (b"name,flops,bytes_moved,time_s\nk,1,2,3\n",) * 2,
+    "count or rate": (b"name,flops,GFLOPS,time (s)\nk,2e9,1,2\n", b"name,flops,GFLOPS,time (s)\nk,,5,2\n"),
+    "a rate": (
+        b"name,fp16 GFLOP/s,fp32 GFLOP/s,time (s)\nk,1,1,2\n",
+        b"name,fp16 GFLOP/s,fp32 GFLOP/s,time (s)\nk,1,1,\n",
+    ),
+    "line ends": (b"name,flops,bytes\na\rb,1,2\n",) * 2,
+    "header of two lines": (b'name,flops,"bytes\nk,1,2\n',) * 2,
+    "column without a name": (b"name,flops,bytes,\na,1,2,3\n",) * 2,
+    "a name twice": (b"name,flops,bytes,x,x\na,1,2,3,4\n",) * 2,
+    "a guarded name": (b"name,flops,bytes,'=x\na,1,2,3\n",) * 2,
+    "an origin": (b"name,flops,bytes,origin:flops\na,1,2,3\n",) * 2,
+    "units beside": (b"name,flops,bytes,unit\na,1,2,KB\n",) * 2,
+    "byte order mark": (b"\xef\xbb\xbfnote,name,flops,bytes\nx,a,1,2\n",) * 2,
+    "another reader": (b"Index,KernelName,gpu-id,grd,wgr,lds,WRITE_SIZE,DurationNs\n0,k,0,1,1,0,2,4\n",) * 2,
+    "no rows": (b"name,flops,bytes\n1,2\n3,4,5,6\n", b"name,flops,bytes\na,1,2\n"),
+    "no last line end": (b"name,flops,bytes\na,1,2", b"name,flops,bytes\nb,3,4"),
+    "two delimiters": (b"name,flops,bytes,x;y\na,1,2,3;4\n", b"name,flops,bytes,x;y\na,1,2,3\n"),
+    "two names of a time": (
+        b"name,flops,time (us),duration (ms)\nk,1,1000,1\n",
+        b"name,flops,time (us),duration (ms)\nk,1,1000,2\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("files", SEEMING_TABLES.values(), ids=SEEMING_TABLES)
+@pytest.mark.filterwarnings("ignore:.* could not be read:UserWarning")
+def test_files_that_only_seem_to_be_tables_of_one_form_are_read_as_each_alone(
+    tmp_path: Path, files: tuple[bytes, bytes]
+) -> None:
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path, content in zip(paths, files, strict=True):
+        path.write_bytes(content)
+    _assert_as_alone(paths)
+    # `read_many` would read the files of a task that fails one by one.
+    read_together([Source.of(str(path)) for path in paths], lambda _: True)
 
 
 def test_plain_tables_of_one_header_are_split_once_and_odd_tables_among_them_are_read_alone(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roofwidget.readers import read
@@ -237,6 +237,7 @@ def test_activity_of_a_tensor_pipe_is_evidence_of_tensor_work_and_no_count(metri
 
 HALVES_ON_HOPPER = FP32 | {
     f"{SASS}hfma_pred_on.sum": "3200",
+    "sm__inst_executed_pipe_fma_type_fp16.avg.pct_of_peak_sustained_elapsed": "60",
     "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_elapsed": "60",
     "sm__inst_executed_pipe_tensor_op_gmma.avg.pct_of_peak_sustained_elapsed": "0",
     f"{PATH}op_hmma_src_fp16_dst_fp32_sparsity_off.sum": "0",
@@ -266,6 +267,42 @@ def test_hfma_that_keeps_the_tensor_pipe_of_hopper_busy_is_arithmetic_where_no_p
 )
 def test_a_busy_tensor_pipe_is_unknown_work_where_hfma_may_not_be_all_of_it(changed: dict[str, str], cc: str) -> None:
     assert np.isnan(launch(HALVES_ON_HOPPER | changed, cc=cc).flops[0])
+
+
+PATHS_OF_HOPPER = {f"{PATH}op_{unit}_src_fp16_sparsity_off.sum": "0" for unit in ("hmma", "hgmma")} | {
+    f"{PATH}src_{kind}.sum": "0" for kind in ("bf16_dst_fp32", "fp16", "tf32_dst_fp32", "fp64", "fp8", "int8", "int1")
+}
+# The roofline set has no counter of instructions of warp groups or of the fma pipe.
+ROOFLINE_SET = (
+    FP32
+    | PATHS_OF_HOPPER
+    | {
+        f"{SASS}hfma_pred_on.sum": "3200",
+        "smsp__cycles_elapsed.avg": "1000",
+        "device__attribute_multiprocessor_count": "2",
+        "device__attribute_num_schedulers_per_multiprocessor": "4",
+    }
+)
+
+
+# 3200 hfma are 100 of warps: 200 cycles on the tensor pipe, a share of 2.5 % of the 8 x 1000 cycles.
+@pytest.mark.parametrize(
+    ("busy", "flops"), [("1.25", [200, 12800]), ("1.8", [200, 12800]), ("1.9", [200]), ("3", [200])]
+)
+def test_paths_without_flops_show_that_hfma_is_arithmetic_unless_all_of_it_ran_on_the_tensor_pipe(
+    busy: str, flops: list[float]
+) -> None:
+    kernels = launch(ROOFLINE_SET | {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed": busy})
+    assert [column[0] for column in kernels.flops_by_precision.values()] == flops
+    assert said(kernels, "hfma is left out in this launch") == (len(flops) == 1)
+
+
+@pytest.mark.parametrize("path", PATHS_OF_HOPPER)
+def test_one_path_without_a_counter_or_a_name_of_tensor_cores_leaves_the_work_of_a_busy_pipe_unknown(path: str) -> None:
+    busy = ROOFLINE_SET | {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed": "1"}
+    assert launch(busy).flops.tolist() == [13000]
+    assert np.isnan(launch({name: value for name, value in busy.items() if name != path}).flops[0])
+    assert np.isnan(launch(busy, name="nvjet_hsh_128x256").flops[0])
 
 
 @pytest.mark.parametrize("left_out", list(HALVES_ON_HOPPER)[-2:])
@@ -455,6 +492,8 @@ ANY_LAUNCH = st.fixed_dictionaries(
 )
 
 
+# A deadline per example would fail on slow machines.
+@settings(deadline=None)
 @given(
     st.lists(ANY_LAUNCH, min_size=2, max_size=5).flatmap(
         lambda rows: st.tuples(st.just(rows), st.permutations(range(len(rows))))

@@ -6,13 +6,14 @@ How to make a report::
     ncu --set roofline --metrics group:memory__dram_table,regex:sm__ops_path_tensor.* -o profile ./program
 
 Prefer the report: it has every value in base units and double precision. To make a table instead:
-``ncu -i profile.ncu-rep --csv --page raw --print-units base > profile.csv``. The reader accepts the long table of
-``ncu --csv --metrics …``, the wide table of ``--page raw``, ``--page details`` and ``--print-summary per-kernel``, and
-the tables that are copied or exported from the window's pages Raw and Summary (``gpu__time_duration.sum [us]``).
-Units may be base or automatic, banners and output of the program may be between the rows, and numbers may be in English
-or European notation (decided once per file). Several passes of one program may be a list of files as ``passes``, a
-folder or a zip archive. A table that ends within a row raises an error. If only the last launch lacks metrics that all
-earlier launches have, a warning says so.
+``ncu -i profile.ncu-rep --csv --page raw --print-units base > profile.csv``. It rounds rates to two decimals, with
+``--print-fp`` too, so that FLOPs are a little off; automatic units round the bytes of small kernels more. The reader
+accepts the long table of ``ncu --csv --metrics …``, the wide table of ``--page raw``, ``--page details`` and
+``--print-summary per-kernel``, and the tables that are copied or exported from the window's pages Raw and Summary
+(``gpu__time_duration.sum [us]``). Units may be base or automatic, banners and output of the program may be between the
+rows, and numbers may be in English or European notation (decided once per file). Several passes of one program may be a
+list of files as ``passes``, a folder or a zip archive. A table that ends within a row raises an error. If only the last
+launch lacks metrics that all earlier launches have, a warning says so.
 
 Where the numbers come from (`Kernels.origin` has this for each row):
 
@@ -29,15 +30,16 @@ FLOPs of tensor cores
     (``s16816``). Without a shape the FLOPs are unknown; no factor is guessed. On A100 the tensor pipe also moves
     registers: if there are exactly 32 hfma thread instructions per tensor instruction, neither of the two kinds of
     instructions is counted. On H100 too the pipe runs hfma of threads, arithmetic and moves, which are told from tensor
-    work where the FLOPs of the hmma paths and the instructions ``op_gmma`` are 0; hfma that never uses the pipe
-    ``fma_type_fp16`` is a move. hfma is also left out if the tensor pipe has no counter and no other half-precision
-    arithmetic was counted. From Hopper on, counters that are all 0 prove nothing: the FLOPs are unknown if the kernel's
-    name indicates tensor cores, and a busy kernel gets a warning. Only zeros of a whole pipe or subpipe
-    (``sm__inst_executed_pipe_tensor``, ``…_subpipe_hmma``, ``sm__pipe_tensor_cycles_active``) mean no tensor work, if
-    the counter is above 0 for another launch of the file. Instructions, active cycles or a share of a pipe above 0 show
-    tensor work, but do not count it: without another counter the FLOPs are unknown. For all these kernels
-    ``flops={"nvjet": "155 GFLOP"}`` sets the FLOPs of one launch by kernel name (a number, text, a mapping by
-    precision, or an `Op` with the kernel's shapes).
+    work where the FLOPs of the hmma paths and the instructions ``op_gmma`` are 0, or the FLOPs of all paths are there
+    and 0; hfma that never uses the pipe ``fma_type_fp16`` is a move. If no other half-precision arithmetic was counted,
+    hfma is also left out on A100 if the tensor pipe has no counter, and on H100 if ``fma_type_fp16`` has none and the
+    active cycles of the tensor pipe are enough for all hfma. From Hopper on, counters that are all 0 prove nothing: the
+    FLOPs are unknown if the kernel's name indicates tensor cores, and a busy kernel gets a warning. Only zeros of a
+    whole pipe or subpipe (``sm__inst_executed_pipe_tensor``, ``…_subpipe_hmma``, ``sm__pipe_tensor_cycles_active``)
+    mean no tensor work, if the counter is above 0 for another launch of the file. Instructions, active cycles or a
+    share of a pipe above 0 show tensor work, but do not count it: without another counter the FLOPs are unknown. For
+    all these kernels ``flops={"nvjet": "155 GFLOP"}`` sets the FLOPs of one launch by kernel name (a number, text, a
+    mapping by precision, or an `Op` with the kernel's shapes).
 operations of integers
     Of tensor cores as their FLOPs, under ``int8`` and ``int4``. With ``integers=True`` also the instructions of
     threads, ``smsp__sass_thread_inst_executed_op_integer_pred_on``, one operation each, under ``int32``. By default

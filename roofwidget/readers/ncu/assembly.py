@@ -115,7 +115,8 @@ def flop_warnings(launches: Launches, counts: FlopCounts) -> list[str]:
     if tensor.may_move.any():
         remarks.append(
             f"hfma is left out in {_which(launches, tensor.may_move)}: on this chip it "
-            "also counts register moves, and only sm__inst_executed_pipe_tensor.sum shows which hfma are arithmetic"
+            "also counts register moves, and only sm__inst_executed_pipe_tensor.sum (A100) or "
+            "sm__inst_executed_pipe_fma_type_fp16 (H100) shows which hfma are arithmetic"
         )
     if any(rule.is_estimate for sourced in counts.flops.values() for rule in sourced.different_rules()):
         remarks.append("tensor FLOPs are estimates from the instruction shape: see origin['flops']")

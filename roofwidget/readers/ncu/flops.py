@@ -22,6 +22,7 @@ from roofwidget.readers.ncu.metrics import (
     count_of_rate,
     first_known,
     joined_rules,
+    quotient,
     round_counts,
     rules_where,
 )
@@ -235,6 +236,22 @@ _ACTIVITY: Final = re.compile(
 _HMMA_ACTIVITY: Final = re.compile(r"\w*(?:_pipe_tensor(?:_op_hmma)?(?:_cycles_active)?|_type_hmma_\w*)\..*")
 _HMMA_PATH: Final = re.compile(r"sm__ops_path_tensor_op_hmma_\w+\.sum")
 _WARPGROUP: Final = re.compile(r"(?:sm|smsp)__inst_executed_pipe_tensor_op_gmma\..*")
+# All that Hopper's tensor cores multiply; ``op_hgmma`` are instructions of warp groups.
+_HOPPER_PATHS: Final = tuple(
+    re.compile(rf"sm__ops_path_tensor_{path}\w*\.sum")
+    for path in (
+        "op_hmma",
+        "op_hgmma",
+        "src_int1",
+        "src_int8",
+        "src_fp8",
+        "src_fp16",
+        "src_bf16",
+        "src_tf32",
+        "src_fp64",
+    )
+)
+_PIPE_BUSY: Final = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
 _FMA_PIPE_HALVES: Final = re.compile(
     r"(?:sm|smsp)__inst_executed_pipe_fma_type_fp16\.(?:sum|avg)(?!\.peak_sustained)(?:\..*)?"
 )
@@ -263,8 +280,8 @@ class TensorWork:
     moves
         Mask: true where the tensor pipe only moved registers.
     may_move
-        Mask: true where the counted hfma may be register moves. This is so if the tensor pipe has no counter, and no
-        other half-precision arithmetic was counted.
+        Mask: true where the counted hfma may be register moves, and no other half-precision arithmetic was counted. On
+        A100 this is so if the tensor pipe has no counter, on H100 unless some hfma ran on the fma pipe.
     no_shape
         Mask: true where instructions were counted, but the kernel's name does not have their shape.
     sparse
@@ -303,19 +320,21 @@ def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> Tens
     # an hfma of 32 threads.
     moved = np.isclose(hfma, _WARP * instructions.values, rtol=1e-6, atol=0)
     is_ga100 = capability == _GA100
-    halves_only = _runs_only_halves(launches, hfma)
-    moves = (is_ga100 & (instructions.values > 0) & moved) | (
-        halves_only & ~(other_halves > 0) & (_most(launches, _FMA_PIPE_HALVES) == 0)
-    )
-    may_move = is_ga100 & np.isnan(instructions.values) & (hfma > 0) & ~(other_halves > 0)
+    says = {name: is_tensor_name(name) for name in set(launches.names)}
+    named = np.array([says[name] for name in launches.names], dtype=np.bool_)
+    halves_only = _runs_only_halves(launches, hfma, named)
+    on_fma_pipe = _most(launches, _FMA_PIPE_HALVES)
+    is_lone = ~(other_halves > 0)
+    moves = (is_ga100 & (instructions.values > 0) & moved) | (halves_only & is_lone & (on_fma_pipe == 0))
+    # Compilers run half of the arithmetic on the fma pipe, and no move: a quarter leaves room for rounding.
+    all_on_tensor_pipe = np.isnan(on_fma_pipe) & ~(_share_on_fma_pipe(launches, hfma) > 0.25)  # noqa: PLR2004
+    may_move = is_lone & ((is_ga100 & np.isnan(instructions.values) & (hfma > 0)) | (halves_only & all_on_tensor_pipe))
     executed = np.where(moves, 0, instructions.values)
     is_told = paths.total > 0
     estimated, no_shape = _by_shape(
         launches, Sourced(executed, instructions.rules), (executed > 0) & ~is_told & ~is_new
     )
 
-    says = {name: is_tensor_name(name) for name in set(launches.names)}
-    named = np.array([says[name] for name in launches.names], dtype=np.bool_)
     is_counted = ~np.isnan(paths.total) | ~np.isnan(executed)
     # The pipe of GA100 is active for register moves too, so there the name decides.
     is_seen = (_most_activity(launches) > 0) & (is_new | (np.isnan(executed) & (~is_ga100 | named))) & ~halves_only
@@ -365,17 +384,32 @@ def _most(launches: Launches, pattern: re.Pattern[str]) -> Floats:
     return np.fmax.reduce(columns) if columns else np.full(len(launches), np.nan)
 
 
-def _runs_only_halves(launches: Launches, hfma: Floats) -> Mask:
+def _runs_only_halves(launches: Launches, hfma: Floats, named: Mask) -> Mask:
     """Return a mask, shape (n,): true where threads' half-precision instructions alone kept Hopper's tensor pipe busy.
 
     Of a matrix product either the FLOPs of the hmma paths are above 0, or instructions of warp groups (gmma), or the
-    activity of another operation.
+    activity of another operation. Without a counter of instructions of warp groups the FLOPs of all paths must be there
+    and 0, and the name of the kernel (`named`) must not indicate tensor cores.
     """
     others = [column for name, column in tensor_activity(launches).items() if not _HMMA_ACTIVITY.fullmatch(name)]
     is_other: Mask = np.fmax.reduce([np.zeros(len(launches)), *others]) > 0
-    no_product = (_most(launches, _HMMA_PATH) == 0) & (_most(launches, _WARPGROUP) == 0) & ~is_other
-    halves: Mask = (launches.capability == _HOPPER) & (hfma > 0) & (_most_activity(launches) > 0) & no_product
+    no_product = (_most(launches, _HMMA_PATH) == 0) & (_most(launches, _WARPGROUP) == 0)
+    paths = np.array([_most(launches, path) for path in _HOPPER_PATHS])
+    no_product |= (paths == 0).all(axis=0) & ~(_most(launches, _WARPGROUP) > 0) & ~named
+    is_busy = (_most_activity(launches) > 0) & ~is_other
+    halves: Mask = (launches.capability == _HOPPER) & (hfma > 0) & is_busy & no_product
     return halves
+
+
+def _share_on_fma_pipe(launches: Launches, hfma: Floats) -> Floats:
+    """Return the part of Hopper's hfma that the tensor pipe's active cycles leave to the fma pipe, shape (n,).
+
+    An hfma of a warp keeps the tensor pipe of one scheduler active for two cycles.
+    """
+    units = ("multiprocessor_count", "num_schedulers_per_multiprocessor")
+    pipes = np.prod([launches.metric(f"device__attribute_{unit}") for unit in units], axis=0)
+    busy = launches.metric(_PIPE_BUSY) / 100 * launches.cycles * pipes
+    return 1 - quotient(busy / 2, hfma / _WARP)
 
 
 def _is_idle(launches: Launches) -> Mask:

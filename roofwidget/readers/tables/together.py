@@ -20,7 +20,7 @@ from roofwidget.kernels.table_fields import Dialect, found_in, is_total_name, ke
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
-from roofwidget.readers.tables.delimited import DELIMITERS, Marks, are_column_names, parse_row, split_rows
+from roofwidget.readers.tables.delimited import DELIMITERS, Marks, parse_row, split_rows
 from roofwidget.readers.tables.notation import unguarded
 from roofwidget.readers.tables.tools import tool_table
 
@@ -76,7 +76,7 @@ def read_together(sources: Sequence[Source], is_table: Callable[[Source], bool])
 
 
 def _file(source: Source) -> _File | None:
-    """Return the lines of a file that is stored as UTF-8, is small, and has only usual line ends."""
+    """Return the lines of a file that is stored as UTF-8, is small, and has no lone carriage return."""
     try:
         if source.is_folder or source.size != len(source.head) or source.encoding != "utf-8":
             return None
@@ -85,25 +85,24 @@ def _file(source: Source) -> _File | None:
         return None
     header, _, rows = text.partition("\n")
     rows += "\n" * (not rows.endswith("\n"))
-    has_usual_ends = len(rows.splitlines()) == rows.count("\n")
-    return _File(source, header, rows) if has_usual_ends and len(rows) > 1 else None
+    return _File(source, header, rows) if "\r" not in text and len(rows) > 1 else None
 
 
 def _header(line: str) -> _Header | None:
     """Return the header if the meaning of its columns depends on no cell."""
-    marks = [mark for mark in DELIMITERS if mark in line]
-    if len(marks) != 1:
+    mark = next((mark for mark in DELIMITERS if mark in line), None)
+    if mark is None:
         return None
-    cells, used = parse_row(iter([line + "\n", "\n"]), marks[0])
+    cells, used = parse_row(iter([line + "\n", "\n"]), mark)
     names = [cell.strip() for cell in cells]
-    is_usual = len(used) == 1 and all(names) and len(set(names)) == len(names) > 1 and are_column_names(names)
+    is_usual = len(used) == 1 and all(names) and len(set(names)) == len(names)
     is_usual = is_usual and not units_beside(names) and tool_table(names) is None
     if not is_usual or any(name.startswith("origin:") or unguarded(name) != name for name in names):
         return None
     dialect = found_in(names)
     is_certain = "name" in dialect.fields and dialect.is_enough and dialect.stems <= {*_TEXTS, *_AMOUNTS}
-    is_asked = dialect.asked or dialect.twins or any(field.per == "second" for field in dialect.fields.values())
-    return _Header(names, marks[0], dialect) if is_certain and not is_asked else None
+    is_asked = dialect.asked or any(field.per == "second" for field in dialect.fields.values())
+    return _Header(names, mark, dialect) if is_certain and not is_asked else None
 
 
 class _NotTogetherError(ValueError):
