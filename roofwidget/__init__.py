@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from roofwidget import companions, network, workloads
     from roofwidget.analysis.advice import Advice as Advice
     from roofwidget.analysis.advice import Advices as Advices
+    from roofwidget.analysis.verdict import Verdict as Verdict
     from roofwidget.analysis.advice import advise
     from roofwidget.analysis.compare_chips import Comparison as Comparison
     from roofwidget.analysis.compare_chips import Flip as Flip
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "Advice": "roofwidget.analysis.advice",
     "Advices": "roofwidget.analysis.advice",
+    "Verdict": "roofwidget.analysis.verdict",
     "Check": "roofwidget.teaching.question",
     "Comparison": "roofwidget.analysis.compare_chips",
     "Convention": "roofwidget.workloads",

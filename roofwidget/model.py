@@ -37,9 +37,11 @@ from traitlets import (
 from roofwidget import wire
 from roofwidget.analysis import report
 from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.projection import Projection, project
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.snapshot import Snapshot
+from roofwidget.analysis.verdict import Fusion, Verdict, facts_of, verdict_of
 from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import FORMER_IDS, Chip, MissingFigureError, chip_of_saved_id
 from roofwidget.chips import chip as catalogue_chip
@@ -151,6 +153,7 @@ from roofwidget.support.arguments import short_message
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 from roofwidget.support.languages import ENGLISH
 from roofwidget.workloads import Graph
+from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.partition import Partition
 
 if TYPE_CHECKING:
@@ -1454,6 +1457,77 @@ class RooflineModel(HasTraits):
             memory=self.memory,
             at_roof=self.at_roof,
             recast=recast,
+        )
+
+    def verdict(self) -> Verdict:
+        """Return what the widget says above the chart: one headline, and a second line that explains it.
+
+        It is about all of `shown_kernels`, whichever filters are set, and about the roof that is drawn, with its what-if
+        rates. Kernels that ran on another chip, whose figures are known, are judged by that chip. With a `baseline` it
+        compares the two runs. For a graph it searches the best partition, for at most half a second.
+
+        Examples
+        --------
+        >>> chip = Chip("My chip", {"bf16": "989 TFLOP/s"}, {"HBM": "3.35 TB/s"})
+        >>> RooflineModel([chip], [("matmul", 1.4e11, 1.0e8, 4e-4), ("wait", None, None, 6e-4)]).verdict().headline
+        'Only 40 % of kernel time has a known roof.'
+        """
+        return self._verdict(search_seconds=0.5)
+
+    def _verdict(self, search_seconds: float = 0.0) -> Verdict:
+        """Return the verdict. The best partition of a graph is searched only if there is time for it."""
+        kernels = self.shown_kernels
+        bound = self._bound_where_measured(kernels)
+        ran = None if bound is None else bound.chip
+        is_measured = bool((np.nan_to_num(kernels.self_time) > 0).any())
+        runs = compare_runs(self.baseline, self.kernels) if self.baseline is not None and is_measured else None
+        what_if = ran is not None and ran.id == self.focus_chip and bool(self.what_if.get(ran.id))
+        fusion = None if bound is None or not search_seconds else self._fusion(bound, search_seconds)
+        facts = facts_of(kernels, bound, runs=runs, fusion=fusion, what_if=what_if)
+        # A title is shown in place of what needs no measurement.
+        return Verdict(self.title, rule="title") if self.title and not is_measured else verdict_of(facts)
+
+    def _bound_where_measured(self, kernels: Kernels) -> Bound | None:
+        """Return the bounds by the data sheet of the chip that the kernels ran on, otherwise by the focus roof.
+
+        Without a roof, return None.
+        """
+        try:
+            own = self.chip()
+            ran = kernels.chip
+            if self.focus_chip not in self.shown:
+                return None
+            if ran is None or ran.id == own.id:
+                return self.bound()
+            is_main = self.memory != "all" and own.memory(self.memory) == own.main_memory
+            return bound_lenient(
+                kernels,
+                ran,
+                memory="main" if is_main else self.memory,
+                exposed_comm=self.exposed_comm,
+                launch_overhead=self.launch_overhead,
+            )
+        except (MissingFigureError, TraitError):
+            return None
+
+    def _fusion(self, bound: Bound, seconds: float) -> Fusion | None:
+        """Return the partition of the graph beside the best one that is found in these seconds."""
+        now = self.partition
+        if now is None or math.isnan(bound.total_time):
+            return None
+        chip, environment = self.resolved_chip(), now.graph.environment(self.dims)
+        options: dict[str, Any] = {"precision": self.precision, "launch_overhead": self.launch_overhead}
+        best = Partition.best(now.graph, chip, dims=self.dims, seconds=seconds, progress=False, **options)
+        return Fusion(
+            seconds=now.time(chip, dims=self.dims, **options),
+            best_seconds=best.time(chip, dims=self.dims, **options),
+            best_kernels=len(best),
+            is_exact=best.how == "optimal",
+            kernels=len(now),
+            memory_bound=int((bound.regime == "memory").sum()),
+            is_unfused=all(len(group) == 1 for group in now.groups),
+            bytes=float(evaluate(now.total_bytes(), environment)),
+            least_bytes=float(evaluate(now.compulsory_bytes, environment)),
         )
 
     def _bound_by(self) -> Texts:
