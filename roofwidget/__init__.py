@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from roofwidget import companions, network, workloads
     from roofwidget.analysis.advice import Advice as Advice
     from roofwidget.analysis.advice import Advices as Advices
-    from roofwidget.analysis.verdict import Verdict as Verdict
     from roofwidget.analysis.advice import advise
     from roofwidget.analysis.compare_chips import Comparison as Comparison
     from roofwidget.analysis.compare_chips import Flip as Flip
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
     from roofwidget.analysis.utilization import ModelFlops, Utilization, mbu, mfu
+    from roofwidget.analysis.verdict import Verdict as Verdict
     from roofwidget.measure.analyzer import RooflineAnalyzer, RooflinePoint
     from roofwidget.measure.hardware_peaks import HardwarePeaks
     from roofwidget.measure.hardware_peaks import MeasuredRate as MeasuredRate

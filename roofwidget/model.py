@@ -1462,9 +1462,9 @@ class RooflineModel(HasTraits):
     def verdict(self) -> Verdict:
         """Return what the widget says above the chart: one headline, and a second line that explains it.
 
-        It is about all of `shown_kernels`, whichever filters are set, and about the roof that is drawn, with its what-if
-        rates. Kernels that ran on another chip, whose figures are known, are judged by that chip. With a `baseline` it
-        compares the two runs. For a graph it searches the best partition, for at most half a second.
+        It is about all of `shown_kernels`, whichever filters are set, and about the roof that is drawn, with its
+        what-if rates. Kernels that ran on another chip, whose figures are known, are judged by that chip. With a
+        `baseline` it compares the two runs. For a graph it searches the best partition, for at most half a second.
 
         Examples
         --------

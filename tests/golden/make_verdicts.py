@@ -2,10 +2,10 @@
 
 Nothing of the package is imported. Every number in a sentence is an exact fraction, rounded once.
 
-**The file** is a list of cases. A case has a ``chip`` or null, ``what_if`` rates or null, ``kernels``, and what it says:
-``rule``, ``headline``, ``detail`` and ``is_alert``. ``earlier`` is an earlier run, or null: its kernels, and for each the
-row of the same kernel now (-1 without one) and whether it is faster, slower or the same. ``fusion`` is a partition
-beside the best one, or null.
+**The file** is a list of cases. A case has a ``chip`` or null, ``what_if`` rates or null, ``kernels``, and what is said
+of them: ``rule``, ``headline``, ``detail`` and ``is_alert``. ``earlier`` is an earlier run, or null: its kernels, and
+for each the row of the same kernel now (-1 without one) and whether it is faster, slower or the same. ``fusion`` is a
+partition beside the best one, or null.
 
 A kernel's bound is its bytes over 1 TB/s or its FLOPs over 100 TFLOP/s, the longer of the two.
 """
@@ -13,10 +13,11 @@ A kernel's bound is its bytes over 1 TB/s or its FLOPs over 100 TFLOP/s, the lon
 from __future__ import annotations
 
 import json
-from fractions import Fraction as F
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+F = Fraction
 HERE: Final = Path(__file__).parent
 PEAK, BANDWIDTH = 100 * 10**12, 10**12
 CHIP: Final = {"id": "t100", "name": "Test T100 (80 GB)", "vendor": "Test", "kind": "gpu"}
@@ -172,8 +173,8 @@ def category_cases() -> None:
         "category",
         rows,
         f"Copies take {pct(F(70, 100))} of the time; the GPU is idle for {pct(F(1, 10))}.",
-        f"The 2 slowest copies move bytes at {pct(F(14, 70))} of the HBM bandwidth. The 3 to fix first could save up to "
-        f"{s(33 + 23 + 10)} of {s(100)}.",
+        f"The 2 slowest copies move bytes at {pct(F(14, 70))} of the HBM bandwidth. The 3 to fix first could save up "
+        f"to {s(33 + 23 + 10)} of {s(100)}.",
     )
     rows = [kernel("x", 7, 39, "copy-start"), kernel("y", 7, 30, "copy-done"), kernel("b", 10, 21, B), idle(10)]
     case(
@@ -189,8 +190,8 @@ def category_cases() -> None:
         "category",
         rows,
         f"Matrix products take {pct(F(75, 100))} of the time.",
-        f"The slowest of them runs at {pct(F(30, 75))} of the bf16 peak. The 2 to fix first could save up to {s(56)} of "
-        f"{s(100)}.",
+        f"The slowest of them runs at {pct(F(30, 75))} of the bf16 peak. The 2 to fix first could save up to {s(56)} "
+        f"of {s(100)}.",
     )
     rows = [on_compute("m", 10, 40, "own"), kernel("n", 10, 40, "own"), kernel("b", 10, 20, B)]
     case(
