@@ -193,6 +193,16 @@ export function createStore(model: Model, abort: AbortSignal) {
   return {
     ...signals,
     ...derived,
+    /**
+     * What the chart shows, in a headline and a line that explains it; undefined without a headline. It could tell the
+     * answer to a question that is still open. A title stands in place of what needs no measured times.
+     */
+    headline: computed(() => {
+      if (lesson.question.value && !lesson.isRevealed.value) return undefined;
+      const verdict = derived.headline.value;
+      const isTitled = signals.title.value !== "" && !(kernels.value.totalTime > 0);
+      return verdict?.headline && !isTitled ? verdict : undefined;
+    }),
     ...workload.state,
     kernels,
     /** The kernels as Python sent them, without the work that was typed for them. */
