@@ -1474,6 +1474,15 @@ class RooflineModel(HasTraits):
         """
         return self._verdict(search_seconds=0.5)
 
+    def _shown_verdict(self) -> Verdict:
+        """Return the verdict that stands beside a picture: none while a question is asked, whose answer it could tell.
+
+        A title is in the picture.
+        """
+        verdict = self._verdict()
+        is_asked = self.story is not None and self.story.steps[self.step].question is not None
+        return Verdict() if is_asked or verdict.rule == "title" else verdict
+
     def _verdict(self, search_seconds: float = 0.0) -> Verdict:
         """Return the verdict. The best partition of a graph is searched only if there is time for it."""
         kernels = self.shown_kernels
@@ -1951,7 +1960,8 @@ class RooflineModel(HasTraits):
         It is shown wherever notebooks are shown, also without Python and without scripts: in previews, in untrusted
         notebooks, and in documents made of a notebook. (`freeze` keeps a roof in the chart itself.)
         """
-        return fallback.Still(self.fallback_html(), self.to_png(), repr(self))
+        words = "\n".join(filter(None, (str(self._shown_verdict()), repr(self))))
+        return fallback.Still(self.fallback_html(), self.to_png(), words)
 
     def fallback_html(self) -> str:
         """Return the chart as a picture, and its first kernels as a table, for places where no widget can run.
@@ -1961,20 +1971,24 @@ class RooflineModel(HasTraits):
         rows = self.filtered_rows
         times = np.nan_to_num(self.shown_kernels.self_time[rows])
         longest = rows[np.argsort(-times, kind="stable")]
-        table = self._bounds_table(longest)
+        table, verdict = self._bounds_table(longest), self._shown_verdict()
+        words = ": ".join(filter(None, (self.title, " ".join(filter(None, (verdict.headline, verdict.detail))))))
         for most in fallback.KERNELS:
             drawn = np.sort(longest[:most])
             try:
-                picture = self._picture_of_rows(drawn)
+                picture = self._picture_of_rows(drawn, words)
             except (ImportError, FileNotFoundError):
                 break
-            whole = fallback.html(picture, table, len(drawn), len(rows), timed=bool(times.any()))
+            whole = fallback.html(picture, verdict, table, len(drawn), len(rows), timed=bool(times.any()))
             if len(whole) <= fallback.MAX_BYTES:
                 return whole
-        return table
+        return fallback.headline(verdict) + table
 
-    def _picture_of_rows(self, rows: Rows) -> Picture:
-        """Draw only these rows, as kernels that were given: of a large graph, this saves its counting."""
+    def _picture_of_rows(self, rows: Rows, words: str) -> Picture:
+        """Draw only these rows, as kernels that were given: of a large graph, this saves its counting.
+
+        `words` describe the chart with all rows.
+        """
         kernels = self.shown_kernels
         place = {int(row): at for at, row in enumerate(rows)}
         state = self._wire_state(
@@ -1995,7 +2009,7 @@ class RooflineModel(HasTraits):
             time_share=1.0,
             top=None,
         )
-        return engine.draw(state, self.locale, width=fallback.WIDTH)
+        return engine.draw(state, self.locale, width=fallback.WIDTH, words=words)
 
     def _bounds_table(self, rows: Rows) -> str:
         """Return an HTML table of the first rows with their bounds on the focus chip; "" without a roof or kernels."""

@@ -64,7 +64,7 @@ function caption(store: Store, width: number, theme: Theme, pointedChip: string 
 
 /**
  * Draws the chart. `heightOf` returns the height of the chart for the height of what stands around it, px. For
- * `pointedChip`, see `captionOf`.
+ * `pointedChip`, see `captionOf`. `words` replace what the picture says that it shows.
  */
 export function pictureOf(
   store: Store,
@@ -72,10 +72,11 @@ export function pictureOf(
   heightOf: (around: number) => number,
   theme: Theme,
   pointedChip?: string,
+  words = "",
 ): Picture {
   const title = store.title.value;
   const under = caption(store, width, theme, pointedChip);
-  const said = inWords(store) || under.text;
+  const said = words || inWords(store) || under.text;
   const top = EDGE_PX + (title ? LINE_PX + EDGE_PX / 2 : 0);
   const size = { width, height: heightOf(Math.ceil(top + under.height)) };
   const bottom = top + size.height;
