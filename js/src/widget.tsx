@@ -194,7 +194,9 @@ function View({ store, box, theme }: ViewProps) {
     >
       <InUse.Provider value={isLarge ? inUse : undefined}>
         <div ref={head}>
-          {store.title.value && !(isTold && store.step.value > 0) && <h2>{store.title.value}</h2>}
+          {store.title.value && !(isTold && store.step.value > 0) && (
+            <h2 class="roofwidget-title">{store.title.value}</h2>
+          )}
           <StoryPanel store={store} />
           {has("chips") && !isTold && chips}
           {has("sentence") && !isTold && <VerdictHeading store={panels} />}

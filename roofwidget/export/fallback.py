@@ -50,7 +50,8 @@ def headline(verdict: Verdict) -> str:
     """Return the HTML of a verdict; an empty text without one."""
     if not verdict.headline:
         return ""
-    return f"<p><strong>{escaped(verdict.headline)}</strong> {escaped(verdict.detail)}</p>"
+    detail = f" {escaped(verdict.detail)}" if verdict.detail else ""
+    return f"<p><strong>{escaped(verdict.headline)}</strong>{detail}</p>"
 
 
 def html(picture: Picture, verdict: Verdict, table: str, drawn: int, count: int, *, timed: bool) -> str:
