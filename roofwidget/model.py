@@ -1486,7 +1486,10 @@ class RooflineModel(HasTraits):
     def _verdict(self, search_seconds: float = 0.0) -> Verdict:
         """Return the verdict. The best partition of a graph is searched only if there is time for it."""
         kernels = self.shown_kernels
-        bound = self._bound_where_measured(kernels)
+        try:
+            bound = self._bound_where_measured(kernels) if self.focus_chip in self.shown else None
+        except MissingFigureError:
+            bound = None
         ran = None if bound is None else bound.chip
         is_measured = bool((np.nan_to_num(kernels.self_time) > 0).any())
         runs = compare_runs(self.baseline, self.kernels) if self.baseline is not None and is_measured else None
@@ -1495,29 +1498,6 @@ class RooflineModel(HasTraits):
         facts = facts_of(kernels, bound, runs=runs, fusion=fusion, what_if=what_if)
         # A title is shown in place of what needs no measurement.
         return Verdict(self.title, rule="title") if self.title and not is_measured else verdict_of(facts)
-
-    def _bound_where_measured(self, kernels: Kernels) -> Bound | None:
-        """Return the bounds by the data sheet of the chip that the kernels ran on, otherwise by the focus roof.
-
-        Without a roof, return None.
-        """
-        try:
-            own = self.chip()
-            ran = kernels.chip
-            if self.focus_chip not in self.shown:
-                return None
-            if ran is None or ran.id == own.id:
-                return self.bound()
-            is_main = self.memory != "all" and own.memory(self.memory) == own.main_memory
-            return bound_lenient(
-                kernels,
-                ran,
-                memory="main" if is_main else self.memory,
-                exposed_comm=self.exposed_comm,
-                launch_overhead=self.launch_overhead,
-            )
-        except (MissingFigureError, TraitError):
-            return None
 
     def _fusion(self, bound: Bound, seconds: float) -> Fusion | None:
         """Return the partition of the graph beside the best one that is found in these seconds."""

@@ -208,7 +208,7 @@ class Facts:
 
 def verdict_of(facts: Facts) -> Verdict:
     """Return the verdict of the first rule that applies; an empty one if none does."""
-    for rule in _RULES:
+    for rule in RULES:
         if rule.applies(facts):
             detail = rule.detail(facts)
             if facts.what_if and rule.is_of_roof and detail:
@@ -636,7 +636,7 @@ def _known(fact: T | None) -> T:
     return fact
 
 
-_RULES: Final = (
+RULES: Final = (
     _Rule(
         "no match",
         lambda facts: facts.changes is not None and facts.changes.matched == 0,
