@@ -58,6 +58,10 @@ def test_the_headline_leads_the_page_and_says_a_what_if_once_after_the_last_chan
     run = "Kernels run 85 ms of 1 s, in 3 launches of 28.3 ms."
     saves = "The {} to fix first could save up to {}; at every roof {} would remain."
     expect(verdict.locator("p")).to_have_text(f"{run} {saves.format(3, '42.4 ms', '42.6 ms')}")
+    # At this width the line of a what-if needs a second line, which is reserved.
+    drawn.page.set_viewport_size({"width": 700, "height": 900})
+    expect(verdict.locator("p")).to_have_css("height", "40px")
+    drawn.page.set_viewport_size({"width": 1280, "height": 900})
     below, above = verdict.bounding_box(), drawn.root.locator(".roofwidget-chart").bounding_box()
     assert below
     assert above

@@ -126,7 +126,7 @@ export function pictureOf(
 
 /** Returns the alternative text of the chart: its title, and the headline with the line that explains it. */
 function inWords(store: Store): string {
-  const verdict = store.headline.value;
+  const verdict = store.pictureHeadline.value;
   const told = verdict ? `${verdict.headline} ${verdict.detail}`.trim() : "";
   return [store.title.value, told].filter(Boolean).join(": ");
 }

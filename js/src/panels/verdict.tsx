@@ -24,7 +24,11 @@ export function VerdictHeading({ store }: { store: Store }) {
       {verdict && (
         <div class="roofwidget-verdict" data-rw="verdict" data-rule={verdict.rule} data-alert={verdict.isAlert}>
           <h2>{verdict.headline}</h2>
-          {verdict.detail && <p>{verdict.detail}</p>}
+          {verdict.detail && (
+            <p class="roofwidget-detail" data-longest={verdict.longest}>
+              <span>{verdict.detail}</span>
+            </p>
+          )}
         </div>
       )}
       <p class="roofwidget-spoken" role="status">

@@ -116,16 +116,20 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
   /** The partition of the graph beside the best one, as soon as a search has found it. */
   const fusion = signal<Fusion | undefined>(undefined);
   /**
-   * The headline above the chart. It is about all kernels, whichever filters are set. Undefined while a question hides
+   * Returns what the chart shows. It is about all kernels, whichever filters are set. Undefined while a question hides
    * kernels, because it could tell the answer.
    */
-  const headline = computed(() => {
-    if (hidden.value === "all" || hidden.value.size > 0) return undefined;
+  function verdict(partition: Fusion | undefined) {
+    if (hidden.value === "all" || hidden.value.size > 0) return;
     const [table, roof] = [kernels.value, restedRoof.value];
     const judging = roof && (roofElsewhere(table, roof) ?? roof);
     const isWhatIf = judging !== undefined && judging === roof && Object.hasOwn(whatIf.value, judging.chip.id);
-    return verdictOf(factsOf({ kernels: table, roof: judging, runs: runs.value, fusion: fusion.value, isWhatIf }));
-  });
+    return verdictOf(factsOf({ kernels: table, roof: judging, runs: runs.value, fusion: partition, isWhatIf }));
+  }
+  /** The headline above the chart. */
+  const headline = computed(() => verdict(fusion.value));
+  /** The headline of a picture. It does not wait for the search for the best partition. */
+  const pictureHeadline = computed(() => verdict(undefined));
 
   const ceilings = computed(() => {
     const found = focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [];
@@ -186,6 +190,7 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
     /** The comparison with the baseline. */
     runs,
     headline,
+    pictureHeadline,
     /** Tells what the search for the best partition has found; undefined while it is not known. */
     setFusion(found: Fusion | undefined) {
       fusion.value = found;

@@ -184,6 +184,17 @@ export function createStore(model: Model, abort: AbortSignal) {
     sync.set({ answers: { ...signals.answers.value, [asked.key]: [...lesson.attempts.value, given] } });
   }
 
+  /**
+   * Returns a headline, or undefined where nothing is said: while a question is open, because the headline could tell
+   * the answer, and where a title stands in place of what needs no measured times.
+   */
+  const told = (verdict: typeof derived.headline) =>
+    computed(() => {
+      if (lesson.question.value && !lesson.isRevealed.value) return;
+      const isTitled = signals.title.value !== "" && !(kernels.value.totalTime > 0);
+      return verdict.value?.headline && !isTitled ? verdict.value : undefined;
+    });
+
   const { setColumns, setColourBy, setAtRoof, ...filters } = filterActions(sync);
   const { setRulers, setPresentation, setView, ...zooming } = viewing.actions;
   const { setDim, dragDim, setConvention, setDtype } = workload.actions;
@@ -193,16 +204,8 @@ export function createStore(model: Model, abort: AbortSignal) {
   return {
     ...signals,
     ...derived,
-    /**
-     * What the chart shows, in a headline and a line that explains it; undefined without a headline. It could tell the
-     * answer to a question that is still open. A title stands in place of what needs no measured times.
-     */
-    headline: computed(() => {
-      if (lesson.question.value && !lesson.isRevealed.value) return undefined;
-      const verdict = derived.headline.value;
-      const isTitled = signals.title.value !== "" && !(kernels.value.totalTime > 0);
-      return verdict?.headline && !isTitled ? verdict : undefined;
-    }),
+    headline: told(derived.headline),
+    pictureHeadline: told(derived.pictureHeadline),
     ...workload.state,
     kernels,
     /** The kernels as Python sent them, without the work that was typed for them. */

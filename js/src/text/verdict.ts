@@ -23,6 +23,8 @@ export interface Verdict {
   readonly headline: string;
   /** One or two sentences that explain the headline. */
   readonly detail: string;
+  /** The detail as it is with a what-if. */
+  readonly longest: string;
   /** Whether the headline names a mistake in the data or in the choice of the chip. */
   readonly isAlert: boolean;
 }
@@ -41,8 +43,8 @@ const WITHOUT_ROOF = ["no match", "runs", "no roof"];
 export function verdictOf(facts: Facts): Verdict {
   const rule = ruleOf(facts);
   const [headline, text] = TEXTS[rule]?.(facts) ?? ["", ""];
-  const detail = facts.isWhatIf && text && !WITHOUT_ROOF.includes(rule) ? words.withWhatIf(text) : text;
-  return { rule, headline, detail, isAlert: ALERTS.includes(rule) };
+  const longest = text && !WITHOUT_ROOF.includes(rule) ? words.withWhatIf(text) : text;
+  return { rule, headline, detail: facts.isWhatIf ? longest : text, longest, isAlert: ALERTS.includes(rule) };
 }
 
 const seconds = (time: number) => formatQuantity(time, "s");
