@@ -363,6 +363,15 @@ def run_cases() -> None:
         f"1 kernel faster (−{s(10)}), 1 slower (+{s(4)}), 1 the same within 1 %. {all_three}",
         earlier=before,
     )
+    ms = F(1, 1000)
+    case(
+        "milliseconds",
+        "runs",
+        now(F("28.05") * ms, F("10.326") * ms, 4 * ms),
+        f"{pct(F('1.864') / F('44.24'))} less time: 44.2 ms before, 42.4 ms now.",
+        f"1 kernel faster (−2.19 ms), 1 slower (+326 µs), 1 the same within 1 %. {all_three}",
+        earlier=[kernel("a", 1, F("30.24") * ms, A), kernel("b", 1, 10 * ms, B), kernel("c", 1, 4 * ms, C)],
+    )
     case(
         "more time",
         "runs",

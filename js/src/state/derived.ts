@@ -8,7 +8,7 @@ import { inOrder } from "../roofline/filters.ts";
 import { pointsOf } from "../roofline/points.ts";
 import { rankingOf } from "../roofline/ranking.ts";
 import type { Missing, Roof } from "../roofline/roofline.ts";
-import { ALL_LEVELS, isRoof, PLAIN, roofElsewhere, roofOf } from "../roofline/roofline.ts";
+import { ALL_LEVELS, hasWhatIfs, isRoof, PLAIN, roofElsewhere, roofOf } from "../roofline/roofline.ts";
 import { drawnRows, withTotals } from "../roofline/totals.ts";
 import { type Fusion, factsOf } from "../roofline/verdict.ts";
 import { exposedText } from "../text/describe.ts";
@@ -123,7 +123,7 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
     if (hidden.value === "all" || hidden.value.size > 0) return;
     const [table, roof] = [kernels.value, restedRoof.value];
     const judging = roof && (roofElsewhere(table, roof) ?? roof);
-    const isWhatIf = judging !== undefined && judging === roof && Object.hasOwn(whatIf.value, judging.chip.id);
+    const isWhatIf = judging !== undefined && hasWhatIfs(judging);
     return verdictOf(factsOf({ kernels: table, roof: judging, runs: runs.value, fusion: partition, isWhatIf }));
   }
   /** The headline above the chart. */
