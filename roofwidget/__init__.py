@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
     from roofwidget.analysis.utilization import ModelFlops, Utilization, mbu, mfu
+    from roofwidget.analysis.verdict import Verdict as Verdict
     from roofwidget.measure.analyzer import RooflineAnalyzer, RooflinePoint
     from roofwidget.measure.hardware_peaks import HardwarePeaks
     from roofwidget.measure.hardware_peaks import MeasuredRate as MeasuredRate
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "Advice": "roofwidget.analysis.advice",
     "Advices": "roofwidget.analysis.advice",
+    "Verdict": "roofwidget.analysis.verdict",
     "Check": "roofwidget.teaching.question",
     "Comparison": "roofwidget.analysis.compare_chips",
     "Convention": "roofwidget.workloads",

@@ -12,6 +12,8 @@ interface Order extends SavedState {
   /** The height of the whole picture, px. If missing, the chart has the height that it has in a notebook. */
   readonly height: number | null;
   readonly dark: boolean;
+  /** What the picture shows; "" for its title and its headline. */
+  readonly words: string;
 }
 
 /** UTF-8 texts are decoded as in a browser. */
@@ -34,10 +36,10 @@ const SIGNAL = { aborted: false, addEventListener() {} } as unknown as AbortSign
 
 /** Draws a picture. The order, and the picture that is returned, are JSON texts. */
 function draw(order: string): string {
-  const { width, height, dark, ...saved } = JSON.parse(order) as Order;
+  const { width, height, dark, words, ...saved } = JSON.parse(order) as Order;
   const store = createStore(savedModel(saved), SIGNAL);
   const heightOf = (around: number) => (height === null ? chartHeight(width) : height - around);
-  return JSON.stringify(pictureOf(store, width, heightOf, dark ? DARK : LIGHT));
+  return JSON.stringify(pictureOf(store, width, heightOf, dark ? DARK : LIGHT, undefined, words));
 }
 
 Object.assign(globalThis, { draw });

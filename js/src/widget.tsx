@@ -23,6 +23,7 @@ import { Sentence } from "./panels/sentence.tsx";
 import { StoryPanel } from "./panels/story/story.tsx";
 import { Table } from "./panels/table/table.tsx";
 import { TypedWork } from "./panels/typed_work.tsx";
+import { VerdictHeading } from "./panels/verdict.tsx";
 import { Workload } from "./panels/workload/workload.tsx";
 import { freeWhenClosed } from "./state/closing.ts";
 import type { Model } from "./state/model.ts";
@@ -193,9 +194,12 @@ function View({ store, box, theme }: ViewProps) {
     >
       <InUse.Provider value={isLarge ? inUse : undefined}>
         <div ref={head}>
-          {store.title.value && !(isTold && store.step.value > 0) && <h2>{store.title.value}</h2>}
+          {store.title.value && !(isTold && store.step.value > 0) && (
+            <h2 class="roofwidget-title">{store.title.value}</h2>
+          )}
           <StoryPanel store={store} />
           {has("chips") && !isTold && chips}
+          {has("sentence") && !isTold && <VerdictHeading store={panels} />}
         </div>
         <div class="roofwidget-main">
           <div>

@@ -14,6 +14,7 @@ export interface ChipSpec {
   id?: string;
   name?: string;
   vendor?: string;
+  kind?: string;
   generation?: number;
   precision?: string;
   peaks?: Record<string, number>;
@@ -71,7 +72,7 @@ export function makeChip({
     clock: rest.clock ?? null,
     share: rest.share ?? null,
     ceilings: rest.ceilings ?? [],
-    kind: "",
+    kind: rest.kind ?? "",
     year: null,
     status: "given",
     figures: [],

@@ -16,6 +16,7 @@ from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.projection import project
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.run_comparison import RunComparison
+from roofwidget.analysis.verdict import facts_of, verdict_of
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.cli.check_text import MAX_EXTRA_DIGITS, limit_text
 from roofwidget.kernels.columns import Bools
@@ -81,12 +82,14 @@ def report(
     comparison = None if before is None else _compared(before, kernels, chip)
     if comparison is not None:
         _check_comparison(comparison, limits, file, str(baseline))
+    said = verdict_of(facts_of(table, bound, runs=comparison))
     reasons = [*_below(bound, judged, program, limits), *_slower(comparison, limits)]
     return {
         "format": FORMAT,
         "version": VERSION,
         "roofwidget": version("roofwidget"),
         "file": file,
+        "summary": {"rule": said.rule, "headline": said.headline, "detail": said.detail, "is_alert": said.is_alert},
         "chip": _chip(bound),
         "verdict": "below" if reasons else "fine",
         "exit_status": 1 if reasons else 0,

@@ -35,7 +35,7 @@ _CHIPS_HEADER: Final = ("chip", "precision", "time", "faster")
 def text(document: dict[str, Any], width: int) -> str:
     """Return the document as lines of at most `width` letters, except rows of tables with long numbers."""
     lines: list[str] = []
-    for line in [*_title(document), ""]:
+    for line in [*_summary(document), "", *_title(document), ""]:
         lines += textwrap.wrap(line, width) or [""]
     others = max(len(line) for line in aligned([_HEADER, *_kernel_rows(document, 1)])) - 1
     letters = min(_MAX_NAME_LETTERS, max(_MIN_NAME_LETTERS, width - others))
@@ -61,6 +61,8 @@ def markdown(document: dict[str, Any]) -> str:
     """Return the document as Markdown. Names of kernels are code, so that they are no markup."""
     mark = {"fine": "✅", "below": "❌"}[document["verdict"]]
     lines = [f"### {mark} Roofline of {markdown_code(document['file'])}", ""]
+    headline, *detail = map(markdown_text, _summary(document))
+    lines += [" ".join([f"**{headline}**", *detail]), ""]
     lines += [markdown_text(line) for line in (*_title(document)[1:], *_verdict(document))]
     lines += ["", *markdown_table(_HEADER, _kernel_rows(document, _MAX_NAME_LETTERS), code=1)]
     lines += and_more(document["not_listed"], 0)
@@ -83,6 +85,11 @@ def limit_text(share: float) -> str:
 def first_of(notes: Sequence[str]) -> list[str]:
     """Return the first notes, and a line that counts the others."""
     return [*notes[:_MAX_NOTES], *and_more(len(notes), _MAX_NOTES)]
+
+
+def _summary(document: dict[str, Any]) -> list[str]:
+    summary = document["summary"]
+    return [line for line in (summary["headline"], summary["detail"]) if line]
 
 
 def _title(document: dict[str, Any]) -> list[str]:

@@ -14,12 +14,14 @@ import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.chip_frame import chip_frame
+from roofwidget.analysis.verdict import facts_of, verdict_of
 from roofwidget.chips import Chip
 from roofwidget.cli.check_report import launches_added, ranking
 from roofwidget.cli.options import add_profile, chip_called, chip_of, profile, say, working
 from roofwidget.cli.terminal import MIN_HEIGHT, MIN_WIDTH, Point, Roof, draw
 from roofwidget.kernels.table import Kernels
 from roofwidget.model import RooflineModel
+from roofwidget.support.text_tables import one_line
 from roofwidget.units import format_percent, format_quantity
 
 DESCRIPTION: Final = """\
@@ -152,7 +154,11 @@ def _drawn(
         for row in ranking(first)
         if first.non_kernels is None or not first.non_kernels[row]
     ]
-    return draw(roofs, points, level, width, height, has_colour=has_colour, frame=frame)
+    headline = verdict_of(facts_of(table, first)).headline
+    if not headline or height <= MIN_HEIGHT:
+        return draw(roofs, points, level, width, height, has_colour=has_colour, frame=frame)
+    drawn = draw(roofs, points, level, width, height - 1, has_colour=has_colour, frame=frame)
+    return f"{one_line(headline, width)}\n{drawn}"
 
 
 def _absence(bound: Any, row: int, is_outside: bool) -> str:  # noqa: FBT001 - of this module

@@ -52,7 +52,7 @@ _ENGINES: Final = _Engines()
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as SVG text, its title or else the sentence under it, and its size in px."""
+    """A picture as SVG text, what it shows in words, and its size in px."""
 
     svg: str
     title: str
@@ -67,6 +67,7 @@ def draw(
     width: int = DEFAULT_WIDTH,
     height: int | None = None,
     theme: Theme = "light",
+    words: str = "",
 ) -> Picture:
     """Draw the chart of a state, with its title, legend and sentence.
 
@@ -80,6 +81,8 @@ def draw(
         Size in px. By default the chart has the height that it has in a notebook.
     theme
         "light" or "dark".
+    words
+        What the picture shows. By default the title and the verdict, or the sentence under the chart without both.
 
     Raises
     ------
@@ -97,7 +100,7 @@ def draw(
     for name, size in (("width", width), ("height", height)):
         if size is not None and not SIZES[0] <= number_argument(size, f"{name} in px") <= SIZES[1]:
             raise ValueError(f"{name} is {size:g} px; it must be from {SIZES[0]} to {SIZES[1]:,} px")
-    order = saved(state, width=width, height=height, dark=theme == "dark")
+    order = saved(state, width=width, height=height, dark=theme == "dark", words=words)
     return Picture(**json.loads(_ENGINES.of(language)(order)))
 
 

@@ -10,6 +10,7 @@ import base64
 from dataclasses import dataclass
 from typing import Any, Final
 
+from roofwidget.analysis.verdict import Verdict
 from roofwidget.export.engine import Picture
 from roofwidget.support.text_tables import escaped, one_line
 
@@ -45,13 +46,23 @@ class Still:
         return self.words
 
 
-def html(picture: Picture, table: str, drawn: int, count: int, *, timed: bool) -> str:
-    """Return the HTML of a picture and a table.
+def headline(verdict: Verdict) -> str:
+    """Return the HTML of a verdict; an empty text without one."""
+    if not verdict.headline:
+        return ""
+    detail = f" {escaped(verdict.detail)}" if verdict.detail else ""
+    return f"<p><strong>{escaped(verdict.headline)}</strong>{detail}</p>"
 
-    The picture shows `drawn` kernels of `count`: the longest if they are `timed`, otherwise the first.
+
+def html(picture: Picture, verdict: Verdict, table: str, drawn: int, count: int, *, timed: bool) -> str:
+    """Return the HTML of a verdict, a picture and a table.
+
+    The picture shows `drawn` kernels of `count`: the longest if they are `timed`, otherwise the first. The verdict is
+    about all of them.
     """
     data = base64.b64encode(picture.svg.encode()).decode("ascii")
     parts = [
+        headline(verdict),
         f'<img alt="{escaped(one_line(picture.title, _MAX_LETTERS))}" width="{picture.width}" ',
         f'height="{picture.height}" src="data:image/svg+xml;base64,{data}">',
     ]

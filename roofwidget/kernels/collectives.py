@@ -33,6 +33,17 @@ def collectives(kernels: Kernels) -> Bools:
     return frozen(_matches(kernels.codes("name"), _NAME) | _matches(kernels.codes("category"), _CATEGORY))
 
 
+def is_collective_category(category: str) -> bool:
+    """Return whether a category is that of collectives.
+
+    Examples
+    --------
+    >>> is_collective_category("all-reduce"), is_collective_category("reduce")
+    (True, False)
+    """
+    return _CATEGORY.search(category) is not None
+
+
 def unlinked_collectives(kernels: Kernels) -> Bools:
     """Return a mask, shape (n,): true for collectives without bytes over the link.
 

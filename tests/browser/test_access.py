@@ -210,7 +210,7 @@ def stops(drawn: Drawn) -> list[str]:
 
 def spoken(drawn: Drawn) -> str:
     """Return what the status line under the chart says to those who hear it."""
-    lines = drawn.root.locator("p[role=status].roofwidget-spoken").all_text_contents()
+    lines = drawn.root.locator(".roofwidget-sentence + .roofwidget-spoken").all_text_contents()
     return lines[0].replace("\xa0", " ")
 
 

@@ -107,7 +107,7 @@ def fresh_after_running_again(book: Notebook) -> None:
     drawn.box("bandwidth").press("Enter")
     drawn.eventually(lambda: book.python("w.bandwidth") == 3e12)
     book.python("setattr(w, 'title', 'From Python')")
-    expect(drawn.root.locator("h2")).to_have_text("From Python")
+    expect(drawn.root.locator(".roofwidget-title")).to_have_text("From Python")
 
 
 @contextlib.contextmanager
@@ -134,7 +134,7 @@ def test_a_busy_kernel_is_told_of_and_gets_the_changes_when_it_is_free(notebook:
     expect(note(book)).to_have_text("")
     assert drawn.box("bandwidth").input_value() == last
     book.python("setattr(w, 'title', f'{w.bandwidth:.4g}')")
-    expect(drawn.root.locator("h2")).to_have_text(f"{float(last.split()[0]) * 1e12:.4g}")
+    expect(drawn.root.locator(".roofwidget-title")).to_have_text(f"{float(last.split()[0]) * 1e12:.4g}")
 
 
 def test_a_kernel_that_is_busy_from_the_cell_of_the_widget_is_told_of_too(notebook: OpenNotebook) -> None:

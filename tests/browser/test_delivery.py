@@ -119,7 +119,7 @@ def works(book: Notebook) -> None:
     drawn.box("bandwidth").press("Enter")
     drawn.eventually(lambda: book.python("w.bandwidth") == 3e12)
     book.python("setattr(w, 'title', 'From Python')")
-    expect(drawn.root.locator("h2")).to_have_text("From Python")
+    expect(drawn.root.locator(".roofwidget-title")).to_have_text("From Python")
 
 
 def test_a_page_has_the_code_before_the_first_widget_is_made(notebook: OpenNotebook) -> None:

@@ -43,6 +43,65 @@ def test_sliders_toggles_undo_and_typed_values_work_on_a_page(exported: Callable
     drawn.eventually(lambda: not drawn.has_roof("two"))
 
 
+def test_the_headline_leads_the_page_and_says_a_what_if_once_after_the_last_change(
+    exported: Callable[..., Exported],
+) -> None:
+    idle = rw.Kernel("idle", None, None, time=0.915, category="idle")
+    drawn = exported(rw.roofline(CHIPS, [*KERNELS, idle]).to_html()).drawn
+    verdict = drawn.root.locator("[data-rw=verdict]")
+    headline = verdict.get_by_role("heading", level=2)
+    expect(headline).to_have_text("The chip is idle 92 % of the time.")
+    expect(headline).to_have_css("font-size", "20px")
+    expect(headline).to_have_css("line-height", "28px")
+    expect(headline).to_have_css("font-weight", "600")
+    # 40, 1.6 and 1 ms at the roofs.
+    run = "Kernels run 85 ms of 1 s, in 3 launches of 28.3 ms."
+    saves = "The {} to fix first could save up to {}; at every roof {} would remain."
+    expect(verdict.locator("p")).to_have_text(f"{run} {saves.format(3, '42.4 ms', '42.6 ms')}")
+    # At this width the line of a what-if needs a second line, which is reserved.
+    drawn.page.set_viewport_size({"width": 700, "height": 900})
+    expect(verdict.locator("p")).to_have_css("height", "40px")
+    drawn.page.set_viewport_size({"width": 1280, "height": 900})
+    below, above = verdict.bounding_box(), drawn.root.locator(".roofwidget-chart").bounding_box()
+    assert below
+    assert above
+    assert below["y"] + below["height"] <= above["y"]
+    spoken = drawn.root.locator("[data-rw=verdict] + [role=status]")
+    expect(spoken).to_have_text("")
+    spoken.evaluate("""(one) => {
+      window.heard = [];
+      new MutationObserver(() => window.heard.push(one.textContent)).observe(one, {childList: true, subtree: true,
+        characterData: true});
+    }""")
+    for rate in ("120 TFLOP/s", "160 TFLOP/s", "200 TFLOP/s"):
+        drawn.box("peak").fill(rate)
+        drawn.box("peak").press("Enter")
+    said = f"With your what-if: {run} {saves.format(3, '62.4 ms', '22.6 ms')}"
+    expect(verdict.locator("p")).to_have_text(said)
+    expect(spoken).to_have_text(f"The chip is idle 92 % of the time. {said}")
+    assert drawn.page.evaluate("window.heard") == [f"The chip is idle 92 % of the time. {said}"]
+
+
+def test_a_narrow_page_has_a_smaller_headline_and_an_alarm_has_a_bar(exported: Callable[..., Exported]) -> None:
+    above = [rw.Kernel("a", 4e12, 1e10, time=0.01)]
+    html = rw.roofline(CHIPS, above).to_html()
+    verdict = exported(html, viewport={"width": 480, "height": 900}).drawn.root.locator("[data-rw=verdict]")
+    headline = verdict.get_by_role("heading", level=2)
+    expect(headline).to_have_text("Most kernels are above the roof: the chip or the counts are wrong.")
+    expect(headline).to_have_css("font-size", "18px")
+    expect(headline).to_have_css("line-height", "24px")
+    expect(verdict).to_have_css("border-left-width", "3px")
+
+
+def test_chips_alone_have_no_headline_and_an_open_question_hides_it(exported: Callable[..., Exported]) -> None:
+    root = exported(rw.roofline(CHIPS).to_html()).drawn.root
+    expect(root.locator("[data-rw=verdict]")).to_have_count(0)
+    widget = rw.roofline(CHIPS, KERNELS)
+    rw.Story(widget, [rw.Question(key="ridge", prompt="Where is the ridge point?", answer=100, unit="FLOP/B")])
+    page = exported(widget.to_html()).page
+    expect(page.locator("[data-rw=verdict]")).to_have_count(0)
+
+
 def test_kernels_are_judged_by_the_achievable_peaks_and_again_by_the_printed_ones(
     exported: Callable[..., Exported],
 ) -> None:

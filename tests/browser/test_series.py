@@ -72,7 +72,7 @@ def test_points_are_coloured_by_a_column_with_a_legend_that_a_screen_reader_read
     book.python("setattr(w, 'colour_by', 'node')")
     expect(choice).to_have_value("node")
     expect(legend.locator("span")).to_have_text(["node", "n2", "n10", "not given (4)"])
-    spoken = drawn.root.locator(".roofwidget-spoken")
+    spoken = drawn.root.locator(".roofwidget-sentence + .roofwidget-spoken")
     book.python("setattr(w, 'selected', [0])")
     drawn.eventually(lambda: any("node: n10." in text for text in spoken.all_text_contents()))
     chart = drawn.root.locator(".roofwidget-chart")

@@ -286,7 +286,7 @@ w"""
     drawn.page.mouse.move(*drawn.place(20.0, 8e12))
     assert name in drawn.tooltip()
     assert name in drawn.sentence()
-    assert drawn.root.locator("h2").text_content() == name
+    assert drawn.root.locator(".roofwidget-title").text_content() == name
     assert drawn.root.locator("img").count() == 0
     assert book.page.evaluate("window.PWNED === undefined")
 

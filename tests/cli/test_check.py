@@ -219,6 +219,36 @@ def test_the_summary_of_a_ci_run_gets_markdown_in_which_names_are_no_markup(
     assert "###" not in capsys.readouterr().out
 
 
+def test_the_headline_leads_the_text_the_markdown_and_the_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    path = tmp_path / "profile.csv"
+    path.write_text(
+        "name,category,flops,bytes,time (s)\nmatmul,matrix product,1e14,1e11,2\nidle,idle,,,8\n", encoding="utf-8"
+    )
+    given = [str(path), "--chip", chip_file(tmp_path)]
+    headline = "The chip is idle 80 % of the time."
+    detail = (
+        "Kernels run 2 s of 10 s, in one launch. The one to fix first could save up to 1 s; at every roof 1 s would "
+        "remain."
+    )
+    monkeypatch.setenv("COLUMNS", "200")
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert main(["check", *given]) == 0
+    assert capsys.readouterr().out.splitlines()[:4] == [headline, detail, "", str(path)]
+    assert summary.read_text(encoding="utf-8").splitlines()[2] == f"**{headline}** {detail}"
+    found = document(capsys, *given)["summary"]
+    assert found == {"rule": "idle", "headline": headline, "detail": detail, "is_alert": False}
+
+
+def test_with_a_baseline_the_headline_compares_the_runs(tmp_path: Path, mine: list[str], capsys: Capture) -> None:
+    old = profile_file(tmp_path, "matmul,1e14,1e11,3\ncopy,0,2e12,2", "old.csv")
+    found = document(capsys, *mine, "--baseline", old)["summary"]
+    assert (found["rule"], found["headline"]) == ("runs", "20 % less time: 5 s before, 4 s now.")
+    assert found["detail"] == "1 kernel faster (−1 s), 1 the same within 1 %. All 2 kernels are in both runs."
+
+
 @pytest.mark.parametrize("given", ["60 percent", "-1", "0", "160%", "nan"])
 def test_an_absurd_limit_is_refused_with_an_example(mine: list[str], capsys: Capture, given: str) -> None:
     with pytest.raises(SystemExit) as stopped:

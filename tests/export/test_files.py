@@ -223,4 +223,6 @@ def test_a_saved_table_has_no_nul(tmp_path: Path) -> None:
 def test_a_still_is_a_picture_a_table_and_pixels() -> None:
     bundle = RooflineModel([CHIP], KERNELS).snapshot()._repr_mimebundle_()
     assert set(bundle) == {"text/html", "image/png", "text/plain"}
-    assert bundle["text/html"].startswith("<div><img ")
+    headline = "Kernels of “gemm” take 99 % of the time."
+    assert bundle["text/html"].startswith(f"<div><p><strong>{headline}</strong></p><img ")
+    assert bundle["text/plain"].startswith(f"{headline}\n")

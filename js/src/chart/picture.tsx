@@ -14,7 +14,7 @@ import { svgText } from "./svg_text.ts";
 import type { Theme } from "./theme.ts";
 import { timeDrawing } from "./time/layers.tsx";
 
-/** A picture as SVG text, its title or else the sentence under it, and its size, px. */
+/** A picture as SVG text, what it shows in words, and its size, px. */
 export interface Picture extends Size {
   readonly svg: string;
   readonly title: string;
@@ -64,7 +64,7 @@ function caption(store: Store, width: number, theme: Theme, pointedChip: string 
 
 /**
  * Draws the chart. `heightOf` returns the height of the chart for the height of what stands around it, px. For
- * `pointedChip`, see `captionOf`.
+ * `pointedChip`, see `captionOf`. `words` replace what the picture says that it shows.
  */
 export function pictureOf(
   store: Store,
@@ -72,10 +72,11 @@ export function pictureOf(
   heightOf: (around: number) => number,
   theme: Theme,
   pointedChip?: string,
+  words = "",
 ): Picture {
   const title = store.title.value;
   const under = caption(store, width, theme, pointedChip);
-  const said = title || under.text;
+  const said = words || inWords(store) || under.text;
   const top = EDGE_PX + (title ? LINE_PX + EDGE_PX / 2 : 0);
   const size = { width, height: heightOf(Math.ceil(top + under.height)) };
   const bottom = top + size.height;
@@ -121,6 +122,13 @@ export function pictureOf(
     </svg>,
   );
   return { svg: withoutForbidden(svg), title: said, width, height };
+}
+
+/** Returns the alternative text of the chart: its title, and the headline with the line that explains it. */
+function inWords(store: Store): string {
+  const verdict = store.pictureHeadline.value;
+  const told = verdict ? `${verdict.headline} ${verdict.detail}`.trim() : "";
+  return [store.title.value, told].filter(Boolean).join(": ");
 }
 
 const textLooks = ({ text }: Theme) => ({ fill: text, "unicode-bidi": "isolate" });

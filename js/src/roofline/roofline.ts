@@ -116,6 +116,11 @@ export function roofOf(
   };
 }
 
+/** Whether a rate of the roof's chip differs from the data sheet. */
+export const hasWhatIfs = ({ chip, peaks, bandwidths }: Roof) =>
+  [...peaks].some(([name, peak]) => peak !== chip.peaks.get(name)) ||
+  [...bandwidths].some(([level, rate]) => rate !== chip.memories.get(level));
+
 export const isRoof = (roof: Roof | Missing): roof is Roof => "chip" in roof;
 export const ridgePoint = (roof: Rates) => roof.peak / roof.bandwidth;
 export const attainable = (ai: number, roof: Rates) => Math.min(roof.peak, ai * roof.bandwidth);

@@ -1,6 +1,6 @@
 // Values derived from the state of one model: roofs, points, and the drawn lines.
 
-import { computed, type ReadonlySignal } from "@preact/signals";
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { commonPrecision, levelsDrawn, possibleCeilings, subRoofsOf } from "../roofline/ceilings.ts";
 import { colouringOf } from "../roofline/colouring.ts";
 import { runsOf } from "../roofline/compare_runs.ts";
@@ -8,9 +8,11 @@ import { inOrder } from "../roofline/filters.ts";
 import { pointsOf } from "../roofline/points.ts";
 import { rankingOf } from "../roofline/ranking.ts";
 import type { Missing, Roof } from "../roofline/roofline.ts";
-import { ALL_LEVELS, isRoof, PLAIN, roofOf } from "../roofline/roofline.ts";
+import { ALL_LEVELS, hasWhatIfs, isRoof, PLAIN, roofElsewhere, roofOf } from "../roofline/roofline.ts";
 import { drawnRows, withTotals } from "../roofline/totals.ts";
+import { type Fusion, factsOf } from "../roofline/verdict.ts";
 import { exposedText } from "../text/describe.ts";
+import { verdictOf } from "../text/verdict.ts";
 import { memoize } from "../ui/memoize.ts";
 import { throttled } from "../ui/throttled.ts";
 import type { Kernels } from "../wire/columns.ts";
@@ -111,6 +113,24 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
     return baseline && kernels.value.totalTime > 0 ? runsOf(baseline, kernels.value) : undefined;
   });
 
+  /** The partition of the graph beside the best one, as soon as a search has found it. */
+  const fusion = signal<Fusion | undefined>(undefined);
+  /**
+   * Returns what the chart shows. It is about all kernels, whichever filters are set. Undefined while a question hides
+   * kernels, because it could tell the answer.
+   */
+  function verdict(partition: Fusion | undefined) {
+    if (hidden.value === "all" || hidden.value.size > 0) return;
+    const [table, roof] = [kernels.value, restedRoof.value];
+    const judging = roof && (roofElsewhere(table, roof) ?? roof);
+    const isWhatIf = judging !== undefined && hasWhatIfs(judging);
+    return verdictOf(factsOf({ kernels: table, roof: judging, runs: runs.value, fusion: partition, isWhatIf }));
+  }
+  /** The headline above the chart. */
+  const headline = computed(() => verdict(fusion.value));
+  /** The headline of a picture. It does not wait for the search for the best partition. */
+  const pictureHeadline = computed(() => verdict(undefined));
+
   const ceilings = computed(() => {
     const found = focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [];
     return found.length > 0 ? found : NO_CEILINGS;
@@ -169,6 +189,12 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
     ranking,
     /** The comparison with the baseline. */
     runs,
+    headline,
+    pictureHeadline,
+    /** Tells what the search for the best partition has found; undefined while it is not known. */
+    setFusion(found: Fusion | undefined) {
+      fusion.value = found;
+    },
     possibleCeilings: ceilings,
     subRoofs,
     /** The drawn memory levels of the focus roof. */

@@ -184,6 +184,17 @@ export function createStore(model: Model, abort: AbortSignal) {
     sync.set({ answers: { ...signals.answers.value, [asked.key]: [...lesson.attempts.value, given] } });
   }
 
+  /**
+   * Returns a headline, or undefined where nothing is said: while a question is open, because the headline could tell
+   * the answer, and where a title stands in place of what needs no measured times.
+   */
+  const told = (verdict: typeof derived.headline) =>
+    computed(() => {
+      if (lesson.question.value && !lesson.isRevealed.value) return;
+      const isTitled = signals.title.value !== "" && !(kernels.value.totalTime > 0);
+      return verdict.value?.headline && !isTitled ? verdict.value : undefined;
+    });
+
   const { setColumns, setColourBy, setAtRoof, ...filters } = filterActions(sync);
   const { setRulers, setPresentation, setView, ...zooming } = viewing.actions;
   const { setDim, dragDim, setConvention, setDtype } = workload.actions;
@@ -193,6 +204,8 @@ export function createStore(model: Model, abort: AbortSignal) {
   return {
     ...signals,
     ...derived,
+    headline: told(derived.headline),
+    pictureHeadline: told(derived.pictureHeadline),
     ...workload.state,
     kernels,
     /** The kernels as Python sent them, without the work that was typed for them. */

@@ -44,6 +44,27 @@ const rows = (count: number) => (count === 1 ? "1 Zeile" : `${whole(count)} Zeil
 const reduced = (axes: readonly number[]) => `${axes.length === 1 ? "Achse" : "Achsen"} ${axes.join(", ")}`;
 const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` zu ${bytes} B`);
 
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+const theDevice = (device: string) => (device === "chip" ? "der Chip" : `die ${device}`);
+const firstToFix = (count: number) => (count === 1 ? "Der erste Kernel könnte" : `Die ersten ${count} Kernel könnten`);
+const BOUND_WORDS: Readonly<Record<string, string>> = {
+  memory: "speichergebunden",
+  compute: "rechengebunden",
+  network: "durch das Netzwerk begrenzt",
+  overhead: "durch Kernelstarts begrenzt",
+};
+const boundWord = (regime: string) => BOUND_WORDS[regime] ?? "ohne bekannte Grenze";
+/** The subject and the verb of a headline on kernels of one family, and the family's plural noun. */
+const FAMILIES: Readonly<Record<string, readonly [takes: string, noun: string]>> = {
+  "matrix product": ["Matrixprodukte brauchen", "Matrixprodukte"],
+  attention: ["Attention braucht", "Attention-Kernel"],
+  "element by element": ["Elementweise Kernel brauchen", "elementweisen Kernel"],
+  normalisation: ["Normalisierungen brauchen", "Normalisierungen"],
+  collective: ["Kollektive Operationen brauchen", "kollektiven Operationen"],
+  copy: ["Kopien brauchen", "Kopien"],
+  "look-up": ["Look-ups brauchen", "Look-ups"],
+};
+
 export const catalogue: Like<typeof en.catalogue> = {
   // How numbers are written and read.
   numerals: {
@@ -461,6 +482,99 @@ export const catalogue: Like<typeof en.catalogue> = {
     intensity: (ratio, terms) => `${ai(terms)} ${ratio}×`,
     peak: (ratio) => `Spitze ${ratio}×`,
     bandwidth: (level, ratio) => `${level} ${ratio}×`,
+  },
+
+  verdictWords: {
+    withWhatIf: (text) => `Mit Ihrem Was-wäre-wenn: ${text}`,
+    noMatch: "Kein Kernel der beiden Läufe hat denselben Namen.",
+    totals: (before, now) =>
+      `Nur die Summen sind vergleichbar: vorher ${before}, jetzt ${now}. Wenn die Läufe aus verschiedenen Werkzeugen kommen, sind die Namen verschieden.`,
+    noChange: (time) => `Keine Änderung: vorher und jetzt ${time}.`,
+    timesAsFast: (factor, before, now) => `${factor}× so schnell: vorher ${before}, jetzt ${now}.`,
+    timesAsLong: (factor, before, now) => `${factor}× so lange: vorher ${before}, jetzt ${now}.`,
+    lessTime: (percent, before, now) => `${percent} weniger Zeit: vorher ${before}, jetzt ${now}.`,
+    moreTime: (percent, before, now) => `${percent} mehr Zeit: vorher ${before}, jetzt ${now}.`,
+    changed: (parts) =>
+      `${parts
+        .map(([kind, count, change], at) => {
+          const who = at === 0 ? `${whole(count)} Kernel` : whole(count);
+          if (kind === "same") return `${who} gleich auf 1 %`;
+          if (kind === "other") return `${who} nicht vergleichbar`;
+          return `${who} ${kind === "faster" ? "schneller" : "langsamer"} (${change})`;
+        })
+        .join(", ")}.`,
+    only: (before, now) =>
+      `${[before && `${whole(before)} nur vorher`, now && `${whole(now)} nur jetzt`].filter(Boolean).join(", ")}.`,
+    inBoth: (count) => `${count === 1 ? "Der Kernel ist" : `Alle ${whole(count)} Kernel sind`} in beiden Läufen.`,
+    above: "Die meisten Kernel sind über der Roofline: Der Chip oder die Zählungen stimmen nicht.",
+    aboveDetail: (above, count, chip) =>
+      `${whole(above)} von ${kernels(count, whole(count))} ${above === 1 ? "braucht" : "brauchen"} weniger Zeit, als die Roofline von ${chip} erlaubt. Chip, Genauigkeit, FLOPs und Bytes prüfen.`,
+    idle: (device, percent) => `${capital(theDevice(device))} ist ${percent} der Zeit untätig.`,
+    noneRan: (time) => `In ${time} lief kein Kernel.`,
+    run: (running, time, launches, each) =>
+      `Kernel laufen ${running} von ${time}, in ${launches === 1 ? "einem Start" : `${whole(launches)} Starts zu ${each}`}.`,
+    savings: (count, time, rest) => `${firstToFix(count)} bis zu ${time} sparen; an allen Rooflines blieben ${rest}.`,
+    firstSave: (count, time) => `${firstToFix(count)} bis zu ${time} sparen.`,
+    firstSaveOf: (count, saved, time) => `${firstToFix(count)} bis zu ${saved} von ${time} sparen.`,
+    remains: (time) => `An allen Rooflines blieben ${time}.`,
+    category: (family, percent, device, idle) =>
+      `${FAMILIES[family]?.[0] ?? `Kernel der Kategorie „${family}“ brauchen`} ${percent} der Zeit${idle && `; ${theDevice(device)} ist ${idle} untätig`}.`,
+    slowest: (family, count, regime, limit, percent) => {
+      const who = count === 1 ? "Der langsamste davon" : `Die ${count} langsamsten ${FAMILIES[family]?.[1] ?? "davon"}`;
+      if (regime === "memory")
+        return `${who} ${count === 1 ? "bewegt" : "bewegen"} Bytes mit ${percent} der ${limit}-Bandbreite.`;
+      const runs = count === 1 ? "läuft" : "laufen";
+      if (regime === "compute") return `${who} ${runs} mit ${percent} der ${limit}-Spitze.`;
+      return `${who} ${runs} mit ${percent} ${count === 1 ? "seiner Roofline" : "ihrer Rooflines"}.`;
+    },
+    noRoof: (count, time) => `${whole(count)} Kernel in ${time}.`,
+    noRoofDetail: "Den Chip einschalten, auf dem sie liefen: Dann ist zu sehen, was zu sparen ist.",
+    noneKnown: (count) =>
+      count === 1 ? "Der Kernel hat keine bekannte Roofline." : "Kein Kernel hat eine bekannte Roofline.",
+    fewKnown: (percent) => `Nur ${percent} der Kernelzeit haben eine bekannte Roofline.`,
+    giveWork: "FLOPs und Bytes angeben: Dann ist zu sehen, was zu sparen ist.",
+    restUnknown: "Ohne FLOPs und Bytes lässt sich über die anderen Kernel nichts sagen.",
+    one: (name, percent, saved, time) =>
+      `${name} läuft mit ${percent} seiner Roofline: Bis zu ${saved} von ${time} wären zu sparen.`,
+    oneDetail: (regime, rest) => `Er ist ${boundWord(regime)}: An seiner Roofline blieben ${rest}.`,
+    near: (name, percent, chip) =>
+      `${name ? `${name} läuft mit ${percent} seiner Roofline` : `Kernel laufen mit ${percent} ihrer Rooflines`}: Auf ${chip} ist kaum noch etwas zu sparen.`,
+    first: (first, count, saved, time) =>
+      `In ${first} von ${kernels(count, whole(count))} liegt das meiste, was zu sparen ist: bis zu ${saved} von ${time}.`,
+    spread: (saved, time, percent) =>
+      `Bis zu ${saved} von ${time} wären zu sparen: Kernel laufen mit ${percent} ihrer Rooflines.`,
+    noneStandsOut: (count, time) => `Kein Kernel ragt heraus: Die ersten ${count} könnten bis zu ${time} sparen.`,
+    mostIn: (parts) => `Am meisten wäre zu sparen in ${parts.join(" und ")}.`,
+    fused: (count, factor) =>
+      `Zu ${count === 1 ? "einem Kernel" : kernels(count, whole(count))} fusioniert läuft dieser Graph ${factor}× so schnell.`,
+    bestPartition: (chip, isExact) =>
+      `Diese Partition ist die beste${isExact ? "" : ", die gefunden wurde,"} für ${chip}.`,
+    graphDetail: (isUnfused, bound, count, moved, least) => {
+      const some =
+        bound === count
+          ? `alle ${whole(count)}`
+          : bound === 0
+            ? `keiner der ${whole(count)}`
+            : `${whole(bound)} von ${whole(count)}`;
+      const who =
+        count === 1 && bound === 1
+          ? "ist der Kernel"
+          : bound === 0
+            ? `ist ${some} Kernel`
+            : `sind ${some} Kernel${bound === count ? "" : "n"}`;
+      return `${isUnfused ? "Unfusioniert" : "So"} ${who} speichergebunden: ${count === 1 ? "Er bewegt" : "Sie bewegen"} ${moved}, wo der Graph mindestens ${least} braucht.`;
+    },
+    noTimes: (count) => `${whole(count)} Kernel ohne Zeiten.`,
+    showAChip: (count) => `Einen Chip einschalten, um zu sehen, was ${count === 1 ? "ihn" : "sie"} begrenzt.`,
+    unmeasured: (name, count, parts, chip) => {
+      const told = parts.map(([regime, each]) => [whole(each), boundWord(regime)] as const);
+      const all = told[0]?.[1] ?? "";
+      if (name) return `${name} ist ${all} auf ${chip}.`;
+      const which = told.length > 1 ? `: ${told.map((part) => part.join(" ")).join(", ")}` : `, alle ${all}`;
+      return `${whole(count)} Kernel${which} auf ${chip}.`;
+    },
+    atRoofs: (count, time, isWhole) =>
+      `${count === 1 ? "An seiner Roofline braucht er" : "An ihren Rooflines brauchen sie"} ${isWhole ? "" : "mindestens "}${time}.`,
   },
 
   // Texts of the ranking, the projected time, and the comparison of two runs.

@@ -17,6 +17,18 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 const ai = ({ intensity }: Terms) => (intensity === "operational" ? "OI" : "AI");
 const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` of ${bytes} B`);
 
+/** The subject and the verb of a headline on kernels of one family, and the family's plural noun. */
+const FAMILIES: Readonly<Record<string, readonly [takes: string, noun: string]>> = {
+  "matrix product": ["Matrix products take", "matrix products"],
+  attention: ["Attention takes", "attention kernels"],
+  "element by element": ["Element-by-element kernels take", "element-by-element kernels"],
+  normalisation: ["Normalisation takes", "normalisations"],
+  collective: ["Collectives take", "collectives"],
+  copy: ["Copies take", "copies"],
+  "look-up": ["Look-ups take", "look-ups"],
+};
+const boundWord = (regime: string) => (regime === "unknown" ? "of unknown bound" : `${regime}-bound`);
+
 export const catalogue = {
   // How numbers are written and read.
   numerals: {
@@ -468,6 +480,101 @@ export const catalogue = {
     intensity: (ratio: string, terms: Terms) => `${ai(terms)} ${ratio}×`,
     peak: (ratio: string) => `peak ${ratio}×`,
     bandwidth: (level: string, ratio: string) => `${level} ${ratio}×`,
+  },
+
+  // The headline above the chart, and the line below it.
+  verdictWords: {
+    withWhatIf: (text: string) => `With your what-if: ${text}`,
+    noMatch: "No kernel of the two runs has the same name.",
+    totals: (before: string, now: string) =>
+      `Only totals can be compared: ${before} before, ${now} now. If the runs come from different tools, their names differ.`,
+    noChange: (time: string) => `No change: ${time} before and now.`,
+    timesAsFast: (factor: string, before: string, now: string) => `${factor}× as fast: ${before} before, ${now} now.`,
+    timesAsLong: (factor: string, before: string, now: string) => `${factor}× the time: ${before} before, ${now} now.`,
+    lessTime: (percent: string, before: string, now: string) => `${percent} less time: ${before} before, ${now} now.`,
+    moreTime: (percent: string, before: string, now: string) => `${percent} more time: ${before} before, ${now} now.`,
+    changed: (parts: readonly (readonly [kind: string, count: number, change: string])[]) =>
+      `${parts
+        .map(([kind, count, change], at) => {
+          const who = at === 0 ? kernels(count, whole(count)) : whole(count);
+          if (kind === "same") return `${who} the same within 1 %`;
+          return kind === "other" ? `${who} not comparable` : `${who} ${kind} (${change})`;
+        })
+        .join(", ")}.`,
+    only: (before: number, now: number) =>
+      `${[before && `${whole(before)} only before`, now && `${whole(now)} only now`].filter(Boolean).join(", ")}.`,
+    inBoth: (count: number) => `${count === 1 ? "The kernel is" : `All ${whole(count)} kernels are`} in both runs.`,
+    above: "Most kernels are above the roof: the chip or the counts are wrong.",
+    aboveDetail: (above: number, count: number, chip: string) =>
+      `${whole(above)} of ${kernels(count, whole(count))} ${above === 1 ? "needs" : "need"} less time than the roof of ${chip} allows. Check the chip, the precision, the FLOPs and the bytes.`,
+    idle: (device: string, percent: string) => `The ${device} is idle ${percent} of the time.`,
+    noneRan: (time: string) => `No kernel ran in ${time}.`,
+    run: (running: string, time: string, launches: number, each: string) =>
+      `Kernels run ${running} of ${time}, in ${launches === 1 ? "one launch" : `${whole(launches)} launches of ${each}`}.`,
+    savings: (count: number, time: string, rest: string) =>
+      `The ${count === 1 ? "one" : count} to fix first could save up to ${time}; at every roof ${rest} would remain.`,
+    firstSave: (count: number, time: string) =>
+      `The ${count === 1 ? "one" : count} to fix first could save up to ${time}.`,
+    firstSaveOf: (count: number, saved: string, time: string) =>
+      `The ${count === 1 ? "one" : count} to fix first could save up to ${saved} of ${time}.`,
+    remains: (time: string) => `At every roof ${time} would remain.`,
+    category: (family: string, percent: string, device: string, idle: string) =>
+      `${FAMILIES[family]?.[0] ?? `Kernels of “${family}” take`} ${percent} of the time${idle && `; the ${device} is idle for ${idle}`}.`,
+    slowest: (family: string, count: number, regime: string, limit: string, percent: string) => {
+      const who = count === 1 ? "The slowest of them" : `The ${count} slowest ${FAMILIES[family]?.[1] ?? "of them"}`;
+      const s = count === 1 ? "s" : "";
+      if (regime === "memory") return `${who} move${s} bytes at ${percent} of the ${limit} bandwidth.`;
+      if (regime === "compute") return `${who} run${s} at ${percent} of the ${limit} peak.`;
+      return `${who} run${s} at ${percent} of ${count === 1 ? "its roof" : "their roofs"}.`;
+    },
+    noRoof: (count: number, time: string) => `${kernels(count, whole(count))} in ${time}.`,
+    noRoofDetail: "Show the chip that they ran on to see what could be saved.",
+    noneKnown: (count: number) => (count === 1 ? "The kernel has no known roof." : "No kernel has a known roof."),
+    fewKnown: (percent: string) => `Only ${percent} of kernel time has a known roof.`,
+    giveWork: "Give FLOPs and bytes to see what could be saved.",
+    restUnknown: "Without FLOPs and bytes nothing can be said of the other kernels.",
+    one: (name: string, percent: string, saved: string, time: string) =>
+      `${name} runs at ${percent} of its roof: up to ${saved} of ${time} could be saved.`,
+    oneDetail: (regime: string, rest: string) => `It is ${regime}-bound: at its roof ${rest} would remain.`,
+    near: (name: string, percent: string, chip: string) =>
+      `${name ? `${name} runs at ${percent} of its roof` : `Kernels run at ${percent} of their roofs`}: little is left to save on ${chip}.`,
+    first: (first: number, count: number, saved: string, time: string) =>
+      `${first} of ${whole(count)} kernels hold most of what could be saved: up to ${saved} of ${time}.`,
+    spread: (saved: string, time: string, percent: string) =>
+      `Up to ${saved} of ${time} could be saved: kernels run at ${percent} of their roofs.`,
+    noneStandsOut: (count: number, time: string) =>
+      `No kernel stands out: the ${count} to fix first could save up to ${time}.`,
+    mostIn: (parts: readonly string[]) => `Most could be saved in ${parts.join(" and ")}.`,
+    fused: (count: number, factor: string) =>
+      `Fused into ${count === 1 ? "one kernel" : `${whole(count)} kernels`}, this graph runs ${factor}× as fast.`,
+    bestPartition: (chip: string, isExact: boolean) =>
+      `This partition is the best${isExact ? "" : " found"} for ${chip}.`,
+    graphDetail: (isUnfused: boolean, bound: number, count: number, moved: string, least: string) => {
+      const some =
+        bound === count
+          ? `all ${whole(count)}`
+          : bound === 0
+            ? `none of the ${whole(count)}`
+            : `${whole(bound)} of ${whole(count)}`;
+      const who = count === 1 && bound === 1 ? "the kernel is" : `${some} kernels are`;
+      return `${isUnfused ? "Unfused" : "As it is"}, ${who} memory-bound: ${count === 1 ? "it moves" : "they move"} ${moved} where the graph needs at least ${least}.`;
+    },
+    noTimes: (count: number) => `${kernels(count, whole(count))} without times.`,
+    showAChip: (count: number) => `Show a chip to see what bounds ${count === 1 ? "it" : "them"}.`,
+    unmeasured: (
+      name: string,
+      count: number,
+      parts: readonly (readonly [regime: string, count: number])[],
+      chip: string,
+    ) => {
+      const told = parts.map(([regime, each]) => [whole(each), boundWord(regime)] as const);
+      const all = told[0]?.[1] ?? "";
+      if (name) return `${name} is ${all} on ${chip}.`;
+      const which = told.length > 1 ? `: ${told.map((part) => part.join(" ")).join(", ")}` : `, all ${all}`;
+      return `${whole(count)} kernels${which} on ${chip}.`;
+    },
+    atRoofs: (count: number, time: string, isWhole: boolean) =>
+      `${count === 1 ? "At its roof it needs" : "At their roofs they need"} ${isWhole ? "" : "at least "}${time}.`,
   },
 
   // Texts of the ranking, the projected time, and the comparison of two runs.

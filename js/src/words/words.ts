@@ -21,6 +21,7 @@ export const {
   strings,
   tableWords,
   toolWords,
+  verdictWords,
   words,
   workloadWords,
   workWords,

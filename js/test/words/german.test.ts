@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { catalogue } from "../../src/words/de.ts";
+import type { KernelSpec } from "../helpers.ts";
 
 Object.assign(globalThis, { roofwidgetWords: catalogue });
 
@@ -19,6 +20,9 @@ const {
 } = await import("../../src/text/numbers.ts");
 const { parseSize } = await import("../../src/panels/workload/dims.ts");
 const { toCsv } = await import("../../src/panels/table/csv.ts");
+const { makeChip, makeKernels, makeRoof } = await import("../helpers.ts");
+const { factsOf } = await import("../../src/roofline/verdict.ts");
+const { verdictOf } = await import("../../src/text/verdict.ts");
 const { axisWords, filterWords, marksWords, runWords, strings, words } = await import("../../src/words/words.ts");
 
 describe("numbers to text", () => {
@@ -117,5 +121,30 @@ describe("the words of a lecturer", () => {
     ]);
     expect(marksWords.ceilings(knee)).toMatch(/^Striche über den Knickpunkt hinaus/);
     expect(words.ridgeAt("bf16", balance)).toBe("Maschinenbalance, bf16");
+  });
+});
+
+describe("the headline", () => {
+  const roof = makeRoof(makeChip({ name: "Beispiel" }));
+  const said = (specs: readonly KernelSpec[], isWhatIf = false) => {
+    const { headline, detail } = verdictOf(factsOf({ kernels: makeKernels(specs), roof, isWhatIf }));
+    return [headline, detail];
+  };
+  const copy = { name: "copy", flops: 0, bytes: 1e12, category: "copy" };
+  it("says in German what the English one says", () => {
+    const idle = { name: "idle", category: "idle", flops: null, bytes: null, time: 7.5 };
+    expect(said([{ ...copy, time: 2.5, count: 2 }, idle], true)).toEqual([
+      "Der Chip ist 75 % der Zeit untätig.",
+      "Mit Ihrem Was-wäre-wenn: Kernel laufen 2,5 s von 10 s, in 2 Starts zu 1,25 s. Der erste Kernel könnte bis zu 1,5 s sparen; an allen Rooflines blieben 1 s.",
+    ]);
+    expect(
+      said([
+        { ...copy, time: 8 },
+        { ...copy, name: "norm", category: "normalisation", time: 2 },
+      ]),
+    ).toEqual([
+      "Kopien brauchen 80 % der Zeit.",
+      "Der langsamste davon bewegt Bytes mit 12 % der HBM-Bandbreite. Die ersten 2 Kernel könnten bis zu 8 s von 10 s sparen.",
+    ]);
   });
 });

@@ -5,11 +5,13 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Graph } from "../../fusion/graph.ts";
 import type { Fits } from "../../fusion/legality.ts";
-import type { Cost } from "../../fusion/partition.ts";
+import { type Cost, compulsory, tally } from "../../fusion/partition.ts";
 import { type BestPartition, searchPartition } from "../../fusion/search.ts";
+import { probeOf } from "../../roofline/bound.ts";
 import { MAX_OPS_AT_ONCE, type Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
 import { inSlices, type Work } from "../../ui/slices.ts";
+import { everyRow } from "../../wire/columns.ts";
 import { type Flow, flowing } from "./flow.ts";
 
 /** If the graph has more ops than this, the search runs only when the user asks for it. */
@@ -95,6 +97,29 @@ export function useFlow(graph: Graph, room: number): Flow | undefined {
     return inSlices(flowing(graph, room), show, { later: graph.ops.length > MAX_OPS_AT_ONCE });
   }, [graph, room]);
   return flow.value;
+}
+
+/** Tells the headline above the chart how the partition compares with the best one, once the best one is found. */
+export function useVerdict({ workload, cost }: FusionInput, found: BestPartition | undefined, store: Store) {
+  const [kernels, roof] = [store.kernels.value, store.focusRoof.value];
+  useEffect(() => {
+    if (!found || !cost || !roof) return;
+    const { graph, values, partition } = workload;
+    const { seconds, bytes } = tally(graph, values, partition, cost);
+    const probe = probeOf(kernels, roof);
+    store.setFusion({
+      seconds,
+      bytes,
+      bestSeconds: found.seconds,
+      bestKernels: found.groups.length,
+      isExact: found.how === "optimal",
+      kernels: partition.groups.length,
+      memoryBound: everyRow(kernels).filter((row) => probe(row).regime === "memory").length,
+      isUnfused: partition.groups.every((group) => group.length === 1),
+      leastBytes: compulsory(graph, values),
+    });
+    return () => store.setFusion(undefined);
+  }, [workload, cost, found, kernels, roof]);
 }
 
 /** Returns the best partition. Returns undefined until the best partition is found. */

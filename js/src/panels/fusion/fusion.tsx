@@ -18,7 +18,7 @@ import { Section } from "../../ui/fold.tsx";
 import { keyShortcuts, lookUp, stepOf, UNDO_KEYS, used } from "../../ui/keys.ts";
 import type { Work } from "../../ui/slices.ts";
 import { strings, fusionWords as words } from "../../words/words.ts";
-import { useBest, useFlow, useNext, useSoon, useWork } from "./background.ts";
+import { useBest, useFlow, useNext, useSoon, useVerdict, useWork } from "./background.ts";
 import { Figures } from "./figures.tsx";
 import { stepFrom } from "./flow_parts.ts";
 import { FLOW_HEIGHT, FlowView } from "./flow_view.tsx";
@@ -80,6 +80,7 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
   const [tight] = crowded;
   const room = useSignal(INITIAL_WIDTH_PX);
   const found = useBest({ workload, cost, fits });
+  useVerdict({ workload, cost, fits }, found, store);
   const flow = useFlow(graph, room.value);
   const cursor = useSignal<number | undefined>(undefined);
   const marked = useSignal<number | undefined>(undefined);

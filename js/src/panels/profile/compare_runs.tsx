@@ -28,8 +28,6 @@ export function Compare({ store }: { store: Store }) {
   });
   const runs = passed.value;
   if (!runs) return null;
-  const [from, to] = [runs.before.totalTime, store.kernels.value.totalTime];
-  const total = `${seconds(from)} → ${seconds(to)} (${formatChange(from, to)})`;
   const found = countsOf(runs.changes);
   const counts = Object.entries(words.verdicts).flatMap(([verdict, word]) => {
     const count = found.get(verdict) ?? 0;
@@ -37,7 +35,7 @@ export function Compare({ store }: { store: Store }) {
   });
   return (
     <div class="roofwidget-compare">
-      <Fold name="compare" title={words.compared} note={[total, ...counts].join(" · ")}>
+      <Fold name="compare" title={words.compared} note={counts.join(" · ")}>
         <Differences store={store} runs={runs} />
         <Alone title={words.onlyBefore} kernels={runs.before} rows={runs.onlyBefore} />
         <Alone title={words.onlyNow} kernels={store.kernels.value} rows={runs.onlyNow} />

@@ -1,0 +1,39 @@
+// The verdict above the chart: the headline, and the line that explains it.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { Store } from "../state/store.ts";
+
+/** Screen readers speak a changed verdict when it has not changed for this time, ms. */
+const SPEAK_DELAY_MS = 500;
+export function VerdictHeading({ store }: { store: Store }) {
+  const verdict = store.headline.value;
+  const text = verdict ? `${verdict.headline} ${verdict.detail}`.trim() : "";
+  const spoken = useSignal("");
+  const last = useRef(text);
+  useEffect(() => {
+    if (text === last.current) return;
+    const timer = setTimeout(() => {
+      last.current = text;
+      spoken.value = text;
+    }, SPEAK_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <>
+      {verdict && (
+        <div class="roofwidget-verdict" data-rw="verdict" data-rule={verdict.rule} data-alert={verdict.isAlert}>
+          <h2>{verdict.headline}</h2>
+          {verdict.detail && (
+            <p class="roofwidget-detail" data-longest={verdict.longest}>
+              <span>{verdict.detail}</span>
+            </p>
+          )}
+        </div>
+      )}
+      <p class="roofwidget-spoken" role="status">
+        {spoken.value || null}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,198 @@
+// The verdict as text: the headline of a chart, and the line that explains it.
+
+import {
+  type Changes,
+  type Facts,
+  firstSaved,
+  kernelTime,
+  MAX_FIRST,
+  MIN_IDLE_SHARE_NAMED,
+  reached,
+  ruleOf,
+  summed,
+} from "../roofline/verdict.ts";
+import { verdictWords as words } from "../words/words.ts";
+import { shortNameOf } from "./describe.ts";
+import { shortNames } from "./names.ts";
+import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
+
+export interface Verdict {
+  /** The name of the rule that applies, such as "idle". */
+  readonly rule: string;
+  /** One sentence. Empty if there is nothing to say. */
+  readonly headline: string;
+  /** One or two sentences that explain the headline. */
+  readonly detail: string;
+  /** The detail as it is with a what-if. */
+  readonly longest: string;
+  /** Whether the headline names a mistake in the data or in the choice of the chip. */
+  readonly isAlert: boolean;
+}
+
+/** The part of the savings from which a second category or kernel is named. */
+const MIN_SHARE_NAMED = 0.1;
+const NO_CHANGE = 0.01;
+const MIN_FACTOR = 1.5;
+/** Two partitions whose times differ by less than this share are equally fast. */
+const SAME_SPEED = 1e-9;
+const MAX_NAME_LETTERS = 40;
+const ALERTS = ["no match", "above"];
+/** The rules that do not depend on a roof, so that a what-if does not change what they say. */
+const WITHOUT_ROOF = ["no match", "runs", "no roof"];
+
+export function verdictOf(facts: Facts): Verdict {
+  const rule = ruleOf(facts);
+  const [headline, text] = TEXTS[rule]?.(facts) ?? ["", ""];
+  const longest = text && !WITHOUT_ROOF.includes(rule) ? words.withWhatIf(text) : text;
+  return { rule, headline, detail: facts.isWhatIf ? longest : text, longest, isAlert: ALERTS.includes(rule) };
+}
+
+const seconds = (time: number) => formatQuantity(time, "s");
+const percent = formatPercent;
+const join = (...sentences: readonly string[]) => sentences.filter(Boolean).join(" ");
+const chipOf = ({ roof }: Facts) => (roof && shortNames([roof.chip]).get(roof.chip.id)) ?? "";
+const nameOf = ({ table }: Facts, row: number) => brief(shortNameOf(table, row));
+const brief = (name: string) => (name.length > MAX_NAME_LETTERS ? `${name.slice(0, MAX_NAME_LETTERS - 1)}…` : name);
+/** The time of all kernels if those with a known saving reach their roof. */
+const remains = (facts: Facts) => seconds(kernelTime(facts) - facts.saved);
+const savings = (facts: Facts) =>
+  facts.first.length > 0 ? words.savings(facts.first.length, seconds(firstSaved(facts)), remains(facts)) : "";
+
+/** The headline and the detail of each rule. */
+const TEXTS: Readonly<Record<string, (facts: Facts) => readonly [headline: string, detail: string]>> = {
+  "no match": ({ changes: { before, now } = NO_CHANGES }) => [
+    words.noMatch,
+    words.totals(seconds(before), seconds(now)),
+  ],
+  runs: ({ changes = NO_CHANGES }) => [runsHeadline(changes), runsDetail(changes)],
+  above: (facts) => [words.above, words.aboveDetail(facts.aboveCount, facts.kernels, chipOf(facts))],
+  idle: (facts) => [words.idle(facts.device, percent(facts.idle / facts.time)), idleDetail(facts)],
+  category: (facts) => [categoryHeadline(facts), categoryDetail(facts)],
+  "no roof": ({ kernels, time }) => [words.noRoof(kernels, seconds(time)), words.noRoofDetail],
+  unjudged: (facts) => {
+    const isNone = facts.known === 0;
+    const headline = isNone ? words.noneKnown(facts.kernels) : words.fewKnown(percent(facts.known / kernelTime(facts)));
+    const first = facts.first.length > 0 ? words.firstSave(facts.first.length, seconds(firstSaved(facts))) : "";
+    return [headline, join(isNone ? words.giveWork : words.restUnknown, first)];
+  },
+  one: (facts) => [
+    words.one(nameOf(facts, facts.row), percent(reached(facts)), seconds(facts.saved), seconds(facts.time)),
+    words.oneDetail(facts.first[0]?.regime ?? "", remains(facts)),
+  ],
+  near: (facts) => {
+    const name = facts.kernels === 1 ? nameOf(facts, facts.row) : "";
+    return [words.near(name, percent(reached(facts)), chipOf(facts)), savings(facts)];
+  },
+  first: (facts) => [
+    words.first(facts.first.length, facts.kernels, seconds(firstSaved(facts)), seconds(facts.time)),
+    words.remains(remains(facts)),
+  ],
+  spread: (facts) => [
+    words.spread(seconds(facts.saved), seconds(facts.time), percent(reached(facts))),
+    spreadDetail(facts),
+  ],
+  graph: (facts) => graphTexts(facts),
+  unmeasured: (facts) => [unmeasuredHeadline(facts), unmeasuredDetail(facts)],
+};
+
+const NO_CHANGES: Changes = {
+  ...{ before: 0, now: 0, matched: 0, same: 0, other: 0, onlyBefore: 0, onlyNow: 0 },
+  faster: [0, 0],
+  slower: [0, 0],
+};
+
+function runsHeadline({ before, now }: Changes): string {
+  const times = [seconds(before), seconds(now)] as const;
+  if (Math.abs(now - before) <= NO_CHANGE * before) return words.noChange(times[0]);
+  if (before >= MIN_FACTOR * now) return words.timesAsFast(formatFactor(before / now), ...times);
+  if (now >= MIN_FACTOR * before) return words.timesAsLong(formatFactor(now / before), ...times);
+  const share = percent(Math.abs(now - before) / before);
+  return now < before ? words.lessTime(share, ...times) : words.moreTime(share, ...times);
+}
+
+function runsDetail({ faster, slower, same, other, matched, onlyBefore, onlyNow }: Changes): string {
+  const signed = (change: number) => `${change > 0 ? "+" : "−"}${seconds(Math.abs(change))}`;
+  const parts = [
+    ["faster", faster[0], signed(faster[1])],
+    ["slower", slower[0], signed(slower[1])],
+    ["same", same, ""],
+    ["other", other, ""],
+  ] as const;
+  const where = onlyBefore || onlyNow ? words.only(onlyBefore, onlyNow) : words.inBoth(matched);
+  return join(words.changed(parts.filter(([, count]) => count > 0)), where);
+}
+
+function idleDetail(facts: Facts): string {
+  const running = kernelTime(facts);
+  if (!(facts.kernels > 0 && running > 0)) return words.noneRan(seconds(facts.time));
+  const run = words.run(seconds(running), seconds(facts.time), facts.launches, seconds(running / facts.launches));
+  return join(run, savings(facts));
+}
+
+function categoryHeadline({ families, time, idle, device }: Facts): string {
+  const [family, longest] = families[0] as readonly [string, number];
+  const share = idle / time >= MIN_IDLE_SHARE_NAMED ? percent(idle / time) : "";
+  return words.category(brief(family), percent(longest / time), device, share);
+}
+
+function categoryDetail(facts: Facts): string {
+  const family = facts.families[0]?.[0] ?? null;
+  const rows = facts.first.filter((one) => one.family === family);
+  const saving =
+    facts.first.length > 0
+      ? words.firstSaveOf(facts.first.length, seconds(firstSaved(facts)), seconds(facts.time))
+      : "";
+  const [one] = rows;
+  if (!one) return saving;
+  const total = (of: "bound" | "measured") => rows.reduce((sum, row) => sum + row[of], 0);
+  const isAlike = rows.every(({ regime, limit }) => regime === one.regime && limit === one.limit);
+  const share = percent(total("bound") / total("measured"));
+  return join(words.slowest(family ?? "", rows.length, isAlike ? one.regime : "", one.limit, share), saving);
+}
+
+function spreadDetail(facts: Facts): string {
+  const most = (parts: readonly (readonly [string | null, number])[]) => {
+    const named = parts.filter(([name]) => name).slice(0, 2);
+    const shares = named.map(([name, part]) => [brief(name as string), part / facts.saved] as const);
+    const told = shares.filter(([, share], at) => at === 0 || share >= MIN_SHARE_NAMED);
+    return told.length > 0 ? words.mostIn(told.map(([name, share]) => `${name} (${percent(share)})`)) : "";
+  };
+  if (facts.savers <= MAX_FIRST) {
+    return most(
+      summed(
+        facts.first,
+        ({ row }) => nameOf(facts, row),
+        ({ saved }) => saved,
+      ),
+    );
+  }
+  return join(words.noneStandsOut(facts.first.length, seconds(firstSaved(facts))), most(facts.savedByFamily));
+}
+
+function graphTexts(facts: Facts): readonly [string, string] {
+  const { fusion } = facts;
+  if (!fusion) return ["", ""];
+  const isFaster = fusion.bestSeconds < fusion.seconds * (1 - SAME_SPEED);
+  const headline = isFaster
+    ? words.fused(fusion.bestKernels, formatFactor(fusion.seconds / fusion.bestSeconds))
+    : words.bestPartition(chipOf(facts), fusion.isExact);
+  const [moved, least] = [formatQuantity(fusion.bytes, "B"), formatQuantity(fusion.leastBytes, "B")];
+  return [headline, words.graphDetail(fusion.isUnfused, fusion.memoryBound, fusion.kernels, moved, least)];
+}
+
+const REGIMES = ["memory", "compute", "network", "overhead", "unknown"] as const;
+
+function unmeasuredHeadline(facts: Facts): string {
+  if (!facts.roof) return words.noTimes(facts.kernels);
+  const parts = REGIMES.flatMap((regime) => {
+    const count = facts.regimes.get(regime) ?? 0;
+    return count > 0 ? [[regime, count] as const] : [];
+  });
+  const name = facts.kernels === 1 ? nameOf(facts, facts.row) : "";
+  return words.unmeasured(name, facts.kernels, parts, chipOf(facts));
+}
+
+function unmeasuredDetail({ roof, kernels, least, regimes }: Facts): string {
+  if (!roof) return words.showAChip(kernels);
+  return least > 0 ? words.atRoofs(kernels, seconds(least), !regimes.get("unknown")) : "";
+}
