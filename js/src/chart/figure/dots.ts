@@ -37,6 +37,8 @@ export interface Dot {
   readonly code: number;
   readonly side: number;
   readonly isHollow: boolean;
+  /** Whether the name of the kernel is at this dot: the dot on the focus roof, or at the level that binds. */
+  readonly isHome: boolean;
 }
 
 export interface Entry {
@@ -80,27 +82,30 @@ export type Names = number | readonly string[] | null;
 
 export function contentOf(store: Store, style: FigureStyle, theme: Theme, names: Names): Content {
   const kernels = store.drawn.value;
-  const { n, row: rows, x, y, roof, side, binds } = store.points.value;
-  const own = [...store.drawnRows.value].filter((row) => !isIdle(kernels, row));
+  const { n, row: rows, x, y, roof, side, binds, home } = store.points.value;
+  // The total of a program beside its kernels is a mark of the screen.
+  const isLeftOut = (row: number) => isTotal(kernels, row) && !store.showsTotals.value;
+  const own = [...store.drawnRows.value].filter((row) => !isIdle(kernels, row) && !isLeftOut(row));
   const busy = own.reduce((sum, row) => sum + (isTotal(kernels, row) ? 0 : kernels.selfTime[row] || 0), 0);
   const shareOf = (row: number) => (busy > 0 ? (kernels.selfTime[row] as number) / busy : Number.NaN);
   const colouring = store.colouring.value;
   const all: Dot[] = [];
   for (let at = 0; at < n; at++) {
     const row = rows[at] as number;
+    if (isLeftOut(row)) continue;
     const code = roof[at] === MEASURED && !isTotal(kernels, row) ? codeAt(colouring, row) : -1;
     const [ai, rate, isKnown] = [x[at] as number, y[at] as number, code >= 0];
     const colour = isKnown ? colourOf(colouring.kind, theme, code) : theme.text;
     // With all memory levels, only the dot of the level that binds is filled.
     const isHollow = binds[at] === 0 || (roof[at] === MEASURED && !isKnown && !isTotal(kernels, row));
-    all.push({ row, ai, rate, share: shareOf(row), colour, code, side: side[at] as number, isHollow });
+    all.push({ row, ai, rate, share: shareOf(row), colour, code, side: side[at] as number, isHollow, isHome: home[row] === at });
   }
   const inStrip = all.filter(({ ai }) => ai === 0);
   const stripShare = [...new Set(inStrip.map(({ row }) => row))].reduce((sum, row) => sum + (shareOf(row) || 0), 0);
   const hasStrip = inStrip.length > 0 && (stripShare >= MIN_STRIP_SHARE || inStrip.length === all.length);
   const dots = hasStrip ? all : all.filter(({ ai }) => ai !== 0);
   const shown = new Set(dots.map(({ row }) => row));
-  const missing = own.filter((row) => !shown.has(row) && !isTotal(kernels, row));
+  const missing = own.filter((row) => !shown.has(row));
   const zeroFlops = missing.filter((row) => kernels.totalFlops[row] === 0 && inStrip.some((dot) => dot.row === row));
   const isMeasured = all.some(({ share }) => share > 0);
   return {

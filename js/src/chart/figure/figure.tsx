@@ -24,6 +24,7 @@ import {
   GRID,
   LINE_EM,
   MIN_PATTERN_RADIUS,
+  PAPER,
   STYLES,
   type StyleName,
   THIN,
@@ -51,12 +52,13 @@ export interface UnknownName {
 }
 
 const PX_PER_POINT = 96 / 72;
-/** The colour of the grid, and of the strip, on white paper. */
-const [PAPER_GRID, PAPER_STRIP, PAPER_LEADER] = ["#e6e6e6", "#f2f2f2", "#555555"];
 
 export function figureOf(store: Store, options: FigureOptions, theme: Theme): Figure | UnknownName {
   const style = STYLES[options.style];
-  const ink = theme.dark ? theme.text : "#000000";
+  const paint = theme.dark
+    ? { ink: theme.text, thin: theme.muted, grid: theme.grid, strip: theme.grid }
+    : PAPER;
+  const { ink } = paint;
   const content = contentOf(store, style, { ...theme, text: ink }, options.names);
   const { unknownName } = content;
   if (unknownName !== undefined) return { unknownName, knownNames: content.knownNames };
@@ -77,7 +79,7 @@ export function figureOf(store: Store, options: FigureOptions, theme: Theme): Fi
   const lines = options.caption ? caption.flatMap((line) => brokenLines(line, width - font, font)) : [];
   // A multiple of 3 points is a whole number of px.
   const height = 3 * Math.ceil((layout.bottom + (lines.length > 0 ? lines.length * LINE_EM + 0.4 : 0) * font) / 3);
-  const paint = { ink, style, theme, grid: theme.dark ? theme.grid : PAPER_GRID, isPatterned: options.patterns };
+  const looks = { ...paint, style, theme, isPatterned: options.patterns };
   const said = caption.join(" ");
   const svg = svgText(
     <svg
@@ -92,18 +94,18 @@ export function figureOf(store: Store, options: FigureOptions, theme: Theme): Fi
       <title>{store.title.value || caption[0] || ""}</title>
       <desc>{said}</desc>
       <rect width={width} height={height} fill={theme.background} />
-      <Axes frame={frame} {...paint} />
+      <Axes frame={frame} {...looks} />
       <g data-layer="roofs" fill="none" stroke={ink}>
         {layout.lines.map((line) => (
-          <path {...strokeOf(line)} />
+          <path {...strokeOf(line)} stroke={line.isThin ? paint.thin : undefined} />
         ))}
       </g>
-      <Dots dots={dots} opacity={content.opacity} {...paint} />
-      <Legend layout={layout} {...paint} />
+      <Dots dots={dots} opacity={content.opacity} {...looks} />
+      <Legend layout={layout} {...looks} />
       <g
         data-layer="leaders"
         fill="none"
-        stroke={theme.dark ? theme.muted : PAPER_LEADER}
+        stroke={paint.thin}
         stroke-width={style.axis * THIN}
       >
         {layout.leaders.map(([[x, y], [toX, toY]]) => (
@@ -134,6 +136,7 @@ interface Paint {
   readonly style: FigureStyle;
   readonly theme: Theme;
   readonly grid: string;
+  readonly strip: string;
   readonly isPatterned: boolean;
 }
 
@@ -147,7 +150,7 @@ const strokeOf = ({ points, width, dashes }: Line) => ({
 /** The lengths of the marks of decades and of their multiples, font sizes. */
 const [MAJOR_EM, MINOR_EM] = [0.43, 0.23];
 
-function Axes({ frame, ink, style, grid, theme }: Paint & { readonly frame: Frame }) {
+function Axes({ frame, ink, style, grid, strip: fill }: Paint & { readonly frame: Frame }) {
   const { plot, strip, xTicks, yTicks } = frame;
   const { font, axis } = style;
   const { left, right, top, bottom } = plot;
@@ -166,7 +169,7 @@ function Axes({ frame, ink, style, grid, theme }: Paint & { readonly frame: Fram
           y={top}
           width={strip.right - strip.left}
           height={bottom - top}
-          fill={theme.dark ? theme.grid : PAPER_STRIP}
+          fill={fill}
         />
       )}
       <g stroke={grid} stroke-width={GRID} fill="none">

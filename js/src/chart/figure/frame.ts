@@ -56,7 +56,7 @@ export function frameOf(store: Store, style: FigureStyle, content: Content, unit
   const above = peak * 10 ** ((decades * room) / (bottom - top - room));
   const isFree = store.zoom.value === null && store.axes.frame.value !== "chip";
   const y = scaleLog([extents.y[0], isFree ? Math.max(extents.y[1], above) : extents.y[1]], [bottom, top]);
-  const { counting, title } = verticalOf(units, peak || extents.y[1]);
+  const { counting, title } = verticalOf(units, focus?.peak ?? extents.y[1]);
   const yTicks = ticksFor(y, 1.6 * font, units, counting);
   const stripEnd = content.hasStrip ? (STRIP_EM + STRIP_GAP_EM) * font : 0;
   const widest = Math.max(...yTicks.map(({ text }) => textWidth(text, font)));
@@ -147,7 +147,7 @@ function extentsOf(
 
 const least = (values: readonly number[], otherwise: number) => (values.length > 0 ? Math.min(...values) : otherwise);
 
-/** Returns the vertical axis with the prefix of the highest roof, and its title. */
+/** Returns the vertical axis with the prefix of the focus peak, and its title. */
 function verticalOf({ y, yTitle }: Units, peak: number): { counting: Counting; title: string } {
   const isPerSecond = yTitle.every((unit) => unit.endsWith("/s"));
   const power = isPerSecond ? Math.max(0, Math.min(24, 3 * Math.floor(Math.log10(peak) / 3))) : 0;

@@ -4,11 +4,12 @@
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { type Rates, type Roof, ridgePoint } from "../../roofline/roofline.ts";
 import type { Terms } from "../../wire/types.ts";
+import { briefNames } from "../../text/names.ts";
 import { strings } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
 import type { Anchor } from "../labels/candidates.ts";
 import type { Spot } from "../paths.ts";
-import type { Box } from "../scales.ts";
+import { type Box, clamp } from "../scales.ts";
 import type { Content, Entry } from "./dots.ts";
 import type { Frame, Placed } from "./frame.ts";
 import {
@@ -16,11 +17,11 @@ import {
   createPlacer,
   DESCENT_EM,
   leaderTo,
-  type Place,
   type Placer,
   placesAlong,
   placesAway,
   placesBeside,
+  placesInStrip,
   type Segment,
   textBox,
 } from "./placing.ts";
@@ -41,6 +42,8 @@ export interface Line {
   readonly points: readonly Spot[];
   readonly width: number;
   readonly dashes: string;
+  /** Whether the line is grey. */
+  readonly isThin?: boolean;
 }
 
 interface Part {
@@ -123,7 +126,7 @@ export function layOut(parts: Parts): Layout {
   placeCeilingNames(parts, draft);
   if (!content.isMeasured) placeRidges(parts, draft);
   for (const [at, { row, text }] of names.entries()) {
-    const own = dots.find((dot) => dot.row === row && !dot.isHollow) ?? dots.find((dot) => dot.row === row);
+    const own = dots.find((dot) => dot.row === row && dot.isHome) ?? dots.find((dot) => dot.row === row);
     if (own) placeName(parts, draft, own, isNumbered ? { text: String(at + 1), isBold: true } : { text });
   }
   return draft;
@@ -162,7 +165,7 @@ function linesOf({ style, frame, roofs, focus, ceilings, content }: Parts): { li
     const ridge = roof && placeOfRidge(roof, frame);
     if (!ridge) continue;
     const points: Segment = [ridge, [ridge[0], frame.plot.bottom]];
-    lines.unshift({ points, width: style.axis * THIN, dashes: scaled(RIDGE_DASHES) });
+    lines.unshift({ points, width: style.axis * THIN, dashes: scaled(RIDGE_DASHES), isThin: true });
   }
   return { lines, obstacles };
 }
@@ -200,9 +203,12 @@ function flatOf(rates: Rates, { x, y, plot }: Frame): Segment | undefined {
 
 /** Flats nearer than this have one name, font sizes. */
 const SAME_FLAT_EM = 0.3;
+/** The distance of a name from its flat, font sizes. */
+const OFF_FLAT_EM = 0.38;
 
 /** Places the name of each roof and its peak at the right end of its flat, above it or below it. */
 function placeRoofNames({ style, frame, roofs, focus, units, nameOf }: Parts, draft: Draft) {
+  const brief = briefNames(roofs.map(nameOf));
   const { font } = style;
   const shown = roofs.filter((roof) => flatOf(roof, frame));
   const order = [...shown.filter((roof) => roof === focus), ...shown.filter((roof) => roof !== focus)];
@@ -217,16 +223,23 @@ function placeRoofNames({ style, frame, roofs, focus, units, nameOf }: Parts, dr
     const name = { text: same.map(nameOf).join(", "), isBold: true };
     const peak = { text: units.rate(roof.peak) };
     const oneLine = [[name, { text: ` ${peak.text}` }]];
-    const [x, above, below] = [frame.plot.right - 0.15 * font, flat - 0.5 * font, flat + 0.5 * font + ASCENT_EM * font];
+    const briefly = { text: same.map((each) => brief[roofs.indexOf(each)]).join(", "), isBold: true };
+    const [x, above, below] = [
+      frame.plot.right - 0.15 * font,
+      flat - OFF_FLAT_EM * font,
+      flat + (OFF_FLAT_EM + ASCENT_EM) * font,
+    ];
     const tries: readonly (readonly [lines: readonly (readonly Part[])[], y: number])[] = [
       [oneLine, above],
       [oneLine, below],
       [[[name], [peak]], below],
       [[[name]], above],
       [[[name]], below],
+      [[[briefly]], above],
+      [[[briefly]], below],
     ];
     const fits = (strictness: typeof STRICT) =>
-      tries.find(([lines, y]) => draft.placer.isClear(boxesOf(lines, x, y, font), frame.plot, strictness));
+      (strictness === STRICT ? tries : [...tries].reverse()).find(([lines, y]) => draft.placer.isClear(boxesOf(lines, x, y, font), frame.plot, strictness));
     const isClear = fits(STRICT);
     const [lines, y] = isClear ?? fits(OVER_LINES) ?? fits(OVER_ALL) ?? [];
     if (!lines || y === undefined) continue;
@@ -273,7 +286,7 @@ function placeBlock(
     const box = { left, right: left + width, top, bottom: top + height };
     if (!draft.placer.isClear([box], plot, STRICT)) continue;
     draft.placer.take([box]);
-    draft.plates.push(box);
+    if (entries.some(({ colour }) => colour)) draft.plates.push(box);
     for (const [at, entry] of entries.entries()) put(entry, left + pad, top + pad / 2 + at * line);
     return;
   }
@@ -357,49 +370,79 @@ function placeCeilingNames({ style, frame, ceilings, units }: Parts, draft: Draf
   }
 }
 
-/** Places the number of each ridge point beside its line to the axis; that of the focus roof is bold, with its word. */
+/**
+ * Places the number of each ridge point beside its line to the axis. That of the focus roof is bold, with its word. The
+ * others are along their lines, because the lines can be near each other.
+ */
 function placeRidges({ style, frame, roofs, focus, units, terms }: Parts, draft: Draft) {
   const { font } = style;
-  for (const roof of [...roofs].sort((a, b) => Number(b === focus) - Number(a === focus))) {
-    const ridge = placeOfRidge(roof, frame);
-    if (!ridge) continue;
+  const { bottom } = frame.plot;
+  const ridges = roofs.flatMap((roof) => {
+    const [x] = placeOfRidge(roof, frame) ?? [];
+    return x === undefined ? [] : [{ roof, x }];
+  });
+  const isClear = (box: Box, own: number) =>
+    draft.placer.isClear([box], frame.plot, STRICT) &&
+    ridges.every(({ x }) => Math.abs(x - own) < 1 || x <= box.left || x >= box.right);
+  for (const { roof, x } of [...ridges].sort((a, b) => Number(b.roof === focus) - Number(a.roof === focus))) {
     const number = units.intensityAlone(ridgePoint(roof), 4);
-    const isBold = roof === focus;
-    const text = isBold ? strings.ridgeAt(number, terms) : number;
-    const width = textWidth(text, font, isBold);
-    const rows = Array.from({ length: 8 }, (_, row) => frame.plot.bottom - (0.6 + LINE_EM * row) * font);
-    const places = rows.flatMap((y): Place[] => [
-      { x: ridge[0] + 0.35 * font, y, anchor: "start" },
-      { x: ridge[0] - 0.35 * font, y, anchor: "end" },
-    ]);
-    const place = places.find((at) => draft.placer.isClear([textBox(at, width, font)], frame.plot, STRICT));
-    if (!place) continue;
-    draft.placer.take([textBox(place, width, font)]);
-    draft.texts.push({ ...place, parts: [{ text, isBold }] });
+    const isFocus = roof === focus;
+    const text = isFocus ? strings.ridgeAt(number, terms) : number;
+    const [width, y] = [textWidth(text, font, isFocus), bottom - 0.6 * font];
+    const sides = [x + 0.35 * font, x - 0.35 * font - width].map((left) =>
+      textBox({ x: left, y, anchor: "start" }, width, font),
+    );
+    const along = [x - 0.3 * font, x + 0.3 * font + (ASCENT_EM + DESCENT_EM) * font].map((right) => {
+      const left = right - (ASCENT_EM + DESCENT_EM) * font;
+      return { left, right, top: y - width, bottom: y };
+    });
+    const box = [...(isFocus ? sides : []), ...along].find((each) => isClear(each, x));
+    if (!box) continue;
+    draft.placer.take([box]);
+    const turned = { x: box.right - DESCENT_EM * font, y, angle: -90 };
+    const place = sides.includes(box) ? { x: box.left, y } : turned;
+    draft.texts.push({ ...place, anchor: "start", parts: [{ text, isBold: isFocus }] });
   }
 }
 
 /** Places the name of a kernel beside its dot, or else away from it with a leader. A name without room is left out. */
-function placeName({ style, frame }: Parts, draft: Draft, own: Placed, part: Part) {
+function placeName({ style, frame, dots }: Parts, draft: Draft, own: Placed, part: Part) {
   const { font } = style;
   const width = textWidth(part.text, font, part.isBold);
   const { strip, plot } = frame;
   const bounds = own.ai === 0 && strip ? { ...strip, left: 0, right: strip.right + 0.7 * font } : plot;
   const longest = Math.max(MAX_LEADER, MAX_LEADER_EM * font);
-  const beside = placesBeside(own, font);
-  const away = placesAway(own, font, longest);
+  const isInStrip = own.ai === 0;
+  const beside = isInStrip ? [] : placesBeside(own, font);
+  const away = isInStrip ? placesInStrip(own, font) : placesAway(own, font, longest);
   // A number that is explained in the key must be in the plot.
   const turns = part.isBold ? [STRICT, OVER_LINES, OVER_ALL] : [STRICT, OVER_LINES];
   for (const strictness of turns) {
     for (const place of [...beside, ...away]) {
       const box = textBox(place, width, font);
       if (!draft.placer.isClear([box], bounds, strictness, own)) continue;
-      const leader = beside.includes(place) ? undefined : leaderTo(box, own);
-      if (leader && !draft.placer.isLeaderClear(leader)) continue;
-      draft.placer.take([box], leader);
-      if (leader) draft.leaders.push(leader);
+      const isBeside = beside.includes(place);
+      // Beside another dot, the text would seem to name that dot.
+      if (isBeside && strictness.dots && isAmbiguous(box, own, dots)) continue;
+      const leader = leaderTo(box, own);
+      const isNear = isBeside || lengthOf(leader) < MIN_LEADER_EM * font;
+      if (!isNear && !draft.placer.isLeaderClear(leader)) continue;
+      draft.placer.take([box], isNear ? undefined : leader);
+      if (!isNear) draft.leaders.push(leader);
       draft.texts.push({ ...place, parts: [part] });
       return;
     }
   }
 }
+
+/** A text nearer to its dot than this needs no leader, font sizes. */
+const MIN_LEADER_EM = 0.5;
+const lengthOf = ([[x, y], [toX, toY]]: Segment) => Math.hypot(toX - x, toY - y);
+
+/** Whether another dot is about as near to a text as its own dot is. */
+const isAmbiguous = (box: Box, own: Placed, dots: readonly Placed[]) => {
+  const reach = distanceTo(box, own) + 0.35 * own.radius;
+  return dots.some((dot) => dot.row !== own.row && distanceTo(box, dot) <= reach);
+};
+const distanceTo = (box: Box, { x, y, radius }: Placed) =>
+  Math.hypot(x - clamp(x, box.left, box.right), y - clamp(y, box.top, box.bottom)) - radius;

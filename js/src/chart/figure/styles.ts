@@ -42,6 +42,8 @@ export const STYLES: Readonly<Record<StyleName, FigureStyle>> = {
   },
 };
 
+/** The colours on white paper: of roofs, axes and texts, of thin lines, of the grid, and of the strip. */
+export const PAPER = { ink: "#000000", thin: "#6b6b6b", grid: "#e6e6e6", strip: "#f2f2f2" };
 /** The line width of the grid, and of the other thin lines as a share of the width of an axis. */
 export const GRID = 0.4;
 export const THIN = 5 / 6;
