@@ -21,7 +21,6 @@ import {
   placesAlong,
   placesAway,
   placesBeside,
-  placesInStrip,
   type Segment,
   textBox,
 } from "./placing.ts";
@@ -121,11 +120,17 @@ export function layOut(parts: Parts): Layout {
   placeBlock(parts, draft, content.legend, ["right bottom", "left top", "left bottom", "right top"]);
   const key = isNumbered ? names.map(({ text }, at) => ({ text, number: at + 1 })) : [];
   placeBlock(parts, draft, key, ["left top", "right bottom", "left bottom", "right top"]);
-  if (frame.strip) placeStripRoof(parts, draft, frame.strip);
   placeSlopeNames(parts, draft);
   placeCeilingNames(parts, draft);
   if (!content.isMeasured) placeRidges(parts, draft);
+  const homes = names.flatMap(({ row }, at) => {
+    const dot = dots.find((each) => each.row === row);
+    return dot?.ai === 0 ? [{ dot, text: String(at + 1) }] : [];
+  });
+  placeStripNumbers(parts, draft, homes);
+  if (frame.strip) placeStripRoof(parts, draft, frame.strip);
   for (const [at, { row, text }] of names.entries()) {
+    if (inStrip.has(row)) continue;
     const own = dots.find((dot) => dot.row === row && dot.isHome) ?? dots.find((dot) => dot.row === row);
     if (own) placeName(parts, draft, own, isNumbered ? { text: String(at + 1), isBold: true } : { text });
   }
@@ -370,6 +375,9 @@ function placeCeilingNames({ style, frame, ceilings, units }: Parts, draft: Draf
   }
 }
 
+/** The numbers of ridge points nearer than this are one text, font sizes. */
+const SAME_RIDGE_EM = 0.35;
+
 /**
  * Places the number of each ridge point beside its line to the axis. That of the focus roof is bold, with its word. The
  * others are along their lines, because the lines can be near each other.
@@ -383,13 +391,22 @@ function placeRidges({ style, frame, roofs, focus, units, terms }: Parts, draft:
   });
   const isClear = (box: Box, own: number) =>
     draft.placer.isClear([box], frame.plot, STRICT) &&
-    ridges.every(({ x }) => Math.abs(x - own) < 1 || x <= box.left || x >= box.right);
+    ridges.every(({ x }) => Math.abs(x - own) < SAME_RIDGE_EM * font || x <= box.left || x >= box.right);
+  const done = new Set<Roof>();
   for (const { roof, x } of [...ridges].sort((a, b) => Number(b.roof === focus) - Number(a.roof === focus))) {
-    const number = units.intensityAlone(ridgePoint(roof), 4);
+    if (done.has(roof)) continue;
+    const same = ridges.filter((other) => other.roof !== roof && Math.abs(other.x - x) < SAME_RIDGE_EM * font);
+    for (const other of same) done.add(other.roof);
     const isFocus = roof === focus;
-    const text = isFocus ? strings.ridgeAt(number, terms) : number;
-    const [width, y] = [textWidth(text, font, isFocus), bottom - 0.6 * font];
-    const sides = [x + 0.35 * font, x - 0.35 * font - width].map((left) =>
+    const [first = "", ...more] = [roof, ...same.map((other) => other.roof)].map((each) =>
+      units.intensityAlone(ridgePoint(each), 4),
+    );
+    const parts: Part[] = [{ text: isFocus ? strings.ridgeAt(first, terms) : first, isBold: isFocus }];
+    if (more.length > 0) parts.push({ text: more.map((number) => `, ${number}`).join("") });
+    const width = widthOf(parts, font);
+    const y = bottom - 0.6 * font;
+    const right = Math.max(x, ...same.map((other) => other.x));
+    const sides = [right + 0.35 * font, x - 0.35 * font - width].map((left) =>
       textBox({ x: left, y, anchor: "start" }, width, font),
     );
     const along = [x - 0.3 * font, x + 0.3 * font + (ASCENT_EM + DESCENT_EM) * font].map((right) => {
@@ -401,7 +418,34 @@ function placeRidges({ style, frame, roofs, focus, units, terms }: Parts, draft:
     draft.placer.take([box]);
     const turned = { x: box.right - DESCENT_EM * font, y, angle: -90 };
     const place = sides.includes(box) ? { x: box.left, y } : turned;
-    draft.texts.push({ ...place, anchor: "start", parts: [{ text, isBold: isFocus }] });
+    draft.texts.push({ ...place, anchor: "start", parts });
+  }
+}
+
+/** The distance of numbers in the strip, and of a number from its dot from which on it has a leader, font sizes. */
+const [STRIP_ROW_EM, STRIP_LEADER_EM] = [1.02, 0.5];
+
+/** Places the numbers of kernels in the strip right of their dots, in the same order, below each other. */
+function placeStripNumbers({ style, frame }: Parts, draft: Draft, marks: { dot: Placed; text: string }[]) {
+  const { font } = style;
+  const inOrder = [...marks].sort((a, b) => a.dot.y - b.dot.y);
+  const middles: number[] = [];
+  for (const { dot } of inOrder) middles.push(Math.max(dot.y, (middles.at(-1) ?? 0) + STRIP_ROW_EM * font));
+  let lowest = frame.plot.bottom - 0.5 * font;
+  for (const [at, middle] of [...middles.entries()].reverse()) {
+    middles[at] = Math.min(middle, lowest);
+    lowest = (middles[at] as number) - STRIP_ROW_EM * font;
+  }
+  for (const [at, { dot, text }] of inOrder.entries()) {
+    const middle = middles[at] as number;
+    const [x, y] = [dot.x + dot.radius + 0.35 * font, middle + 0.35 * font];
+    const box = textBox({ x, y, anchor: "start" }, textWidth(text, font, true), font);
+    draft.placer.take([box]);
+    if (Math.abs(middle - dot.y) > STRIP_LEADER_EM * font) {
+      const end: Spot = [x - 0.1 * font, middle];
+      draft.leaders.push([leaderTo({ left: end[0], right: end[0], top: middle, bottom: middle }, dot)[0], end]);
+    }
+    draft.texts.push({ x, y, anchor: "start", parts: [{ text, isBold: true }] });
   }
 }
 
@@ -409,35 +453,26 @@ function placeRidges({ style, frame, roofs, focus, units, terms }: Parts, draft:
 function placeName({ style, frame, dots }: Parts, draft: Draft, own: Placed, part: Part) {
   const { font } = style;
   const width = textWidth(part.text, font, part.isBold);
-  const { strip, plot } = frame;
-  const bounds = own.ai === 0 && strip ? { ...strip, left: 0, right: strip.right + 0.7 * font } : plot;
   const longest = Math.max(MAX_LEADER, MAX_LEADER_EM * font);
-  const isInStrip = own.ai === 0;
-  const beside = isInStrip ? [] : placesBeside(own, font);
-  const away = isInStrip ? placesInStrip(own, font) : placesAway(own, font, longest);
+  const [beside, away] = [placesBeside(own, font), placesAway(own, font, longest)];
   // A number that is explained in the key must be in the plot.
   const turns = part.isBold ? [STRICT, OVER_LINES, OVER_ALL] : [STRICT, OVER_LINES];
   for (const strictness of turns) {
     for (const place of [...beside, ...away]) {
       const box = textBox(place, width, font);
-      if (!draft.placer.isClear([box], bounds, strictness, own)) continue;
+      if (!draft.placer.isClear([box], frame.plot, strictness, own)) continue;
       const isBeside = beside.includes(place);
       // Beside another dot, the text would seem to name that dot.
       if (isBeside && strictness.dots && isAmbiguous(box, own, dots)) continue;
-      const leader = leaderTo(box, own);
-      const isNear = isBeside || lengthOf(leader) < MIN_LEADER_EM * font;
-      if (!isNear && !draft.placer.isLeaderClear(leader)) continue;
-      draft.placer.take([box], isNear ? undefined : leader);
-      if (!isNear) draft.leaders.push(leader);
+      const leader = isBeside ? undefined : leaderTo(box, own);
+      if (leader && !draft.placer.isLeaderClear(leader)) continue;
+      draft.placer.take([box], leader);
+      if (leader) draft.leaders.push(leader);
       draft.texts.push({ ...place, parts: [part] });
       return;
     }
   }
 }
-
-/** A text nearer to its dot than this needs no leader, font sizes. */
-const MIN_LEADER_EM = 0.5;
-const lengthOf = ([[x, y], [toX, toY]]: Segment) => Math.hypot(toX - x, toY - y);
 
 /** Whether another dot is about as near to a text as its own dot is. */
 const isAmbiguous = (box: Box, own: Placed, dots: readonly Placed[]) => {

@@ -131,14 +131,6 @@ export function placesAway({ x, y, radius }: Round, font: number, longest: numbe
   );
 }
 
-/** Returns the places of a number right and left of a dot in the strip, also in the rows above and below it. */
-export function placesInStrip({ x, y, radius }: Round, font: number): Place[] {
-  const rows = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5].map((row) => y + (HALF_EM + row) * font);
-  const near = radius + GAP_EM * font;
-  const beside = (anchor: Anchor) => rows.map((at): Place => ({ x: anchor === "start" ? x + near : x - near, y: at, anchor }));
-  return [...beside("start"), ...beside("end")];
-}
-
 /** Returns the line from the rim of a dot to the nearest point of a box. */
 export function leaderTo(box: Box, { x, y, radius }: Round): Segment {
   const [toX, toY] = [clamp(x, box.left, box.right), clamp(y, box.top, box.bottom)];
