@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, get_args
 
@@ -166,7 +166,7 @@ def figure_of(
         if size is not None:
             raise TypeError(f"{word} is for style 'screen': '{style}' says the size of its figure")
     if names is not None and not isinstance(names, int):
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        if isinstance(names, str) or not (isinstance(names, Iterable) and all(isinstance(name, str) for name in names)):
             raise TypeError(f"names is a number or a list of the names of kernels, got {names!r}")
         names = list(names)
     elif names is not None and names < 0:

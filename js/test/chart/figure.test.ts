@@ -56,7 +56,11 @@ const STATES: Readonly<Record<string, () => FakeModel>> = {
   "kernels without FLOPs": () => onOneChip(WITH_COPIES, ON_ONE),
   "one kernel": () => onOneChip([EIGHTEEN[0] as KernelSpec], ON_ONE),
   "two chips alone": () => onOneChip([], ON_TWO),
-  "kernels without times": () => onOneChip(EIGHTEEN.slice(0, 3).map(({ time, ...rest }) => rest), ON_TWO),
+  "kernels without times": () =>
+    onOneChip(
+      EIGHTEEN.slice(0, 3).map(({ time, ...rest }) => rest),
+      ON_TWO,
+    ),
 };
 const NAMES = Object.keys(STYLES) as StyleName[];
 const PLAIN: Omit<FigureOptions, "style"> = { caption: false, names: null, patterns: false, ceilings: false };
@@ -113,7 +117,9 @@ function textsOf({ svg }: Figure, style: StyleName): Drawn[] {
   return found;
 }
 const radiiOf = ({ svg }: Figure) =>
-  [...(svg.split('data-layer="points"')[1]?.split("</g>")[0] ?? "").matchAll(/ r="([\d.]+)"/g)].map(([, r]) => Number(r));
+  [...(svg.split('data-layer="points"')[1]?.split("</g>")[0] ?? "").matchAll(/ r="([\d.]+)"/g)].map(([, r]) =>
+    Number(r),
+  );
 const plotWidthOf = ({ svg }: Figure) => {
   const [, left = "", , right = ""] = /<path d="M([\d.]+),[\d.]+V([\d.]+)H([\d.]+)/.exec(svg) ?? [];
   return Number(right) - Number(left);
@@ -165,7 +171,9 @@ describe.each(Object.keys(STATES))("a figure of %s", (name) => {
 
 describe("a figure", () => {
   it("has its size in points, in the unit of its coordinates", () => {
-    const heads = NAMES.map((style) => /width="(\S+)" height="(\S+)" viewBox="([^"]+)"/.exec(figure(stateOf("18 kernels"), { style }).svg)?.slice(1));
+    const heads = NAMES.map((style) =>
+      /width="(\S+)" height="(\S+)" viewBox="([^"]+)"/.exec(figure(stateOf("18 kernels"), { style }).svg)?.slice(1),
+    );
     expect(heads).toEqual([
       ["252pt", "168pt", "0 0 252 168"],
       ["504pt", "336pt", "0 0 504 336"],
@@ -196,7 +204,9 @@ describe("a figure", () => {
   });
   it("has a legend of the categories with at least 1 % of the kernel time", () => {
     const texts = textsOf(figure(stateOf("18 kernels")), "paper-1col").map(({ text }) => text);
-    expect(texts).toEqual(expect.arrayContaining(["matrix product", "attention", "normalisation", "element by element"]));
+    expect(texts).toEqual(
+      expect.arrayContaining(["matrix product", "attention", "normalisation", "element by element"]),
+    );
     expect(texts).not.toContain("look-up");
   });
   it("has the name and the peak of the roof, the bandwidth along the slope, and plain numbers on its axes", () => {
@@ -212,7 +222,9 @@ describe("a figure", () => {
     const { svg } = figure(onOneChip([], { chips, shown: ["a", "b", "c", "d", "e"], focus_chip: "a" }));
     const roofs = svg.split('data-layer="roofs"')[1]?.split("</g>")[0] ?? "";
     expect(roofs).toMatch(/^ fill="none" stroke="#000000">/);
-    const looks = [...roofs.matchAll(/<path d="M[^"]*L[^"]*L[^"]*" stroke-width="([\d.]+)"(?: stroke-dasharray="([^"]+)")?/g)];
+    const looks = [
+      ...roofs.matchAll(/<path d="M[^"]*L[^"]*L[^"]*" stroke-width="([\d.]+)"(?: stroke-dasharray="([^"]+)")?/g),
+    ];
     expect(looks.map(([, width, dashes]) => [width, dashes])).toEqual([
       ["1.2", "4 2"],
       ["1.2", "1.5 1.5"],
@@ -244,7 +256,10 @@ describe("a figure", () => {
       "Roofline of 18 kernels on One at bf16. Area: share of kernel time. Not shown: 1 kernel with 0 FLOP and 1 without counts, together 6.7 % of kernel time.";
     expect(drawn.title).toBe(words);
     expect(drawn.svg).toContain(`<desc>${words}</desc>`);
-    const textIn = (one: Figure) => textsOf(one, "paper-1col").map(({ text }) => text).join(" ");
+    const textIn = (one: Figure) =>
+      textsOf(one, "paper-1col")
+        .map(({ text }) => text)
+        .join(" ");
     expect(textIn(drawn)).not.toContain("Roofline");
     const captioned = figure(model(), { caption: true });
     expect(textIn(captioned)).toContain(words);
@@ -281,9 +296,16 @@ describe("a figure", () => {
   });
   it("has ceilings only on request", () => {
     const ceiling = { key: "vector", name: "vector", rate: 1e14, memory: null, precision: null, measured: false };
-    const chip = wireChip({ name: "One", peaks: { bf16: 1e15 }, memories: { HBM: 4e12 }, ceilings: [ceiling] as never });
+    const chip = wireChip({
+      name: "One",
+      peaks: { bf16: 1e15 },
+      memories: { HBM: 4e12 },
+      ceilings: [ceiling] as never,
+    });
     const textIn = (ceilings: boolean) =>
-      textsOf(figure(onOneChip([], { chips: [chip], shown: ["chip"] }), { ceilings }), "paper-1col").map(({ text }) => text);
+      textsOf(figure(onOneChip([], { chips: [chip], shown: ["chip"] }), { ceilings }), "paper-1col").map(
+        ({ text }) => text,
+      );
     expect(textIn(false).join()).not.toContain("vector");
     expect(textIn(true)).toContain("vector 100 TFLOP/s");
   });
@@ -311,7 +333,8 @@ describe("a figure", () => {
     const { createStore: create } = await import("../../src/state/store.ts");
     const drawn = figure(stateOf("18 kernels"), {}, draw, create);
     const texts = textsOf(drawn, "paper-1col").map(({ text }) => text);
-    for (const text of ["Leistung (PFLOP/s)", "Arithmetische Intensität (FLOP/Byte)", "0,1"]) expect(texts).toContain(text);
+    for (const text of ["Leistung (PFLOP/s)", "Arithmetische Intensität (FLOP/Byte)", "0,1"])
+      expect(texts).toContain(text);
     expect(drawn.title).toBe("Roofline von 18 Kerneln auf One bei bf16. Fläche: Anteil an der Kernelzeit.");
   });
 });

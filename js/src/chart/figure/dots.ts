@@ -98,7 +98,17 @@ export function contentOf(store: Store, style: FigureStyle, theme: Theme, names:
     const colour = isKnown ? colourOf(colouring.kind, theme, code) : theme.text;
     // With all memory levels, only the dot of the level that binds is filled.
     const isHollow = binds[at] === 0 || (roof[at] === MEASURED && !isKnown && !isTotal(kernels, row));
-    all.push({ row, ai, rate, share: shareOf(row), colour, code, side: side[at] as number, isHollow, isHome: home[row] === at });
+    all.push({
+      row,
+      ai,
+      rate,
+      share: shareOf(row),
+      colour,
+      code,
+      side: side[at] as number,
+      isHollow,
+      isHome: home[row] === at,
+    });
   }
   const inStrip = all.filter(({ ai }) => ai === 0);
   const stripShare = [...new Set(inStrip.map(({ row }) => row))].reduce((sum, row) => sum + (shareOf(row) || 0), 0);

@@ -55,9 +55,7 @@ const PX_PER_POINT = 96 / 72;
 
 export function figureOf(store: Store, options: FigureOptions, theme: Theme): Figure | UnknownName {
   const style = STYLES[options.style];
-  const paint = theme.dark
-    ? { ink: theme.text, thin: theme.muted, grid: theme.grid, strip: theme.grid }
-    : PAPER;
+  const paint = theme.dark ? { ink: theme.text, thin: theme.muted, grid: theme.grid, strip: theme.grid } : PAPER;
   const { ink } = paint;
   const content = contentOf(store, style, { ...theme, text: ink }, options.names);
   const { unknownName } = content;
@@ -102,12 +100,7 @@ export function figureOf(store: Store, options: FigureOptions, theme: Theme): Fi
       </g>
       <Dots dots={dots} opacity={content.opacity} {...looks} />
       <Legend layout={layout} {...looks} />
-      <g
-        data-layer="leaders"
-        fill="none"
-        stroke={paint.thin}
-        stroke-width={style.axis * THIN}
-      >
+      <g data-layer="leaders" fill="none" stroke={paint.thin} stroke-width={style.axis * THIN}>
         {layout.leaders.map(([[x, y], [toX, toY]]) => (
           <path d={`M${px(x)},${px(y)}L${px(toX)},${px(toY)}`} />
         ))}
@@ -163,15 +156,7 @@ function Axes({ frame, ink, style, grid, strip: fill }: Paint & { readonly frame
   const isNumbered = ({ isMajor }: FigureTick) => isMajor;
   return (
     <g data-layer="axes">
-      {strip && (
-        <rect
-          x={strip.left}
-          y={top}
-          width={strip.right - strip.left}
-          height={bottom - top}
-          fill={fill}
-        />
-      )}
+      {strip && <rect x={strip.left} y={top} width={strip.right - strip.left} height={bottom - top} fill={fill} />}
       <g stroke={grid} stroke-width={GRID} fill="none">
         {yTicks.filter(isNumbered).map((tick) => across(tick, left, right))}
         {xTicks.filter(isNumbered).map((tick) => down(tick, top, bottom))}

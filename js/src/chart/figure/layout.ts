@@ -3,8 +3,8 @@
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { type Rates, type Roof, ridgePoint } from "../../roofline/roofline.ts";
-import type { Terms } from "../../wire/types.ts";
 import { briefNames } from "../../text/names.ts";
+import type { Terms } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
 import type { Anchor } from "../labels/candidates.ts";
@@ -15,6 +15,7 @@ import type { Frame, Placed } from "./frame.ts";
 import {
   ASCENT_EM,
   createPlacer,
+  crosses,
   DESCENT_EM,
   leaderTo,
   type Placer,
@@ -209,7 +210,9 @@ function flatOf(rates: Rates, { x, y, plot }: Frame): Segment | undefined {
 /** Flats nearer than this have one name, font sizes. */
 const SAME_FLAT_EM = 0.3;
 /** The distance of a name from its flat, font sizes. */
-const OFF_FLAT_EM = 0.38;
+const OFF_FLAT_EM = 0.34;
+/** The same where the next flat is near: the letters just clear the line. */
+const CLOSE_TO_FLAT_EM = 0.24;
 
 /** Places the name of each roof and its peak at the right end of its flat, above it or below it. */
 function placeRoofNames({ style, frame, roofs, focus, units, nameOf }: Parts, draft: Draft) {
@@ -242,12 +245,22 @@ function placeRoofNames({ style, frame, roofs, focus, units, nameOf }: Parts, dr
       [[[name]], below],
       [[[briefly]], above],
       [[[briefly]], below],
+      [[[briefly]], flat - CLOSE_TO_FLAT_EM * font],
     ];
+    const others = shown.filter((other) => !same.includes(other)).map(({ peak: at }) => frame.y(at));
+    // Over another flat, the text would seem to be the name of that roof.
+    const isOwn = ({ top, bottom }: Box) => others.every((at) => at <= top || at >= bottom);
     const fits = (strictness: typeof STRICT) =>
-      (strictness === STRICT ? tries : [...tries].reverse()).find(([lines, y]) => draft.placer.isClear(boxesOf(lines, x, y, font), frame.plot, strictness));
+      (strictness === STRICT ? tries : [...tries].reverse()).find(([lines, y]) => {
+        const boxes = boxesOf(lines, x, y, font);
+        return boxes.every(isOwn) && draft.placer.isClear(boxes, frame.plot, strictness);
+      });
     const isClear = fits(STRICT);
     const [lines, y] = isClear ?? fits(OVER_LINES) ?? fits(OVER_ALL) ?? [];
-    if (!lines || y === undefined) continue;
+    if (!lines || y === undefined) {
+      placeOnSlope(draft, frame, slopeOf(roof, frame), [[briefly]], font);
+      continue;
+    }
     const boxes = boxesOf(lines, x, y, font);
     draft.placer.take(boxes);
     if (!isClear) draft.plates.push(...boxes);
@@ -256,8 +269,32 @@ function placeRoofNames({ style, frame, roofs, focus, units, nameOf }: Parts, dr
   }
 }
 
+/** The room between the letters of a name and the line above it, font sizes. */
+const ROOM_EM = 0.03;
+
 const boxesOf = (lines: readonly (readonly Part[])[], x: number, y: number, font: number): Box[] =>
-  lines.map((parts, at) => textBox({ x, y: y + at * LINE_EM * font, anchor: "end" }, widthOf(parts, font), font));
+  lines.map((parts, at) => {
+    const box = textBox({ x, y: y + at * LINE_EM * font, anchor: "end" }, widthOf(parts, font), font);
+    return { ...box, top: box.top - ROOM_EM * font };
+  });
+
+/** Places the first text with room along a slope. */
+function placeOnSlope(
+  draft: Draft,
+  { plot }: Frame,
+  slope: Segment | undefined,
+  tries: readonly (readonly Part[])[],
+  font: number,
+) {
+  for (const parts of slope ? tries : []) {
+    const places = placesAlong(slope as Segment, widthOf(parts, font), font);
+    const place = places.find(({ boxes }) => draft.placer.isClear(boxes, plot, STRICT));
+    if (!place) continue;
+    draft.placer.take(place.boxes);
+    draft.texts.push({ ...place, anchor: "middle", parts });
+    return;
+  }
+}
 
 type Corner = `${"left" | "right"} ${"top" | "bottom"}`;
 
@@ -332,17 +369,15 @@ function placeSlopeNames({ style, frame, roofs, focus, units, content }: Parts, 
   const others = content.isMeasured ? [] : roofs.filter((roof) => roof !== focus);
   const slopes = [...own, ...others.map(({ level, bandwidth, peak }) => ({ name: level, bandwidth, peak }))];
   for (const { name, bandwidth, peak } of slopes) {
-    const slope = slopeOf({ peak, bandwidth }, frame);
-    if (!slope) continue;
     const isInStrip = frame.strip && name === focus?.level;
-    for (const text of isInStrip ? [name] : [`${name} ${units.bandwidth(bandwidth)}`, name]) {
-      const places = placesAlong(slope, textWidth(text, font), font);
-      const place = places.find(({ boxes }) => draft.placer.isClear(boxes, frame.plot, STRICT));
-      if (!place) continue;
-      draft.placer.take(place.boxes);
-      draft.texts.push({ ...place, anchor: "middle", parts: [{ text }] });
-      break;
-    }
+    const texts = isInStrip ? [name] : [`${name} ${units.bandwidth(bandwidth)}`, name];
+    placeOnSlope(
+      draft,
+      frame,
+      slopeOf({ peak, bandwidth }, frame),
+      texts.map((text) => [{ text }]),
+      font,
+    );
   }
 }
 
@@ -355,12 +390,7 @@ function placeCeilingNames({ style, frame, ceilings, units }: Parts, draft: Draf
     const width = textWidth(text, font);
     const rates = { peak, bandwidth };
     if (isSlope) {
-      const slope = slopeOf(rates, frame);
-      const place =
-        slope && placesAlong(slope, width, font).find(({ boxes }) => draft.placer.isClear(boxes, frame.plot, STRICT));
-      if (!place) continue;
-      draft.placer.take(place.boxes);
-      draft.texts.push({ ...place, anchor: "middle", parts: [{ text }] });
+      placeOnSlope(draft, frame, slopeOf(rates, frame), [[{ text }]], font);
       continue;
     }
     const flat = flatOf(rates, frame)?.[1][1];
@@ -450,14 +480,20 @@ function placeStripNumbers({ style, frame }: Parts, draft: Draft, marks: { dot: 
 }
 
 /** Places the name of a kernel beside its dot, or else away from it with a leader. A name without room is left out. */
-function placeName({ style, frame, dots }: Parts, draft: Draft, own: Placed, part: Part) {
+function placeName({ style, frame, dots, content }: Parts, draft: Draft, own: Placed, part: Part) {
   const { font } = style;
   const width = textWidth(part.text, font, part.isBold);
   const longest = Math.max(MAX_LEADER, MAX_LEADER_EM * font);
+  const isNamed = new Set(content.names.map(({ row }) => row));
   const [beside, away] = [placesBeside(own, font), placesAway(own, font, longest)];
-  // A number that is explained in the key must be in the plot.
-  const turns = part.isBold ? [STRICT, OVER_LINES, OVER_ALL] : [STRICT, OVER_LINES];
-  for (const strictness of turns) {
+  // A leader over another dot could seem to begin there. A number that is explained in the key must be in the plot.
+  const turns = [
+    { ...STRICT, others: dots },
+    { ...STRICT, others: dots.filter(({ row }) => isNamed.has(row)) },
+    { ...OVER_LINES, others: dots.filter(({ row }) => isNamed.has(row)) },
+    ...(part.isBold ? [{ ...OVER_ALL, others: [] }] : []),
+  ];
+  for (const { others, ...strictness } of turns) {
     for (const place of [...beside, ...away]) {
       const box = textBox(place, width, font);
       if (!draft.placer.isClear([box], frame.plot, strictness, own)) continue;
@@ -465,7 +501,8 @@ function placeName({ style, frame, dots }: Parts, draft: Draft, own: Placed, par
       // Beside another dot, the text would seem to name that dot.
       if (isBeside && strictness.dots && isAmbiguous(box, own, dots)) continue;
       const leader = isBeside ? undefined : leaderTo(box, own);
-      if (leader && !draft.placer.isLeaderClear(leader)) continue;
+      if (leader && !draft.placer.isLeaderClear(leader, strictness)) continue;
+      if (leader && others.some((dot) => dot.row !== own.row && crosses(aroundDot(dot), leader))) continue;
       draft.placer.take([box], leader);
       if (leader) draft.leaders.push(leader);
       draft.texts.push({ ...place, parts: [part] });
@@ -473,6 +510,10 @@ function placeName({ style, frame, dots }: Parts, draft: Draft, own: Placed, par
     }
   }
 }
+
+const aroundDot = ({ x, y, radius }: Placed): Box => ({
+  ...{ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius },
+});
 
 /** Whether another dot is about as near to a text as its own dot is. */
 const isAmbiguous = (box: Box, own: Placed, dots: readonly Placed[]) => {

@@ -30,7 +30,7 @@ export interface Strictness {
 export interface Placer {
   /** Whether boxes are inside the bounds and clear of texts, and of dots and lines if these count. */
   isClear(boxes: readonly Box[], bounds: Box, strictness: Strictness, own?: Round): boolean;
-  isLeaderClear(leader: Segment): boolean;
+  isLeaderClear(leader: Segment, strictness: Strictness): boolean;
   take(boxes: readonly Box[], leader?: Segment): void;
 }
 
@@ -50,8 +50,9 @@ export function createPlacer(dots: readonly Round[], lines: readonly Segment[], 
           !(strictness.lines && lines.some((line) => crosses(box, line))) &&
           !(strictness.dots && dots.some((dot) => dot !== own && covers(box, dot))),
       ),
-    isLeaderClear: (leader) =>
-      !taken.some((box) => crosses(box, leader)) && !leaders.some((other) => areCrossing(leader, other)),
+    isLeaderClear: (leader, strictness) =>
+      !taken.some((box) => crosses(box, leader)) &&
+      ![...leaders, ...(strictness.lines ? lines : [])].some((other) => areCrossing(leader, other)),
     take(boxes, leader) {
       taken.push(...boxes);
       if (leader) leaders.push(leader);
