@@ -71,7 +71,7 @@ export interface Counts {
   readonly shown: number;
   /** The kernels without FLOPs that are left out. */
   readonly zeroFlops: number;
-  /** The kernels without a place: their FLOPs, bytes or peak are unknown, or their place is outside the axes. */
+  /** The kernels without a place, because their FLOPs or bytes are unknown. */
   readonly withoutCounts: number;
   /** The share of the kernel time of all that are not shown. NaN without times. */
   readonly leftOut: number;
@@ -111,12 +111,13 @@ export function contentOf(store: Store, style: FigureStyle, theme: Theme, names:
     });
   }
   const inStrip = all.filter(({ ai }) => ai === 0);
-  const stripShare = [...new Set(inStrip.map(({ row }) => row))].reduce((sum, row) => sum + (shareOf(row) || 0), 0);
+  const isInStrip = new Set(inStrip.map(({ row }) => row));
+  const stripShare = [...isInStrip].reduce((sum, row) => sum + (shareOf(row) || 0), 0);
   const hasStrip = inStrip.length > 0 && (stripShare >= MIN_STRIP_SHARE || inStrip.length === all.length);
   const dots = hasStrip ? all : all.filter(({ ai }) => ai !== 0);
   const shown = new Set(dots.map(({ row }) => row));
   const missing = own.filter((row) => !shown.has(row));
-  const zeroFlops = missing.filter((row) => kernels.totalFlops[row] === 0 && inStrip.some((dot) => dot.row === row));
+  const zeroFlops = missing.filter((row) => isInStrip.has(row));
   const isMeasured = all.some(({ share }) => share > 0);
   return {
     ...{ dots, hasStrip, isMeasured, legend: legendOf(store, style, theme, dots) },

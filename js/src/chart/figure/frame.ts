@@ -123,29 +123,24 @@ function extentsOf(
   if (chips) return chips;
   const ridges = roofs.map(ridgePoint);
   const bandwidths = [...roofs, ...(focus?.levels ?? [])].map(({ bandwidth }) => bandwidth);
-  const inPlane = dots.filter(({ ai }) => ai > 0 && Number.isFinite(ai));
-  const ais = inPlane.map(({ ai }) => ai);
-  const isPossible = ({ ai, rate }: Dot) =>
-    !focus || rate <= MAX_ABOVE_ROOF * Math.min(focus.peak, ai * Math.max(...bandwidths));
-  const rates = inPlane.filter(isPossible).map(({ rate }) => rate);
+  let [leftmost, rightmost, lowest, highest] = [Number.POSITIVE_INFINITY, 0, Number.POSITIVE_INFINITY, 0];
+  let slowest = Number.POSITIVE_INFINITY;
+  for (const { ai, rate } of dots) {
+    if (ai === 0) slowest = Math.min(slowest, rate);
+    if (ai === 0 || !Number.isFinite(ai)) continue;
+    [leftmost, rightmost] = [Math.min(leftmost, ai), Math.max(rightmost, ai)];
+    if (focus && rate > MAX_ABOVE_ROOF * Math.min(focus.peak, ai * Math.max(...bandwidths))) continue;
+    [lowest, highest] = [Math.min(lowest, rate), Math.max(highest, rate)];
+  }
   const levelRidges = (focus?.levels ?? []).map(({ bandwidth }) => (focus?.peak ?? 0) / bandwidth / 3);
-  const left = least([...ais, ...ridges.map((ridge) => ridge / 100)], 0.2) / 2;
-  const low = Math.min(left, ...levelRidges);
-  const right = Math.max(
-    ...ridges.map((ridge) => 8 * ridge),
-    ...ais.map((ai) => 2 * ai),
-    8 * low,
-    ridges.length ? 0 : 100,
-  );
-  const slowest = dots
-    .filter(({ ai }) => ai === 0)
-    .map(({ rate }) => low * Math.max(rate, MIN_STRIP_RATE * (focus?.bandwidth ?? rate)));
-  const lowest = least([...rates, ...slowest, ...roofs.map(({ bandwidth }) => low * bandwidth)], 1e9) / 2;
-  const highest = Math.max(...roofs.map(({ peak }) => 2.4 * peak), ...rates.map((rate) => 2 * rate), 10 * lowest);
-  return { x: [low, right], y: [lowest, highest] };
+  const left = Math.min(leftmost / 2, ...ridges.map((ridge) => ridge / 200), ...levelRidges);
+  const low = Number.isFinite(left) ? left : 0.1;
+  const right = Math.max(2 * rightmost, ...ridges.map((ridge) => 8 * ridge), roofs.length > 0 ? 8 * low : 1e3 * low);
+  const inStrip = low * Math.max(slowest, MIN_STRIP_RATE * (focus?.bandwidth ?? 0));
+  const bottom = Math.min(lowest, inStrip, ...roofs.map(({ bandwidth }) => low * bandwidth)) / 2;
+  const y0 = Number.isFinite(bottom) ? bottom : 1e9;
+  return { x: [low, right], y: [y0, Math.max(2 * highest, ...roofs.map(({ peak }) => 2.4 * peak), 10 * y0)] };
 }
-
-const least = (values: readonly number[], otherwise: number) => (values.length > 0 ? Math.min(...values) : otherwise);
 
 /** Returns the vertical axis with the prefix of the focus peak, and its title. */
 function verticalOf({ y, yTitle }: Units, peak: number): { counting: Counting; title: string } {
