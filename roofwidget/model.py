@@ -12,7 +12,7 @@ import math
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime
@@ -46,7 +46,7 @@ from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import FORMER_IDS, Chip, MissingFigureError, chip_of_saved_id
 from roofwidget.chips import chip as catalogue_chip
 from roofwidget.export import answers, engine, fallback, page, pictures, session, table
-from roofwidget.export.engine import Picture, Theme
+from roofwidget.export.engine import Picture, Style, Theme
 from roofwidget.kernels.columns import Texts, folded
 from roofwidget.kernels.dataframes import is_frame
 from roofwidget.kernels.filters import Filters, share_above_zero, whole_from_one
@@ -1699,49 +1699,91 @@ class RooflineModel(HasTraits):
         value, to_wire = getattr(self, name), self.trait_metadata(name, "to_json")
         return value if to_wire is None else to_wire(value, self)
 
-    def _picture(self, width: int, height: int | None, theme: Theme) -> Picture:
-        return engine.draw(self.wire_state(), self.locale, width=width, height=height, theme=theme)
+    def _picture(self, width: int | None, height: int | None, theme: Theme, style: Style, **options: Any) -> Picture:
+        figure = engine.figure_of(style, width=width, height=height, **options)
+        size = engine.DEFAULT_WIDTH if width is None else width
+        return engine.draw(self.wire_state(), self.locale, width=size, height=height, theme=theme, figure=figure)
 
-    def to_svg(self, *, width: int = engine.DEFAULT_WIDTH, height: int | None = None, theme: Theme = "light") -> str:
-        """Return a picture of the chart, with its title, legend and sentence, as SVG text. No browser is needed.
+    def to_svg(
+        self,
+        *,
+        width: int | None = None,
+        height: int | None = None,
+        theme: Theme = "light",
+        style: Style = "screen",
+        caption: bool = False,
+        names: int | Sequence[str] | None = None,
+        patterns: bool = False,
+        ceilings: bool = False,
+    ) -> str:
+        """Return a picture of the chart as SVG text. No browser is needed.
 
-        The picture is the one that the widget shows and saves. The same state always gives the same text. The text is
-        valid XML, whatever the names of kernels and chips contain.
+        In the style "screen" the picture is the one that the widget shows and saves, with its title, legend and
+        sentence. The other styles are figures for print and slides: the roofline alone, with dashes in place of
+        colours for the chips, and the most important kernels named. The caption is the alternative text of a figure.
+        The same state always gives the same text. The text is valid XML, whatever the names of kernels and chips
+        contain.
 
         Parameters
         ----------
         width
-            Width in px; 96 px are an inch in print.
+            Width in px in the style "screen", by default 760; 96 px are an inch in print.
         height
-            Height of the whole picture in px. By default the chart has the height that it has in a notebook.
+            Height of the whole picture in px in the style "screen". By default the chart has the height that it has in
+            a notebook.
         theme
             "light" or "dark".
+        style
+            "screen", or a figure: "paper-1col" of 252 by 168 pt (3.5 by 2.33 in) in 7 pt, "paper-2col" of 504 by 336 pt
+            in 8 pt, "slide" of 960 by 540 pt in 20 pt. A caption makes a figure higher, and so does a key that has no
+            free corner.
+        caption
+            Whether a figure has its caption under it: what it shows, and what it leaves out.
+        names
+            How many kernels a figure names, or a list of their names. By default the 5, 9 or 7 kernels to fix first.
+        patterns
+            Whether a figure tells categories apart without colour, and bounds by shapes: for print in grey.
+        ceilings
+            Whether a figure has the ceilings that are on.
 
         Raises
         ------
         ImportError
             If there is no JavaScript engine for this platform. The message says what to install.
         TypeError, ValueError
-            If a size or the theme is impossible.
+            If a size, the theme or the style is impossible, if an option is not one of the style's, or if no kernel has
+            one of `names`.
 
         Examples
         --------
         >>> from roofwidget import RooflineModel
-        >>> RooflineModel(["v5p"], [("matmul", 4.3e9, 1.2e7)]).to_svg()[:57]
+        >>> model = RooflineModel(["v5p"], [("matmul", 4.3e9, 1.2e7)])
+        >>> model.to_svg()[:57]
         '<svg xmlns="http://www.w3.org/2000/svg" width="760" heigh'
+        >>> model.to_svg(style="paper-1col")[:70]
+        '<svg xmlns="http://www.w3.org/2000/svg" width="252pt" height="168pt" v'
         """
-        return self._picture(width, height, theme).svg
+        options = {"caption": caption, "names": names, "patterns": patterns, "ceilings": ceilings}
+        return self._picture(width, height, theme, style, **options).svg
 
     def to_png(
         self,
         *,
-        width: int = engine.DEFAULT_WIDTH,
+        width: int | None = None,
         height: int | None = None,
         theme: Theme = "light",
         scale: float | None = None,
         dpi: float | None = None,
+        style: Style = "screen",
+        caption: bool = False,
+        names: int | Sequence[str] | None = None,
+        patterns: bool = False,
+        ceilings: bool = False,
     ) -> bytes:
-        """Return the picture of `to_svg` as a PNG with `scale` (by default 2) pixels per px, or with `dpi` per inch.
+        """Return the picture of `to_svg` as a PNG with `scale` pixels per px, or with `dpi` per inch.
+
+        By default, a figure for a paper has 600 dots per inch, as publishers ask of line art. All other pictures have 2
+        pixels per px.
 
         Raises
         ------
@@ -1750,17 +1792,33 @@ class RooflineModel(HasTraits):
         ValueError
             If a number is not above zero, or if the PNG would have too many pixels.
         """
-        return pictures.png(self._picture(width, height, theme), scale=scale, dpi=dpi)
+        options = {"caption": caption, "names": names, "patterns": patterns, "ceilings": ceilings}
+        picture = self._picture(width, height, theme, style, **options)
+        if scale is None and dpi is None and style.startswith("paper"):
+            dpi = pictures.PRINT_DPI
+        return pictures.png(picture, scale=scale, dpi=dpi)
 
-    def to_pdf(self, *, width: int = engine.DEFAULT_WIDTH, height: int | None = None, theme: Theme = "light") -> bytes:
-        """Return the picture of `to_svg` as a PDF of one page, with letters that can be selected.
+    def to_pdf(
+        self,
+        *,
+        width: int | None = None,
+        height: int | None = None,
+        theme: Theme = "light",
+        style: Style = "screen",
+        caption: bool = False,
+        names: int | Sequence[str] | None = None,
+        patterns: bool = False,
+        ceilings: bool = False,
+    ) -> bytes:
+        """Return the picture of `to_svg` as a PDF of one page, with letters that can be selected and embedded fonts.
 
         Raises
         ------
         ImportError
             If typst is not installed.
         """
-        return pictures.pdf(self._picture(width, height, theme))
+        options = {"caption": caption, "names": names, "patterns": patterns, "ceilings": ceilings}
+        return pictures.pdf(self._picture(width, height, theme, style, **options))
 
     def to_html(self, title: str = "") -> str:
         """Return the widget as one HTML page that works without Python, network and other files.
@@ -1782,9 +1840,9 @@ class RooflineModel(HasTraits):
         ========= ==================================================== =================================
         end       contents                                             options
         ========= ==================================================== =================================
-        ``.svg``  a picture of lines and text, see `to_svg`            width, height, theme
-        ``.png``  a picture of pixels, see `to_png`                    width, height, theme, scale, dpi
-        ``.pdf``  a picture for print, see `to_pdf`                    width, height, theme
+        ``.svg``  a picture or a figure of lines and text              those of `to_svg`, such as style
+        ``.png``  a picture or a figure of pixels                      those of `to_png`
+        ``.pdf``  a picture or a figure for print                      those of `to_pdf`
         ``.html`` a page on which everything is live, see `to_html`    title
         ``.csv``  the kernels that pass all filters                    none
         ``.json`` a session, from which `load` makes the model again   none

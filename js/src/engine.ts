@@ -1,6 +1,7 @@
 // The entry for a JavaScript engine that Python embeds: it draws the picture of a saved state. The engine has no DOM and
 // no timers.
 
+import { type FigureOptions, figureOf } from "./chart/figure/figure.tsx";
 import { pictureOf } from "./chart/picture.tsx";
 import { chartHeight } from "./chart/scales.ts";
 import { DARK, LIGHT } from "./chart/theme.ts";
@@ -14,6 +15,8 @@ interface Order extends SavedState {
   readonly dark: boolean;
   /** What the picture shows; "" for its title and its headline. */
   readonly words: string;
+  /** For a figure, whose style says its size. Null for the picture that the widget shows. */
+  readonly figure: FigureOptions | null;
 }
 
 /** UTF-8 texts are decoded as in a browser. */
@@ -36,10 +39,12 @@ const SIGNAL = { aborted: false, addEventListener() {} } as unknown as AbortSign
 
 /** Draws a picture. The order, and the picture that is returned, are JSON texts. */
 function draw(order: string): string {
-  const { width, height, dark, words, ...saved } = JSON.parse(order) as Order;
+  const { width, height, dark, figure, words, ...saved } = JSON.parse(order) as Order;
   const store = createStore(savedModel(saved), SIGNAL);
+  const theme = dark ? DARK : LIGHT;
+  if (figure) return JSON.stringify(figureOf(store, figure, theme));
   const heightOf = (around: number) => (height === null ? chartHeight(width) : height - around);
-  return JSON.stringify(pictureOf(store, width, heightOf, dark ? DARK : LIGHT, undefined, words));
+  return JSON.stringify(pictureOf(store, width, heightOf, theme, undefined, words));
 }
 
 Object.assign(globalThis, { draw });

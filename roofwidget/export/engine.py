@@ -10,16 +10,17 @@ import contextlib
 import json
 import os
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, get_args
 
 from roofwidget.export.saved_state import State, saved
 from roofwidget.support import built_files
 from roofwidget.support.arguments import number_argument
-from roofwidget.support.did_you_mean import did_you_mean
+from roofwidget.support.did_you_mean import did_you_mean, listed
 
 Theme = Literal["light", "dark"]
+Style = Literal["paper-1col", "paper-2col", "slide", "screen"]
 DEFAULT_WIDTH: Final = 760
 # Where nothing could be drawn, and where a browser or a printer gives up.
 SIZES: Final = (200, 10_000)
@@ -52,12 +53,37 @@ _ENGINES: Final = _Engines()
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as SVG text, what it shows in words, and its size in px."""
+    """A picture as SVG text, its words for those who do not see it, and its size in px of 1/96 inch."""
 
     svg: str
     title: str
     width: int
     height: int
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How a figure for print or a slide differs from the picture on the screen.
+
+    Parameters
+    ----------
+    style
+        The size, the font and the lines, see `js/src/chart/figure/styles.ts`.
+    caption
+        Whether the caption is drawn under the figure.
+    names
+        How many kernels are named, or the names of these kernels. None: as the style says.
+    patterns
+        Whether shapes and patterns replace colours.
+    ceilings
+        Whether the ceilings that are on are drawn.
+    """
+
+    style: Style
+    caption: bool = False
+    names: int | Sequence[str] | None = None
+    patterns: bool = False
+    ceilings: bool = False
 
 
 def draw(
@@ -68,8 +94,9 @@ def draw(
     height: int | None = None,
     theme: Theme = "light",
     words: str = "",
+    figure: Figure | None = None,
 ) -> Picture:
-    """Draw the chart of a state, with its title, legend and sentence.
+    """Draw the chart of a state, with its title, legend and sentence; or a figure of its roofline.
 
     Parameters
     ----------
@@ -83,6 +110,8 @@ def draw(
         "light" or "dark".
     words
         What the picture shows. By default the title and the verdict, or the sentence under the chart without both.
+    figure
+        If given, its style says the size.
 
     Raises
     ------
@@ -93,15 +122,59 @@ def draw(
     RuntimeError
         If the drawing code fails.
     TypeError, ValueError
-        If a size or the theme is impossible.
+        If a size or the theme is impossible, or if no kernel has one of the names.
     """
     if theme not in get_args(Theme):
         raise ValueError(f"theme is 'light' or 'dark', not {theme!r}{did_you_mean(str(theme), get_args(Theme))}")
     for name, size in (("width", width), ("height", height)):
         if size is not None and not SIZES[0] <= number_argument(size, f"{name} in px") <= SIZES[1]:
             raise ValueError(f"{name} is {size:g} px; it must be from {SIZES[0]} to {SIZES[1]:,} px")
-    order = saved(state, width=width, height=height, dark=theme == "dark", words=words)
-    return Picture(**json.loads(_ENGINES.of(language)(order)))
+    asked = None if figure is None else asdict(figure)
+    order = saved(state, width=width, height=height, dark=theme == "dark", words=words, figure=asked)
+    drawn = json.loads(_ENGINES.of(language)(order))
+    if "unknownName" in drawn:
+        name = drawn["unknownName"]
+        raise ValueError(f"names: no kernel of the chart is called '{name}'{did_you_mean(name, drawn['knownNames'])}")
+    return Picture(**drawn)
+
+
+def figure_of(
+    style: Style,
+    *,
+    width: int | None,
+    height: int | None,
+    caption: bool,
+    names: int | Sequence[str] | None,
+    patterns: bool,
+    ceilings: bool,
+) -> Figure | None:
+    """Return the options of a figure, or None for the style "screen", which is the picture that the widget shows.
+
+    Raises
+    ------
+    ValueError
+        If there is no such style, or if `names` is below zero.
+    TypeError
+        If an option is not one of the style's, or if `names` is neither a number nor names.
+    """
+    styles = get_args(Style)
+    if style not in styles:
+        raise ValueError(f"style is {listed(styles)}, not {style!r}{did_you_mean(str(style), styles)}")
+    if style == "screen":
+        given = {"caption": caption, "patterns": patterns, "ceilings": ceilings, "names": names is not None}
+        for word in (word for word, is_given in given.items() if is_given):
+            raise TypeError(f"{word} is for figures: set style to {listed(styles[:-1])}")
+        return None
+    for word, size in (("width", width), ("height", height)):
+        if size is not None:
+            raise TypeError(f"{word} is for style 'screen': '{style}' says the size of its figure")
+    if names is not None and not isinstance(names, int):
+        if isinstance(names, str) or not (isinstance(names, Iterable) and all(isinstance(name, str) for name in names)):
+            raise TypeError(f"names is a number or a list of the names of kernels, got {names!r}")
+        names = list(names)
+    elif names is not None and names < 0:
+        raise ValueError(f"names is {names}; it must be 0 or more")
+    return Figure(style, caption=bool(caption), names=names, patterns=bool(patterns), ceilings=bool(ceilings))
 
 
 def warm_up(language: str) -> None:

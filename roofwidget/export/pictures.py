@@ -17,6 +17,8 @@ CSS_DPI: Final = 96.0
 """How many px of a picture are an inch, as in CSS."""
 SCREEN_SCALE: Final = 2.0
 """Pixels of a PNG for each px of the picture, for screens with a high resolution."""
+PRINT_DPI: Final = 600.0
+"""The pixels per inch of a figure for a paper."""
 MAX_PIXELS: Final = 200_000_000
 _POINTS_PER_PX: Final = 0.75
 _INCH: Final = 0.0254
@@ -61,7 +63,8 @@ def png(picture: Picture, *, scale: float | None = None, dpi: float | None = Non
         raise ValueError(f"a PNG of {pixels:,.0f} pixels is too large: at most {MAX_PIXELS:,}")
     import resvg_py  # noqa: PLC0415  # it reads the list of the machine's fonts
 
-    drawn = bytes(resvg_py.svg_to_bytes(svg_string=picture.svg, zoom=factor, font_dirs=_fonts()))
+    # The size of a figure is in points: without the dots per inch of CSS it would be unknown.
+    drawn = bytes(resvg_py.svg_to_bytes(svg_string=picture.svg, zoom=factor, dpi=CSS_DPI, font_dirs=_fonts()))
     return drawn if dpi is None else _with_dpi(drawn, dpi)
 
 

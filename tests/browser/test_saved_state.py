@@ -50,7 +50,7 @@ def chips(drawn: Drawn) -> dict[str, str | None]:
 def test_kernels_are_drawn_under_the_roofs_of_the_chips_that_were_shown(notebook: OpenNotebook, version: Path) -> None:
     drawn = opened(notebook, version / "kernels.json")
     expect(drawn.root.locator(".roofwidget-title")).to_have_text("A measured program")
-    expect(drawn.root.get_by_text("125 ms → 106 ms (−15 %)")).to_be_visible()
+    expect(drawn.root.get_by_text("15 % less time: 125 ms before, 106 ms now.")).to_be_visible()
     shows(
         drawn,
         {"roof small": "Small", "roof large": "Large", "level L2": "L2 · 10 TB/s", "run 0": "−33 %", "run 2": "+50 %"},

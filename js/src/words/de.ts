@@ -719,6 +719,22 @@ export const catalogue: Like<typeof en.catalogue> = {
   },
 
   // Texts of the axes, the units and the tools of the chart.
+  figureWords: {
+    performance: (unit) => `Leistung (${unit})`,
+    across: (title) => (title.charAt(0).toUpperCase() + title.slice(1)).replace(/OP\/B\b/g, "OP/Byte"),
+    more: (count) => `+ ${count} weitere`,
+    caption: (count, file, of, isTimed) =>
+      `Roofline ${count > 0 ? `von ${whole(count)} ${count === 1 ? "Kernel" : "Kerneln"}${file && ` aus ${file}`} auf ${of}` : `von ${of}`}.${isTimed ? " Fläche: Anteil an der Kernelzeit." : ""}`,
+    at: (chips, precision) => `${chips} bei ${precision}`,
+    notShown: (zeroFlops, withoutCounts, share) => {
+      const parts = [
+        zeroFlops > 0 ? `${whole(zeroFlops)} Kernel mit 0 FLOP` : "",
+        withoutCounts > 0 ? `${whole(withoutCounts)} ${zeroFlops > 0 ? "" : "Kernel "}ohne Zählwerte` : "",
+      ].filter(Boolean);
+      return `Nicht gezeigt: ${parts.join(" und ")}${share && `, zusammen ${share} der Kernelzeit`}.`;
+    },
+  },
+
   axisWords: {
     word: "Wort",
     cycle: "Takt",

@@ -718,6 +718,27 @@ export const catalogue = {
     ofTheFile: (name: string) => `“${name}” from the file`,
   },
 
+  // Texts of figures for papers and slides.
+  figureWords: {
+    performance: (unit: string) => `Performance (${unit})`,
+    /** The title of the horizontal axis, from that of the chart: units are written in full. */
+    across: (title: string) => capital(title).replace(/OP\/B\b/g, "OP/byte"),
+    more: (count: number) => `+ ${count} more`,
+    /** The caption. `of`: the chips with their precision. */
+    caption: (count: number, file: string, of: string, isTimed: boolean) =>
+      `Roofline${count > 0 ? ` of ${kernels(count, whole(count))}${file && ` of ${file}`} on ${of}` : ` of ${of}`}.${isTimed ? " Area: share of kernel time." : ""}`,
+    at: (chips: string, precision: string) => `${chips} at ${precision}`,
+    notShown: (zeroFlops: number, withoutCounts: number, share: string) => {
+      const parts = [
+        zeroFlops > 0 ? `${kernels(zeroFlops, whole(zeroFlops))} with 0 FLOP` : "",
+        withoutCounts > 0
+          ? `${zeroFlops > 0 ? whole(withoutCounts) : kernels(withoutCounts, whole(withoutCounts))} without counts`
+          : "",
+      ].filter(Boolean);
+      return `Not shown: ${parts.join(" and ")}${share && `, together ${share} of kernel time`}.`;
+    },
+  },
+
   // Texts of the axes, the units and the tools of the chart.
   axisWords: {
     word: "word",

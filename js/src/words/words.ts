@@ -8,6 +8,7 @@ declare const roofwidgetWords: typeof catalogue;
 
 export const {
   axisWords,
+  figureWords,
   filterWords,
   fusionWords,
   marksWords,

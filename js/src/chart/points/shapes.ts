@@ -119,9 +119,16 @@ const PATTERNS: readonly (readonly (readonly [x: number, y: number, toX: number,
 /** The number of patterns. There are more patterns than colours: categories with the same colour differ by pattern. */
 export const PATTERN_COUNT = PATTERNS.length;
 
-/** Returns the lines of a category's pattern around the centre of a point, px, as pairs of ends. */
-export function patternOf(category: number, radius: number): (readonly [from: Spot, to: Spot])[] {
-  if (radius < MIN_PATTERN_RADIUS_PX) return [];
+/**
+ * Returns the lines of a category's pattern around the centre of a point, px, as pairs of ends. A point with a smaller
+ * radius than `least` has none.
+ */
+export function patternOf(
+  category: number,
+  radius: number,
+  least = MIN_PATTERN_RADIUS_PX,
+): (readonly [from: Spot, to: Spot])[] {
+  if (radius < least) return [];
   const reach = PATTERN_REACH * radius;
   return (PATTERNS[category] ?? []).map(([x, y, toX, toY]) => [
     [x * reach, y * reach],
@@ -130,8 +137,8 @@ export function patternOf(category: number, radius: number): (readonly [from: Sp
 }
 
 /** Returns the path of a category's pattern, or "" if the category has no pattern. */
-export const patternPath = ([x, y]: Spot, radius: number, category: number): string =>
-  patternOf(category, radius)
+export const patternPath = ([x, y]: Spot, radius: number, category: number, least = MIN_PATTERN_RADIUS_PX): string =>
+  patternOf(category, radius, least)
     .map(([from, to]) => `M${px(x + from[0])},${px(y + from[1])}L${px(x + to[0])},${px(y + to[1])}`)
     .join("");
 
