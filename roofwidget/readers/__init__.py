@@ -141,6 +141,8 @@ def _read(path_or_buffer: Any, format: str | None, options: dict[str, Any]) -> K
 
 def reader_of(source: Source) -> ModuleType | None:
     """Return the module that reads a file, or None if the file's format is unknown."""
+    if refusals.is_session(source):
+        return None
     return next((module for module in _by_format().values() if module.recognises(source)), None)
 
 

@@ -34,13 +34,18 @@ _MAGIC: Final = {
 }
 
 
+def is_session(source: Source) -> bool:
+    """Whether the source is a session of roofwidget. A session contains tables, but it is no profile."""
+    return not source.is_folder and _SESSION in source.head
+
+
 def of_unknown(source: Source) -> ProfileError:
     """Return the error for an input that no reader recognises.
 
     The error says what the input looks like and what to do.
     """
     place = None
-    if not source.is_folder and _SESSION in source.head:
+    if is_session(source):
         return ProfileError(source.name, "the file is a session of roofwidget: rw.load opens it")
     if source.is_folder:
         held = listed(list(source.members())[:_MAX_SHOWN_MEMBERS])
