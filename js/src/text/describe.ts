@@ -159,6 +159,10 @@ export function gapText(bound: Bound): string {
   return bound.aboveRoof || upTo === share ? upTo : `${isFar(bound) ? strings.farBelow : share} · ${upTo}`;
 }
 
+/** Returns the label of the gap of the kernel to fix first, such as "24× below its roof". */
+export const belowRoofText = (bound: Bound): string =>
+  bound.aboveRoof || factorText(bound) === "1" ? upToText(bound) : strings.belowRoof(factorText(bound));
+
 const shareText = ({ utilization }: Bound) => strings.ofRoof(formatPercent(utilization));
 
 /** Returns the label of the possible speed-up. */

@@ -138,6 +138,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     ofRoof: (percent) => `${percent} der Roofline`,
     possible: (ratio) => `${ratio}× möglich`,
     upTo: (ratio) => `bis zu ${ratio}×`,
+    belowRoof: (ratio) => `${ratio}× unter seinem Dach`,
+    namesAbove: (names) => `${names}: über der Roofline`,
     farBelow: "weit unter der Roofline",
     moreThan: (ratio) => `> ${ratio}`,
     aboveRoof: "über der Roofline: Zählung, Zeit und Spitzenleistung prüfen",

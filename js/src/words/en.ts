@@ -117,6 +117,8 @@ export const catalogue = {
     ofRoof: (percent: string) => `${percent} of roof`,
     possible: (ratio: string) => `${ratio}× possible`,
     upTo: (ratio: string) => `up to ${ratio}×`,
+    belowRoof: (ratio: string) => `${ratio}× below its roof`,
+    namesAbove: (names: string) => `${names}: above the roof`,
     farBelow: "far below its roof",
     moreThan: (ratio: string) => `> ${ratio}`,
     aboveRoof: "above its roof: check its counts, its time and the peaks",

@@ -10,7 +10,12 @@ import { type KernelSpec, makeChip, makeKernels, makeRoof, UNITS } from "../help
 
 const ROOF = makeRoof(makeChip({ id: "chip" }));
 
-function scene(specs: readonly KernelSpec[], marked: readonly number[] = [], width = 760): Scene {
+function scene(
+  specs: readonly KernelSpec[],
+  marked: readonly number[] = [],
+  width = 760,
+  ranked = specs.map((_, row) => row).slice(0, 5),
+): Scene {
   const kernels = makeKernels(specs);
   const points = pointsOf(kernels, [ROOF], ROOF);
   const scales = scalesOf({ width, height: 420 }, [ROOF], points, ROOF);
@@ -33,6 +38,8 @@ function scene(specs: readonly KernelSpec[], marked: readonly number[] = [], wid
     colours: new Map([["chip", "#000000"]]),
     names: new Map([["chip", "chip"]]),
     named: specs.map((_, row) => row),
+    ranked,
+    above: [],
   };
 }
 
