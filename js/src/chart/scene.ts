@@ -100,7 +100,6 @@ function rowsAbove({ aboveRoof, row, n }: Points): number[] {
   return rows;
 }
 
-
 /** Returns the units of the axes. If the focus chip's clock rate is known, rates can be per cycle of this chip. */
 export function unitsIn({ axes, terms: { value: terms }, drawn, shownRoofs }: Store, focus: Roof | undefined): Units {
   const { rateUnit, word, xAxis, tickBase } = axes;

@@ -95,8 +95,8 @@ describe("the call-out of a gap among very many points", () => {
       const bytes = 4e10 * 40 ** next();
       return { flops: 4e12, bytes, time: (bytes / 1e12) * 100 ** (0.1 + 0.9 * next()) };
     });
-    const one = scene(specs, { marked });
-    const gaps = gapsOf(one, [0, 1, 2, 3, 4]);
+    const one = scene(specs, { marked, ranked: [0, 1, 2, 3, 4] });
+    const gaps = gapsOf(one);
     return { one, labels: rooflineLabels(one, gaps).filter(({ key }) => key.startsWith("gap ")), gaps };
   };
   it("covers none of a thousand, and is left out of thousands unless its kernel is pointed at", () => {

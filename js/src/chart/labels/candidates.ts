@@ -15,6 +15,8 @@ export interface Position {
   readonly angle?: number;
   /** Whether the label is far from its mark. */
   readonly isFar?: boolean;
+  /** Whether a badge without a name is best at this position. */
+  readonly isForBadge?: boolean;
   /** Whether the label is beside a line of its mark. Such a label needs no leader. */
   readonly isByLine?: boolean;
   /**
@@ -74,7 +76,7 @@ function eightAround({ x, y, radius }: Mark, gap: number): Position[] {
     at(x - far, y + 4, "end"),
     at(x + slant, y + slant + under, "start"),
     at(x - slant, y + slant + under, "end"),
-    at(x + slant, y - slant + over, "start"),
+    { ...at(x + slant, y - slant + over, "start"), isForBadge: gap === NAME_GAP_PX },
     at(x - slant, y - slant + over, "end"),
     at(x, y + far + under, "middle"),
     at(x, y - far + over, "middle"),
@@ -90,13 +92,14 @@ const besideStrip = ({ y }: Mark, left: number): Position[] =>
  * the x of the dotted line between the marks of an unmeasured kernel, px.
  */
 export function besideKernel(mark: Mark, join: Join | undefined, tie: number | undefined, scales: Scales): Position[] {
+  const strip = scales.strip && mark.x < scales.plot.left ? besideStrip(mark, scales.plot.left) : [];
   const withLeader = LEADER_GAPS_PX.flatMap((gap) => eightAround(mark, gap)).map((each) => ({ ...each, isFar: true }));
   return [
+    ...strip,
     ...eightAround(mark, NAME_GAP_PX),
     ...(join ? alongJoin(join) : []),
     ...(tie === undefined ? [] : alongTie(tie, scales)),
     ...(join ? [] : withLeader),
-    ...(scales.strip && mark.x < scales.plot.left ? besideStrip(mark, scales.plot.left) : []),
   ];
 }
 

@@ -162,7 +162,8 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     for (let at = 0; at < count && least > 0; at++) {
       const position = positionOf(at);
       if (isEarly && position.isFar) continue;
-      let cost = (at % positions.length) + rule.shorter * stepOf(at) + (position.isFar ? rule.far : 0);
+      const order = position.isForBadge && acrossOf(at) === BADGE_ALONE ? -1 : at % positions.length;
+      let cost = order + rule.shorter * stepOf(at) + (position.isFar ? rule.far : 0);
       if (cost >= least) continue;
       const boxes = boxesOfCandidate(at);
       cost += costAcross(boxes, acrossOf(at), least - cost);

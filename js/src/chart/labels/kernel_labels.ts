@@ -3,8 +3,9 @@
 // Few kernels have a label: the marked kernels, the kernels to fix first with their badges, all kernels above the roof
 // together, and the kernels that take most of the time. Kernels whose points are at one place share a label.
 
+import { busyTime } from "../../roofline/positions.ts";
 import { isTotal } from "../../roofline/totals.ts";
-import { shortNameOf } from "../../text/describe.ts";
+import { shortNameOf } from "../../text/kernel_names.ts";
 import { shortenName, shortNamesOf } from "../../text/short_names.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { firstRow, type Kernels } from "../../wire/columns.ts";
@@ -112,8 +113,8 @@ function groupsOf(scene: Scene): LabelGroup[] {
   for (const row of ranked) add(row, groups.length < max);
   const rest = max - (above.some((row) => isDrawn(scene, row)) ? 1 : 0);
   const alarming = new Set(above);
-  const isHeavy = (row: number) =>
-    isTotal(kernels, row) || !(kernels.totalTime > 0) || (kernels.selfTime[row] as number) >= MIN_SHARE * kernels.totalTime;
+  const least = MIN_SHARE * busyTimes(kernels, [], () => busyTime(kernels));
+  const isHeavy = (row: number) => isTotal(kernels, row) || !(least > 0) || (kernels.selfTime[row] as number) >= least;
   for (const row of named) if (!alarming.has(row) && isHeavy(row)) add(row, true, groups.length < rest);
   const heaviest = marked
     .filter((row) => selected.has(row))
@@ -157,14 +158,17 @@ function joinedName(kernels: Kernels, rows: readonly number[], names: ReadonlyMa
 /** Returns a name without its last numbers and shapes: "copy-done" for "copy-done.4", "addmm" for "addmm 512×2048". */
 export const stemOf = (name: string): string => name.replace(/(?:[ ._#-]+\(?#?\d+(?:[x×]\d+)*\)?)+$/, "") || name;
 
-const aboveTexts = memoize<readonly string[]>();
+const [busyTimes, aboveTexts] = [memoize<number>(), memoize<readonly string[]>()];
 
 /** Returns the one label of all kernels above the roof. */
 function aboveLabel(scene: Scene): Label | undefined {
   const { kernels, points, at, above, scales } = scene;
   const heaviest = above
     .filter((row) => isDrawn(scene, row))
-    .reduce((best, row) => (best < 0 || (kernels.time[row] as number) > (kernels.time[best] as number) ? row : best), -1);
+    .reduce(
+      (best, row) => (best < 0 || (kernels.time[row] as number) > (kernels.time[best] as number) ? row : best),
+      -1,
+    );
   if (heaviest < 0) return undefined;
   const index = points.home[heaviest] as number;
   const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) + 3 };
