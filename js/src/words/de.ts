@@ -140,6 +140,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     upTo: (ratio) => `bis zu ${ratio}×`,
     belowRoof: (ratio) => `${ratio}× unter seinem Dach`,
     namesAbove: (names) => `${names}: über der Roofline`,
+    countAbove: (count) => `${count} über der Roofline`,
     farBelow: "weit unter der Roofline",
     moreThan: (ratio) => `> ${ratio}`,
     aboveRoof: "über der Roofline: Zählung, Zeit und Spitzenleistung prüfen",

@@ -119,6 +119,7 @@ export const catalogue = {
     upTo: (ratio: string) => `up to ${ratio}×`,
     belowRoof: (ratio: string) => `${ratio}× below its roof`,
     namesAbove: (names: string) => `${names}: above the roof`,
+    countAbove: (count: number) => `${count} above the roof`,
     farBelow: "far below its roof",
     moreThan: (ratio: string) => `> ${ratio}`,
     aboveRoof: "above its roof: check its counts, its time and the peaks",

@@ -51,7 +51,10 @@ describe("a gap arrow", () => {
     const [gap] = gapsOf(one);
     expect(gap?.from).toBeGreaterThan(gap?.to ?? Number.NaN);
     expect(gap?.to).toBeCloseTo(one.scales.y(1e13));
-    expect(rooflineLabels(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("25 % of roof · up to 4×");
+    expect(rooflineLabels(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("4× below its roof");
+    const marked = scene([measured(1e12, 1e11, 0.4)], [0]);
+    const text = rooflineLabels(marked, gapsOf(marked)).find(({ key }) => key === "gap 0")?.text;
+    expect(text).toBe("25 % of roof · up to 4×");
   });
   it("says in brief what closing it is worth where there is no room for more", () => {
     const narrow = scene([measured(1e12, 1e11, 0.4)], [], 200);
@@ -60,7 +63,7 @@ describe("a gap arrow", () => {
   it("in the strip is told of right of it, where a line leads to the arrow", () => {
     const one = scene([measured(0, 1e11, 5), measured(1e12, 1e11, 0.4)]);
     const label = rooflineLabels(one, gapsOf(one)).find(({ key }) => key === "gap 0");
-    expect(label?.text).toBe("2 % of roof · up to 50×");
+    expect(label?.text).toBe("50× below its roof");
     expect(label?.x).toBe(one.scales.plot.left + 6);
     expect(label?.mark?.x).toBe(one.at.x[0]);
   });
@@ -89,7 +92,7 @@ describe("a gap arrow", () => {
     expect(gapsOf(scene(many, [7], 760, [3, 5])).map(({ row }) => row)).toEqual([7, 3, 5]);
   });
   it("has words at rest only if it is the first, and the words of marked kernels in their place", () => {
-    const three = [0.4, 0.8, 1.6].map((time, row) => measured(1e12, 1e11 / 4 ** row, time));
+    const three = [0.4, 0.8, 1.6].map((time, row) => measured(1e12, 1e11 / 20 ** row, time));
     const words = (marked: readonly number[]) => {
       const one = scene(three, marked, 760, [2, 1, 0]);
       return rooflineLabels(one, gapsOf(one)).flatMap(({ key, text }) => (key.startsWith("gap ") ? [[key, text]] : []));

@@ -7,7 +7,7 @@ import { rankingOf } from "../../src/roofline/ranking.ts";
 import { roofElsewhere } from "../../src/roofline/roofline.ts";
 import { sentenceOf } from "../../src/text/describe.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
+import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 const ROOF = makeRoof(makeChip());
 const ranked = (kernels: Kernels, rows = Array.from({ length: kernels.n }, (_, row) => row)) =>

@@ -15,11 +15,14 @@ interface Case {
 }
 
 describe("the displayed names of kernels", () => {
-  it.each(golden as readonly Case[])("are those of the golden file: $why", ({ names, displayed, category, extra, same }) => {
-    const specs = names.map((name, row) => ({ name, category: category?.[row] ?? null }));
-    const kernels = { ...makeKernels(specs, { extra: extra ?? {} }), same: same ? Int32Array.from(same) : null };
-    expect(names.map((_, row) => shortNameOf(kernels, row))).toEqual(displayed);
-  });
+  it.each(golden as readonly Case[])(
+    "are those of the golden file: $why",
+    ({ names, displayed, category, extra, same }) => {
+      const specs = names.map((name, row) => ({ name, category: category?.[row] ?? null }));
+      const kernels = { ...makeKernels(specs, { extra: extra ?? {} }), same: same ? Int32Array.from(same) : null };
+      expect(names.map((_, row) => shortNameOf(kernels, row))).toEqual(displayed);
+    },
+  );
   it("stay equal among more than 10,000 kernels", () => {
     const kernels = makeKernels(Array.from({ length: 10_001 }, () => ({ name: "k" })));
     expect([shortNameOf(kernels, 0), shortNameOf(kernels, 10_000)]).toEqual(["k", "k"]);

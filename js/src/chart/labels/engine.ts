@@ -97,8 +97,12 @@ type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
   readonly texts?: readonly Box[];
 };
 
+/** The kinds of labels that appear while the pointer is on a kernel. Labels that are there already do not move. */
+const APPEARING: ReadonlySet<LabelKind> = new Set(["kernel", "gap"]);
 /** A kernel's name with a leader needs no leader if it is as near to its mark as this, px. */
 const NEAR_PX = 8;
+/** The cost of a kernel's name that is nearer to another mark, but has a leader to its own mark. */
+const ASTRAY_COST = 500;
 /** Minimum gap between two labels on one line, px. */
 const TEXT_GAP_PX = 6;
 /** A leader is a chain of boxes. This many boxes at the end near the mark may lie over other points. */
@@ -126,7 +130,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
       boxes.every((box) => isInside(box, bounds)) &&
       areClear(boxes, written, TEXT_GAP_PX) &&
       areClear(boxes, uncovered) &&
-      (isByOwnMark || !near || position.isFar || !isAstray(boxes, near)) &&
+      (isByOwnMark || !near || (label.kind === "kernel" && position.isFar) || !isAstray(boxes, near)) &&
       !(mark && placed.some((other) => leadersCross(mark, position, other))) &&
       areClear(leaderBoxes(boxes, label, position), written)
     );
@@ -170,6 +174,8 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
       if (cost >= least || !isFree(boxes, position, label, isEarly)) continue;
       if (!areClear(leaderBoxes(boxes, label, position).slice(0, -LEADER_END_BOXES), points))
         cost += acrossOf(at).points;
+      // A leader shows which mark the name belongs to. Even so, a place away from other marks is better.
+      if (position.isFar && label.near && isAstray(boxes, label.near)) cost += ASTRAY_COST;
       if (cost < least) [choice, least] = [at, cost];
     }
     if (choice < 0) return;
@@ -198,7 +204,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
   }
 
   // A label of the previous frame keeps its place, even if a more important label appears.
-  const isNew = ({ key, kind }: Label) => Number(kind === "kernel" && before !== undefined && !before.has(key));
+  const isNew = ({ key, kind }: Label) => Number(APPEARING.has(kind) && before !== undefined && !before.has(key));
   const inOrder = [...labels].sort((a, b) => isNew(a) - isNew(b) || ruleOf(b).importance - ruleOf(a).importance);
   for (const isLastTurn of [false, true]) {
     for (const label of inOrder) {
@@ -209,7 +215,8 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
       if (!isDone && !hasToStayAway && (!needs || keys.has(needs))) place(label, rule, isLastTurn);
     }
   }
-  for (const label of inOrder) if (isNew(label) && label.bold && !keys.has(label.key)) placeOver(label);
+  for (const label of inOrder)
+    if (isNew(label) && label.kind === "kernel" && label.bold && !keys.has(label.key)) placeOver(label);
   return placed;
 }
 

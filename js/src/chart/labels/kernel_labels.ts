@@ -30,8 +30,11 @@ const MIN_SHARE = 0.01;
 const JOIN_PX = 6;
 /** Of many selected kernels only this many have a label: the kernels with the longest times. */
 const MAX_SELECTED_NAMES = 3;
-/** The maximum width of a name: at least `MIN_NAME_PX`, and `NAME_SHARE` of the width of a wide plot. */
-const [MIN_NAME_PX, NAME_SHARE, LETTER_PX] = [120, 0.3, 0.63 * FONT_PX];
+/**
+ * The maximum width of a name, px: `MIN_NAME_PX`, or `NAME_SHARE` of the width of the plot if this is more. `LETTER_PX` is
+ * the mean width of a letter.
+ */
+const [MIN_NAME_PX, NAME_SHARE, LETTER_PX] = [120, 0.3, 0.55 * FONT_PX];
 /** How many groups of kernels the label of the kernels above the roof names, the most first, and the letters of each. */
 const [GROUPS_ABOVE, MAX_ABOVE_LETTERS] = [[3, 1], 24];
 /**
@@ -49,7 +52,7 @@ interface LabelGroup {
 
 /** Returns the labels. During a drag (`before` is given) only kernels that already have a label and marked kernels have labels. */
 export function kernelLabels(scene: Scene, before?: Choices): Label[] {
-  const { kernels, points, at, scales, marked, levels, selected, ranked } = scene;
+  const { kernels, points, at, scales, marked, levels, selected } = scene;
   const isRoofline = !("outer" in scales);
   const joins = new Map(joinsOf(scene).map((join) => [join.row, join]));
   const boxes = pointBoxes(scene);
@@ -67,7 +70,7 @@ export function kernelLabels(scene: Scene, before?: Choices): Label[] {
     const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) };
     const join = joins.get(row);
     const isTied = isRoofline && !isMeasured(points, index) && levels.length === 0;
-    const badge = badgeOf(rows, ranked);
+    const badge = badgeOf(scene, rows);
     const text = isNamed || isMarked ? joinedName(kernels, rows, names) : "";
     const label: Label = {
       ...{ kind: "kernel", key, text, bold: isMarked, ...(badge && { badge, ...(text && { shorter: [""] }) }) },
@@ -85,7 +88,7 @@ export function kernelLabels(scene: Scene, before?: Choices): Label[] {
     return [{ ...label, mark, near }];
   });
   const alert = isRoofline && (!before || before.has("above")) ? aboveLabel(scene) : undefined;
-  const ranks = groups.filter(({ rows }) => badgeOf(rows, ranked)).length;
+  const ranks = groups.filter(({ rows }) => badgeOf(scene, rows)).length;
   return alert ? [...labels.slice(0, ranks), alert, ...labels.slice(ranks)] : labels;
 }
 
@@ -101,14 +104,15 @@ function groupsOf(scene: Scene): LabelGroup[] {
   const max = maxLabels(scales.plot.right - scales.plot.left);
   const groups: LabelGroup[] = [];
   const taken = new Set<number>();
-  const add = (row: number, isNamed: boolean, canJoin = true) => {
-    // A kernel of several series is named once.
-    const first = firstRow(kernels, row);
+  const add = (each: number, isNamed: boolean, hasRoom = true) => {
+    // A kernel of several series is named once: at its marked point, if there is one.
+    const first = firstRow(kernels, each);
+    const row = (kernels.same && marked.find((other) => firstRow(kernels, other) === first)) ?? each;
     if (taken.has(first) || !isDrawn(scene, row)) return;
     const group = groups.find(({ rows }) => distance(scene, rows[0] as number, row) < JOIN_PX);
     if (group) group.rows.push(row);
-    else if (canJoin) groups.push({ rows: [row], isNamed });
-    if (group || canJoin) taken.add(first);
+    else if (hasRoom) groups.push({ rows: [row], isNamed });
+    if (group || hasRoom) taken.add(first);
   };
   for (const row of ranked) add(row, groups.length < max);
   const rest = max - (above.some((row) => isDrawn(scene, row)) ? 1 : 0);
@@ -120,8 +124,13 @@ function groupsOf(scene: Scene): LabelGroup[] {
     .filter((row) => selected.has(row))
     .sort((a, b) => (kernels.time[b] as number) - (kernels.time[a] as number))
     .slice(0, MAX_SELECTED_NAMES);
-  for (const row of marked.filter((each, place) => place === 0 || !selected.has(each) || heaviest.includes(each)))
-    add(row, true);
+  for (const [place, row] of marked.entries()) {
+    const isAsked = place === 0 || !selected.has(row) || heaviest.includes(row);
+    // A marked kernel does not join a label, so that no other label changes.
+    if (isAsked && !taken.has(firstRow(kernels, row)) && isDrawn(scene, row))
+      groups.push({ rows: [row], isNamed: true });
+    taken.add(firstRow(kernels, row));
+  }
   return groups;
 }
 
@@ -134,8 +143,11 @@ function distance({ points, at }: Scene, a: number, b: number): number {
 }
 
 /** Returns the text of the badge of kernels that share a label, such as "1", "1–4" or "1, 3". Empty without a badge. */
-function badgeOf(rows: readonly number[], ranked: readonly number[]): string {
-  const ranks = rows.flatMap((row) => (ranked.includes(row) ? [ranked.indexOf(row) + 1] : [])).sort((a, b) => a - b);
+function badgeOf({ kernels, ranked }: Scene, rows: readonly number[]): string {
+  const ranks = rows
+    .map((row) => 1 + ranked.findIndex((other) => firstRow(kernels, other) === firstRow(kernels, row)))
+    .filter((rank) => rank > 0)
+    .sort((a, b) => a - b);
   const [first, last] = [ranks[0], ranks.at(-1)];
   if (first === undefined || last === undefined) return "";
   return ranks.length > 2 && last - first === ranks.length - 1 ? `${first}–${last}` : ranks.join(", ");
@@ -172,9 +184,10 @@ function aboveLabel(scene: Scene): Label | undefined {
   if (heaviest < 0) return undefined;
   const index = points.home[heaviest] as number;
   const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) + 3 };
-  const [text = "", ...shorter] = aboveTexts(above, [kernels], () =>
-    GROUPS_ABOVE.map((most) => aboveText(kernels, above, most)),
-  );
+  const [text = "", ...shorter] = aboveTexts(above, [kernels], () => [
+    ...GROUPS_ABOVE.map((most) => aboveText(kernels, above, most)),
+    strings.countAbove(above.length),
+  ]);
   return {
     ...{ kind: "kernel", key: "above", text, shorter },
     ...{ colour: ALERT, mark, positions: RULES.kernel.positions(mark, undefined, undefined, scales) },
