@@ -85,7 +85,10 @@ function eightAround({ x, y, radius }: Mark, gap: number): Position[] {
 
 /** Positions at the left edge of the plot, for the names of kernels in the strip. */
 const besideStrip = ({ y }: Mark, left: number): Position[] =>
-  [0, 14, -14, 28, -28, 42, -42, 56, -56].map((down) => ({ ...at(left + 6, y + 4 + down, "start"), isFar: true }));
+  Array.from({ length: 17 }, (_, step) => 14 * Math.ceil(step / 2) * (step % 2 === 0 ? -1 : 1)).map((down) => ({
+    ...at(left + 6, y + 4 + down, "start"),
+    isFar: true,
+  }));
 
 /**
  * Positions for a kernel's name: around the kernel's point, then along the kernel's lines, then with a leader. `tie`:
