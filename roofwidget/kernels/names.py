@@ -171,9 +171,7 @@ def _namespace(short: Sequence[str], rows: Mapping[int, int]) -> str:
     return next((namespace for namespace, count in counts.items() if namespace and count >= least), "")
 
 
-def _distinct(
-    names: Sequence[str], extra: Mapping[str, DictColumn | Floats], same: Sequence[int] | None
-) -> list[str]:
+def _distinct(names: Sequence[str], extra: Mapping[str, DictColumn | Floats], same: Sequence[int] | None) -> list[str]:
     """Return the names, with an addition to each name that several kernels have."""
     found = list(names)
     firsts: dict[int, int] = {}
@@ -216,9 +214,7 @@ def _shapes(extra: Mapping[str, DictColumn | Floats], rows: Sequence[int]) -> di
         if not isinstance(column, DictColumn) or not _SHAPE_COLUMN.search(name):
             continue
         operands = [_operands(column.at(row) or "") for row in rows]
-        aligned = [
-            [each[at] if at < len(each) else "" for each in operands] for at in range(max(map(len, operands)))
-        ]
+        aligned = [[each[at] if at < len(each) else "" for each in operands] for at in range(max(map(len, operands)))]
         best = max(aligned, key=lambda shapes: len(set(shapes)), default=[])
         if len(set(best)) > 1:
             return {row: f" {shape}" if shape else "" for row, shape in zip(rows, best, strict=True)}
@@ -240,7 +236,8 @@ def _numbers(extra: Mapping[str, DictColumn | Floats], rows: Sequence[int]) -> d
     for name, column in extra.items():
         if not _NUMBER_COLUMN.match(name):
             continue
-        found = {row: (column.at(row) or "") if isinstance(column, DictColumn) else f"{column[row]:.17g}" for row in rows}
+        texts = column.at if isinstance(column, DictColumn) else lambda row, column=column: f"{column[row]:.17g}"
+        found = {row: texts(row) or "" for row in rows}
         if len(set(found.values())) == len(rows) and all(re.fullmatch(r"[0-9]+", text) for text in found.values()):
             return found
     return {}
