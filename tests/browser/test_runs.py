@@ -75,13 +75,13 @@ def test_what_to_fix_first_is_told_while_folded_and_selects(notebook: OpenNotebo
 
 def test_what_to_fix_first_is_judged_where_it_ran_and_says_so(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, PLAIN)
-    expect(drawn.root.locator(".roofwidget-gaps path")).to_have_count(4)
+    expect(drawn.root.locator(".roofwidget-gaps > g")).to_have_count(4)
     book.python("setattr(w, 'focus_chip', 'twice')")
     title = fold(drawn, "Fix these 5 first")
     note = title.get_by_text("42 % to gain on My chip", exact=True)
     expect(note).to_be_visible()
     assert note.evaluate("(one) => one.getClientRects()[0].height") < 24, "it stands in one line"
-    expect(drawn.root.locator(".roofwidget-gaps path")).to_have_count(0)
+    expect(drawn.root.locator(".roofwidget-gaps > g")).to_have_count(0)
     title.click()
     expect(drawn.root.get_by_text("saves if it reaches its roof on My chip")).to_be_visible()
     book.python("setattr(w, 'selected', [0])")
