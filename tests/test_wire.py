@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ipywidgets.widgets.widget import _remove_buffers
 
 from roofwidget import Chip, Kernels, RooflineModel, RooflineWidget
+from roofwidget.kernels.names import shortened
 from roofwidget.wire import baseline_to_wire, kernels_to_wire, text_to_wire
 
 SMALL: Final = Chip("Small", {"bf16": 1e14}, {"HBM": 1e12, "L2": 1e13})
@@ -168,7 +169,7 @@ def test_what_is_sent_says_all_that_kernels_tell_of_each_row(kernels: Kernels) -
     for field in ("name", "precision", "category"):
         told = kernels.names if field == "name" else getattr(kernels, field)
         assert words(sent[field], n) == [word if word is None else text_to_wire(word) for word in told]
-    short = [mine if mine != whole else None for mine, whole in zip(kernels.short_names, kernels.names, strict=True)]
+    short = [mine if (mine := shortened(whole or "")) != whole else None for whole in kernels.names]
     assert words(sent["short"], n) == [word if word is None else text_to_wire(word) for word in short]
     assert [(key, words(column, n)) for key, column in sent["origin"]] == [
         (key, [word if word is None else text_to_wire(word) for word in column])

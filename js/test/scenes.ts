@@ -6,7 +6,9 @@ import { chartHeight, project, type Scale, scalesOf } from "../src/chart/scales.
 import type { Scene } from "../src/chart/scene.ts";
 import { LIGHT } from "../src/chart/theme.ts";
 import { colouringOf } from "../src/roofline/colouring.ts";
+import { byFallingTime } from "../src/roofline/filters.ts";
 import { pointsOf } from "../src/roofline/points.ts";
+import { rankingOf } from "../src/roofline/ranking.ts";
 import type { Roof } from "../src/roofline/roofline.ts";
 import {
   FakeModel,
@@ -37,7 +39,9 @@ export function scene(specs: readonly KernelSpec[], more: Partial<Scene> = {}, w
     ...{ ...lines, kernels, points, scales, levels: [], theme: LIGHT, marked: [] },
     ...{ at: project(points, scales), selected: new Set<number>(), colouring: colouringOf(kernels, "category") },
     colours: new Map(roofs.map(({ chip }) => [chip.id, "#000000"])),
-    named: specs.map((_, row) => row),
+    named: [...byFallingTime(kernels)],
+    ranked: rankingOf(kernels, byFallingTime(kernels), focus).rows,
+    above: specs.flatMap((_, row) => (points.aboveRoof[points.home[row] ?? -1] === 1 ? [row] : [])),
     ...more,
   };
 }

@@ -8,6 +8,7 @@ import { timePointsOf } from "../src/chart/time/points.ts";
 import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "../src/chart/time/scene.ts";
 import { colouringOf } from "../src/roofline/colouring.ts";
 import { byFallingTime } from "../src/roofline/filters.ts";
+import { rankingOf } from "../src/roofline/ranking.ts";
 import type { Roof } from "../src/roofline/roofline.ts";
 import { type Moves, moved } from "../src/roofline/what_if_arithmetic.ts";
 import type { Store } from "../src/state/store.ts";
@@ -58,6 +59,7 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
     focusRoof: signal(roof),
     pointed: signal(hovered),
     selected: signal([]),
+    ranking: signal(rankingOf(kernels, byFallingTime(kernels), roof)),
     zoom: signal(zoom),
     terms: signal({}),
     isInDrag: () => last !== undefined,

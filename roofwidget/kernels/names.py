@@ -1,16 +1,37 @@
-"""Short kernel names for charts: the parts that distinguish kernels, without the boilerplate of C++.
+"""Displayed names of kernels: short, and different for each kernel.
 
 A short name drops return types, parameters, namespaces, booleans and container types. It keeps tile shapes, element
 types and functors. Some names of CUTLASS, cuBLAS, Triton and Tensile are one word that contains all shapes, such as
 ``ampere_sgemm_128x64_tn``. The short form of this kind of name is the word without suffixes.
+
+`displayed` compares the short names of a table. It leaves out the namespace that most kernels share and adds to equal
+names what distinguishes the kernels. The page has the same rules in ``js/src/text/kernel_names.ts``. Tests compare both
+with the golden file ``tests/golden/kernel_names.json``.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from roofwidget.kernels.columns import DictColumn
+from roofwidget.kernels.non_kernels import IDLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from roofwidget.kernels.columns import Floats
+
+_SHAPE_COLUMN: Final = re.compile(r"(?i)\b(?:shapes?|dims?)\b")
+_NUMBER_COLUMN: Final = re.compile(r"(?i)^(?:kernel |launch )?id$")
+# If a table has more kernels than this, equal names stay equal, because comparing them takes too long.
+_MAX_COMPARED: Final = 10_000
+# A namespace is left out if at least this share of the kernels is in it.
+_MIN_NAMESPACE_SHARE: Final = 0.8
+_NAMESPACE: Final = re.compile(r"(?:[A-Za-z_]\w*::)+", re.ASCII)
 
 _MAX_CHARACTERS: Final = 72
 _MAX_ARGUMENTS: Final = 6
@@ -96,6 +117,130 @@ def shortened(name: str) -> str:
         text = _of_cpp(text) or text
     text = " ".join(text.split()) or name
     return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"
+
+
+def displayed(
+    names: DictColumn, category: DictColumn, extra: Mapping[str, DictColumn | Floats], same: Sequence[int] | None = None
+) -> list[str]:
+    """Return the displayed name of each kernel, n texts.
+
+    Parameters
+    ----------
+    names, category
+        The names of the kernels in their file, and their categories. Idle time does not count as a kernel.
+    extra
+        Further columns. Shapes and the file's own numbers distinguish kernels of one name.
+    same
+        The number of the kernel in each row. Rows with one number are the same kernel in several series.
+    """
+    short = [shortened(name or "") for name in names.values]
+    idle = [(word or "").lower() == IDLE for word in category.values]
+    namespace = _namespace(short, Counter(_pairs(names, category, idle)))
+    short = [name.removeprefix(namespace) or name for name in short]
+    found = [short[code] for code in names.codes.tolist()]
+    return found if len(found) > _MAX_COMPARED else _distinct(found, extra, same)
+
+
+def numbered(names: DictColumn, series: DictColumn) -> list[int]:
+    """Return the number of the kernel in each row of a table of several series, for `displayed`.
+
+    The n-th row of a name in each series is the same kernel.
+    """
+    seen: Counter[tuple[int, int]] = Counter()
+    numbers: dict[tuple[int, int], int] = {}
+    found = []
+    for name, run in zip(names.codes.tolist(), series.codes.tolist(), strict=True):
+        found.append(numbers.setdefault((name, seen[name, run]), len(numbers)))
+        seen[name, run] += 1
+    return found
+
+
+def _pairs(names: DictColumn, category: DictColumn, idle: Sequence[bool]) -> Iterable[int]:
+    """Return the code of the name of each row that is a kernel."""
+    pairs = zip(names.codes.tolist(), category.codes.tolist(), strict=True)
+    return (code for code, kind in pairs if not idle[kind])
+
+
+def _namespace(short: Sequence[str], rows: Mapping[int, int]) -> str:
+    """Return the namespace that most kernels share, such as ``aten::``. `rows` has the number of rows of each name."""
+    counts: Counter[str] = Counter()
+    for code, count in rows.items():
+        found = _NAMESPACE.match(short[code])
+        counts[found.group() if found else ""] += count
+    least = _MIN_NAMESPACE_SHARE * sum(rows.values())
+    return next((namespace for namespace, count in counts.items() if namespace and count >= least), "")
+
+
+def _distinct(names: Sequence[str], extra: Mapping[str, DictColumn | Floats], same: Sequence[int] | None) -> list[str]:
+    """Return the names, with an addition to each name that several kernels have."""
+    found = list(names)
+    firsts: dict[int, int] = {}
+    for row, number in enumerate(range(len(names)) if same is None else same):
+        firsts.setdefault(number, row)
+    taken = set(names)
+    for twins in _grouped(firsts.values(), names.__getitem__):
+        if len(twins) == 1 or not names[twins[0]]:
+            continue
+        shapes = _shapes(extra, twins)
+        for alike in _grouped(twins, lambda row, shapes=shapes: names[row] + shapes.get(row, "")):  # type: ignore[misc]
+            text = names[alike[0]] + shapes.get(alike[0], "")
+            if len(alike) == 1 and text not in taken:
+                found[alike[0]] = text
+                continue
+            numbers = _numbers(extra, alike)
+            place = 0
+            for row in alike:
+                place += 1
+                # A number that another kernel has in its name is skipped.
+                while f"{text} ({place})" in taken:
+                    place += 1
+                found[row] = f"{text} #{numbers[row]}" if numbers else f"{text} ({place})"
+    return found if same is None else [found[firsts[number]] for number in same]
+
+
+def _grouped(rows: Iterable[int], text_of: Callable[[int], str]) -> list[list[int]]:
+    groups: dict[str, list[int]] = {}
+    for row in rows:
+        groups.setdefault(text_of(row), []).append(row)
+    return list(groups.values())
+
+
+def _shapes(extra: Mapping[str, DictColumn | Floats], rows: Sequence[int]) -> dict[int, str]:
+    """Return the shape of the operand that differs most among kernels, such as `` 512×2048``.
+
+    The first of several operands that differ equally. Empty if the shapes are equal or unknown.
+    """
+    for name, column in extra.items():
+        if not isinstance(column, DictColumn) or not _SHAPE_COLUMN.search(name):
+            continue
+        operands = [_operands(column.at(row) or "") for row in rows]
+        aligned = [[each[at] if at < len(each) else "" for each in operands] for at in range(max(map(len, operands)))]
+        best = max(aligned, key=lambda shapes: len(set(shapes)), default=[])
+        if len(set(best)) > 1:
+            return {row: f" {shape}" if shape else "" for row, shape in zip(rows, best, strict=True)}
+    return {}
+
+
+def _operands(text: str) -> list[str]:
+    """Return the shapes in a text such as ``[1, 141, 512], [512]``: ``141×512`` and ``512``.
+
+    Leading dimensions of 1 are left out, and so are numbers in the names of types, such as ``f32``.
+    """
+    pieces = re.findall(r"\[[^\[\]]*\]", text) or re.split(r"[,;]", text)
+    shapes = ["×".join(re.findall(r"(?<![A-WYZa-wyz0-9])[0-9]+", piece)) for piece in pieces]
+    return [re.sub(r"^(?:1×)+", "", shape) for shape in shapes]
+
+
+def _numbers(extra: Mapping[str, DictColumn | Floats], rows: Sequence[int]) -> dict[int, str]:
+    """Return the file's own numbers of kernels. Empty if the file has no numbers, or equal numbers for some kernels."""
+    for name, column in extra.items():
+        if not _NUMBER_COLUMN.match(name):
+            continue
+        texts = column.at if isinstance(column, DictColumn) else lambda row, column=column: f"{column[row]:.17g}"
+        found = {row: texts(row) or "" for row in rows}
+        if len(set(found.values())) == len(rows) and all(re.fullmatch(r"[0-9]+", text) for text in found.values()):
+            return found
+    return {}
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from roofwidget.kernels.filters import (
 from roofwidget.kernels.groupby import grouped
 from roofwidget.kernels.kernel import NETWORK, Kernel, as_kernel
 from roofwidget.kernels.metadata import Extra, Launches, Rows, TextsByName, extra_columns, origins, texts_by_name
-from roofwidget.kernels.names import shortened
+from roofwidget.kernels.names import displayed, numbered
 from roofwidget.kernels.work import with_work
 from roofwidget.support.arguments import list_argument, shown_value, text_argument
 from roofwidget.support.did_you_mean import keywords, listed, nearest, unknown_keyword
@@ -596,9 +596,21 @@ class Kernels:
 
     @property
     def short_names(self) -> Texts:
-        """Short names for charts, shape (n,). They leave out return types, parameters and namespaces, for example."""
-        names = self.codes("name")
-        return DictColumn(tuple(shortened(name or "") for name in names.values), names.codes).texts()
+        """Short names, shape (n,), as the chart, the table and the command line show them.
+
+        They leave out return types, parameters and namespaces, for example. Kernels of one name have an addition: the
+        shape of an operand, the file's own number, or a number in the order of the rows. In a table of more than 10,000
+        kernels, equal names have no addition.
+        """
+        return self._displayed
+
+    @cached_property
+    def _displayed(self) -> Texts:
+        column = np.empty(len(self), dtype=object)
+        names, category = self.codes("name"), self.codes("category")
+        same = numbered(names, category) if self.series else None
+        column[:] = displayed(names, category, self.extra_columns, same)
+        return frozen(column)
 
     def codes(self, field: str) -> DictColumn:
         """Return a text column in its dictionary-encoded form.

@@ -41,7 +41,7 @@ def test_kernels_with_an_intensity_and_a_rate_are_drawn_with_their_share_and_wit
     assert main(["show", str(profile), "--chip", chip]) == 0
     table = capsys.readouterr().out.splitlines()[-3:]
     shares = [re.split(r"  +", line.strip())[1:4] for line in table]
-    assert shares == [["gelu", "HBM", "50 %"], ["gelu", "HBM", "25 %"], ["matmul", "compute", "90 %"]]
+    assert shares == [["gelu (1)", "HBM", "50 %"], ["gelu (2)", "HBM", "25 %"], ["matmul", "compute", "90 %"]]
 
 
 @pytest.mark.parametrize("name", WITH_CHIP)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget import Kernels
-from roofwidget.kernels.names import shortened
+from roofwidget.kernels.names import displayed, shortened
+
+GOLDEN: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parent.parent / "golden" / "kernel_names.json").read_text(encoding="utf-8")
+)
 
 FLASH = (
     "void flash_attention::fwd_kernel<flash_attention::Fwd_kernel_traits<64, 128, 128, 4, false, true, "
@@ -110,11 +117,28 @@ def test_a_name_that_is_nearly_the_signature_of_triton_is_shortened_at_once(name
     assert time.process_time() - start < 0.05
 
 
-def test_a_table_gives_short_names_beside_the_whole_ones() -> None:
+def test_a_table_gives_short_names_beside_the_whole_ones_and_numbers_kernels_of_one_name() -> None:
     table = Kernels([FLASH, "copy", FLASH], [1] * 3, [1] * 3)
     assert table.short_names.tolist() == [
-        "fwd_kernel<64, 128, 128, 4, bf16>",
+        "fwd_kernel<64, 128, 128, 4, bf16> (1)",
         "copy",
-        "fwd_kernel<64, 128, 128, 4, bf16>",
+        "fwd_kernel<64, 128, 128, 4, bf16> (2)",
     ]
     assert table.names[0] == FLASH
+
+
+@pytest.mark.parametrize("case", GOLDEN, ids=[case["why"] for case in GOLDEN])
+def test_displayed_names_are_those_of_the_golden_file(case: dict[str, Any]) -> None:
+    n = len(case["names"])
+    table = Kernels(
+        case["names"], [1] * n, [1] * n, category=case.get("category", [None] * n), extra=case.get("extra", {})
+    )
+    names = displayed(table.codes("name"), table.codes("category"), table.extra_columns, case.get("same"))
+    assert names == case["displayed"]
+    if "same" not in case:
+        assert table.short_names.tolist() == case["displayed"]
+
+
+def test_a_kernel_has_one_name_in_all_series() -> None:
+    table = Kernels(["mm", "mm", "mm"], [1] * 3, [1] * 3, category=["a", "a", "b"], series=True)
+    assert table.short_names.tolist() == ["mm (1)", "mm (2)", "mm (1)"]

@@ -89,7 +89,6 @@ export function rooflineMarks(
   const sources = [
     ghosts,
     share,
-    store.ranking.value.rows,
     store.drawnRows.value,
     store.trails.value,
     parts.value,
@@ -109,7 +108,6 @@ function findMarks(
   scene: Scene,
   ghosts: readonly Ghost[],
   share: number,
-  first: readonly number[],
   rows: Int32Array,
   trails: Store["trails"]["value"],
   parts: Points | undefined,
@@ -117,7 +115,7 @@ function findMarks(
   speedUps: SpeedUps,
 ) {
   // A moved kernel has a note instead of a gap arrow.
-  const gaps = gapsOf(scene, first).filter(({ row }) => !ghosts.some((one) => one.row === row));
+  const gaps = gapsOf(scene).filter(({ row }) => !ghosts.some((one) => one.row === row));
   const lines = trailLines(scene, trails, parts, speedUps);
   const arrows = [...runArrows(scene, earlier), ...seriesArrows(scene)];
   const snapshots = shownSnapshots(store);

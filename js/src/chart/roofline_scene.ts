@@ -7,12 +7,12 @@ import { shortNames } from "../text/names.ts";
 import { memoize } from "../ui/memoize.ts";
 import { gutterOf } from "./labels/column.ts";
 import { project, type Scale, type Scales, type Size, scalesOf, stableScales } from "./scales.ts";
-import { MAX_NAMED_KERNELS, type Scene, selectionOf, unitsIn } from "./scene.ts";
+import { namedIn, type Scene, selectionOf, unitsIn } from "./scene.ts";
 import { chipColours, type Theme } from "./theme.ts";
 import { zoomed } from "./zoom.ts";
 
 const coloursOf = memoize<ReadonlyMap<string, string>>();
-const [linesOf, namedOf] = [memoize<readonly SubRoof[]>(), memoize<readonly number[]>()];
+const linesOf = memoize<readonly SubRoof[]>();
 const NOTHING: readonly never[] = [];
 
 /**
@@ -62,19 +62,7 @@ export function sceneOf(
     units,
     theme,
     colouring: store.colouring.value,
-    named: namedOf(points, [heaviest], () => [...rowsAbove(points), ...heaviest]),
+    ...namedIn(store, points, heaviest, last),
     ...selectionOf(store),
   };
-}
-
-/**
- * Returns the rows of kernels above their roof. These kernels are named first, because their data is probably wrong.
- */
-function rowsAbove({ aboveRoof, row, n }: Points): number[] {
-  const rows: number[] = [];
-  // `indexOf` is much faster than a loop over all points.
-  for (let index = aboveRoof.indexOf(1); index >= 0 && index < n; index = aboveRoof.indexOf(1, index + 1)) {
-    if (rows.push(row[index] as number) === MAX_NAMED_KERNELS) break;
-  }
-  return rows;
 }

@@ -33,8 +33,12 @@ export interface Scene {
   readonly theme: Theme;
   /** The column that gives the points of measured kernels their colours. */
   readonly colouring: Colouring;
-  /** The rows of kernels to name where there is room, most important first. */
+  /** The rows that may have a name if they take enough time: totals first, then the heaviest kernels. */
   readonly named: readonly number[];
+  /** The rows to fix first, in the order of their badges. */
+  readonly ranked: readonly number[];
+  /** The rows of measured kernels above their roof, heaviest first. */
+  readonly above: readonly number[];
   /**
    * The hovered and selected rows. If more than MAX_MARKED_KERNELS rows are selected, the selected rows are left out.
    */
@@ -50,15 +54,15 @@ export interface Scene {
 export const geometryOf = ({ colours, theme, colouring, ...geometry }: Scene): readonly unknown[] =>
   Object.values(geometry);
 
-/** The maximum number of kernels that are named. */
-export const MAX_NAMED_KERNELS = 40;
+/** The maximum number of heavy kernels and totals among which the chart chooses the kernels to name. */
+const MAX_NAMED_KERNELS = 40;
 /** If more kernels than this are selected, the selected kernels are not marked. All other kernels are still faded. */
 const MAX_MARKED_KERNELS = 50;
 /** If there are more points than this, lines between marks would hide the chart. */
 const MAX_POINTS_WITH_TIES = 400;
 
 /**
- * Returns the rows to name where there is room: totals first, then the heaviest kernels. `rows` are the drawn rows, in
+ * Returns the rows that may have a name: totals first, then the heaviest kernels. `rows` are the drawn rows, in
  * drawing order.
  */
 export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
@@ -71,7 +75,30 @@ export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
   return [...totals.sort((a, b) => a - b), ...own].slice(0, MAX_NAMED_KERNELS);
 }
 
-const memoUnits = memoize<Units>();
+const [aboves, memoUnits] = [memoize<readonly number[]>(), memoize<Units>()];
+
+/**
+ * Returns which kernels may have labels. During a drag these are the kernels of the `last` scene, so that no label
+ * appears, disappears or changes its width.
+ */
+export function namedIn(
+  store: Store,
+  points: Points,
+  heaviest: readonly number[],
+  last: Scene | undefined,
+): Pick<Scene, "named" | "ranked" | "above"> {
+  if (last && store.isInDrag()) return { named: last.named, ranked: last.ranked, above: last.above };
+  const above = aboves(points.aboveRoof, [points.row, points.n], () => rowsAbove(points));
+  return { named: heaviest, ranked: store.ranking.value.rows, above };
+}
+
+function rowsAbove({ aboveRoof, row, n }: Points): number[] {
+  const rows: number[] = [];
+  // `indexOf` is much faster than a loop over all points.
+  for (let index = aboveRoof.indexOf(1); index >= 0 && index < n; index = aboveRoof.indexOf(1, index + 1))
+    rows.push(row[index] as number);
+  return rows;
+}
 
 /** Returns the units of the axes. If the focus chip's clock rate is known, rates can be per cycle of this chip. */
 export function unitsIn({ axes, terms: { value: terms }, drawn, shownRoofs }: Store, focus: Roof | undefined): Units {

@@ -2,7 +2,7 @@
 // point.
 
 import type { Store } from "../state/store.ts";
-import { nameOf, shortNameOf } from "../text/describe.ts";
+import { nameOf, shortNameOf } from "../text/kernel_names.ts";
 import { Button } from "../ui/button.tsx";
 import { pick } from "./table/picking.ts";
 
@@ -11,11 +11,9 @@ interface KernelButtonProps {
   readonly row: number;
   /** Text at the end of the button. */
   readonly value?: string;
-  /** Text that distinguishes the kernel from other kernels of the same name. */
-  readonly apart?: string | undefined;
 }
 
-export function KernelButton({ store, row, value = "", apart }: KernelButtonProps) {
+export function KernelButton({ store, row, value = "" }: KernelButtonProps) {
   const kernels = store.kernels.value;
   const selected = store.selected.value;
   const point = () => store.hover(row);
@@ -24,7 +22,7 @@ export function KernelButton({ store, row, value = "", apart }: KernelButtonProp
     <Button
       look="kernel"
       data-row={row}
-      title={[nameOf(kernels, row), apart].filter(Boolean).join("\n")}
+      title={nameOf(kernels, row)}
       aria-pressed={selected.includes(row)}
       onClick={({ ctrlKey, metaKey }) => {
         const how = { add: ctrlKey || metaKey, range: false };
@@ -37,7 +35,6 @@ export function KernelButton({ store, row, value = "", apart }: KernelButtonProp
     >
       <span>{shortNameOf(kernels, row)}</span>
       {value && <span class="roofwidget-value">{value}</span>}
-      {apart && <span class="roofwidget-apart">{apart}</span>}
     </Button>
   );
 }

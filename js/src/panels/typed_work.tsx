@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type Operation, operationOf } from "../roofline/operations.ts";
 import { firstWithoutWork, MAX_AMOUNT, unknownWork } from "../roofline/typed_work.ts";
 import type { Store } from "../state/store.ts";
-import { shortNameOf } from "../text/describe.ts";
+import { shortNameOf } from "../text/kernel_names.ts";
 import { formatQuantity, parseAmount } from "../text/numbers.ts";
 import { Button } from "../ui/button.tsx";
 import { Fault, TypedBox, useTypedValue } from "../ui/number_box.tsx";

@@ -142,7 +142,8 @@ function areEqual(seconds: Float64Array, own: number): boolean {
 /** The category of time in which no kernel is known to run. */
 export const IDLE = "idle";
 
-function busyTime({ category, selfTime, totalTime }: Kernels): number {
+/** Returns the time of all kernels, without idle time, s. */
+export function busyTime({ category, selfTime, totalTime }: Kernels): number {
   const idle = category.values.findIndex((word) => word?.toLowerCase() === IDLE);
   let busy = totalTime;
   for (let row = 0; idle >= 0 && row < selfTime.length; row++) {

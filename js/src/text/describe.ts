@@ -11,6 +11,7 @@ import type { Terms } from "../wire/types.ts";
 import { filterWords, strings } from "../words/words.ts";
 import { colourTitle, formatValue } from "./columns.ts";
 import { withoutControls } from "./controls.ts";
+import { shortNameOf } from "./kernel_names.ts";
 import { shortNames } from "./names.ts";
 import {
   formatFactor,
@@ -26,10 +27,6 @@ import { bytesReasonOf } from "./reasons.ts";
 
 export type TooltipRow = readonly [label: string, value: string];
 
-export function nameOf(kernels: Kernels, row: number): string {
-  return withoutControls(textAt(kernels.name, row)?.trim() || strings.unnamed(row));
-}
-
 /**
  * Returns the displayed name of what binds a kernel: "compute", "network", "overhead", "unknown", or a memory level.
  */
@@ -43,12 +40,6 @@ export const exposedText = (fraction: number) => strings.exposed(formatPercent(f
 
 /** Returns the shown name of a category or a series. */
 export const categoryName = (name: string | null) => withoutControls(name || strings.noCategory);
-
-/** Returns the name of a kernel that the chart shows. */
-export function shortNameOf(kernels: Kernels, row: number): string {
-  const short = textAt(kernels.short, row)?.trim();
-  return short ? withoutControls(short) : nameOf(kernels, row);
-}
 
 export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline", terms: Terms = {}): string {
   const unit = operationIn(roof.precision);
@@ -158,6 +149,10 @@ export function gapText(bound: Bound): string {
   const [share, upTo] = [shareText(bound), upToText(bound)];
   return bound.aboveRoof || upTo === share ? upTo : `${isFar(bound) ? strings.farBelow : share} · ${upTo}`;
 }
+
+/** Returns the label of the gap of the kernel to fix first, such as "24× below its roof". */
+export const belowRoofText = (bound: Bound): string =>
+  bound.aboveRoof || factorText(bound) === "1" ? upToText(bound) : strings.belowRoof(factorText(bound));
 
 const shareText = ({ utilization }: Bound) => strings.ofRoof(formatPercent(utilization));
 

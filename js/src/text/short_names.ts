@@ -2,7 +2,7 @@
 
 import { memoize } from "../ui/memoize.ts";
 import { firstRow, type Kernels } from "../wire/columns.ts";
-import { shortNameOf } from "./describe.ts";
+import { shortNameOf } from "./kernel_names.ts";
 
 /** If there are more kernels than this, only the given rows are compared, because comparing all rows takes too long. */
 const MAX_COMPARED = 400;

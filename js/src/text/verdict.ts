@@ -12,7 +12,7 @@ import {
   summed,
 } from "../roofline/verdict.ts";
 import { verdictWords as words } from "../words/words.ts";
-import { shortNameOf } from "./describe.ts";
+import { shortNameOf } from "./kernel_names.ts";
 import { shortNames } from "./names.ts";
 import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
 

@@ -6,7 +6,8 @@ import type { Roof } from "../roofline/roofline.ts";
 import { judgeOf, type Moved, type Moves, totalOf } from "../roofline/what_if_arithmetic.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { moveWords, strings } from "../words/words.ts";
-import { shortNameOf, type TooltipRow } from "./describe.ts";
+import type { TooltipRow } from "./describe.ts";
+import { shortNameOf } from "./kernel_names.ts";
 import { ofChip } from "./names.ts";
 import { formatFactor, formatPercent, formatQuantity, type RateUnit } from "./numbers.ts";
 

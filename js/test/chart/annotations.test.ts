@@ -10,7 +10,12 @@ import { type KernelSpec, makeChip, makeKernels, makeRoof, UNITS } from "../help
 
 const ROOF = makeRoof(makeChip({ id: "chip" }));
 
-function scene(specs: readonly KernelSpec[], marked: readonly number[] = [], width = 760): Scene {
+function scene(
+  specs: readonly KernelSpec[],
+  marked: readonly number[] = [],
+  width = 760,
+  ranked = specs.map((_, row) => row).slice(0, 5),
+): Scene {
   const kernels = makeKernels(specs);
   const points = pointsOf(kernels, [ROOF], ROOF);
   const scales = scalesOf({ width, height: 420 }, [ROOF], points, ROOF);
@@ -33,6 +38,8 @@ function scene(specs: readonly KernelSpec[], marked: readonly number[] = [], wid
     colours: new Map([["chip", "#000000"]]),
     names: new Map([["chip", "chip"]]),
     named: specs.map((_, row) => row),
+    ranked,
+    above: [],
   };
 }
 
@@ -44,7 +51,10 @@ describe("a gap arrow", () => {
     const [gap] = gapsOf(one);
     expect(gap?.from).toBeGreaterThan(gap?.to ?? Number.NaN);
     expect(gap?.to).toBeCloseTo(one.scales.y(1e13));
-    expect(rooflineLabels(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("25 % of roof · up to 4×");
+    expect(rooflineLabels(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("4× below its roof");
+    const marked = scene([measured(1e12, 1e11, 0.4)], [0]);
+    const text = rooflineLabels(marked, gapsOf(marked)).find(({ key }) => key === "gap 0")?.text;
+    expect(text).toBe("25 % of roof · up to 4×");
   });
   it("says in brief what closing it is worth where there is no room for more", () => {
     const narrow = scene([measured(1e12, 1e11, 0.4)], [], 200);
@@ -53,17 +63,14 @@ describe("a gap arrow", () => {
   it("in the strip is told of right of it, where a line leads to the arrow", () => {
     const one = scene([measured(0, 1e11, 5), measured(1e12, 1e11, 0.4)]);
     const label = rooflineLabels(one, gapsOf(one)).find(({ key }) => key === "gap 0");
-    expect(label?.text).toBe("2 % of roof · up to 50×");
+    expect(label?.text).toBe("50× below its roof");
     expect(label?.x).toBe(one.scales.plot.left + 6);
     expect(label?.mark?.x).toBe(one.at.x[0]);
   });
-  it("stands for all kernels of about one intensity: of those to be fixed first, then of those that take longest", () => {
+  it("stands for all kernels of about one intensity: of the one to be fixed first", () => {
     const crowd = Array.from({ length: 12 }, (_, row) => measured(1e12, 1e11, 0.4 * 10 ** (row / 12)));
-    expect(gapsOf(scene(crowd), [11, 10]).map(({ row }) => row)).toEqual([11]);
-    expect(gapsOf(scene(crowd)).map(({ row }) => row)).toEqual([0]);
-    expect(gapsOf(scene(crowd, [5]), [11]).map(({ row, isMarked }) => [row, isMarked])).toEqual([[5, true]]);
-    const both = scene([measured(1e12, 1e11, 0.4), measured(1e12, 9.9e10, 0.8)]);
-    expect(gapsOf(both)).toHaveLength(1);
+    expect(gapsOf(scene(crowd, [], 760, [11, 10])).map(({ row }) => row)).toEqual([11]);
+    expect(gapsOf(scene(crowd, [5], 760, [11])).map(({ row, isMarked }) => [row, isMarked])).toEqual([[5, true]]);
   });
   it("is not drawn above the roof, at the roof, nor where the peak is unknown", () => {
     expect(gapsOf(scene([measured(1e12, 1e11, 0.05)]))).toEqual([]);
@@ -77,12 +84,21 @@ describe("a gap arrow", () => {
     expect(gapsOf({ ...one, kernels: { ...one.kernels, chip: ran } })).toEqual([]);
     expect(gapsOf({ ...one, kernels: { ...one.kernels, chip: ROOF.chip } })).toHaveLength(1);
   });
-  it("is drawn for each of a few kernels, and of many only for those that are marked or to be fixed first", () => {
+  it("is drawn for every kernel with a badge, and for marked kernels", () => {
     const many = Array.from({ length: 40 }, (_, row) => measured(1e12, 1e10 * 1.25 ** row, 40));
-    expect(gapsOf(scene(many.slice(0, 12)))).toHaveLength(12);
-    expect(gapsOf(scene(many))).toEqual([]);
-    expect(gapsOf(scene(many), [3, 5]).map(({ row }) => row)).toEqual([3, 5]);
-    expect(gapsOf(scene(many, [7])).map(({ row }) => row)).toEqual([7]);
+    expect(gapsOf(scene(many, [], 760, [])).map(({ row }) => row)).toEqual([]);
+    expect(gapsOf(scene(many, [], 760, [3, 5])).map(({ row }) => row)).toEqual([3, 5]);
+    expect(gapsOf(scene(many, [], 440, [3, 8, 13, 18, 23])).map(({ row }) => row)).toEqual([3, 8, 13, 18, 23]);
+    expect(gapsOf(scene(many, [7], 760, [3, 5])).map(({ row }) => row)).toEqual([7, 3, 5]);
+  });
+  it("has words at rest only if it is the first, and the words of marked kernels in their place", () => {
+    const three = [0.4, 0.8, 1.6].map((time, row) => measured(1e12, 1e11 / 20 ** row, time));
+    const words = (marked: readonly number[]) => {
+      const one = scene(three, marked, 760, [2, 1, 0]);
+      return rooflineLabels(one, gapsOf(one)).flatMap(({ key, text }) => (key.startsWith("gap ") ? [[key, text]] : []));
+    };
+    expect(words([])).toEqual([["gap 2", "160× below its roof"]]);
+    expect(words([0])).toEqual([["gap 0", "25 % of roof · up to 4×"]]);
   });
 });
 

@@ -136,7 +136,7 @@ describe("series", () => {
     { ...SPEC, name: "gemm", category: "v1", time: 3 },
     { ...SPEC, name: "gemm", category: "v2" },
   ];
-  const wire = { ...wireKernels(specs), series: true };
+  const wire = { ...wireKernels(specs), series: true, same: new DataView(Int32Array.of(0, 0).buffer) };
   it("have a legend of their own, and their name in sentence and tooltip", () => {
     const store = createStore(onOneChip(specs, { kernels: wire }), new AbortController().signal);
     expect(legendOf(store, LIGHT)).toMatchObject({ title: "Series", entries: [{ name: "v1" }, { name: "v2" }] });

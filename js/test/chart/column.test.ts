@@ -51,6 +51,8 @@ function sceneAt(width: number, chips: readonly Chip[], whatIf: WhatIf = {}): Sc
       marked: [],
       selected: new Set<number>(),
       named: [],
+      ranked: [],
+      above: [],
       levels: [],
       subRoofs: [],
       theme: LIGHT,

@@ -67,6 +67,8 @@ function sceneOf(
     },
     levels: focus.levels.length > 1 ? focus.levels : [],
     named: specs.map((_, row) => row),
+    ranked: specs.map((_, row) => row).slice(0, 5),
+    above: [],
     at: project(points, scales),
     colours: new Map([["a100", "#0067a3"]]),
   };

@@ -6,9 +6,8 @@ import { byFallingTime, inOrder } from "../../src/roofline/filters.ts";
 import { rankingOf } from "../../src/roofline/ranking.ts";
 import { roofElsewhere } from "../../src/roofline/roofline.ts";
 import { sentenceOf } from "../../src/text/describe.ts";
-import { distinctionsOf } from "../../src/text/disambiguate.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
+import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 const ROOF = makeRoof(makeChip());
 const ranked = (kernels: Kernels, rows = Array.from({ length: kernels.n }, (_, row) => row)) =>
@@ -124,37 +123,6 @@ describe("the roof of the chip that kernels ran on", () => {
   it("is none where they ran on the chip of the roof, or nobody knows where", () => {
     expect(roofElsewhere(kernels, makeRoof(ran))).toBeUndefined();
     expect(roofElsewhere(makeKernels(beside(1)), makeRoof(here))).toBeUndefined();
-  });
-});
-
-describe("kernels of one name", () => {
-  const three = ["addmm", "addmm", "gelu"].map((name) => ({ name }));
-  const apart = (
-    extra: Record<string, readonly (string | null)[] | readonly number[]>,
-    specs: readonly KernelSpec[] = three,
-  ) => distinctionsOf(makeKernels(specs, { extra }), [0, 1, 2]);
-  it("are told apart by their shape, others by nothing", () => {
-    expect(apart({ stream: [7, 8, 9], shape: ["64x64", "8x8", "4"] })).toEqual(["64x64", "8x8", ""]);
-    expect(apart({ "Input Dims": ["[[1]]", "[[2]]", "[[3]]"] })).toEqual(["[[1]]", "[[2]]", ""]);
-  });
-  it("are told apart by their program, else by what differs, but no rank and no measured number", () => {
-    expect(apart({ rank: [1, 2, 3], program: [49, 56, 1], HLO: ["a", "b", "c"] })).toEqual([
-      "program 49",
-      "program 56",
-      "",
-    ]);
-    expect(apart({ rank: [1, 2, 3], rate: [0.5, 1.5, 2], HLO: ["a", "b", "c"] })).toEqual(["HLO a", "HLO b", ""]);
-    expect(
-      apart(
-        { shape: ["8x8", "8x8", "8x8"] },
-        three.map((one, at) => ({ ...one, precision: ["fp16", "fp8", null][at] ?? null })),
-      ),
-    ).toEqual(["fp16", "fp8", ""]);
-  });
-  it("are told apart by what differs most where nothing is of each alone, else by their places", () => {
-    const same = ["k", "k", "k"].map((name) => ({ name }));
-    expect(apart({ shape: ["1", "1", "2"], stream: [1, 1, 1] }, same)).toEqual(["1", "1", "2"]);
-    expect(apart({}, same)).toEqual(["#1", "#2", "#3"]);
   });
   it("is judged by all levels of the chip that kernels ran on where the focus chip has one of them", () => {
     const ran = makeChip({ id: "ran", memories: { HBM: 1e12, L2: 1e12 } });

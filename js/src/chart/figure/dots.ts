@@ -5,7 +5,7 @@ import { commonOperation } from "../../roofline/operations.ts";
 import { IDLE, MEASURED } from "../../roofline/positions.ts";
 import { isTotal } from "../../roofline/totals.ts";
 import type { Store } from "../../state/store.ts";
-import { categoryName, nameOf, shortNameOf } from "../../text/describe.ts";
+import { categoryName, nameOf, shortNameOf } from "../../text/kernel_names.ts";
 import { shortNamesOf } from "../../text/short_names.ts";
 import { type Kernels, textAt } from "../../wire/columns.ts";
 import { figureWords } from "../../words/words.ts";

@@ -15,6 +15,8 @@ export interface Position {
   readonly angle?: number;
   /** Whether the label is far from its mark. */
   readonly isFar?: boolean;
+  /** Whether a badge without a name is best at this position. */
+  readonly isForBadge?: boolean;
   /** Whether the label is beside a line of its mark. Such a label needs no leader. */
   readonly isByLine?: boolean;
   /**
@@ -60,31 +62,47 @@ export const aroundMiddle = ([x, y]: Spot): Position[] => [
   at(x, y + 32, "middle"),
 ];
 
-/**
- * Positions in rows below and above a point. The first eight rows are below the point. If `above`, eight more rows are
- * above the point.
- */
-const farFromPoint = ({ x, y, radius }: Mark, above: boolean): Position[] =>
-  Array.from({ length: above ? 16 : 8 }, (_, row) => y + 4 + 15 * (row < 8 ? row : 7 - row)).flatMap((line) =>
-    beside(x, line, radius + 22).map((position) => ({ ...position, isFar: true })),
-  );
+/** The distance from a point's rim to its name, px, and the distances of names with a leader. */
+const [NAME_GAP_PX, LEADER_GAPS_PX] = [5, [18, 28, 40]];
+
+/** The eight positions at a distance from the rim of a point. The text then lies beside, below or above the point. */
+function eightAround({ x, y, radius }: Mark, gap: number): Position[] {
+  const far = radius + gap;
+  const slant = far * Math.SQRT1_2;
+  // The letters of a text reach from 10.3 px above its baseline to 3.1 px below the baseline.
+  const [under, over] = [10.3, -3.1];
+  return [
+    at(x + far, y + 4, "start"),
+    at(x - far, y + 4, "end"),
+    at(x + slant, y + slant + under, "start"),
+    at(x - slant, y + slant + under, "end"),
+    { ...at(x + slant, y - slant + over, "start"), isForBadge: gap === NAME_GAP_PX },
+    at(x - slant, y - slant + over, "end"),
+    at(x, y + far + under, "middle"),
+    at(x, y - far + over, "middle"),
+  ];
+}
+
+/** Positions at the left edge of the plot, for the names of kernels in the strip. */
+const besideStrip = ({ y }: Mark, left: number): Position[] =>
+  Array.from({ length: 17 }, (_, step) => 14 * Math.ceil(step / 2) * (step % 2 === 0 ? -1 : 1)).map((down) => ({
+    ...at(left + 6, y + 4 + down, "start"),
+    isFar: true,
+  }));
 
 /**
- * Positions for a kernel's name: around the kernel's point, then along the kernel's lines, then far away. `tie`: the x
- * of the dotted line between the marks of an unmeasured kernel, px.
+ * Positions for a kernel's name: around the kernel's point, then along the kernel's lines, then with a leader. `tie`:
+ * the x of the dotted line between the marks of an unmeasured kernel, px.
  */
-export function besideKernel(
-  mark: Mark,
-  join: Join | undefined,
-  tie: number | undefined,
-  far: "none" | "below" | "all",
-  scales: Scales,
-): Position[] {
+export function besideKernel(mark: Mark, join: Join | undefined, tie: number | undefined, scales: Scales): Position[] {
+  const strip = scales.strip && mark.x < scales.plot.left ? besideStrip(mark, scales.plot.left) : [];
+  const withLeader = LEADER_GAPS_PX.flatMap((gap) => eightAround(mark, gap)).map((each) => ({ ...each, isFar: true }));
   return [
-    ...aroundPoint(mark),
+    ...strip,
+    ...eightAround(mark, NAME_GAP_PX),
     ...(join ? alongJoin(join) : []),
     ...(tie === undefined ? [] : alongTie(tie, scales)),
-    ...(join || far === "none" ? [] : farFromPoint(mark, far === "all")),
+    ...(join ? [] : withLeader),
   ];
 }
 

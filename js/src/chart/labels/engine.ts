@@ -3,9 +3,11 @@
 
 import { type Box, clamp } from "../scales.ts";
 import type { Scene } from "../scene.ts";
-import { addBoxes, areClear, type BoxIndex, coveredPx, indexBoxes } from "./box_index.ts";
+import { addBoxes, areClear, type BoxIndex, coveredPx, indexBoxes, overlap } from "./box_index.ts";
 import type { Mark, Position } from "./candidates.ts";
 import {
+  type Across,
+  BADGE_ALONE,
   COST_OF_A_PX_ON_LINES,
   type LabelKind,
   type LabelRule,
@@ -24,7 +26,15 @@ export interface Label {
   /** Shorter texts for narrow places, the longest first. */
   readonly shorter?: readonly string[];
   readonly bold?: boolean;
-  /** Does not depend on the theme: `TEXT`, `MUTED`, or the id of a chip. `labelColour` returns the drawn colour. */
+  /**
+   * The text of the badge before the text, such as "1". If the text finds no room, the badge alone is drawn, even over
+   * points and lines.
+   */
+  readonly badge?: string | undefined;
+  /**
+   * Does not depend on the theme: `TEXT`, `MUTED`, `ALERT`, or the id of a chip. `labelColour` returns the drawn
+   * colour.
+   */
   readonly colour: string;
   readonly positions: readonly Position[];
   /** The mark that the label names. A leader from the label ends at this mark. */
@@ -41,17 +51,36 @@ export interface Label {
   readonly needs?: string | false;
 }
 
-export interface PlacedLabel extends Position, Pick<Label, "kind" | "key" | "text" | "bold" | "colour" | "mark"> {
+export interface PlacedLabel
+  extends Position,
+    Pick<Label, "kind" | "key" | "text" | "bold" | "badge" | "colour" | "mark"> {
   /** The index of the chosen candidate. */
   readonly choice: number;
+  /** Whether the label is under the label of the hovered kernel. */
+  readonly isCovered?: boolean;
 }
 
 /** The theme's colours of labels. No chip has one of these ids. */
 export const TEXT = "";
 export const MUTED = " ";
+export const ALERT = "!";
 
 export const labelColour = ({ colour }: Pick<Label, "colour">, { colours, theme }: Pick<Scene, "colours" | "theme">) =>
-  colours.get(colour) ?? (colour === MUTED ? theme.muted : theme.text);
+  colours.get(colour) ?? (colour === MUTED ? theme.muted : colour === ALERT ? theme.alert : theme.text);
+
+/** The font size of a badge, the side of its box, and the gap between a badge and the text after it, px. */
+export const [BADGE_FONT_PX, BADGE_PX, BADGE_GAP_PX] = [11, 14, 4];
+/** The width of a badge, px. */
+export const badgeWidth = (badge: string) => Math.max(BADGE_PX, Math.ceil(textWidth(badge, true, BADGE_FONT_PX)) + 4);
+
+/**
+ * Returns the width of a label: of its badge and its text, px. The width of a kernel's label is that of bold text, so
+ * that a hover does not change the width.
+ */
+export function labelWidth({ kind, text, bold = false, badge }: Pick<Label, "kind" | "text" | "bold" | "badge">) {
+  const width = textWidth(text, bold || kind === "kernel");
+  return badge ? badgeWidth(badge) + (text ? BADGE_GAP_PX + width : 0) : width;
+}
 
 /** The index of the chosen candidate for each label key. */
 export type Choices = ReadonlyMap<string, number>;
@@ -68,6 +97,12 @@ type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
   readonly texts?: readonly Box[];
 };
 
+/** The kinds of labels that appear while the pointer is on a kernel. Labels that are there already do not move. */
+const APPEARING: ReadonlySet<LabelKind> = new Set(["kernel", "gap"]);
+/** A kernel's name with a leader needs no leader if it is as near to its mark as this, px. */
+const NEAR_PX = 8;
+/** The cost of a kernel's name that is nearer to another mark, but has a leader to its own mark. */
+const ASTRAY_COST = 500;
 /** Minimum gap between two labels on one line, px. */
 const TEXT_GAP_PX = 6;
 /** A leader is a chain of boxes. This many boxes at the end near the mark may lie over other points. */
@@ -95,13 +130,13 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
       boxes.every((box) => isInside(box, bounds)) &&
       areClear(boxes, written, TEXT_GAP_PX) &&
       areClear(boxes, uncovered) &&
-      (isByOwnMark || !near || !isAstray(boxes, near)) &&
+      (isByOwnMark || !near || (label.kind === "kernel" && position.isFar) || !isAstray(boxes, near)) &&
       !(mark && placed.some((other) => leadersCross(mark, position, other))) &&
       areClear(leaderBoxes(boxes, label, position), written)
     );
   }
   /** Returns the cost of covering marks. Stops at `limit`: if the cost reaches `limit`, returns infinity. */
-  function costAcross(boxes: readonly Box[], { across }: LabelRule, limit: number): number {
+  function costAcross(boxes: readonly Box[], across: Across, limit: number): number {
     let cost = 0;
     for (const [obstacle, index] of obstacles) {
       if (across[obstacle] === 0 || areClear(boxes, index)) continue;
@@ -112,9 +147,11 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     return cost;
   }
   function place(label: Label, rule: LabelRule, isLastTurn: boolean) {
-    const { kind, key, bold, colour, mark, positions } = label;
+    const { kind, key, bold, badge, colour, mark, positions } = label;
     const texts = [label.text, ...(label.shorter ?? [])];
-    const widths = texts.map((text) => textWidth(text, bold));
+    const widths = texts.map((text) => labelWidth({ kind, text, ...(bold && { bold }), badge }));
+    // A badge alone is always drawn.
+    const acrossOf = (at: number) => (badge && !texts[stepOf(at)] ? BADGE_ALONE : rule.across);
     const stepOf = (at: number) => Math.floor(at / positions.length);
     const positionOf = (at: number) => positions[at % positions.length] as Position;
     const boxesOfCandidate = (at: number) => boxesAt(widths[stepOf(at)] as number, positionOf(at));
@@ -129,13 +166,16 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     for (let at = 0; at < count && least > 0; at++) {
       const position = positionOf(at);
       if (isEarly && position.isFar) continue;
-      let cost = (at % positions.length) + rule.shorter * stepOf(at) + (position.isFar ? rule.far : 0);
+      const order = position.isForBadge && acrossOf(at) === BADGE_ALONE ? -1 : at % positions.length;
+      let cost = order + rule.shorter * stepOf(at) + (position.isFar ? rule.far : 0);
       if (cost >= least) continue;
       const boxes = boxesOfCandidate(at);
-      cost += costAcross(boxes, rule, least - cost);
+      cost += costAcross(boxes, acrossOf(at), least - cost);
       if (cost >= least || !isFree(boxes, position, label, isEarly)) continue;
       if (!areClear(leaderBoxes(boxes, label, position).slice(0, -LEADER_END_BOXES), points))
-        cost += rule.across.points;
+        cost += acrossOf(at).points;
+      // A leader shows which mark the name belongs to. Even so, a place away from other marks is better.
+      if (position.isFar && label.near && isAstray(boxes, label.near)) cost += ASTRAY_COST;
       if (cost < least) [choice, least] = [at, cost];
     }
     if (choice < 0) return;
@@ -143,10 +183,29 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     addBoxes(written, [...boxes, ...leaderBoxes(boxes, label, position)]);
     keys.add(key);
     const text = texts[stepOf(choice)] as string;
-    placed.push({ kind, key, text, colour, ...position, ...(bold && { bold }), ...(mark && { mark }), choice });
+    const more = { ...(bold && { bold }), ...(mark && { mark }), ...(badge && { badge }) };
+    placed.push({ kind, key, text, colour, ...position, ...more, choice });
+  }
+  /** Places the label of a hovered kernel at its first position in the chart. Labels of kernels below it are faded. */
+  function placeOver(label: Label) {
+    const { kind, key, text, bold, badge, colour, mark, positions } = label;
+    const width = labelWidth(label);
+    const choice = positions.findIndex((position) => boxesAt(width, position).every((box) => isInside(box, bounds)));
+    const position = positions[choice];
+    if (!position) return;
+    const own = boxesAt(width, position);
+    for (const [at, other] of placed.entries()) {
+      if (own.some((box) => boxesOf(other).some((theirs) => overlap(box, theirs))))
+        placed[at] = { ...other, isCovered: true };
+    }
+    keys.add(key);
+    const more = { ...(bold && { bold }), ...(mark && { mark }), ...(badge && { badge }) };
+    placed.push({ kind, key, text, colour, ...position, ...more, choice });
   }
 
-  const inOrder = [...labels].sort((a, b) => ruleOf(b).importance - ruleOf(a).importance);
+  // A label of the previous frame keeps its place, even if a more important label appears.
+  const isNew = ({ key, kind }: Label) => Number(APPEARING.has(kind) && before !== undefined && !before.has(key));
+  const inOrder = [...labels].sort((a, b) => isNew(a) - isNew(b) || ruleOf(b).importance - ruleOf(a).importance);
   for (const isLastTurn of [false, true]) {
     for (const label of inOrder) {
       const rule = ruleOf(label);
@@ -156,6 +215,8 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
       if (!isDone && !hasToStayAway && (!needs || keys.has(needs))) place(label, rule, isLastTurn);
     }
   }
+  for (const label of inOrder)
+    if (isNew(label) && label.kind === "kernel" && label.bold && !keys.has(label.key)) placeOver(label);
   return placed;
 }
 
@@ -193,8 +254,8 @@ export const squareAround = (x: number, y: number, half: number): Box => ({
 });
 
 /** The box of a placed label that is not rotated. For a rotated label use `boxesOf`, which returns several boxes. */
-export const boxOf = (label: PlacedLabel) => boxAt(textWidth(label.text, label.bold), label);
-export const boxesOf = (label: PlacedLabel) => boxesAt(textWidth(label.text, label.bold), label);
+export const boxOf = (label: PlacedLabel) => boxAt(labelWidth(label), label);
+export const boxesOf = (label: PlacedLabel) => boxesAt(labelWidth(label), label);
 
 /** The boxes of a label and of its leader. */
 export function coveredBy(label: PlacedLabel): Box[] {
@@ -214,13 +275,13 @@ type LeaderOwner = Pick<Label, "kind" | "bold" | "mark">;
  * Returns a leader from a label's box to the rim of its mark, as [x, y, toX, toY]. Returns an empty array if the label
  * needs no leader.
  */
-function leaderFrom(box: Box, label: LeaderOwner, { isByLine }: Position): number[] {
+function leaderFrom(box: Box, label: LeaderOwner, { isByLine, isFar }: Position): number[] {
   const { mark } = label;
   if (!mark || isByLine || !ruleOf(label).hasLeader) return [];
   const x = clamp(mark.x, box.left, box.right);
   const y = clamp(mark.y, box.top, box.bottom);
   const length = Math.hypot(mark.x - x, mark.y - y);
-  if (length - mark.radius <= LEADER_FROM_PX) return [];
+  if (length - mark.radius <= (isFar && label.kind === "kernel" ? NEAR_PX : LEADER_FROM_PX)) return [];
   const rim = mark.radius / length;
   return [x, y, mark.x + (x - mark.x) * rim, mark.y + (y - mark.y) * rim];
 }

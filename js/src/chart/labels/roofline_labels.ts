@@ -1,7 +1,7 @@
 // The labels of the roofline plane: roofs, ridge points, regions, kernels, and how far kernels are from their roofs.
 
 import { judge } from "../../roofline/bound.ts";
-import { gapText, upToText } from "../../text/describe.ts";
+import { belowRoofText, gapText, upToText } from "../../text/describe.ts";
 import { strings } from "../../words/words.ts";
 import { type Ghost, ghostBox } from "../layers/moved_kernels.tsx";
 import type { Gap, LabelledArrow } from "../paths.ts";
@@ -17,8 +17,6 @@ import { FONT_PX, textWidth } from "./text_fitting.ts";
 
 /** Width of the tick texts left of the plot, px. */
 const TICKS_PX = 46;
-/** A narrow chart names at most this many kernels in addition to the marked kernels. */
-const MAX_NAMES_IN_NARROW_CHART = 5;
 /**
  * If there are more points than this, a number beside a gap arrow could seem to belong to another point. Only marked
  * kernels then have a number.
@@ -45,7 +43,7 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
     ...roofLabels(scene),
     ...gapLabels(scene, gaps, isMoving),
     ...others,
-    ...kernelLabels(scene, before, isNarrow(scene.scales) ? MAX_NAMES_IN_NARROW_CHART : undefined),
+    ...kernelLabels(scene, before),
     ...regionLabels(scene),
   ];
   const surroundings = {
@@ -65,8 +63,11 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
  * because comparing each label with all points would be too slow.
  */
 function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label[] {
-  const { kernels, points, focus, scales } = scene;
-  const shown = points.n > MAX_POINTS_BESIDE_GAPS ? gaps.filter(({ isMarked }) => isMarked) : gaps;
+  const { kernels, points, focus, scales, ranked } = scene;
+  const marked = gaps.filter(({ isMarked }) => isMarked);
+  // At rest only the kernel to fix first has words beside its arrow.
+  const rest = points.n > MAX_POINTS_BESIDE_GAPS ? [] : gaps.filter(({ row }) => row === ranked[0]);
+  const shown = marked.length > 0 ? marked : rest;
   if (!focus || shown.length === 0) return [];
   const boxes: readonly KernelBox[] = [
     ...gaps.map(gapBox),
@@ -82,7 +83,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
       return [];
     written.push(gap);
     const brief = upToText(boundOf(row));
-    const text = narrow ? brief : gapText(boundOf(row));
+    const text = narrow ? brief : isMarked ? gapText(boundOf(row)) : belowRoofText(boundOf(row));
     const isInStrip = x < scales.plot.left;
     return [
       {

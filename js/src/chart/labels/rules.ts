@@ -43,7 +43,7 @@ export const OBSTACLES = ["points", "arrows", "lines", "isochrones"] as const;
 export type Obstacle = (typeof OBSTACLES)[number];
 
 /** The cost of covering an obstacle, by its kind. */
-type Across = Readonly<Record<Obstacle, number>>;
+export type Across = Readonly<Record<Obstacle, number>>;
 
 const NOTHING: Across = { lines: NEVER, arrows: NEVER, points: NEVER, isochrones: 0 };
 const LINES: Across = { ...NOTHING, lines: 100_000 };
@@ -72,7 +72,10 @@ export interface LabelRule {
   readonly staysAway?: boolean;
 }
 
-const KERNEL = { far: 1_000, waits: true, hasLeader: true };
+/** What the badge of a kernel may cover if the kernel's name has no room. */
+export const BADGE_ALONE: Across = { lines: 1_000, arrows: 100, points: 10_000, isochrones: 0 };
+
+const KERNEL = { far: 1_000, hasLeader: true };
 const GAP = { shorter: 1_000, far: 5_000, hasLeader: true };
 
 function rule<Positions extends LabelRule["positions"]>(

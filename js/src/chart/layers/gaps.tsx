@@ -9,34 +9,24 @@ import { clamp, isNarrow, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
-/**
- * If there are more measured kernels than this, only the marked kernels and the kernels most worth optimizing have
- * arrows.
- */
-export const MAX_KERNELS_WITH_GAPS = 12;
-/** Maximum number of arrows in a narrow chart while no kernel is marked. */
-const MAX_GAPS_IN_NARROW_CHART = 3;
-/** If two arrows are closer together than this, px, only the first arrow is drawn. */
-const MIN_GAP_DISTANCE_PX = 12;
+/** If two arrows are closer together than this, px, they look like one arrow, and only the first arrow is drawn. */
+const MIN_GAP_DISTANCE_PX = 6;
 
 /**
- * Returns the gap arrows in this order: marked kernels, the kernels most worth optimizing (the rows in `first`), the
- * heaviest few kernels. If the kernels ran on another chip, there are no arrows, because no change of a kernel closes
- * the distance to the focus chip's roof.
+ * Returns the gap arrows: of marked kernels, then of the kernels with a badge. While kernels are selected, only they
+ * have arrows. If the kernels ran on another chip, there are no arrows, because no change of a kernel closes the
+ * distance to the focus chip's roof.
  */
-export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {
-  const { kernels, points, focus, marked, selected, named } = scene;
+export function gapsOf(scene: Scene): Gap[] {
+  const { kernels, focus, marked, selected, ranked } = scene;
   if (!focus || roofElsewhere(kernels, focus)) return [];
   const boundOf = judge(kernels, focus);
-  const few = points.measured <= MAX_KERNELS_WITH_GAPS ? named : [];
-  const narrow = isNarrow(scene.scales);
-  const rest = selected.size > 0 || (narrow && marked.length > 0) ? [] : [...first, ...few];
+  const rest = selected.size > 0 || (isNarrow(scene.scales) && marked.length > 0) ? [] : ranked;
   const gaps: Gap[] = [];
   for (const row of new Set([...marked, ...rest])) {
     const gap = gapOf(scene, row, boundOf(row).utilization);
     if (!gap) continue;
-    const isAlone = gaps.every(({ x }) => Math.abs(x - gap.x) >= MIN_GAP_DISTANCE_PX);
-    if (gap.isMarked || (isAlone && !(narrow && gaps.length >= MAX_GAPS_IN_NARROW_CHART))) gaps.push(gap);
+    if (gap.isMarked || gaps.every(({ x }) => Math.abs(x - gap.x) >= MIN_GAP_DISTANCE_PX)) gaps.push(gap);
   }
   return gaps;
 }
@@ -61,17 +51,14 @@ function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined 
 
 export function Gaps({ gaps, theme }: { gaps: readonly Gap[]; theme: Theme }) {
   return (
-    <g class="roofwidget-gaps" fill="none" stroke={theme.text}>
+    <g class="roofwidget-gaps" fill="none">
       {gaps.map(({ row, x, from, rim, to, isMarked, isCut }) => {
         const up = Math.sign(from - to);
-        const head = isCut ? "" : `M${x - 4},${to + up * 7}L${x},${to + up}L${x + 4},${to + up * 7}`;
         return (
-          <path
-            key={row}
-            d={`M${x},${from - up * rim}V${to + up}${head}`}
-            stroke-width={isMarked ? 1.75 : 1.25}
-            stroke-opacity={isMarked ? 0.95 : 0.55}
-          />
+          <g key={row} stroke={isMarked ? theme.text : theme.line} stroke-width={isMarked ? 1.5 : 1}>
+            <path d={`M${x},${from - up * rim}V${to + up}`} stroke-dasharray={isMarked ? undefined : "4 3"} />
+            {!isCut && <path d={`M${x - 4},${to + up * 7}L${x},${to + up}L${x + 4},${to + up * 7}`} />}
+          </g>
         );
       })}
     </g>

@@ -2,7 +2,16 @@
 
 import { Component } from "preact";
 import { columnLeaders } from "../labels/column.ts";
-import { labelColour, leaderOf, type PlacedLabel } from "../labels/engine.ts";
+import {
+  BADGE_FONT_PX,
+  BADGE_GAP_PX,
+  BADGE_PX,
+  badgeWidth,
+  boxOf,
+  labelColour,
+  leaderOf,
+  type PlacedLabel,
+} from "../labels/engine.ts";
 import { FONT_PX } from "../labels/text_fitting.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
@@ -76,8 +85,11 @@ export const Labels = ({ labels, scene }: { labels: readonly PlacedLabel[]; scen
   </>
 );
 
+/** The opacity of a label under the label of the hovered kernel. */
+const COVERED_OPACITY = 0.25;
+
 /** The properties of a label that change its drawing. */
-const DRAWN_PARTS = ["text", "x", "y", "anchor", "angle", "bold"] as const;
+const DRAWN_PARTS = ["text", "x", "y", "anchor", "angle", "bold", "badge", "isCovered"] as const;
 
 interface TextProps {
   readonly label: PlacedLabel;
@@ -93,9 +105,35 @@ class Text extends Component<TextProps> {
     return DRAWN_PARTS.some((part) => label[part] !== before.label[part]);
   }
   render({ label, colour, outline }: TextProps) {
+    const { badge, key, isCovered } = label;
+    if (!badge) return this.text(label, colour, outline);
+    const { left } = boxOf(label);
+    const [width, y] = [badgeWidth(badge), label.y - 11];
+    const text: PlacedLabel = { ...label, x: left + width + BADGE_GAP_PX, anchor: "start" };
+    return (
+      <g opacity={isCovered ? COVERED_OPACITY : undefined}>
+        <g data-badge={key}>
+          <rect x={left} y={y} width={width} height={BADGE_PX} rx={4} fill={colour} stroke={outline} />
+          <text
+            x={left + width / 2}
+            y={label.y}
+            text-anchor="middle"
+            font-size={BADGE_FONT_PX}
+            font-weight={700}
+            fill={outline}
+          >
+            {badge}
+          </text>
+        </g>
+        {label.text && this.text({ ...text, isCovered: false }, colour, outline)}
+      </g>
+    );
+  }
+  private text(label: PlacedLabel, colour: string, outline: string) {
     return (
       <text
         data-label={label.key}
+        opacity={label.isCovered ? COVERED_OPACITY : undefined}
         x={label.x}
         y={label.y}
         text-anchor={label.anchor}

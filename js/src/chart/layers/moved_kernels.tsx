@@ -3,7 +3,7 @@
 
 import type { Points } from "../../roofline/points.ts";
 import type { Store } from "../../state/store.ts";
-import { nameOf } from "../../text/describe.ts";
+import { nameOf } from "../../text/kernel_names.ts";
 import { noteOf } from "../../text/what_if.ts";
 import { Button } from "../../ui/button.tsx";
 import { focusNeighbour } from "../../ui/focus.ts";

@@ -2,7 +2,8 @@
 
 import type { Roof } from "../../roofline/roofline.ts";
 import type { View } from "../../state/sync.ts";
-import { nameOf, type TooltipRow, tooltipRows } from "../../text/describe.ts";
+import { type TooltipRow, tooltipRows } from "../../text/describe.ts";
+import { nameOf } from "../../text/kernel_names.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import type { Terms } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";

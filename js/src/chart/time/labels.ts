@@ -12,7 +12,6 @@ import { MAX_ROOF_LETTERS } from "../labels/roof_labels.ts";
 import type { LabelContext } from "../labels/roofline_labels.ts";
 import { RULES } from "../labels/rules.ts";
 import { FONT_PX, shortenToWords, textWidth } from "../labels/text_fitting.ts";
-import { MAX_KERNELS_WITH_GAPS } from "../layers/gaps.tsx";
 import { ghostBox } from "../layers/moved_kernels.tsx";
 import type { Spot } from "../paths.ts";
 import type { Box } from "../scales.ts";
@@ -99,10 +98,13 @@ const isochroneLabels = ({ isochrones, scales: { x, y, plot } }: TimeScene) =>
     };
   });
 
+/** If more kernels than this have a gap, only the gaps of marked kernels have a text. */
+const MAX_GAPS_WITH_TEXT = 12;
+
 function gapLabels({ kernels, focus, marked }: TimeScene, gaps: readonly TimeGap[]): Label[] {
   if (!focus) return [];
   const boundOf = judge(kernels, focus);
-  const shown = gaps.length <= MAX_KERNELS_WITH_GAPS ? gaps : gaps.filter(({ row }) => marked.includes(row));
+  const shown = gaps.length <= MAX_GAPS_WITH_TEXT ? gaps : gaps.filter(({ row }) => marked.includes(row));
   const isMarked = ({ row }: TimeGap) => marked.includes(row);
   const written: TimeGap[] = [];
   return [...shown.filter(isMarked), ...shown.filter((gap) => !isMarked(gap))].flatMap((gap): Label[] => {

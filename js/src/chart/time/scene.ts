@@ -20,7 +20,7 @@ import {
   scaleLog,
   stableScales,
 } from "../scales.ts";
-import { type Scene, selectionOf, unitsIn } from "../scene.ts";
+import { namedIn, type Scene, selectionOf, unitsIn } from "../scene.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import { ticksOf } from "../ticks.ts";
 import { zoomed } from "../zoom.ts";
@@ -108,7 +108,7 @@ export function timeSceneOf(
     units: unitsIn(store, focus),
     theme,
     colouring: store.colouring.value,
-    named: heaviest,
+    ...namedIn(store, points, heaviest, last),
     ...selectionOf(store),
     // There are no isochrones below the launch overhead, because no launch takes less time.
     isochrones: isochronesIn(scales).filter((time) => time > 0 && time >= Math.max(overhead, startOf(scales))),

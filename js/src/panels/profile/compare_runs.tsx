@@ -4,7 +4,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { countsOf, passing, type Runs } from "../../roofline/compare_runs.ts";
 import type { Store } from "../../state/store.ts";
-import { nameOf, shortNameOf } from "../../text/describe.ts";
+import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
 import { formatChange, formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Fold } from "../../ui/fold.tsx";

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { boundTimes, MIN_EXPLAINED_SHARE, type Projection, project, recast } from "../../roofline/projection.ts";
 import { isRoof, type Roof, roofOf } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
-import { nameOf, shortNameOf } from "../../text/describe.ts";
+import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
 import { ofChip } from "../../text/names.ts";
 import { formatPercent, formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
 import { reasonOf } from "../../text/reasons.ts";

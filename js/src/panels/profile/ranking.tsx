@@ -3,7 +3,6 @@
 import { useSignal } from "@preact/signals";
 import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
-import { distinctionsOf } from "../../text/disambiguate.ts";
 import { ofChip } from "../../text/names.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
@@ -35,7 +34,6 @@ export function Ranking({ store }: { store: Store }) {
 function Gains({ store, chip }: { store: Store; chip: string }) {
   const { rows, gains, leftOut } = store.ranking.value;
   const kernels = store.kernels.value;
-  const apart = distinctionsOf(kernels, rows);
   return (
     <>
       <p class="roofwidget-muted">{words.gains(chip)}</p>
@@ -45,7 +43,7 @@ function Gains({ store, chip }: { store: Store; chip: string }) {
           const value = `${formatPercent(gain / kernels.totalTime)} · ${formatQuantity(gain, "s")}`;
           return (
             <li key={row} value={at + 1}>
-              <KernelButton store={store} row={row} value={value} apart={apart[at]} />
+              <KernelButton store={store} row={row} value={value} />
             </li>
           );
         })}
