@@ -199,7 +199,8 @@ function View({ store, box, theme }: ViewProps) {
           )}
           <StoryPanel store={store} />
           {has("chips") && !isTold && chips}
-          {has("sentence") && !isTold && <VerdictHeading store={panels} />}
+          {/* On a projector the chart and its sliders need the room. */}
+          {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
         </div>
         <div class="roofwidget-main">
           <div>

@@ -92,12 +92,14 @@ class Projection:
     @property
     def before(self) -> float:
         """Seconds of all measured kernels on the chip they ran on."""
-        return float(np.nansum(self.measured))
+        with np.errstate(over="ignore"):
+            return float(np.nansum(self.measured))
 
     @property
     def time(self) -> float:
         """Seconds of all measured kernels on the new chip."""
-        return float(np.nansum(self.by_kernel))
+        with np.errstate(over="ignore"):
+            return float(np.nansum(self.by_kernel))
 
     @property
     def speedup(self) -> float:

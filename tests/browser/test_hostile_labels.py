@@ -80,7 +80,7 @@ def is_valid(svg: str, title: str) -> bool:
             for element in root.iter()
             for name, value in element.items()
         )
-        and root.findtext(f"{SVG}title") == shown
+        and (root.findtext(f"{SVG}title") or "").startswith(shown)
     )
 
 

@@ -87,7 +87,7 @@ def test_of_many_kernels_the_longest_are_drawn_and_it_says_so(n: int) -> None:
     assert f"The picture shows the 100 kernels with the longest times, of {min(n, 1000):,}." in reader.words
     longest = table["name"][int(np.argmax(table["time"]))]
     assert longest in reader.words
-    assert longest in svg_of(reader)
+    assert svg_of(reader).count("<path") >= 100
 
 
 def test_long_names_leave_it_small() -> None:

@@ -6,7 +6,14 @@ import type { Store } from "../state/store.ts";
 
 /** Screen readers speak a changed verdict when it has not changed for this time, ms. */
 const SPEAK_DELAY_MS = 500;
-export function VerdictHeading({ store }: { store: Store }) {
+
+interface VerdictProps {
+  readonly store: Store;
+  /** Whether to show the headline alone. */
+  readonly brief: boolean;
+}
+
+export function VerdictHeading({ store, brief }: VerdictProps) {
   const verdict = store.headline.value;
   const text = verdict ? `${verdict.headline} ${verdict.detail}`.trim() : "";
   const spoken = useSignal("");
@@ -24,7 +31,7 @@ export function VerdictHeading({ store }: { store: Store }) {
       {verdict && (
         <div class="roofwidget-verdict" data-rw="verdict" data-rule={verdict.rule} data-alert={verdict.isAlert}>
           <h2>{verdict.headline}</h2>
-          {verdict.detail && (
+          {verdict.detail && !brief && (
             <p class="roofwidget-detail" data-longest={verdict.longest}>
               <span>{verdict.detail}</span>
             </p>

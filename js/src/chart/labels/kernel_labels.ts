@@ -114,6 +114,8 @@ function groupsOf(scene: Scene): LabelGroup[] {
     else if (hasRoom) groups.push({ rows: [row], isNamed });
     if (group || hasRoom) taken.add(first);
   };
+  // The total of a program is a star, and there is one.
+  for (const row of named) if (isTotal(kernels, row)) add(row, true, groups.length < max);
   for (const row of ranked) add(row, groups.length < max);
   const rest = max - (above.some((row) => isDrawn(scene, row)) ? 1 : 0);
   const alarming = new Set(above);
