@@ -87,7 +87,8 @@ def test_the_caption_is_the_alternative_text_and_is_drawn_on_request() -> None:
 @pytest.mark.parametrize("style", ["paper-1col", "paper-2col", "slide", "screen"])
 def test_a_pdf_embeds_all_its_fonts_and_its_words_can_be_searched(tmp_path: Path, style: Any) -> None:
     path = str(model().save(tmp_path / "f.pdf", style=style))
-    listed = subprocess.run(["pdffonts", path], check=True, capture_output=True, encoding="utf-8").stdout.splitlines()[2:]  # noqa: S607
+    fonts = subprocess.run(["pdffonts", path], check=True, capture_output=True, encoding="utf-8").stdout  # noqa: S607
+    listed = fonts.splitlines()[2:]
     assert listed
     # The columns at the end are: embedded, subset, Unicode, object, generation.
     assert all(line.split()[-5:-2] == ["yes", "yes", "yes"] for line in listed)
