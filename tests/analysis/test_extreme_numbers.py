@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import roofwidget as rw
@@ -46,6 +46,8 @@ def test_the_roofline_is_quiet_and_known_for_all_finite_numbers(ai: float, peak:
 
 
 @settings(deadline=None)
+# The times on the other chip are finite, and their sum is not.
+@example(rows=[(1.0, 0.0, 2e299, 1), (1.0, 0.0, 3.2e299, 1)], peak=3.6e23, bandwidth=1.0, overlap=0.0, overhead=0.0)
 @given(
     rows=st.lists(st.tuples(ADDENDS, ADDENDS, ADDENDS, st.integers(1, 2**53)), min_size=1, max_size=4),
     peak=RATES,

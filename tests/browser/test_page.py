@@ -93,6 +93,15 @@ def test_a_narrow_page_has_a_smaller_headline_and_an_alarm_has_a_bar(exported: C
     expect(verdict).to_have_css("border-left-width", "3px")
 
 
+def test_where_no_kernel_is_drawn_the_table_with_the_times_is_open(exported: Callable[..., Exported]) -> None:
+    unknown = [rw.Kernel("gemm", None, None, time=2), rw.Kernel("copy", None, None, time=1)]
+    root = exported(rw.roofline(CHIPS, unknown).to_html()).drawn.root
+    expect(root.get_by_role("grid").get_by_role("row").nth(1)).to_contain_text("gemm")
+    root = exported(rw.roofline(CHIPS, KERNELS).to_html()).drawn.root
+    expect(root.get_by_role("button", name="Table")).to_be_visible()
+    expect(root.get_by_role("grid")).to_have_count(0)
+
+
 def test_chips_alone_have_no_headline_and_an_open_question_hides_it(exported: Callable[..., Exported]) -> None:
     root = exported(rw.roofline(CHIPS).to_html()).drawn.root
     expect(root.locator("[data-rw=verdict]")).to_have_count(0)

@@ -210,9 +210,9 @@ export function layersOver(
 
 /** Returns the lines of text that say why nothing is drawn; none if something is. */
 function emptyPlane({ points, roofs, names }: Scene): readonly string[] {
-  if (points.n > 0) return [];
+  // The text would lie across a roof.
+  if (points.n > 0 || roofs.length > 0) return [];
   if (points.notDrawn > 0) return strings.noPlaces(points.notDrawn).split("\n");
-  if (roofs.length > 0) return [];
   return [names.size > 0 ? strings.noChip : openWords.invite];
 }
 

@@ -37,10 +37,10 @@ export interface FigureTick {
 const MAX_ABOVE_ROOF = 10;
 /** Rates in the strip below this share of the bandwidth are drawn at its lower end. */
 const MIN_STRIP_RATE = 1e-4;
-/** The room above the highest roof for its name, font sizes. */
+/** The room above the highest roof for its name, in font sizes. */
 const ROOM_ABOVE_EM = 1.7;
 
-/** The space around the plot, font sizes. */
+/** The space around the plot, in font sizes. */
 const [TOP_EM, BOTTOM_EM, RIGHT_EM, TITLE_EM, TICK_GAP_EM, STRIP_GAP_EM] = [0.6, 3.3, 0.6, 1.35, 0.55, 0.75];
 
 export function frameOf(store: Store, style: FigureStyle, content: Content, units: Units): Frame {

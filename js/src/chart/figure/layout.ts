@@ -207,9 +207,9 @@ function flatOf(rates: Rates, { x, y, plot }: Frame): Segment | undefined {
     : undefined;
 }
 
-/** Flats nearer than this have one name, font sizes. */
+/** Flats nearer than this have one name, in font sizes. */
 const SAME_FLAT_EM = 0.3;
-/** The distance of a name from its flat, font sizes. */
+/** The distance of a name from its flat, in font sizes. */
 const OFF_FLAT_EM = 0.34;
 /** The same where the next flat is near: the letters just clear the line. */
 const CLOSE_TO_FLAT_EM = 0.24;
@@ -269,7 +269,7 @@ function placeRoofNames({ style, frame, roofs, focus, units, nameOf }: Parts, dr
   }
 }
 
-/** The room between the letters of a name and the line above it, font sizes. */
+/** The room between the letters of a name and the line above it, in font sizes. */
 const ROOM_EM = 0.03;
 
 const boxesOf = (lines: readonly (readonly Part[])[], x: number, y: number, font: number): Box[] =>
@@ -405,7 +405,7 @@ function placeCeilingNames({ style, frame, ceilings, units }: Parts, draft: Draf
   }
 }
 
-/** The numbers of ridge points nearer than this are one text, font sizes. */
+/** The numbers of ridge points nearer than this are one text, in font sizes. */
 const SAME_RIDGE_EM = 0.35;
 
 /**
@@ -452,7 +452,7 @@ function placeRidges({ style, frame, roofs, focus, units, terms }: Parts, draft:
   }
 }
 
-/** The distance of numbers in the strip, and of a number from its dot from which on it has a leader, font sizes. */
+/** The distance of numbers in the strip, and of a number from its dot from which on it has a leader, in font sizes. */
 const [STRIP_ROW_EM, STRIP_LEADER_EM] = [1.02, 0.5];
 
 /** Places the numbers of kernels in the strip right of their dots, in the same order, below each other. */

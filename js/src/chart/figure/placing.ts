@@ -63,7 +63,7 @@ export function createPlacer(dots: readonly Round[], lines: readonly Segment[], 
 const isWithin = (box: Box, bounds: Box) =>
   box.left >= bounds.left && box.right <= bounds.right && box.top >= bounds.top && box.bottom <= bounds.bottom;
 
-/** The heights of letters above and below their baseline, font sizes. */
+/** The heights of letters above and below their baseline, in font sizes. */
 export const [ASCENT_EM, DESCENT_EM] = [0.76, 0.22];
 
 export function textBox({ x, y, anchor }: Place, width: number, font: number): Box {
@@ -93,9 +93,9 @@ function areCrossing([a, b]: Segment, [c, d]: Segment): boolean {
   return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
 }
 
-/** The distance of a text from its dot, font sizes. */
+/** The distance of a text from its dot, in font sizes. */
 const GAP_EM = 0.35;
-/** From the middle of the letters to their baseline, font sizes. */
+/** From the middle of the letters to their baseline, in font sizes. */
 const HALF_EM = 0.35;
 /** The lengths of leaders to try, as shares of the longest, and their directions, degrees clockwise from the right. */
 const [LENGTHS, DIRECTIONS] = [

@@ -66,9 +66,9 @@ export const [MAX_LEADER, MAX_LEADER_EM] = [30, 3];
 export const MIN_SHARE = 0.01;
 /** From this share of the kernel time on, kernels without FLOPs have a strip at the left. */
 export const MIN_STRIP_SHARE = 0.05;
-/** The width of this strip, font sizes. */
+/** The width of this strip, in font sizes. */
 export const STRIP_EM = 1.7;
-/** The distance of two lines of text, font sizes. */
+/** The distance of two lines of text, in font sizes. */
 export const LINE_EM = 1.23;
 
 /** Fonts whose letters have the widths of Helvetica, then the one that pictures of machines without fonts have. */
