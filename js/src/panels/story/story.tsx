@@ -1,7 +1,7 @@
 // The panel of a story: the text of the step, its question, and the way to the other steps.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
 import { keepFocusNear } from "../../ui/focus.ts";
@@ -33,9 +33,10 @@ export function StoryPanel({ store }: { store: Store }) {
   const { current, question, steps } = store.lesson;
   const step = store.step.value;
   const panel = useRef<HTMLElement>(null);
-  // A learner who reads with a screen reader hears the new step. The panel itself takes no focus at the start.
+  // A learner who reads with a screen reader hears the new step. The panel takes the focus together with its new text,
+  // so that no key which follows is lost between the two. At the start it takes no focus.
   const before = useRef(step);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const root = panel.current?.getRootNode() as Document | ShadowRoot | undefined;
     const hasFocus = panel.current?.contains(root?.activeElement ?? null);
     if (before.current !== step && hasFocus) panel.current?.focus();
