@@ -57,6 +57,16 @@ export function createOpening(requests: Requests, canCompare: () => boolean) {
     }
   }
 
+  /** Asks Python to show something else. */
+  function tell(ask: "example" | "swap" | "stop") {
+    requests.ask({ ask }).then(
+      ({ refused }) => {
+        if (refused !== undefined) opening.value = { step: "refused", name: "", reason: refused };
+      },
+      () => {},
+    );
+  }
+
   return {
     state: { opening: opening as ReadonlySignal<Opening> },
     actions: {
@@ -70,6 +80,11 @@ export function createOpening(requests: Requests, canCompare: () => boolean) {
         const now = opening.value;
         if (now.step === "choosing") void start(now.given, compare);
       },
+      /** Shows an example profile. */
+      openExample: () => tell("example"),
+      /** Makes the earlier run the present one, and the present one the earlier. */
+      swapRuns: () => tell("swap"),
+      stopComparing: () => tell("stop"),
       /** Ends the opening, or takes its result from the page. */
       dismissOpening() {
         if (opening.value.step === "sending") void requests.ask({ ask: "cancel" }).catch(() => {});

@@ -11,7 +11,7 @@ export interface Reply {
 }
 
 type Request =
-  | { readonly ask: "catalogue" | "cancel" }
+  | { readonly ask: "catalogue" | "cancel" | "swap" | "stop" | "example" }
   | { readonly ask: "part"; readonly name: string; readonly size: number; readonly offset: number }
   | { readonly ask: "show"; readonly compare: boolean; readonly path?: string };
 
