@@ -2,7 +2,7 @@
 // pictures show the same texts.
 
 import { chipFrame, isInFrame } from "../roofline/chip_frame.ts";
-import { colouringOf } from "../roofline/colouring.ts";
+import { colouringOf, type TextColouring } from "../roofline/colouring.ts";
 import { commonOperation } from "../roofline/operations.ts";
 import { isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
@@ -15,8 +15,7 @@ import type { Kernels } from "../wire/columns.ts";
 import { filterWords, numerals, openWords, strings } from "../words/words.ts";
 import { ticksOfScale } from "./layers/colour_scale.tsx";
 import { PATTERN_COUNT } from "./points/shapes.ts";
-import { categoryColour } from "./scene.ts";
-import type { Theme } from "./theme.ts";
+import { categoryColour, type Theme } from "./theme.ts";
 
 /** An entry of the legend. */
 interface LegendEntry {
@@ -60,7 +59,7 @@ export function legendOf(
   const most = kernels.series ? PATTERN_COUNT : theme.categories.length;
   const entries = values
     .slice(0, most)
-    .map((value, code) => entry(categoryName(value), code, categoryColour(theme, code), value ?? ""));
+    .map((value, code) => entry(categoryName(value), code, categoryColour(theme, colouring as TextColouring, code), value ?? ""));
   const more = values.length - most;
   if (more > 0) entries.push(entry(strings.moreCategories(more), -1));
   if (unknown > 0) entries.push(entry(`${filterWords.notTold} (${numerals.whole(unknown)})`, -1, theme.muted));

@@ -119,8 +119,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     reset: "Zurück zum Datenblatt",
     chart: (chips, count) =>
       `Roofline von ${chips || "keinem Chip"} mit ${kernels(count)}. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus, M verschiebt einen.`,
-    memoryRegion: "speichergebunden",
-    computeRegion: "rechengebunden",
+    memoryRegion: "◂ speichergebunden",
+    computeRegion: "rechengebunden ▸",
     noChip: "Kein Chip wird gezeigt: einen einschalten.",
     noPlaces: (count) =>
       count === 1
@@ -160,7 +160,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     possible: (ratio) => `${ratio}× möglich`,
     upTo: (ratio) => `bis zu ${ratio}×`,
     belowRoof: (ratio) => `${ratio}× unter seinem Dach`,
-    namesAbove: (names) => `${names}: über der Roofline`,
+    namesAbove: (names, isOffScale) => `${names}: über der Roofline${isOffScale ? ", außerhalb der Skala" : ""}`,
+    measuredRoof: (rate) => ` · gemessen ${rate}`,
     countAbove: (count) => `${count} über der Roofline`,
     farBelow: "weit unter der Roofline",
     moreThan: (ratio) => `> ${ratio}`,
@@ -783,10 +784,11 @@ export const catalogue: Like<typeof en.catalogue> = {
     word: "Wort",
     cycle: "Takt",
     intensity: (unit, bytes, { intensity }) =>
-      `${intensity === "operational" ? "operationale" : "arithmetische"} Intensität (${unit}${ofBytes(bytes)})`,
-    intensityShort: (unit, bytes, terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
-    balance: (unit, bytes) => `Balance (${unit}${bytes === 0 ? "" : `, Wörter${ofBytes(bytes)}`})`,
-    zeroFlops: (operation, unit) => `0 ${operation}${unit ? `, ${unit}` : ""}`,
+      `${intensity === "operational" ? "operationale" : "arithmetische"} Intensität, ${unit.replaceAll("/B", " pro Byte").replaceAll("/Wort", " pro Wort")}${ofBytes(bytes)} →`,
+    intensityShort: (unit, bytes, terms) => `${ai(terms)}, ${unit}${ofBytes(bytes)} →`,
+    balance: (unit, bytes) => `Balance, ${unit}${bytes === 0 ? "" : `, Wörter${ofBytes(bytes)}`} →`,
+    zeroFlops: (operation) => `0 ${operation}`,
+    byBandwidth: (unit) => `nach ${unit.replace("B/", "Bytes/")}`,
     menu: "Achsen",
     note: "Einheiten des Diagramms. Sätze, Kurzinfos und Tabellen bleiben bei FLOP/s oder OP/s und Bytes.",
     frame: "Bereich",
@@ -845,7 +847,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     open: "Was die Zeichen bedeuten (?)",
     title: "Was die Zeichen bedeuten",
     gestures: "Was sich ziehen lässt",
-    whereMore: "„?“ unter dem Diagramm erklärt alle Zeichen.",
+    dragHint: { peak: "ziehen: Peak", bandwidth: "ziehen: Bandbreite", ridge: "ziehen: beide" },
     fine: "Fein: das Dach bewegt sich ein Fünftel des Wegs.",
     shapes: {
       memory: "ein Kernel, den der Speicher begrenzt",

@@ -83,8 +83,8 @@ export const catalogue = {
     reset: "Back to the data sheet",
     chart: (chips: string, count: number) =>
       `Roofline of ${chips || "no chip"} with ${kernels(count)}. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
-    memoryRegion: "memory-bound",
-    computeRegion: "compute-bound",
+    memoryRegion: "◂ memory-bound",
+    computeRegion: "compute-bound ▸",
     noChip: "No chip is shown: switch one on.",
     noPlaces: (count: number) =>
       count === 1
@@ -130,7 +130,9 @@ export const catalogue = {
     possible: (ratio: string) => `${ratio}× possible`,
     upTo: (ratio: string) => `up to ${ratio}×`,
     belowRoof: (ratio: string) => `${ratio}× below its roof`,
-    namesAbove: (names: string) => `${names}: above the roof`,
+    namesAbove: (names: string, isOffScale: boolean) => `${names}: above the roof${isOffScale ? ", off the scale" : ""}`,
+    /** The measured rate beside the rate of the data sheet. */
+    measuredRoof: (rate: string) => ` · measured ${rate}`,
     countAbove: (count: number) => `${count} above the roof`,
     farBelow: "far below its roof",
     moreThan: (ratio: string) => `> ${ratio}`,
@@ -791,10 +793,12 @@ export const catalogue = {
     word: "word",
     cycle: "cycle",
     intensity: (unit: string, bytes: number, { intensity = "arithmetic" }: Terms) =>
-      `${intensity} intensity (${unit}${ofBytes(bytes)})`,
-    intensityShort: (unit: string, bytes: number, terms: Terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
-    balance: (unit: string, bytes: number) => `balance (${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`})`,
-    zeroFlops: (operation: string, unit?: string) => `0 ${operation}${unit ? `, ${unit}` : ""}`,
+      `${intensity} intensity, ${unit.replaceAll("/B", " per byte").replaceAll("/word", " per word")}${ofBytes(bytes)} →`,
+    intensityShort: (unit: string, bytes: number, terms: Terms) => `${ai(terms)}, ${unit}${ofBytes(bytes)} →`,
+    balance: (unit: string, bytes: number) => `balance, ${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`} →`,
+    zeroFlops: (operation: string) => `0 ${operation}`,
+    /** What the strip of kernels without FLOPs shows: their bytes/s. */
+    byBandwidth: (unit: string) => `by ${unit.replace("B/", "bytes/")}`,
     menu: "Axes",
     /** Note about the units of the chart. The axes may have other units than the sentences, tooltips and tables. */
     note: "Units of the chart. Sentences, tooltips and tables stay in FLOP/s or OP/s, and bytes.",
@@ -857,7 +861,7 @@ export const catalogue = {
     open: "What the marks mean (?)",
     title: "What the marks mean",
     gestures: "What can be dragged",
-    whereMore: "“?” below the chart explains all marks.",
+    dragHint: { peak: "drag: peak", bandwidth: "drag: bandwidth", ridge: "drag: both" },
     fine: "Fine: the roof moves a fifth of the way.",
     shapes: {
       memory: "a kernel that memory bounds",
@@ -873,14 +877,14 @@ export const catalogue = {
     roof: "thick line: the roof of the chip in focus",
     ceilings: (terms: Terms) => `dashes beyond the ${ridge(terms)}: peak or bandwidth alone`,
     sheet: "dashes: the data sheet, before your change",
-    measured: "dots: a measured roof",
-    ceiling: "dashes and dots: a ceiling inside the chip",
+    measured: "thin line: a measured roof",
+    ceiling: "thin dashes: a ceiling inside the chip",
     link: "long dashes: a link between chips",
     snapshot: "short dashes: a frozen roof",
     gap: "arrow up: from the measured rate to the roof",
     moved: "arrow: a what-if of the kernel",
     trail: "thin arrow: from a part to its merged kernel",
-    runs: "arrow: from the earlier run to this run; dashed if slower",
+    runs: "arrow: from the earlier run to this run; red if slower",
     strip: "left strip: kernels without FLOPs, by bytes per second",
     diagonal: "diagonal: compute and memory take the same time",
     isochrone: "thin corner: all kernels with the same least time",

@@ -7,9 +7,8 @@ import { FONT_PX } from "../../chart/labels/text_fitting.ts";
 import { ColourScale, SCALE_HEIGHT_PX, scaleWidth } from "../../chart/layers/colour_scale.tsx";
 import { CategoryDot } from "../../chart/layers/points.tsx";
 import { PATTERN_COUNT, patternPath, patternWidth } from "../../chart/points/shapes.ts";
-import { categoryColour } from "../../chart/scene.ts";
-import type { Theme } from "../../chart/theme.ts";
-import { colouringOf, colourKeys } from "../../roofline/colouring.ts";
+import { categoryColour, type Theme } from "../../chart/theme.ts";
+import { colouringOf, colourKeys, type TextColouring } from "../../roofline/colouring.ts";
 import type { Store } from "../../state/store.ts";
 import { categoryName } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
@@ -49,7 +48,7 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
       {large.map(({ name, share, kernels, code }) => {
         const on = chosen === null || chosen.includes(name);
         const text = words.part(categoryName(name), formatPercent(share), kernels);
-        const background = isColoured ? categoryColour(theme, code) : theme.line;
+        const background = isColoured ? categoryColour(theme, colouringOf(store.kernels.value, "category") as TextColouring, code) : theme.line;
         const part = { title: text, style: { flexGrow: share } };
         const paint = (
           <span style={{ background, opacity: on ? 1 : 0.25 }}>
