@@ -283,14 +283,15 @@ export function isNearRoof({ kind, peak, bandwidth }: SubRoof, { focus, scales: 
   return Math.abs(y(own) - y(roof)) < MIN_CEILING_PX;
 }
 
-/** The x positions of the lines that tie the marks of an unmeasured kernel on several roofs, px. */
-export function tiesOf({ points, at, levels, scales }: Scene): number[] {
+/** The x positions of the lines that tie the marks of a hovered or selected unmeasured kernel on several roofs, px. */
+export function tiesOf({ points, at, levels, scales, marked }: Scene): number[] {
   const xs = new Set<number>();
   const few = points.n <= MAX_POINTS_WITH_TIES && levels.length === 0;
   for (let index = 0; index < points.n && few; index++) {
     const x = at.x[index] as number;
     const isWithin = x >= scales.plot.left && x <= scales.plot.right;
-    if (!isMeasured(points, index) && points.x[index] !== 0 && isWithin) xs.add(Math.round(x));
+    const isTied = !isMeasured(points, index) && points.x[index] !== 0 && marked.includes(points.row[index] as number);
+    if (isTied && isWithin) xs.add(Math.round(x));
   }
   return [...xs];
 }

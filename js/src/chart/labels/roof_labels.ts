@@ -9,11 +9,11 @@ import type { Units } from "../axis_units.ts";
 import { isNarrow } from "../scales.ts";
 import { ceilingsIn, hasChipsAlone, isNearRoof, type Scene } from "../scene.ts";
 import { overlap } from "./box_index.ts";
-import { aboveFlat, hasFlatInSight, isInPlot } from "./candidates.ts";
-import { CLEARLY_PX, type Label, type LabelName, MUTED, squareAround } from "./engine.ts";
+import { aboveFlat, hasFlatInSight, isInPlot, type Position } from "./candidates.ts";
+import { boxesAt, CLEARLY_PX, type Label, type LabelName, MUTED, squareAround } from "./engine.ts";
 import { RIDGE_PX, ridgeBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
-import { shortenToWords } from "./text_fitting.ts";
+import { shortenToWords, textWidth } from "./text_fitting.ts";
 
 /** Maximum number of letters of a chip's name on a roof. */
 export const MAX_ROOF_LETTERS = 26;
@@ -106,7 +106,10 @@ function slopeLabels(focus: Roof, { roofs, subRoofs, scales, units, isRoofHovere
   const rate = strip && !isNarrow(scales) ? focus.level : `${focus.level} ${units.bandwidth(focus.bandwidth, 4)}`;
   const more = measured && isNearRoof(measured, { focus, scales }) ? units.bandwidth(measured.bandwidth) : "";
   const text = more ? focus.level + strings.measuredRoof(more) : rate;
-  const positions = RULES.slope.positions(focus, scales);
+  const { left, right } = scales.plot;
+  const isInside = (position: Position) =>
+    boxesAt(textWidth(text), position).every((box) => box.left > left && box.right < right);
+  const positions = RULES.slope.positions(focus, scales).filter(isInside);
   return [{ kind: "slope", key: "slope", text, shorter: [rate, focus.level], colour: focus.chip.id, positions }];
 }
 

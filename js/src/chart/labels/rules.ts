@@ -102,7 +102,7 @@ export const RULES = {
   // not see which line has this name.
   levelCeiling: rule(88, alongCeiling, NOTHING, { staysAway: true }),
   roof: rule(86, alongRoof, ANYTHING),
-  ridge: rule(84, besideRidge, NOTHING, { staysAway: true }),
+  ridge: rule(84, besideRidge, LINES, { staysAway: true }),
   trail: rule(76, besideArrow, ANYTHING),
   run: rule(74, besideArrow, NOTHING),
   change: rule(72, besideArrow, NOTHING),

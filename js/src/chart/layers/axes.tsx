@@ -25,6 +25,8 @@ const [RATE_GAP_PX, RATE_RISE_PX] = [6, 4];
 const RIDGE_GAP_PX = 8;
 /** A tick of the strip nearer to its roof than this has no text, px. */
 const STRIP_GAP_PX = 15;
+/** The highest tick of the strip, as a multiple of its roof. */
+const MAX_TICK_FACTOR = 10;
 /** The strip has a link to the slope if no rate is nearer to the link than this, px. */
 const LINK_GAP_PX = 9;
 
@@ -151,13 +153,16 @@ export function RidgeTicks({ scales, units, theme, focus, colours }: Scene) {
 
 /** Returns the width of the widest tick text beside the strip, px. */
 export const stripTicksWidth = (units: Units, focus: Roof | undefined) => (y: Scale): number => {
-  const texts = stripTicks(y, units).map(([, text]) => textWidth(text, false, TICK_FONT_PX));
+  const texts = stripTicks(y, units, focus).map(([, text]) => textWidth(text, false, TICK_FONT_PX));
   const own = focus ? textWidth(units.bandwidth(focus.sheetBandwidth, 4), true, TICK_FONT_PX) : 0;
   return Math.ceil(Math.max(own, ...texts)) + RATE_GAP_PX;
 };
 
-const stripTicks = (y: Scale, units: Units): TickText[] =>
-  namedTicks(y, 30, units.tickBase, units.moved).map(({ value }) => [y(value), units.bandwidth(value)]);
+/** Returns the ticks of the strip. No memory is much faster than the roof, so that there are none far above it. */
+const stripTicks = (y: Scale, units: Units, focus: Roof | undefined): TickText[] =>
+  namedTicks(y, 30, units.tickBase, units.moved)
+    .filter(({ value }) => !focus || value <= MAX_TICK_FACTOR * focus.bandwidth)
+    .map(({ value }) => [y(value), units.bandwidth(value)]);
 
 interface StripProps extends AxesProps {
   readonly strip: NonNullable<Scales["strip"]>;
@@ -174,7 +179,7 @@ function Strip({ scales, strip, units, theme, focus }: StripProps) {
   // An arrow and the value at the edge say where a roof out of view is.
   const edge = at === undefined ? 0 : Math.max(top + 9, Math.min(at, bottom - 9));
   const sign = isSeen || at === undefined ? "" : at < top ? "↑ " : "↓ ";
-  const ticks = narrow ? [] : stripTicks(y, units).filter(([tick]) => !focus || Math.abs(tick - edge) >= STRIP_GAP_PX);
+  const ticks = narrow ? [] : stripTicks(y, units, focus).filter(([tick]) => !focus || Math.abs(tick - edge) >= STRIP_GAP_PX);
   const rates = textsOf(scales.y, 26, units, units.y);
   const isLinked = isSeen && !narrow && rates.every(([rate]) => Math.abs(rate - at) >= LINK_GAP_PX);
   const middle = (left + right) / 2;
