@@ -10,7 +10,7 @@ import { followTheme, themeOf } from "./chart/host.ts";
 import { chartHeight, MIN_CHART_PX } from "./chart/scales.ts";
 import type { Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
-import { Chips } from "./panels/chips/chips.tsx";
+import { createTools, type Tools } from "./chart/tools.ts";
 import { ConnectionNote } from "./panels/connection.tsx";
 import { Legend } from "./panels/filters/categories.tsx";
 import { Emptied, Filters } from "./panels/filters/filters.tsx";
@@ -21,7 +21,9 @@ import { Compare } from "./panels/profile/compare_runs.tsx";
 import { Outlook } from "./panels/profile/projected.tsx";
 import { Sentence } from "./panels/sentence.tsx";
 import { StoryPanel } from "./panels/story/story.tsx";
+import { StatusRow } from "./panels/status.tsx";
 import { Table } from "./panels/table/table.tsx";
+import { Toolbar } from "./panels/toolbar/toolbar.tsx";
 import { TypedWork } from "./panels/typed_work.tsx";
 import { VerdictHeading } from "./panels/verdict.tsx";
 import { Workload } from "./panels/workload/workload.tsx";
@@ -30,7 +32,7 @@ import type { Model } from "./state/model.ts";
 import { createStore, type Store } from "./state/store.ts";
 import { InUse } from "./ui/fold.tsx";
 import { isFullscreen } from "./ui/full_screen.ts";
-import { undoByKey } from "./ui/keys.ts";
+import { isModified, TEXT_INPUTS, undoByKey, used } from "./ui/keys.ts";
 import { numerals, strings } from "./words/words.ts";
 
 /** If a view is narrower than this, in px, the panels are placed under the chart. */
@@ -114,9 +116,17 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   followTheme(el, abort, () => {
     theme.value = themeOf(el, theme.value);
   });
-  root.addEventListener("keydown", (event) => undoByKey(event, store), { signal: abort });
+  const tools = createTools();
+  root.addEventListener(
+    "keydown",
+    (event) => {
+      undoByKey(event, store);
+      chipByKey(event, tools, store);
+    },
+    { signal: abort },
+  );
 
-  renderTree(<View store={store} box={box} theme={theme} />, root);
+  renderTree(<View store={store} box={box} theme={theme} tools={tools} />, root);
   abort.addEventListener("abort", () => {
     resized.disconnect();
     renderTree(null, root);
@@ -147,9 +157,19 @@ interface ViewProps {
   readonly store: Store;
   readonly box: { readonly value: ViewSize };
   readonly theme: { readonly value: Theme };
+  readonly tools: Tools;
 }
 
-function View({ store, box, theme }: ViewProps) {
+/** The key "C" opens the palette of chips, unless it is typed into a text box. */
+function chipByKey(event: KeyboardEvent, { open }: Tools, store: Store) {
+  const isFree = !store.isLocked("chips") && !store.hiddenPanels.value.includes("chips");
+  if (event.defaultPrevented || event.key.toLowerCase() !== "c" || isModified(event)) return;
+  if (!isFree || (event.target as Element).matches(TEXT_INPUTS)) return;
+  open.value = "chips";
+  used(event);
+}
+
+function View({ store, box, theme, tools }: ViewProps) {
   const isLarge = store.presentation.value;
   const scale = isLarge ? PRESENTATION_SCALE : 1;
   const width = Math.floor(box.value.width / scale);
@@ -179,10 +199,13 @@ function View({ store, box, theme }: ViewProps) {
   const around = (headHeight.value + (isStacked ? ratesHeight.value : 0)) / scale + GAPS_PX;
   const room = isFull || isLarge ? visible / scale - around - (isFull ? SENTENCE_PX : 0) : undefined;
   const size = { width: chartWidth, height: chartHeight(chartWidth, room, isFull) };
-  const chart = { store, size, theme: theme.value, below, pointedChip };
+  const chart = { store, size, theme: theme.value, below, pointedChip, tools };
   // In a presentation, a story and the chart with its sliders share the screen. Only the first step has the title.
   const isTold = isLarge && store.story.value !== null;
-  const chips = <Chips store={store} theme={theme.value} />;
+  const isNarrow = width < NARROW_PX;
+  const toolbar = (
+    <Toolbar store={store} theme={theme.value} tools={tools} width={width} room={size.height + SLIDERS_PX} narrow={isNarrow} />
+  );
   const looks = { stacked: isStacked, narrow: width < NARROW_PX, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
   return (
@@ -198,7 +221,7 @@ function View({ store, box, theme }: ViewProps) {
             <h2 class="roofwidget-title">{store.title.value}</h2>
           )}
           <StoryPanel store={store} />
-          {has("chips") && !isTold && chips}
+          {!isTold && toolbar}
           {/* On a projector the chart and its sliders need the room. */}
           {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
         </div>
@@ -215,7 +238,7 @@ function View({ store, box, theme }: ViewProps) {
                   <Rates store={panels} />
                 </div>
               )}
-              {has("chips") && isTold && chips}
+              {isTold && toolbar}
               {isExplained.value && <Legend store={store} theme={theme.value} />}
               {has("sentence") && <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />}
               {has("sentence") && <TypedWork store={panels} />}
@@ -232,6 +255,7 @@ function View({ store, box, theme }: ViewProps) {
             {has("fusion") && <Fusion store={panels} theme={theme.value} />}
           </AfterChart>
         </div>
+        <StatusRow store={store} />
         <AfterChart isSeen={isSeen}>{has("table") && <Table store={panels} narrow={width < NARROW_PX} />}</AfterChart>
       </InUse.Provider>
     </DropTarget>

@@ -7,41 +7,23 @@ import { nameOf, type Opening as State } from "../state/opening.ts";
 import type { Store } from "../state/store.ts";
 import { formatQuantity } from "../text/numbers.ts";
 import { Button } from "../ui/button.tsx";
-import type { Disclosed } from "../ui/disclosure.ts";
 import { words as panelWords, openWords as words } from "../words/words.ts";
 
 /** After this time without progress the panel says that Python is busy or gone, ms. */
 const PATIENCE_MS = 5000;
 
-interface OpeningProps {
-  readonly store: Store;
-  readonly opened: Disclosed;
-  readonly isOpen: boolean;
-  close(): void;
-}
-
-export function Opening({ store, opened, isOpen, close }: OpeningProps) {
+/** What is asked and said while a file is opened. */
+export function OpeningSteps({ store }: { readonly store: Store }) {
   const now = store.opening.value;
   const isDone = now.step === "opened";
   useEffect(() => {
-    if (isDone && isOpen) close();
-  }, [isDone]);
-  function dismiss() {
-    store.dismissOpening();
-    if (isOpen) close();
-  }
-  const isShown = now.step === "idle" || isDone ? isOpen : true;
+    if (isDone) store.say(words.opened(now.name, now.kernels));
+  }, [now]);
+  if (now.step === "idle" || isDone) return null;
   return (
-    <>
-      <span class="roofwidget-spoken" role="status">
-        {isDone ? words.opened(now.name, now.kernels) : null}
-      </span>
-      {isShown && (
-        <fieldset {...opened} class="roofwidget-opening" aria-label={words.title}>
-          <Step store={store} now={now} dismiss={dismiss} />
-        </fieldset>
-      )}
-    </>
+    <fieldset class="roofwidget-popover roofwidget-opening" aria-label={words.title}>
+      <Step store={store} now={now} dismiss={store.dismissOpening} />
+    </fieldset>
   );
 }
 
@@ -56,13 +38,12 @@ function Step({ store, now, dismiss }: { store: Store; now: State; dismiss(): vo
     );
   }
   if (now.step === "sending" || now.step === "reading") return <Progress key={now.step} now={now} dismiss={dismiss} />;
-  if (now.step === "refused")
-    return (
-      <Row text={now.reason} alert>
-        <Button onClick={dismiss}>{words.close}</Button>
-      </Row>
-    );
-  return <Choose store={store} dismiss={dismiss} />;
+  if (now.step !== "refused") return null;
+  return (
+    <Row text={now.reason} alert>
+      <Button onClick={dismiss}>{words.close}</Button>
+    </Row>
+  );
 }
 
 function Row({ text, alert, children }: { text: string; alert: boolean; children: ComponentChildren }) {
@@ -96,15 +77,20 @@ function Progress({ now, dismiss }: { now: State & { step: "sending" | "reading"
   );
 }
 
-function Choose({ store, dismiss }: { store: Store; dismiss(): void }) {
+/** The choice of a file, or of its path. */
+export function Choose({ store, close }: { readonly store: Store; close(): void }) {
   const input = useRef<HTMLInputElement>(null);
   const path = useSignal("");
   const hasPath = store.openFiles.value === "folder";
+  function open(given: File | string) {
+    close();
+    store.openFile(given);
+  }
   function openPath() {
-    if (path.value.trim()) store.openFile(path.value.trim());
+    if (path.value.trim()) open(path.value.trim());
   }
   return (
-    <div class="roofwidget-row">
+    <>
       <input
         ref={input}
         type="file"
@@ -115,7 +101,7 @@ function Choose({ store, dismiss }: { store: Store; dismiss(): void }) {
           const file = currentTarget.files?.[0];
           // So that the same file can be chosen again.
           currentTarget.value = "";
-          if (file) store.openFile(file);
+          if (file) open(file);
         }}
       />
       <Button onClick={() => input.current?.click()}>{words.choose}</Button>
@@ -143,9 +129,8 @@ function Choose({ store, dismiss }: { store: Store; dismiss(): void }) {
           </Button>
         </span>
       )}
-      <span class="roofwidget-muted">{words.hint}</span>
-      <Button onClick={dismiss}>{words.close}</Button>
-    </div>
+      <p class="roofwidget-muted">{words.hint}</p>
+    </>
   );
 }
 

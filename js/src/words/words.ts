@@ -17,6 +17,7 @@ export const {
   openWords,
   rulerWords,
   runWords,
+  saveWords,
   snapshotWords,
   storyWords,
   strings,
