@@ -2,12 +2,13 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { nameOf, type Opening as State } from "../state/opening.ts";
+import { useEffect } from "preact/hooks";
+import { type Given, nameOf, type Opening as State } from "../state/opening.ts";
 import type { Store } from "../state/store.ts";
 import { formatQuantity } from "../text/numbers.ts";
 import { Button } from "../ui/button.tsx";
 import { words as panelWords, openWords as words } from "../words/words.ts";
+import { FileButton } from "./empty.tsx";
 
 /** After this time without progress the panel says that Python is busy or gone, ms. */
 const PATIENCE_MS = 5000;
@@ -79,10 +80,9 @@ function Progress({ now, dismiss }: { now: State & { step: "sending" | "reading"
 
 /** The choice of a file, or of its path. */
 export function Choose({ store, close }: { readonly store: Store; close(): void }) {
-  const input = useRef<HTMLInputElement>(null);
   const path = useSignal("");
   const hasPath = store.openFiles.value === "folder";
-  function open(given: File | string) {
+  function open(given: Given) {
     close();
     store.openFile(given);
   }
@@ -91,20 +91,7 @@ export function Choose({ store, close }: { readonly store: Store; close(): void 
   }
   return (
     <>
-      <input
-        ref={input}
-        type="file"
-        data-lm-suppress-shortcuts="true"
-        hidden
-        aria-label={words.choose}
-        onChange={({ currentTarget }) => {
-          const file = currentTarget.files?.[0];
-          // So that the same file can be chosen again.
-          currentTarget.value = "";
-          if (file) open(file);
-        }}
-      />
-      <Button onClick={() => input.current?.click()}>{words.choose}</Button>
+      <FileButton label={words.choose} open={open} />
       {hasPath && (
         <span class="roofwidget-path">
           <input
@@ -161,8 +148,7 @@ export function DropTarget({ store, children, ...rest }: { store: Store } & JSX.
           onDrop={(event) => {
             event.preventDefault();
             isOver.value = false;
-            const file = event.dataTransfer?.files[0];
-            if (file) store.openFile(file);
+            store.openFile([...(event.dataTransfer?.files ?? [])]);
           }}
         >
           {words.drop}

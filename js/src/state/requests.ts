@@ -12,8 +12,14 @@ export interface Reply {
 }
 
 type Request =
-  | { readonly ask: "catalogue" | "cancel" }
-  | { readonly ask: "part"; readonly name: string; readonly size: number; readonly offset: number }
+  | { readonly ask: "catalogue" | "cancel" | "swap" | "stop" | "example" }
+  | {
+      readonly ask: "part";
+      readonly name: string;
+      readonly size: number;
+      readonly offset: number;
+      readonly beside: boolean;
+    }
   | { readonly ask: "show"; readonly compare: boolean; readonly path?: string }
   | { readonly ask: "save"; readonly name: string; readonly style?: string; readonly caption?: boolean };
 

@@ -8,6 +8,7 @@ declare const roofwidgetWords: typeof catalogue;
 
 export const {
   axisWords,
+  emptyWords,
   figureWords,
   filterWords,
   fusionWords,
@@ -19,9 +20,11 @@ export const {
   runWords,
   saveWords,
   snapshotWords,
+  sourceWords,
   storyWords,
   strings,
   tableWords,
+  tabWords,
   toolWords,
   verdictWords,
   words,

@@ -194,7 +194,7 @@ export function actionGroups(
 }
 
 /** The items that have no button of their own in any toolbar. */
-export const moreGroup = (tools: Tools): MenuGroup => ({
+export const moreGroup = (store: Store, tools: Tools): MenuGroup => ({
   label: toolWords.more,
   items: [
     {
@@ -203,5 +203,6 @@ export const moreGroup = (tools: Tools): MenuGroup => ({
       act: ({ currentTarget }) => toggleFullscreen(currentTarget as Element),
     },
     opener("keys", `${toolWords.keys}…`, tools),
+    { name: "figures", text: toolWords.figures, act: store.focusRoof.value && (() => store.openTab("chip")) },
   ],
 });

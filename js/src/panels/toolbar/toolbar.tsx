@@ -200,7 +200,7 @@ function contentsOf({ store, tools, room }: ToolbarProps, { hasChips, hasTools, 
     more: menu(toolWords.more, () => [
       ...(isCompact ? [...actionGroups(store, tools, { canOpen, hasTools })] : []),
       ...(isCompact && hasTools ? chartGroups(store, tools) : []),
-      ...(hasTools ? [moreGroup(tools)] : []),
+      ...(hasTools ? [moreGroup(store, tools)] : []),
     ]),
   };
 }
@@ -236,6 +236,7 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
       >
         <Opener
           {...own(name)}
+          data-rw={name === "chips" ? "add-chip" : undefined}
           look={look ?? "word"}
           isOpen={isOpen}
           opens={opens ?? "menu"}
