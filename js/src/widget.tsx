@@ -33,6 +33,8 @@ import { numerals, strings } from "./words/words.ts";
 
 /** The height of the sliders and the status row under the chart, px. */
 const SLIDERS_PX = 72;
+/** The height that a menu or a dialog of the toolbar has at least, px. */
+const MIN_POPOVER_PX = 480;
 /** The height of a view without chips and kernels, px. */
 const [EMPTY_PX, EMPTY_NARROW_PX] = [600, 420];
 /** What a notebook's window has around its cells, px. */
@@ -203,7 +205,7 @@ function View({ store, box, theme, tools }: ViewProps) {
     <Toolbar
       {...{ store, tools, width }}
       theme={theme.value}
-      room={layout.chart.height + SLIDERS_PX}
+      room={Math.max(layout.chart.height + SLIDERS_PX, MIN_POPOVER_PX)}
       narrow={isNarrow}
     />
   );

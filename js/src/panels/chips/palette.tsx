@@ -117,7 +117,7 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
       <div id={id} class="roofwidget-list" role="listbox" aria-label={words.picker}>
         {lists.map(({ section, lines: own }, at) => (
           <div key={section.title} role="group" aria-label={section.title}>
-            <div class="roofwidget-heads" aria-hidden="true">
+            <div class="roofwidget-head" aria-hidden="true">
               <span>{section.title}</span>
               {at === 0 && (
                 <>

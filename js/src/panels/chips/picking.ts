@@ -72,11 +72,13 @@ function matchOf(chip: Chip, query: string): readonly [rank: number, letters: re
   const own = plain(name);
   const at = own.indexOf(wanted);
   const letters = at < 0 ? [] : lettersOf(name, at, wanted.length);
-  const names = [chip.name, chip.id, ...(chip.aliases ?? [])];
-  const all = [name, ...names].map(plain);
-  if (all.includes(wanted)) return [EXACT, letters];
+  const aliases = chip.aliases ?? [];
+  if ([name, chip.name, chip.id, ...aliases].some((text) => plain(text) === wanted)) return [EXACT, letters];
+  // A number by which drivers know a chip, such as "10de:20b2", matches only as a whole.
+  const names = [name, chip.name, chip.id, ...aliases.filter((alias) => !alias.includes(":"))];
+  const all = names.map(plain);
   if (all.some((text) => text.startsWith(wanted))) return [START, letters];
-  const starts = [name, ...names].flatMap((text) => text.toLowerCase().split(/[\s-]+/));
+  const starts = names.flatMap((text) => text.toLowerCase().split(/[\s-]+/));
   if (starts.some((word) => word.startsWith(wanted))) return [WORD, letters];
   if (all.some((text) => text.includes(wanted))) return [PART, letters];
   const { vendor, family, year } = chip;
