@@ -4,7 +4,6 @@
 import { type ReadonlySignal, signal, useComputed, useSignal } from "@preact/signals";
 import { type ComponentChildren, render as renderTree } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { hasLegend } from "./chart/caption.ts";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
 import { MIN_CHART_PX } from "./chart/scales.ts";
@@ -12,14 +11,15 @@ import type { Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
 import { layoutOf } from "./layout.ts";
 import { Chips } from "./panels/chips/chips.tsx";
-import { Legend } from "./panels/filters/categories.tsx";
 import { Emptied } from "./panels/filters/filters.tsx";
 import { Rates } from "./panels/hardware/hardware.tsx";
 import { Inspector, openTab } from "./panels/inspector.tsx";
 import { DropTarget } from "./panels/opening.tsx";
 import { SourceLine } from "./panels/source_line.tsx";
 import { StatusRow } from "./panels/status_row.tsx";
+import { FullTable } from "./panels/table/table.tsx";
 import { StoryPanel } from "./panels/story/story.tsx";
+import { TimeBar } from "./panels/time_bar/time_bar.tsx";
 import { VerdictHeading } from "./panels/verdict.tsx";
 import { freeWhenClosed } from "./state/closing.ts";
 import type { Model } from "./state/model.ts";
@@ -155,7 +155,6 @@ function View({ store, box, theme }: ViewProps) {
   // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The status row is about the roof of
   // this chip.
   const pointedChip = useSignal<string | undefined>(undefined);
-  const isExplained = useComputed(() => hasLegend(store));
   const opened = useComputed(() => openTab(store));
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
   // Whether the chart was drawn. The panels are rendered after the chart's first frame.
@@ -194,7 +193,7 @@ function View({ store, box, theme }: ViewProps) {
         {isTitled && !(isTold && store.step.value > 0) && <h2 class="roofwidget-title">{store.title.value}</h2>}
         {/* On a projector the chart and its sliders need the room. */}
         {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
-        {isExplained.value && !isTold && <Legend store={store} theme={theme.value} />}
+        {!isTold && <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />}
       </div>
       <div
         class="roofwidget-main"
@@ -227,6 +226,7 @@ function View({ store, box, theme }: ViewProps) {
           />
         </AfterChart>
       </div>
+      {store.isTableOpen.value && has("table") && store.kernels.value.n > 0 && <FullTable store={panels} />}
     </DropTarget>
   );
 }

@@ -2,6 +2,7 @@
 
 import { batch, computed } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
+import { UNFILTERED } from "../roofline/filters.ts";
 import { withTypedWork } from "../roofline/typed_work.ts";
 import type { Attempt } from "../wire/types.ts";
 import { words } from "../words/words.ts";
@@ -196,7 +197,12 @@ export function createStore(model: Model, abort: AbortSignal) {
     });
 
   const { setColumns, setColourBy, setAtRoof, ...filters } = filterActions(sync);
-  const { setRulers, setPresentation, openTab, setView, ...zooming } = viewing.actions;
+  const { setOnly } = derived;
+  function clearFilters() {
+    setOnly(null);
+    set(UNFILTERED);
+  }
+  const { setRulers, setPresentation, openTab, openTable, setView, ...zooming } = viewing.actions;
   const { setDim, dragDim, setConvention, setDtype } = workload.actions;
   const isStorageRefused = keepAnswers(model, signals.answers, abort);
   followStepLink(model, { story: signals.story, step: signals.step, show: showStep }, abort);
@@ -250,6 +256,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     setRulers,
     setPresentation,
     openTab,
+    openTable,
     dragging,
     isInDrag,
     isHeld: sync.isHeld,
@@ -268,7 +275,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...whatIfs.state,
     ...guard("moves", whatIfs.actions),
     ...snapshots,
-    ...guard("filters", filters),
+    ...guard("filters", { ...filters, setOnly, clearFilters }),
     setColumns,
     setColourBy,
     setAtRoof,
