@@ -4,7 +4,6 @@
 import { type ReadonlySignal, signal, useComputed, useSignal } from "@preact/signals";
 import { type ComponentChildren, render as renderTree } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { hasLegend } from "./chart/caption.ts";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
 import { MIN_CHART_PX } from "./chart/scales.ts";
@@ -13,7 +12,6 @@ import { TimeChart } from "./chart/time/view.tsx";
 import { createTools, type Tools } from "./chart/tools.ts";
 import { layoutOf } from "./layout.ts";
 import { Empty, isEmpty } from "./panels/empty.tsx";
-import { Legend } from "./panels/filters/categories.tsx";
 import { Emptied } from "./panels/filters/filters.tsx";
 import { Rates } from "./panels/hardware/hardware.tsx";
 import { Inspector, openTab } from "./panels/inspector.tsx";
@@ -21,6 +19,8 @@ import { DropTarget } from "./panels/opening.tsx";
 import { SourceLine } from "./panels/source_line.tsx";
 import { StatusRow } from "./panels/status_row.tsx";
 import { StoryPanel } from "./panels/story/story.tsx";
+import { FullTable } from "./panels/table/table.tsx";
+import { TimeBar } from "./panels/time_bar/time_bar.tsx";
 import { Toolbar } from "./panels/toolbar/toolbar.tsx";
 import { VerdictHeading } from "./panels/verdict.tsx";
 import { freeWhenClosed } from "./state/closing.ts";
@@ -179,7 +179,6 @@ function View({ store, box, theme, tools }: ViewProps) {
   // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The status row is about the roof of
   // this chip.
   const pointedChip = useSignal<string | undefined>(undefined);
-  const isExplained = useComputed(() => hasLegend(store));
   const isBlank = useComputed(() => isEmpty(store));
   const opened = useComputed(() => openTab(store));
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
@@ -226,7 +225,7 @@ function View({ store, box, theme, tools }: ViewProps) {
         {isTitled && !(isTold && store.step.value > 0) && <h2 class="roofwidget-title">{store.title.value}</h2>}
         {/* On a projector the chart and its sliders need the room. */}
         {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
-        {isExplained.value && !isTold && <Legend store={store} theme={theme.value} />}
+        {!isTold && <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />}
       </div>
       {isBlank.value ? (
         <Empty store={store} height={isNarrow ? EMPTY_NARROW_PX : EMPTY_PX} />
@@ -263,6 +262,7 @@ function View({ store, box, theme, tools }: ViewProps) {
           </AfterChart>
         </div>
       )}
+      {store.isTableOpen.value && has("table") && store.kernels.value.n > 0 && <FullTable store={panels} />}
     </DropTarget>
   );
 }

@@ -12,7 +12,7 @@ import { Fusion } from "./fusion/fusion.tsx";
 import { Hardware } from "./hardware/hardware.tsx";
 import { Compare } from "./profile/compare_runs.tsx";
 import { Outlook } from "./profile/projected.tsx";
-import { Table } from "./table/table.tsx";
+import { AllColumns, hasKernels, KernelsTab, kernelsNote } from "./table/kernels_tab.tsx";
 import { Workload } from "./workload/workload.tsx";
 
 interface TabProps {
@@ -31,12 +31,14 @@ interface Tab {
   /** A number or a few words beside the title. */
   note?(store: Store): string;
   readonly Content: (props: TabProps) => ComponentChildren;
+  /** What stands beside the tabs while the tab is open. */
+  readonly Aside?: (props: { readonly store: Store }) => ComponentChildren;
 }
 
 const TABS = {
   changes: { panel: "comparison", has: ({ runs }) => runs.value !== undefined, Content: Compare },
   fusion: { panel: "fusion", has: ({ workload }) => workload.value !== undefined, Content: Fusion },
-  kernels: { panel: "table", has: ({ kernels }) => kernels.value.n > 0, Content: Table },
+  kernels: { panel: "table", has: hasKernels, note: kernelsNote, Content: KernelsTab, Aside: AllColumns },
   workload: { panel: "workload", has: ({ phases }) => phases.value.length > 0, Content: Workload },
   projection: { panel: "projection", has: ({ kernels }) => kernels.value.totalTime > 0, Content: Outlook },
   chip: {
@@ -93,7 +95,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
     list.current?.querySelector<HTMLElement>(`[data-tab='${next}']`)?.focus();
     used(event);
   }
-  const Content = open && tabOf(open).Content;
+  const { Content, Aside } = open ? tabOf(open) : {};
   return (
     <section class="roofwidget-inspector" data-rw="inspector" aria-label={words.title}>
       <div class="roofwidget-tabs">
@@ -117,6 +119,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
             </button>
           ))}
         </div>
+        {Aside && <Aside store={store} />}
         {open && (
           <Button look="tool" title={words.close} aria-label={words.close} onClick={() => store.openTab("closed")}>
             ×

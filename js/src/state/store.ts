@@ -2,6 +2,7 @@
 
 import { batch, computed } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
+import { UNFILTERED } from "../roofline/filters.ts";
 import { withTypedWork } from "../roofline/typed_work.ts";
 import { changedText } from "../text/undone.ts";
 import { createStatus } from "../ui/status.ts";
@@ -215,7 +216,12 @@ export function createStore(model: Model, abort: AbortSignal) {
     });
 
   const { setColumns, setColourBy, setAtRoof, ...filters } = filterActions(sync);
-  const { setRulers, setPresentation, openTab, setView, ...zooming } = viewing.actions;
+  const { setOnly } = derived;
+  function clearFilters() {
+    setOnly(null);
+    set(UNFILTERED);
+  }
+  const { setRulers, setPresentation, openTab, openTable, setView, ...zooming } = viewing.actions;
   const { setDim, dragDim, setConvention, setDtype } = workload.actions;
   const isStorageRefused = keepAnswers(model, signals.answers, abort);
   followStepLink(model, { story: signals.story, step: signals.step, show: showStep }, abort);
@@ -271,6 +277,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     setRulers,
     setPresentation,
     openTab,
+    openTable,
     dragging,
     isInDrag,
     isHeld: sync.isHeld,
@@ -289,7 +296,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...whatIfs.state,
     ...guard("moves", whatIfs.actions),
     ...snapshots,
-    ...guard("filters", filters),
+    ...guard("filters", { ...filters, setOnly, clearFilters }),
     setColumns,
     setColourBy,
     setAtRoof,

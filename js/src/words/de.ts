@@ -181,7 +181,6 @@ export const catalogue: Like<typeof en.catalogue> = {
       count === 1
         ? `1 Kernel liegt außerhalb der Achsen: ${names[0]}. Er ist zu sehen, wenn die Achsen zu den Kerneln passen.`
         : `${whole(count)} Kernel liegen außerhalb der Achsen: ${names.join(", ")}${count > names.length ? ", …" : ""}. Sie sind zu sehen, wenn die Achsen zu den Kerneln passen.`,
-    notDrawnShort: (count) => `${count} nicht gezeichnet`,
     noCategory: "ohne Kategorie",
     moreCategories: (count) => `und ${count} weitere, in denselben Farben`,
     series: "Reihe",
@@ -317,6 +316,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   tabWords: {
     title: "Inspektor",
     close: "Schließen",
+    allColumns: "Alle Spalten",
     names: {
       changes: "Änderungen",
       fusion: "Fusion",
@@ -362,6 +362,10 @@ export const catalogue: Like<typeof en.catalogue> = {
   // The filter bar.
   filterWords: {
     title: "Filter",
+    menu: (count) => (count === 0 ? "Filter" : `Filter · ${whole(count)}`),
+    remove: (filter) => `Filter „${filter}“ aufheben`,
+    only: (count) => (count === 1 ? "Nur 1 Kernel" : `Nur ${whole(count)} Kernel`),
+    noInfeed: "Ohne Infeed und Outfeed",
     counted: (shown, all) => `${whole(shown)} von ${kernels(all, whole(all))}`,
     ofTime: (percent) => `${percent} der Zeit`,
     totals: (count) => (count === 1 ? "1 Summe" : `${whole(count)} Summen`),
@@ -380,15 +384,13 @@ export const catalogue: Like<typeof en.catalogue> = {
     scope: "Punkte",
     scopes: { kernels: "Kernel", program: "Programm und Schritte" },
     clear: "Filter aufheben",
-    toggle: "Klick: aus- oder einblenden",
-    colourBy: "Farbe nach",
-    byCategory: "Eigene Zeit nach Kategorie. Klick: nur diese. Umschalt oder Strg und Klick: auch diese.",
-    part: (name, percent, kernels) => `${name} · ${percent} der Zeit · ${whole(kernels)} Kernel`,
-    rest: (categories) => (categories === 1 ? "1 weitere Kategorie" : `${categories} weitere Kategorien`),
-    remarks: (count) => (count === 1 ? "1 Anmerkung zu dieser Datei" : `${count} Anmerkungen zu dieser Datei`),
-    readAs: "Wie die Datei gelesen wurde",
-    readAsNote: (format) => `Format ${format}`,
-    readAsColumns: ["Feld", "Zeilen", "aus"],
+    toggle: "Klick: nur diese. Umschalt oder Strg und Klick: dazunehmen oder weglassen.",
+    idle: (percent, time) => `untätig ${percent} · ${time}`,
+    kernelTime: "Kernelzeit",
+    kernelTimeNow: "Kernelzeit jetzt",
+    moreEntries: (count) => `+ ${whole(count)} weitere`,
+    colourBy: "Farbe",
+    byCategory: "Kernelzeit nach Kategorie",
   },
 
   // The fusion panel.
@@ -501,7 +503,6 @@ export const catalogue: Like<typeof en.catalogue> = {
   },
 
   workWords: {
-    offer: (kernel) => `Arbeit von ${kernel} eingeben …`,
     panel: (kernel) => `Arbeit von ${kernel}`,
     amounts: { FLOP: "FLOPs", OP: "Operationen", B: "Bytes" },
     box: (amount, count) => (count === 1 ? amount : `${amount} eines Starts`),
@@ -683,9 +684,43 @@ export const catalogue: Like<typeof en.catalogue> = {
 
   // The table.
   tableWords: {
-    title: "Tabelle",
-    counted: (passing, all) =>
-      passing === all ? `${whole(all)} Kernel` : `${whole(passing)} von ${kernels(all, whole(all))}`,
+    title: "Alle Spalten",
+    close: "Tabelle schließen",
+    tabHeads: { self_time: "Zeit", headroom: "Sparbar", ai: "AI" },
+    above: "darüber",
+    ofItsRoof: (percent) => `${percent} der Roofline`,
+    boundBy: (limit) => `begrenzt durch ${limit}`,
+    fixFirst: (chip) => (chip ? `Zuerst beheben auf ${chip}` : "Zuerst beheben"),
+    couldSave: (count, time) => `${count === 1 ? "dieser spart" : `diese ${count} sparen`} bis zu ${time}`,
+    select: "Auswählen",
+    selectFirst: (count) => (count === 1 ? "Ihn auswählen" : `Diese ${count} auswählen`),
+    others: (count) => `Andere · ${whole(count)}`,
+    ofKernelTime: (time, percent) => `${time}, ${percent} der Kernelzeit`,
+    saves: (time) => `sparen bis zu ${time}`,
+    onlyThese: "Nur diese",
+    clear: "Aufheben",
+    areAbove: (count) =>
+      count === 1 ? "1 Kernel ist über der Roofline." : `${whole(count)} Kernel sind über der Roofline.`,
+    causes: {
+      asynchronous: () =>
+        "Vermutlich asynchrone Kopien: Die Zeit ist die zum Anstoßen oder Beenden der Kopie, nicht die der Kopie.",
+      precision: (ran, judged) => `Vermutlich liefen sie in ${ran}, beurteilt sind sie in ${judged}.`,
+      cache: (level) => `Vermutlich kommen ihre Bytes aus ${level}.`,
+      shapes: () => "Vermutlich, weil ihre Bytes aus Formen berechnet und nicht gemessen sind.",
+      chip: (chip) => `Vermutlich ist der Chip nicht ${chip}.`,
+      clock: () => "Vermutlich erhöhter Takt oder Rundung.",
+      wrong: () => "Vermutlich falsche Zählungen, eine falsche Zeit oder eine falsche Spitze.",
+    },
+    judgeAt: (precision) => `In ${precision} beurteilen`,
+    showLevels: "Alle Ebenen zeigen",
+    showThem: (count) => (count === 1 ? "Zeigen" : "Diese zeigen"),
+    withoutWork: (count, percent) =>
+      `${count === 1 ? "1 Kernel hat" : `${whole(count)} Kernel haben`} keine FLOPs oder Bytes${percent && ` (${percent} der Kernelzeit)`}.`,
+    typeWork: () => "Arbeit eingeben …",
+    notRanked: (count, percent) =>
+      `${count === 1 ? "1 kollektive Operation" : `${whole(count)} kollektive Operationen`} (${percent} der Zeit) ohne Rang: Die Datei hat keine Bytes über den Link.`,
+    whatIfs: (count) => `${count === 1 ? "1 Was-wäre-wenn" : `${whole(count)} Was-wäre-wenn`} ·`,
+    removeWhatIfs: "Entfernen",
     chosen: (count) => `${whole(count)} ausgewählt`,
     grid: (count) =>
       `Tabelle mit ${whole(count)} ${count === 1 ? "Kernel" : "Kerneln"}. Pfeiltasten gehen von Zeile zu Zeile, Enter wählt eine Zeile, die Leertaste nimmt eine dazu, Escape hebt die Auswahl auf.`,
@@ -700,7 +735,6 @@ export const catalogue: Like<typeof en.catalogue> = {
     ofFile: "Aus der Datei",
     sortBy: "Sortieren nach",
     sort: (title) => `Sortieren: ${title}`,
-    turn: (falling) => (falling ? "Fallend: umkehren" : "Steigend: umkehren"),
     copy: "Kopieren",
     csv: "CSV",
     copyTitle: (what) => `${what} zum Einfügen in eine Tabellenkalkulation kopieren`,

@@ -157,7 +157,6 @@ export const catalogue = {
       count === 1
         ? `1 kernel is outside the axes: ${names[0]}. Let the axes fit the kernels to see it.`
         : `${whole(count)} kernels are outside the axes: ${names.join(", ")}${count > names.length ? ", …" : ""}. Let the axes fit the kernels to see them.`,
-    notDrawnShort: (count: string) => `${count} not drawn`,
     noCategory: "no category",
     moreCategories: (count: number) => `and ${count} more, in the same colours`,
     series: "Series",
@@ -301,6 +300,7 @@ export const catalogue = {
   tabWords: {
     title: "Inspector",
     close: "Close",
+    allColumns: "All columns",
     names: {
       changes: "Changes",
       fusion: "Fusion",
@@ -347,7 +347,11 @@ export const catalogue = {
 
   // The filter bar.
   filterWords: {
-    title: "Filters",
+    title: "Filter",
+    menu: (count: number) => (count === 0 ? "Filter" : `Filter · ${whole(count)}`),
+    remove: (filter: string) => `Remove the filter “${filter}”`,
+    only: (count: number) => (count === 1 ? "Only 1 kernel" : `Only ${whole(count)} kernels`),
+    noInfeed: "No infeed and outfeed",
     counted: (shown: number, all: number) => `${whole(shown)} of ${kernels(all, whole(all))}`,
     ofTime: (percent: string) => `${percent} of time`,
     totals: (count: number) => (count === 1 ? "1 total" : `${whole(count)} totals`),
@@ -366,16 +370,13 @@ export const catalogue = {
     scope: "Points",
     scopes: { kernels: "kernels", program: "program and steps" },
     clear: "Clear filters",
-    toggle: "Click: hide or show",
-    colourBy: "Colour by",
-    byCategory: "Self time by category. Click: show this category only. Shift or Ctrl and click: add it.",
-    part: (name: string, percent: string, count: number) =>
-      `${name} · ${percent} of time · ${kernels(count, whole(count))}`,
-    rest: (categories: number) => (categories === 1 ? "1 more category" : `${categories} more categories`),
-    remarks: (count: number) => (count === 1 ? "1 remark on this file" : `${count} remarks on this file`),
-    readAs: "How the file was read",
-    readAsNote: (format: string) => `format ${format}`,
-    readAsColumns: ["field", "rows", "from"],
+    toggle: "Click: only these. Shift or Ctrl and click: add or remove them.",
+    idle: (percent: string, time: string) => `idle ${percent} · ${time}`,
+    kernelTime: "Kernel time",
+    kernelTimeNow: "Kernel time now",
+    moreEntries: (count: number) => `+ ${whole(count)} more`,
+    colourBy: "Colour",
+    byCategory: "Kernel time by category",
   },
 
   // The fusion panel.
@@ -498,7 +499,6 @@ export const catalogue = {
 
   /** Typing the work of a kernel whose FLOPs or bytes are unknown. */
   workWords: {
-    offer: (kernel: string) => `Type the work of ${kernel}…`,
     panel: (kernel: string) => `Work of ${kernel}`,
     amounts: { FLOP: "FLOPs", OP: "Operations", B: "Bytes" },
     /** The label of a box, such as "FLOPs of one launch". */
@@ -686,9 +686,43 @@ export const catalogue = {
 
   // The table.
   tableWords: {
-    title: "Table",
-    counted: (passing: number, all: number) =>
-      (passing === all ? "" : `${whole(passing)} of `) + kernels(all, whole(all)),
+    title: "All columns",
+    close: "Close the table",
+    tabHeads: { self_time: "Time", headroom: "Could save", ai: "AI" },
+    above: "above",
+    ofItsRoof: (percent: string) => `${percent} of its roof`,
+    boundBy: (limit: string) => `bound by ${limit}`,
+    fixFirst: (chip: string) => (chip ? `Fix first on ${chip}` : "Fix first"),
+    couldSave: (count: number, time: string) =>
+      `${count === 1 ? "this one" : `these ${count}`} could save up to ${time}`,
+    select: "Select",
+    selectFirst: (count: number) => (count === 1 ? "Select it" : `Select these ${count}`),
+    others: (count: number) => `Others · ${whole(count)}`,
+    ofKernelTime: (time: string, percent: string) => `${time}, ${percent} of kernel time`,
+    saves: (time: string) => `could save ${time}`,
+    onlyThese: "Only these",
+    clear: "Clear",
+    areAbove: (count: number) =>
+      count === 1 ? "1 kernel is above the roof." : `${whole(count)} kernels are above the roof.`,
+    causes: {
+      asynchronous: () => "Likely: asynchronous copies. Their time is the time to start or end the copy, not to do it.",
+      precision: (ran: string, judged: string) => `Likely: they ran at ${ran}, but are judged at ${judged}.`,
+      cache: (level: string) => `Likely: their bytes come from ${level}.`,
+      shapes: () => "Likely: their bytes were computed from shapes, not measured.",
+      chip: (chip: string) => `Likely: the chip is not ${chip}.`,
+      clock: () => "Likely: clock boost or rounding.",
+      wrong: () => "Likely: wrong counts, a wrong time or a wrong peak.",
+    },
+    judgeAt: (precision: string) => `Judge at ${precision}`,
+    showLevels: "Show all levels",
+    showThem: (count: number) => (count === 1 ? "Show it" : "Show them"),
+    withoutWork: (count: number, percent: string) =>
+      `${count === 1 ? "1 kernel has" : `${whole(count)} kernels have`} no FLOPs or bytes${percent && ` (${percent} of kernel time)`}.`,
+    typeWork: (count: number) => (count === 1 ? "Type its work…" : "Type their work…"),
+    notRanked: (count: number, percent: string) =>
+      `${count === 1 ? "1 collective" : `${whole(count)} collectives`} (${percent} of the time) ${count === 1 ? "is" : "are"} not ranked: the file has no bytes over ${count === 1 ? "its" : "their"} link.`,
+    whatIfs: (count: number) => `${count === 1 ? "1 what-if" : `${whole(count)} what-ifs`} ·`,
+    removeWhatIfs: "Remove",
     chosen: (count: number) => `${whole(count)} selected`,
     grid: (count: number) =>
       `Table of ${kernels(count, whole(count))}. Arrow keys move from row to row, Enter selects one row, Space adds one, Escape clears the selection.`,
@@ -703,7 +737,6 @@ export const catalogue = {
     ofFile: "From the file",
     sortBy: "Sort by",
     sort: (title: string) => `Sort by ${title}`,
-    turn: (falling: boolean) => (falling ? "Descending: reverse" : "Ascending: reverse"),
     copy: "Copy",
     csv: "CSV",
     copyTitle: (what: string) => `Copy ${what} to paste into a spreadsheet`,

@@ -17,6 +17,6 @@ export function tableFile(store: Store): string {
   const sorting = sortingOf(columns, store.sortBy.value);
   const rows = store.rows.value;
   const { n } = kernels;
-  const order = sorting && inOrder(orderOf(everyRow({ n }), valuesOf(sorting.column, n), sorting.falling), rows);
+  const order = sorting && orderOf(rows, valuesOf(sorting.column, n, rows), sorting.falling);
   return BYTE_ORDER_MARK + toCsv(exportedColumns(columns, shown, kernels, roof), order ?? rows);
 }
