@@ -331,9 +331,26 @@ export const catalogue = {
   // The fusion panel.
   fusionWords: {
     title: "Fusion",
-    graph: (name: string, ops: number) =>
-      `${name || "Graph"} of ${ops === 1 ? "1 op" : `${ops} ops`}. Arrow keys move from op to op, M marks an op, Enter merges with the marked op or the next op downstream, S splits an op off, X cuts its kernel above it, Ctrl+Z and Ctrl+Y undo and redo.`,
-    hint: "Click an edge, or drag an op onto another, to merge; click an edge within a kernel, or drag an op out, to split. Keys: arrows, Enter merges, S splits off, X cuts, M marks.",
+    graph: (name: string, ops: number) => `${name || "Graph"} of ${ops === 1 ? "1 op" : `${ops} ops`}.`,
+    hint: "Click an edge to merge; click inside a kernel to split.",
+    keys: "Keys",
+    keyList:
+      "Arrow keys move from op to op, Tab to the edges below it. Enter on an edge merges or splits; on an op it merges with the marked op or the next op downstream. M marks an op, S splits it off, X cuts its kernel above it, Space folds or unfolds its kernel, Ctrl+Z and Ctrl+Y undo and redo. An op can be dragged onto another, or out of its kernel.",
+    /** The name of an edge for screen readers. */
+    edge: (from: string, to: string, tensors: string) => `From ${from} to ${to}, ${tensors}`,
+    proposed: (isMerge: boolean, before: string, now: string) => `${isMerge ? "Merge" : "Split"}: ${before} → ${now}`,
+    noGain: (isMerge: boolean, time: string) => (isMerge ? `No gain: ${time}` : `No loss: ${time}`),
+    cannot: (why: string) => `Cannot merge: ${why}`,
+    fold: "Fold this kernel",
+    fuse: (kernels: number, ops: number, chip: string, time: string) =>
+      `${kernels === 1 ? `Fuse all ${ops}` : kernels === ops ? "Split all" : `Fuse into ${kernels} kernels`} for ${chip}: ${time}`,
+    fuseFor: (chip: string) => (chip ? `Fuse for ${chip}` : "Fuse"),
+    /** `isProven`: whether the search was exact. */
+    bestFor: (isProven: boolean, chip: string, time: string) =>
+      `${isProven ? "Best" : "None better found"} for ${chip}: ${time}`,
+    others: "Other ways",
+    details: "All figures",
+    was: (before: string, now: string) => `${before} → ${now}`,
     ends: (first: string, last: string, count: number) => `${first} + … + ${last} (${count} ops)`,
     same: (group: string) => `${group} is already one kernel`,
     notConnected: (one: string, other: string) => `${one} and ${other} share no tensor`,
@@ -390,18 +407,10 @@ export const catalogue = {
       ].join(" · "),
     members: "Kernels and their ops",
     more: (kernels: number) => `and ${kernels} more`,
-    presets: "Presets",
-    none: "none",
-    pairs: "pairs",
+    none: "None: split all",
+    pairs: "Pairs",
     xla: "XLA-like",
-    best: (chip: string) => (chip ? `best for ${chip}` : "best"),
-    undo: "Undo",
-    redo: "Redo",
-    kernels: "Kernels",
     flops: "FLOPs",
-    bytes: "Bytes",
-    intensity: "Intensity",
-    time: "Roofline time",
     speedUp: "Against unfused",
     compulsory: "Compulsory bytes",
     least: (bytes: string, ratio: string) => `${bytes} · now ${ratio}×`,
