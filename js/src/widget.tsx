@@ -7,41 +7,32 @@ import { useEffect, useMemo } from "preact/hooks";
 import { hasLegend } from "./chart/caption.ts";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
-import { chartHeight, MIN_CHART_PX } from "./chart/scales.ts";
+import { MIN_CHART_PX } from "./chart/scales.ts";
 import type { Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
+import { layoutOf } from "./layout.ts";
 import { Chips } from "./panels/chips/chips.tsx";
-import { ConnectionNote } from "./panels/connection.tsx";
 import { Legend } from "./panels/filters/categories.tsx";
-import { Emptied, Filters } from "./panels/filters/filters.tsx";
-import { Fusion } from "./panels/fusion/fusion.tsx";
-import { Hardware, Rates } from "./panels/hardware/hardware.tsx";
+import { Emptied } from "./panels/filters/filters.tsx";
+import { Rates } from "./panels/hardware/hardware.tsx";
+import { Inspector, openTab } from "./panels/inspector.tsx";
 import { DropTarget } from "./panels/opening.tsx";
-import { Compare } from "./panels/profile/compare_runs.tsx";
-import { Outlook } from "./panels/profile/projected.tsx";
-import { Sentence } from "./panels/sentence.tsx";
+import { SourceLine } from "./panels/source_line.tsx";
+import { StatusRow } from "./panels/status_row.tsx";
 import { StoryPanel } from "./panels/story/story.tsx";
-import { Table } from "./panels/table/table.tsx";
-import { TypedWork } from "./panels/typed_work.tsx";
 import { VerdictHeading } from "./panels/verdict.tsx";
-import { Workload } from "./panels/workload/workload.tsx";
 import { freeWhenClosed } from "./state/closing.ts";
 import type { Model } from "./state/model.ts";
 import { createStore, type Store } from "./state/store.ts";
-import { InUse } from "./ui/fold.tsx";
+import { isEqual } from "./state/sync.ts";
 import { isFullscreen } from "./ui/full_screen.ts";
 import { undoByKey } from "./ui/keys.ts";
 import { numerals, strings } from "./words/words.ts";
 
-/** If a view is narrower than this, in px, the panels are placed under the chart. */
-const STACKED_PX = 1000;
-/** If a view is narrower than this, in px, each panel has its own row, and the table is a list of cards. */
-const NARROW_PX = 640;
-const PANEL_PX = 256;
-/** Height of the sentence under the chart, px. */
-const SENTENCE_PX = 40;
-/** Height of the sliders under the chart, px. */
-const SLIDERS_PX = 230;
+/** The height of the sliders and the status row under the chart, px. */
+const SLIDERS_PX = 72;
+/** What a notebook's window has around its cells, px. */
+const NOTEBOOK_PX = 100;
 /** Space between the parts of a view, px. */
 const GAPS_PX = 24;
 /** The factor by which a presentation enlarges the widget. */
@@ -89,7 +80,7 @@ export default () => {
 };
 
 function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
-  const box = signal<ViewSize>({ width: 0, isFull: false, visible: 0 });
+  const box = signal<ViewSize>({ width: 0, isFull: false, visible: 0, window: 0 });
   const theme = signal(themeOf(el));
   const root = el.ownerDocument.createElement("div");
   root.className = "roofwidget";
@@ -98,11 +89,10 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
 
   function measure(width: number, height: number) {
     const isFull = isFullscreen(root);
-    const now = { width: Math.floor(width), isFull, visible: isFull ? height : visibleHeight(root) };
+    const visible = isFull ? height : visibleHeight(root);
+    const now = { width: Math.floor(width), isFull, visible, window: windowHeight(root) };
     // A hidden view, for example a view in another tab, has no size. Keep the last size, so that open panels stay open.
-    const { value: last } = box;
-    const isSame = now.width === last.width && now.isFull === last.isFull && now.visible === last.visible;
-    if (now.width > 0 && !isSame) box.value = now;
+    if (now.width > 0 && !isEqual(now, box.value)) box.value = now;
   }
   const resized = new ResizeObserver(([entry]) => {
     const { width = 0, height = 0 } = entry?.contentRect ?? {};
@@ -131,6 +121,14 @@ interface ViewSize {
   readonly isFull: boolean;
   /** How much of the view's height is visible at once, px. */
   readonly visible: number;
+  /** The height of the window for a view that scrolls with its page, px. */
+  readonly window: number;
+}
+
+/** Returns the height of the window, px. The bars of a notebook take a part of it. */
+function windowHeight(root: HTMLElement): number {
+  const height = root.ownerDocument.defaultView?.innerHeight ?? 0;
+  return root.closest("[data-roofwidget]") ? height : height - NOTEBOOK_PX;
 }
 
 /** Returns the height of the part of the page that scrolls the view, px. */
@@ -154,17 +152,11 @@ function View({ store, box, theme }: ViewProps) {
   const scale = isLarge ? PRESENTATION_SCALE : 1;
   const width = Math.floor(box.value.width / scale);
   const has = (panel: string) => !store.hiddenPanels.value.includes(panel);
-  // Without panels at its side, the chart has the whole width.
-  const hasSide = useComputed(() => hasSidePanels(store));
-  const isStacked = isLarge || width < STACKED_PX || !hasSide.value;
-  /** The name of the panel that is unfolded during a presentation. */
-  const inUse = useSignal("");
-  // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The sentence is about the roof of this
-  // chip.
+  // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The status row is about the roof of
+  // this chip.
   const pointedChip = useSignal<string | undefined>(undefined);
   const isExplained = useComputed(() => hasLegend(store));
-  const chartWidth = isStacked ? width : width - PANEL_PX - 16;
-  const below = isStacked ? SENTENCE_PX + SLIDERS_PX : SENTENCE_PX;
+  const opened = useComputed(() => openTab(store));
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
   // Whether the chart was drawn. The panels are rendered after the chart's first frame.
   const isSeen = useSignal(false);
@@ -173,18 +165,21 @@ function View({ store, box, theme }: ViewProps) {
     if (hasRoom) isSeen.value = true;
   }, [hasRoom]);
   const [head, headHeight] = useHeight();
-  const [rates, ratesHeight] = useHeight();
+  const [foot, footHeight] = useHeight();
   if (!hasRoom) return null;
-  const { isFull, visible } = box.value;
-  const around = (headHeight.value + (isStacked ? ratesHeight.value : 0)) / scale + GAPS_PX;
-  const room = isFull || isLarge ? visible / scale - around - (isFull ? SENTENCE_PX : 0) : undefined;
-  const size = { width: chartWidth, height: chartHeight(chartWidth, room, isFull) };
-  const chart = { store, size, theme: theme.value, below, pointedChip };
+  const { isFull, visible, window } = box.value;
+  const around = (headHeight.value + footHeight.value) / scale + GAPS_PX;
+  const room = isFull || isLarge ? visible / scale - around : undefined;
+  const layout = layoutOf({ width, visible: window, isOpen: opened.value !== undefined, room });
+  const isNarrow = layout.kind === "narrow";
+  const isBeside = layout.kind === "wide" && layout.inspector !== undefined;
+  const chart = { store, size: layout.chart, theme: theme.value, below: SLIDERS_PX, pointedChip };
   // In a presentation, a story and the chart with its sliders share the screen. Only the first step has the title.
   const isTold = isLarge && store.story.value !== null;
-  const chips = <Chips store={store} theme={theme.value} />;
-  const looks = { stacked: isStacked, narrow: width < NARROW_PX, large: isLarge, dark: theme.value.dark };
+  const chips = has("chips") && <Chips store={store} theme={theme.value} />;
+  const looks = { beside: isBeside, narrow: isNarrow, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
+  const isTitled = store.title.value !== "" && !(store.kernels.value.totalTime > 0);
   return (
     <DropTarget
       store={store}
@@ -192,59 +187,49 @@ function View({ store, box, theme }: ViewProps) {
       class={`roofwidget-frame${signs.join("")}`}
       style={{ zoom: `${scale}` }}
     >
-      <InUse.Provider value={isLarge ? inUse : undefined}>
-        <div ref={head}>
-          {store.title.value && !(isTold && store.step.value > 0) && (
-            <h2 class="roofwidget-title">{store.title.value}</h2>
-          )}
-          <StoryPanel store={store} />
-          {has("chips") && !isTold && chips}
-          {/* On a projector the chart and its sliders need the room. */}
-          {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
-        </div>
-        <div class="roofwidget-main">
-          <div>
-            <div class="roofwidget-drawn">
-              {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
-              <Emptied store={store} />
-            </div>
-            <ConnectionNote store={store} />
+      <div ref={head}>
+        <StoryPanel store={store} />
+        {!isTold && chips}
+        {!isLarge && <SourceLine store={store} />}
+        {isTitled && !(isTold && store.step.value > 0) && <h2 class="roofwidget-title">{store.title.value}</h2>}
+        {/* On a projector the chart and its sliders need the room. */}
+        {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
+        {isExplained.value && !isTold && <Legend store={store} theme={theme.value} />}
+      </div>
+      <div
+        class="roofwidget-main"
+        style={isBeside ? { gridTemplateColumns: `minmax(0, 1fr) ${layout.inspector?.width}px` } : undefined}
+      >
+        <div class="roofwidget-plane">
+          <div class="roofwidget-drawn" data-rw="chart">
+            {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
+            <Emptied store={store} />
+          </div>
+          <div ref={foot}>
             <AfterChart isSeen={isSeen}>
-              {isStacked && has("hardware") && (
-                <div ref={rates} class="roofwidget-rates">
+              {has("hardware") && (
+                <div class="roofwidget-rates">
                   <Rates store={panels} />
                 </div>
               )}
-              {has("chips") && isTold && chips}
-              {isExplained.value && <Legend store={store} theme={theme.value} />}
-              {has("sentence") && <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />}
-              {has("sentence") && <TypedWork store={panels} />}
-              {has("filters") && <Filters store={panels} theme={theme.value} width={chartWidth} />}
-              {has("comparison") && <Compare store={panels} />}
+              {isTold && chips}
+              <StatusRow store={panels} pointedChip={pointedChip.value} />
             </AfterChart>
           </div>
-          <AfterChart isSeen={isSeen}>
-            <div class="roofwidget-side">
-              {has("hardware") && <Hardware store={panels} hasRates={!isStacked} />}
-              {has("projection") && <Outlook store={panels} />}
-              {has("workload") && <Workload store={panels} />}
-            </div>
-            {has("fusion") && <Fusion store={panels} theme={theme.value} />}
-          </AfterChart>
         </div>
-        <AfterChart isSeen={isSeen}>{has("table") && <Table store={panels} narrow={width < NARROW_PX} />}</AfterChart>
-      </InUse.Provider>
+        <AfterChart isSeen={isSeen}>
+          <Inspector
+            store={panels}
+            theme={theme.value}
+            open={opened.value}
+            height={layout.inspector?.height ?? 0}
+            narrow={isNarrow}
+          />
+        </AfterChart>
+      </div>
     </DropTarget>
   );
 }
-
-/** Whether a lesson leaves panels that are beside the chart. */
-const hasSidePanels = ({ hiddenPanels, kernels, phases }: Store) =>
-  !(
-    hiddenPanels.value.includes("hardware") &&
-    (hiddenPanels.value.includes("projection") || !(kernels.value.totalTime > 0)) &&
-    (hiddenPanels.value.includes("workload") || phases.value.length === 0)
-  );
 
 /** Returns a ref of an element, and the element's height on the screen, px. The height is 0 without an element. */
 function useHeight() {

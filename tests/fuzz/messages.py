@@ -78,7 +78,7 @@ def _message(chance: Random, state: Mapping[str, Any]) -> tuple[str, Any, list[A
             "kind": requests.KIND,
             "page": "abc",
             "number": chance.randrange(1, 4),
-            "ask": chance.choice(("catalogue", "part", "part", "show", "cancel")),
+            "ask": chance.choice(("catalogue", "part", "part", "show", "cancel", "example", "swap", "stop")),
         }
         if content["ask"] == "part":
             content |= {"name": "a.csv", "size": len(data), "offset": 0}

@@ -111,11 +111,12 @@ function Choose({ store, dismiss }: { store: Store; dismiss(): void }) {
         data-lm-suppress-shortcuts="true"
         hidden
         aria-label={words.choose}
+        multiple
         onChange={({ currentTarget }) => {
-          const file = currentTarget.files?.[0];
-          // So that the same file can be chosen again.
+          const files = [...(currentTarget.files ?? [])];
+          // So that the same files can be chosen again.
           currentTarget.value = "";
-          if (file) store.openFile(file);
+          store.openFile(files);
         }}
       />
       <Button onClick={() => input.current?.click()}>{words.choose}</Button>
@@ -176,8 +177,7 @@ export function DropTarget({ store, children, ...rest }: { store: Store } & JSX.
           onDrop={(event) => {
             event.preventDefault();
             isOver.value = false;
-            const file = event.dataTransfer?.files[0];
-            if (file) store.openFile(file);
+            store.openFile([...(event.dataTransfer?.files ?? [])]);
           }}
         >
           {words.drop}

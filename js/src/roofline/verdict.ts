@@ -242,7 +242,8 @@ function sum(values: ArrayLike<number>): number {
   return total;
 }
 
-function idleRows({ category }: Kernels): (row: number) => boolean {
+/** Returns whether a row is idle time and no kernel. */
+export function idleRows({ category }: Kernels): (row: number) => boolean {
   const idle = category.values.map((word) => word?.toLowerCase() === "idle");
   return (row) => idle[category.codes[row] as number] ?? false;
 }

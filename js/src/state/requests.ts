@@ -11,8 +11,14 @@ export interface Reply {
 }
 
 type Request =
-  | { readonly ask: "catalogue" | "cancel" }
-  | { readonly ask: "part"; readonly name: string; readonly size: number; readonly offset: number }
+  | { readonly ask: "catalogue" | "cancel" | "swap" | "stop" | "example" }
+  | {
+      readonly ask: "part";
+      readonly name: string;
+      readonly size: number;
+      readonly offset: number;
+      readonly beside: boolean;
+    }
   | { readonly ask: "show"; readonly compare: boolean; readonly path?: string };
 
 /** A request without a reply is repeated after this time, ms. Each time, the time doubles, up to the maximum. */

@@ -197,7 +197,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     });
 
   const { setColumns, setColourBy, setAtRoof, ...filters } = filterActions(sync);
-  const { setRulers, setPresentation, setView, ...zooming } = viewing.actions;
+  const { setRulers, setPresentation, openTab, setView, ...zooming } = viewing.actions;
   const { setDim, dragDim, setConvention, setDtype } = workload.actions;
   const isStorageRefused = keepAnswers(model, signals.answers, abort);
   followStepLink(model, { story: signals.story, step: signals.step, show: showStep }, abort);
@@ -251,6 +251,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     }),
     setRulers,
     setPresentation,
+    openTab,
     dragging,
     isInDrag,
     isHeld: sync.isHeld,

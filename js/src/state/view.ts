@@ -1,6 +1,6 @@
 // The view of the chart: the plane, the zoom, the units, and the size.
 
-import type { Signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View, type Zoom } from "./sync.ts";
 
 /**
@@ -14,6 +14,8 @@ const CHOICES = ["shown", "focusChip", "precision", "memory", "exposedRoofs", "c
 
 export function createViewing(sync: Sync) {
   const { view, zoom, rateUnit, word, xAxis, tickBase, timeScale, frame } = sync.signals;
+  /** The tab of the inspector that the user has opened, or "closed". Null before any choice. */
+  const tab = signal<string | null>(null);
   const axes = { rateUnit, word, xAxis, tickBase, timeScale, frame };
   let [run, last] = [0, Number.NEGATIVE_INFINITY];
   const receiver =
@@ -47,7 +49,7 @@ export function createViewing(sync: Sync) {
       timeScale: receiver(timeScale, dropZoom),
       frame: receiver(frame),
     } satisfies Receivers,
-    state: { axes },
+    state: { axes, tab },
     actions: {
       /** Shows another plane, without zoom. */
       setView: (next: View) => sync.set({ view: next, zoom: null }),
@@ -64,6 +66,9 @@ export function createViewing(sync: Sync) {
        */
       setAxis: <K extends keyof Axes>(name: K, value: Axes[K]) =>
         sync.set({ [name]: value, ...(name === "timeScale" || name === "frame" ? { zoom: null } : {}) }),
+      openTab(name: string) {
+        tab.value = name;
+      },
       setRulers: sync.setter("rulers"),
       setPresentation: sync.setter("presentation"),
     },

@@ -292,6 +292,36 @@ export const catalogue: Like<typeof en.catalogue> = {
     unknownLevels: "Bandbreite unbekannt, daher nicht gezeichnet:",
   },
 
+  sourceWords: {
+    before: "Vorher",
+    to: "→ Jetzt",
+    python: "Python",
+    graph: (ops) => `Graph aus ${ops} Operationen · Zeiten sind die kürzesten, die das Dach erlaubt`,
+    count: (count) => `${whole(count)} Kernel`,
+    fromPython: (count) => `${whole(count)} Kernel aus Python`,
+    onChip: (count, chip) => `${whole(count)} Kernel auf ${chip}`,
+    onUnknown: (count, chip) => `${whole(count)} Kernel · Chip in der Datei nicht genannt, gezeigt auf ${chip}`,
+    swap: "Tauschen",
+    stop: "Vergleich beenden",
+    remarks: (count) => (count === 1 ? "1 Anmerkung" : `${count} Anmerkungen`),
+    readAs: "Wie die Datei gelesen wurde",
+    readAsNote: (format) => `(Format ${format})`,
+    readAsColumns: ["Feld", "Zeilen", "aus"],
+  },
+  tabWords: {
+    title: "Inspektor",
+    close: "Schließen",
+    names: {
+      changes: "Änderungen",
+      fusion: "Fusion",
+      kernels: "Kernel",
+      workload: "Workload",
+      projection: "Hochrechnung",
+      chip: "Chip",
+      snapshots: "Momentaufnahmen",
+    },
+  },
+
   openWords: {
     open: "Öffnen…",
     title: "Ein Profil öffnen",

@@ -274,6 +274,38 @@ export const catalogue = {
     unknownLevels: "Bandwidth unknown, so not drawn:",
   },
 
+  // The source line.
+  sourceWords: {
+    before: "Before",
+    to: "→ Now",
+    python: "Python",
+    graph: (ops: number) => `graph of ${ops} ops · times are the least that the roof allows`,
+    count: (count: number) => kernels(count, whole(count)),
+    fromPython: (count: number) => `${kernels(count, whole(count))} from Python`,
+    onChip: (count: number, chip: string) => `${kernels(count, whole(count))} on ${chip}`,
+    onUnknown: (count: number, chip: string) =>
+      `${kernels(count, whole(count))} · chip not named in the file, shown on ${chip}`,
+    swap: "Swap",
+    stop: "Stop comparing",
+    remarks: (count: number) => (count === 1 ? "1 remark" : `${count} remarks`),
+    readAs: "How the file was read",
+    readAsNote: (format: string) => `(format ${format})`,
+    readAsColumns: ["field", "rows", "from"],
+  },
+  tabWords: {
+    title: "Inspector",
+    close: "Close",
+    names: {
+      changes: "Changes",
+      fusion: "Fusion",
+      kernels: "Kernels",
+      workload: "Workload",
+      projection: "Projection",
+      chip: "Chip",
+      snapshots: "Snapshots",
+    },
+  },
+
   // Opening a profile.
   openWords: {
     open: "Open…",

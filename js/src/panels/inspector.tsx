@@ -1,0 +1,140 @@
+// The inspector beside the chart: tabs for what can be listed, changed or compared.
+
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import type { Theme } from "../chart/theme.ts";
+import type { Store } from "../state/store.ts";
+import { Button } from "../ui/button.tsx";
+import { isModified, used } from "../ui/keys.ts";
+import { useUid } from "../ui/uid.ts";
+import { tabWords as words } from "../words/words.ts";
+import { Fusion } from "./fusion/fusion.tsx";
+import { Hardware } from "./hardware/hardware.tsx";
+import { Compare } from "./profile/compare_runs.tsx";
+import { Outlook } from "./profile/projected.tsx";
+import { Table } from "./table/table.tsx";
+import { Workload } from "./workload/workload.tsx";
+
+interface TabProps {
+  readonly store: Store;
+  readonly theme: Theme;
+  /** The height for the content, px. */
+  readonly height: number;
+  readonly narrow: boolean;
+}
+
+interface Tab {
+  /** Whether the tab has content. */
+  has(store: Store): boolean;
+  /** The name by which a lesson hides the panel. */
+  readonly panel: string;
+  /** A number or a few words beside the title. */
+  note?(store: Store): string;
+  readonly Content: (props: TabProps) => ComponentChildren;
+}
+
+const TABS = {
+  changes: { panel: "comparison", has: ({ runs }) => runs.value !== undefined, Content: Compare },
+  fusion: { panel: "fusion", has: ({ workload }) => workload.value !== undefined, Content: Fusion },
+  kernels: { panel: "table", has: ({ kernels }) => kernels.value.n > 0, Content: Table },
+  workload: { panel: "workload", has: ({ phases }) => phases.value.length > 0, Content: Workload },
+  projection: { panel: "projection", has: ({ kernels }) => kernels.value.totalTime > 0, Content: Outlook },
+  chip: {
+    panel: "hardware",
+    has: ({ chips, focusChip }) => chips.value.some(({ id }) => id === focusChip.value),
+    Content: ({ store }) => <Hardware store={store} hasRates={false} />,
+  },
+} satisfies Record<string, Tab>;
+
+export type TabName = keyof typeof TABS;
+
+/** The tabs that show a result. With another tab alone, the inspector is closed at first. */
+const OPEN_AT_FIRST: readonly TabName[] = ["changes", "fusion", "workload", "projection"];
+
+const NAMES = Object.keys(TABS) as TabName[];
+const tabOf = (name: TabName): Tab => TABS[name];
+
+export const tabsOf = (store: Store): readonly TabName[] =>
+  NAMES.filter((name) => !store.hiddenPanels.value.includes(tabOf(name).panel) && tabOf(name).has(store));
+
+/** Returns the open tab. Undefined if the inspector is closed. */
+export function openTab(store: Store): TabName | undefined {
+  const tabs = tabsOf(store);
+  const chosen = store.tab.value;
+  if (chosen === "closed") return;
+  const kept = tabs.find((name) => name === chosen);
+  return kept ?? (tabs.some((name) => OPEN_AT_FIRST.includes(name)) ? tabs[0] : undefined);
+}
+
+interface InspectorProps {
+  readonly store: Store;
+  readonly theme: Theme;
+  readonly open: TabName | undefined;
+  /** The height of the inspector, px, with the row of its tabs. */
+  readonly height: number;
+  readonly narrow: boolean;
+}
+
+/** The height of the row of tabs, px. */
+const TABS_PX = 32;
+
+export function Inspector({ store, theme, open, height, narrow }: InspectorProps) {
+  const id = useUid();
+  const list = useRef<HTMLDivElement>(null);
+  const tabs = tabsOf(store);
+  if (tabs.length === 0) return null;
+  const stop = open ?? tabs[0];
+  function onKeyDown(event: KeyboardEvent) {
+    const now = tabs.indexOf((event.target as HTMLElement).dataset["tab"] as TabName);
+    const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: tabs.length - 1 }[event.key];
+    if (now < 0 || to === undefined || isModified(event)) return;
+    const next = tabs[(to + tabs.length) % tabs.length] as TabName;
+    store.openTab(next);
+    list.current?.querySelector<HTMLElement>(`[data-tab='${next}']`)?.focus();
+    used(event);
+  }
+  const Content = open && tabOf(open).Content;
+  return (
+    <section class="roofwidget-inspector" data-rw="inspector" aria-label={words.title}>
+      <div class="roofwidget-tabs">
+        <div ref={list} role="tablist" aria-label={words.title} onKeyDown={onKeyDown}>
+          {tabs.map((name) => (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              id={`${id} ${name}`}
+              data-rw={`tab-${name}`}
+              data-tab={name}
+              data-lm-suppress-shortcuts="true"
+              aria-selected={name === open}
+              aria-controls={name === open ? id : undefined}
+              tabIndex={name === stop ? 0 : -1}
+              onClick={() => store.openTab(name)}
+            >
+              {words.names[name]}
+              {tabOf(name).note && <span class="roofwidget-muted"> {tabOf(name).note?.(store)}</span>}
+            </button>
+          ))}
+        </div>
+        {open && (
+          <Button look="tool" title={words.close} aria-label={words.close} onClick={() => store.openTab("closed")}>
+            ×
+          </Button>
+        )}
+      </div>
+      {Content && (
+        <div
+          key={open}
+          class="roofwidget-tab"
+          role="tabpanel"
+          id={id}
+          aria-labelledby={`${id} ${open}`}
+          style={{ height: `${height - TABS_PX}px` }}
+        >
+          <Content store={store} theme={theme} height={height - TABS_PX} narrow={narrow} />
+        </div>
+      )}
+    </section>
+  );
+}

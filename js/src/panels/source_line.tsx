@@ -1,0 +1,125 @@
+// The line above the verdict: which file, of which tool, with how many kernels on which chip, and what to know of it.
+
+import type { ComponentChildren } from "preact";
+import { idleRows } from "../roofline/verdict.ts";
+import type { Store } from "../state/store.ts";
+import { shortNames } from "../text/names.ts";
+import { toolOf } from "../text/tools.ts";
+import { Button } from "../ui/button.tsx";
+import { useDisclosure } from "../ui/disclosure.ts";
+import { Popover } from "../ui/popover.tsx";
+import type { Kernels } from "../wire/columns.ts";
+import type { ReadAs } from "../wire/types.ts";
+import { sourceWords as words } from "../words/words.ts";
+
+/** The maximum height of the list of remarks, px. */
+const REMARKS_PX = 420;
+
+export function SourceLine({ store }: { store: Store }) {
+  const kernels = store.kernels.value;
+  const runs = store.runs.value;
+  const graph = store.workload.value?.graph;
+  if (kernels.n === 0) return null;
+  return (
+    <div class="roofwidget-source" data-rw="source">
+      {runs ? (
+        <span>
+          {words.before} <b>{fileOf(runs.before)}</b> {words.to} <b>{fileOf(kernels)}</b>
+        </span>
+      ) : graph ? (
+        <span>{words.graph(graph.ops.length)}</span>
+      ) : (
+        <>
+          {kernels.source && <b title={kernels.source}>{fileOf(kernels)}</b>}
+          {kernels.readAs && toolOf(kernels.readAs.format) && <span>{toolOf(kernels.readAs.format)}</span>}
+        </>
+      )}
+      {!graph && <span>{countOf(store)}</span>}
+      {!graph && kernels.warnings.length > 0 && <span class="roofwidget-remark">{kernels.warnings[0]}</span>}
+      {!graph && <Remarks kernels={kernels} />}
+      {runs && store.openFiles.value !== "nothing" && (
+        <>
+          <Link act={store.swapRuns}>{words.swap}</Link>
+          <Link act={store.stopComparing}>{words.stop}</Link>
+        </>
+      )}
+    </div>
+  );
+}
+
+const Link = ({ act, children }: { act: () => void; children: ComponentChildren }) => (
+  <Button look="link" onClick={act}>
+    {children}
+  </Button>
+);
+
+const fileOf = ({ source }: Kernels) => source.split(/[/\\]/).pop() || words.python;
+
+function countOf({ kernels, focusRoof }: Store): string {
+  const { chip, source, n } = kernels.value;
+  const roof = focusRoof.value;
+  const isIdle = idleRows(kernels.value);
+  let count = 0;
+  for (let row = 0; row < n; row++) if (!isIdle(row)) count++;
+  if (!source) return words.fromPython(count);
+  if (!roof) return words.count(count);
+  const name = shortNames([roof.chip]).get(roof.chip.id) as string;
+  return chip ? words.onChip(count, name) : words.onUnknown(count, name);
+}
+
+/** A link that opens the remarks of the reader, and how it read each field. */
+function Remarks({ kernels: { warnings, readAs } }: { kernels: Kernels }) {
+  const opened = useDisclosure();
+  if (warnings.length === 0 && !readAs) return null;
+  const label = warnings.length > 0 ? words.remarks(warnings.length) : words.readAs;
+  return (
+    <span class="roofwidget-opener">
+      <button type="button" class="roofwidget-link" data-lm-suppress-shortcuts="true" {...opened.button}>
+        {label}
+      </button>
+      {opened.isOpen && (
+        <Popover label={label} opener={opened.button.ref} room={REMARKS_PX} close={opened.close}>
+          {warnings.length > 0 && (
+            <ul class="roofwidget-remarks">
+              {warnings.map((warning) => (
+                <li key={warning}>{warning}</li>
+              ))}
+            </ul>
+          )}
+          {readAs && <HowRead readAs={readAs} />}
+        </Popover>
+      )}
+    </span>
+  );
+}
+
+/** For each field of the file: how many rows have a value, and the column or rule behind it. */
+function HowRead({ readAs: { format, fields } }: { readAs: ReadAs }) {
+  return (
+    <div class="roofwidget-read-as">
+      <h4>
+        {words.readAs} {words.readAsNote(format)}
+      </h4>
+      <table>
+        <thead>
+          <tr>
+            {words.readAsColumns.map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {fields.map(([field, known, rule]) => (
+            <tr key={field}>
+              <th scope="row">{field}</th>
+              <td>{known}</td>
+              <td>{rule}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
