@@ -14,6 +14,7 @@ import { layoutOf } from "./layout.ts";
 import { Chips } from "./panels/chips/chips.tsx";
 import { Legend } from "./panels/filters/categories.tsx";
 import { Emptied } from "./panels/filters/filters.tsx";
+import { FusionSearch } from "./panels/fusion/fusion.tsx";
 import { Rates } from "./panels/hardware/hardware.tsx";
 import { Inspector, openTab } from "./panels/inspector.tsx";
 import { DropTarget } from "./panels/opening.tsx";
@@ -218,6 +219,7 @@ function View({ store, box, theme }: ViewProps) {
           </div>
         </div>
         <AfterChart isSeen={isSeen}>
+          <FusionSearch store={panels} />
           <Inspector
             store={panels}
             theme={theme.value}

@@ -17,6 +17,7 @@ import { gapBox, pointBoxes } from "./labels/obstacles.ts";
 import { textWidth } from "./labels/text_fitting.ts";
 import { titleOf } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
+import { MergePreviewMarks, withoutParts } from "./layers/merge_preview.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
 import { Prediction } from "./prediction.tsx";
@@ -109,7 +110,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
       pointing={pointing}
       looks={marks.looks}
       isMoving={isMoving}
-      labels={labels}
+      labels={withoutParts(labels, store.mergePreview.value)}
       under={
         <>
           {layersUnder(scene, marks)}
@@ -122,6 +123,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
         <>
           {handles.current}
           {layersOver(scene, marks, labels, dragged?.row, rulers)}
+          <MergePreviewMarks scene={scene} preview={store.mergePreview.value} />
         </>
       }
     >

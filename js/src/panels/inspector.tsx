@@ -8,7 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { isModified, used } from "../ui/keys.ts";
 import { useUid } from "../ui/uid.ts";
 import { tabWords as words } from "../words/words.ts";
-import { Fusion } from "./fusion/fusion.tsx";
+import { FusionTab, hasFusion } from "./fusion/fusion.tsx";
 import { Hardware } from "./hardware/hardware.tsx";
 import { Compare } from "./profile/compare_runs.tsx";
 import { Outlook } from "./profile/projected.tsx";
@@ -35,7 +35,7 @@ interface Tab {
 
 const TABS = {
   changes: { panel: "comparison", has: ({ runs }) => runs.value !== undefined, Content: Compare },
-  fusion: { panel: "fusion", has: ({ workload }) => workload.value !== undefined, Content: Fusion },
+  fusion: { panel: "fusion", has: hasFusion, Content: FusionTab },
   kernels: { panel: "table", has: ({ kernels }) => kernels.value.n > 0, Content: Table },
   workload: { panel: "workload", has: ({ phases }) => phases.value.length > 0, Content: Workload },
   projection: { panel: "projection", has: ({ kernels }) => kernels.value.totalTime > 0, Content: Outlook },

@@ -19,8 +19,7 @@ export type Opening =
 /** The size of a part of a file, bytes. Jupyter's server closes the connection at a message above 10 MiB. */
 const PART_BYTES = 2 ** 20;
 
-export const nameOf = (given: Given) =>
-  typeof given === "string" ? given : given.map((file) => file.name).join(", ");
+export const nameOf = (given: Given) => (typeof given === "string" ? given : given.map((file) => file.name).join(", "));
 
 /** `canCompare`: whether the shown kernels have times to compare with. */
 export function createOpening(requests: Requests, canCompare: () => boolean) {
@@ -79,7 +78,8 @@ export function createOpening(requests: Requests, canCompare: () => boolean) {
       /** Opens files. If there are kernels to compare with, the person chooses first. Several files become series. */
       openFile(given: Given) {
         if (given.length === 0) return;
-        if (canCompare() && (typeof given === "string" || given.length === 1)) opening.value = { step: "choosing", given };
+        if (canCompare() && (typeof given === "string" || given.length === 1))
+          opening.value = { step: "choosing", given };
         else void start(given, false);
       },
       /** Opens the files that the person has chosen what to do with. */

@@ -393,7 +393,6 @@ export const catalogue: Like<typeof en.catalogue> = {
     bestFor: (isProven, chip, time) => `${isProven ? "Am besten" : "Nichts Besseres gefunden"} für ${chip}: ${time}`,
     others: "Andere",
     details: "Alle Zahlen",
-    was: (before, now) => `${before} → ${now}`,
     ends: (first, last, count) => `${first} + … + ${last} (${count} Operationen)`,
     same: (group) => `${group} ist schon ein Kernel`,
     notConnected: (one, other) => `${one} und ${other} haben keinen Tensor gemeinsam`,

@@ -382,7 +382,6 @@ export const catalogue = {
       `${isProven ? "Best" : "None better found"} for ${chip}: ${time}`,
     others: "Other ways",
     details: "All figures",
-    was: (before: string, now: string) => `${before} → ${now}`,
     ends: (first: string, last: string, count: number) => `${first} + … + ${last} (${count} ops)`,
     same: (group: string) => `${group} is already one kernel`,
     notConnected: (one: string, other: string) => `${one} and ${other} share no tensor`,

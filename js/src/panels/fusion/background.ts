@@ -55,7 +55,11 @@ export function useFusion(store: Store, workload: Workload): FusionInput {
  * Runs one job at a time. If another job starts or the input changes, the present job stops. If the input changes,
  * `dropped` is also called.
  */
-export function useWork({ workload, cost, fits }: Pick<FusionInput, "workload" | "cost" | "fits">, store: Store, dropped: () => void) {
+export function useWork(
+  { workload, cost, fits }: Pick<FusionInput, "workload" | "cost" | "fits">,
+  store: Store,
+  dropped: () => void,
+) {
   const stop = useRef<() => void>(undefined);
   useEffect(
     () => () => {

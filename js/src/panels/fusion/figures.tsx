@@ -63,7 +63,9 @@ export function Figures({ workload: { graph, values, partition }, cost, found, c
       <Button look="figures" title={words.details} {...all.button}>
         {main.map(([was, is], at) => (
           <span key={String(at)}>
-            {was !== is && (isWide || at % 3 === 0) && <span class="roofwidget-muted">{withoutUnit(was, is)} → </span>}
+            {was !== is && (isWide || at % 3 === 0) && (
+              <span class="roofwidget-muted">{`${withoutUnit(was, is)} → `}</span>
+            )}
             {is}
           </span>
         ))}

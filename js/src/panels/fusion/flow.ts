@@ -58,6 +58,8 @@ const BOX_GAP = 20;
 /** The space beside the boxes, and the space above and below the boxes, for the inputs and outputs of the graph, px. */
 export const [MARGIN, END_HEIGHT] = [14, 28];
 const LANE_GAP = 4;
+/** The room right of the edges of a chain, px, for what a click on an edge would do. */
+export const PILL_PX = 212;
 const [MIN_BOX_WIDTH, MAX_BOX_WIDTH] = [120, 196];
 /** An edge that spans more layers than this is drawn as a straight line behind the boxes. */
 const MAX_ROUTED_LAYERS = 40;
@@ -92,7 +94,9 @@ export const boxesOf = ({ groups }: Partition, isFolded: (group: Ops) => boolean
 function linksOf({ before, after, makes, reads }: Graph, boxes: readonly Ops[], boxOf: Int32Array): Links {
   const around = (lists: Graph["before"]) =>
     boxes.map((ops, box) => [
-      ...new Set(ops.flatMap((op) => (lists[op] as Ops).map((other) => boxOf[other] as number).filter((at) => at !== box))),
+      ...new Set(
+        ops.flatMap((op) => (lists[op] as Ops).map((other) => boxOf[other] as number).filter((at) => at !== box)),
+      ),
     ]);
   const tensors = (lists: Graph["makes"]) => boxes.map((ops) => [...new Set(ops.flatMap((op) => lists[op] as Ops))]);
   return { before: around(before), after: around(after), makes: tensors(makes), reads: tensors(reads) };
@@ -182,11 +186,7 @@ export function spread(
 /** Returns the layout for a panel of this size. The layout is wider than the panel if a layer has many boxes. */
 export const flowOf = (graph: Graph, room: Room, boxes?: readonly Ops[]): Flow => finish(flowing(graph, room, boxes));
 
-export function* flowing(
-  graph: Graph,
-  room: Room,
-  boxes: readonly Ops[] = graph.ops.map((_, op) => [op]),
-): Work<Flow> {
+export function* flowing(graph: Graph, room: Room, boxes: readonly Ops[] = graph.ops.map((_, op) => [op])): Work<Flow> {
   const n = boxes.length;
   const boxOf = new Int32Array(graph.ops.length);
   boxes.forEach((ops, box) => {
@@ -237,7 +237,10 @@ export function* flowing(
   rows.forEach((row, at) => {
     for (const node of row) y[node] = END_HEIGHT + at * pitch + boxHeight / 2;
   });
-  const shift = (width - left - right) / 2;
+  const widest = Math.max(0, ...layers.map((layer) => layer.length));
+  const shift =
+    (width - left - right) / 2 -
+    (widest === 1 ? Math.min(width / 2 - MAX_BOX_WIDTH / 2 - MARGIN, Math.max(0, PILL_PX - width / 2)) : 0);
   const place = (node: number): Point => ({ x: (x[node] as number) + shift, y: y[node] as number });
   const edges: Edge[] = [];
   for (const { from, to, via } of routes) {

@@ -5,7 +5,7 @@ import type { Partition } from "../../fusion/legality.ts";
 import { total } from "../../fusion/partition.ts";
 import type { Workload } from "../../state/graph.ts";
 import { formatQuantity } from "../../text/numbers.ts";
-import { type Box, END_HEIGHT, type Edge, type Flow, type Point } from "./flow.ts";
+import { type Box, type Edge, END_HEIGHT, type Flow, type Point } from "./flow.ts";
 import { sharedInputPairs } from "./merging.ts";
 
 export interface VisiblePart {
@@ -253,7 +253,9 @@ export function sideTexts(
     const box = { left, right: left + width, top: y - LINE_PX / 2, bottom: y + LINE_PX / 2 };
     const isFree =
       left >= 0 &&
-      taken.every((one) => one.left >= box.right || one.right <= box.left || one.top >= box.bottom || one.bottom <= box.top);
+      taken.every(
+        (one) => one.left >= box.right || one.right <= box.left || one.top >= box.bottom || one.bottom <= box.top,
+      );
     if (isFree) taken.push(box);
     return isFree;
   });

@@ -5,11 +5,12 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Graph, Ops } from "../../fusion/graph.ts";
 import { total } from "../../fusion/partition.ts";
 import type { Workload } from "../../state/graph.ts";
+import { keepFocusNear } from "../../ui/focus.ts";
 import { type Drag, useGesture } from "../../ui/gesture.ts";
 import { used } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
 import { fusionWords as words } from "../../words/words.ts";
-import { type Box, type Edge, type Flow, MAX_LARGE_BOXES, type Point, type Room } from "./flow.ts";
+import { type Box, type Edge, type Flow, MAX_LARGE_BOXES, PILL_PX, type Point, type Room } from "./flow.ts";
 import {
   boxAt,
   END_PX,
@@ -184,6 +185,7 @@ export function FlowView(props: FlowViewProps) {
   const isMeant = ({ from, to }: OpPair) => meant.peek()?.from === from && meant.peek()?.to === to;
   return (
     <div class="roofwidget-graph">
+      {flow.width > room.value.width && <OverviewMap flow={flow} room={room.value} at={scroll.value} frame={frame} />}
       <div
         ref={frame}
         class="roofwidget-flow"
@@ -224,13 +226,15 @@ export function FlowView(props: FlowViewProps) {
                 look={`${crowdedLook(props.crowded.has(group))}${props.pointed === group ? " roofwidget-pointed" : ""}`}
               />
             ))}
-            {proposal?.next && meantEdge && (
-              <Contour
-                outline={outlineOf(flow, graph, proposal.ops)}
-                height={flow.boxHeight}
-                look="roofwidget-proposed"
-              />
-            )}
+            {meantEdge &&
+              proposal?.groups.map((group) => (
+                <Contour
+                  key={group.join()}
+                  outline={outlineOf(flow, graph, group)}
+                  height={flow.boxHeight}
+                  look="roofwidget-proposed"
+                />
+              ))}
             {shown.edges.map((edge) => (
               <path
                 key={`${edge.from} ${edge.to}`}
@@ -256,7 +260,7 @@ export function FlowView(props: FlowViewProps) {
                 d={pathOf(edge.points)}
                 class="roofwidget-hit"
                 role="button"
-                tabIndex={edge.from === tabbed ? 0 : -1}
+                tabindex={edge.from === tabbed ? 0 : -1}
                 data-lm-suppress-shortcuts="true"
                 aria-label={words.edge(from, to, title)}
                 data-from={from}
@@ -275,12 +279,12 @@ export function FlowView(props: FlowViewProps) {
                 }}
                 onClick={(event) => {
                   // The first tap of a finger shows what the second would do.
-                  if ((event as PointerEvent).pointerType === "touch" && !isMeant(pair)) meant.value = pair;
+                  if ((event as unknown as PointerEvent).pointerType === "touch" && !isMeant(pair)) meant.value = pair;
                   else props.act(pair);
                 }}
                 onKeyDown={(event) => {
                   if (event.key !== "Enter" && event.key !== " ") return;
-                  props.act(pair);
+                  keepFocusNear(event.currentTarget, () => props.act(pair));
                   used(event);
                 }}
               >
@@ -311,7 +315,13 @@ export function FlowView(props: FlowViewProps) {
                     onPointerEnter={() => !gesture.drag && props.point(groupOf[op] as number)}
                   >
                     <g class={shakes ? "roofwidget-shake" : ""}>
-                      <OpBox flow={flow} box={flow.boxes[box] as Box} by={by} graph={graph} intensity={props.intensityOf} />
+                      <OpBox
+                        flow={flow}
+                        box={flow.boxes[box] as Box}
+                        by={by}
+                        graph={graph}
+                        intensity={props.intensityOf}
+                      />
                     </g>
                   </g>
                 );
@@ -324,7 +334,6 @@ export function FlowView(props: FlowViewProps) {
         </svg>
         {proposal && meantEdge && <Pill edge={meantEdge} proposal={proposal} width={flow.width} />}
       </div>
-      {flow.width > room.value.width && <OverviewMap flow={flow} room={room.value} at={scroll.value} frame={frame} />}
     </div>
   );
 }
@@ -411,7 +420,6 @@ function FoldSign({ flow, group, fold }: { flow: Flow; group: Ops; fold(op: numb
   const op = group[0] as number;
   const { x, y, width } = flow.boxes[flow.boxOf[op] as number] as Box;
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the space key folds
     <g
       class="roofwidget-fold-sign"
       transform={`translate(${x + width / 2 + 8} ${y - flow.boxHeight / 2 - 8})`}
@@ -449,13 +457,10 @@ const Ends = ({ flow, workload: { graph, values }, shown }: EndsProps) =>
     }),
   );
 
-/** The width for which a pill has room right of its edge, px. */
-const PILL_PX = 184;
-
 /** What a click on the edge would do, right of the edge, or left of it at the right end of the graph. */
 function Pill({ edge, proposal: { text, next }, width }: { edge: Edge; proposal: Proposal; width: number }) {
   const { x, y } = middleOf(edge);
-  const left = Math.max(0, Math.min(x + 14, width - PILL_PX));
+  const left = Math.max(0, Math.min(x + 14, width - PILL_PX + 14));
   const style = { left: `${left}px`, top: `${y}px`, maxWidth: `${width - left - 4}px` };
   return (
     <div class="roofwidget-pill-note" data-refused={next ? undefined : "true"} role="status" style={style}>

@@ -11,7 +11,7 @@ import { type Cost, fuse, groupBytes, groupFlops, split, timeOf, unfused } from 
 import { type BestPartition, searchPartition } from "../../fusion/search.ts";
 import type { Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
-import { shortNames } from "../../text/names.ts";
+import { briefNamesOf, shortNames } from "../../text/names.ts";
 import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
 import { SAME_SPEED } from "../../text/verdict.ts";
 import { Button } from "../../ui/button.tsx";
@@ -31,9 +31,7 @@ import { cut, descriptionOf, downstream, proposalOf, sentenceOf, spoken, tooLarg
 /** Assumed size of the graph until it is measured. */
 const INITIAL_ROOM: Room = { width: 360, height: 340 };
 /** In a panel at least this wide the row of figures has room for both values of each, px. */
-const WIDE_PX = 400;
-/** The height of the tab if the widget is narrow, px. */
-const NARROW_HEIGHT_PX = 560;
+const WIDE_PX = 480;
 
 /** The keys of the graph, with the action of each key. */
 export const GRAPH_KEYS = {
@@ -52,12 +50,6 @@ export const GRAPH_KEYS = {
 } as const;
 const SHORTCUTS = keyShortcuts(GRAPH_KEYS, UNDO_KEYS);
 
-interface FusionProps {
-  readonly store: Store;
-  readonly height: number;
-  readonly narrow: boolean;
-}
-
 /** Whether there is something to merge: a single op has nothing to merge with. */
 export const hasFusion = ({ throttled, hiddenPanels }: Store) =>
   (throttled.fused.value?.graph.ops.length ?? 0) > 1 && !hiddenPanels.value.includes("fusion");
@@ -73,7 +65,7 @@ function Search({ store, workload }: { readonly store: Store; readonly workload:
   return null;
 }
 
-export function FusionTab({ store, height, narrow }: FusionProps) {
+export function FusionTab({ store }: { readonly store: Store }) {
   // The fused kernels are throttled, because during a drag the chart needs the time of each frame.
   const workload = store.throttled.fused.value;
   const isDue = useNext(workload?.graph);
@@ -82,11 +74,7 @@ export function FusionTab({ store, height, narrow }: FusionProps) {
   useMemo(() => turn.current++, [workload?.graph]);
   if (!workload || !isDue || workload.graph.ops.length < 2) return null;
   return (
-    <section
-      class="roofwidget-fusion"
-      aria-label={words.title}
-      style={{ height: `${narrow ? NARROW_HEIGHT_PX : height}px` }}
-    >
+    <section class="roofwidget-fusion" aria-label={words.title}>
       <Panel key={turn.current} store={store} workload={workload} />
     </section>
   );
@@ -128,9 +116,8 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
     [edge?.from, edge?.to, workload, cost, fits],
   );
   useEffect(() => {
-    const next = proposal?.next;
-    if (!next) return;
-    const groups = next.groups.filter((group) => !partition.groups.includes(group));
+    if (!proposal?.next) return;
+    const { groups, next } = proposal;
     store.mergePreview.value = {
       rows: partition.groups.flatMap((group, row) => (next.groups.includes(group) ? [] : [row])),
       kernels: kernelsOf(graph, { groups }, values),
@@ -313,7 +300,8 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   );
 }
 
-const chipNameOf = (store: Store) => shortNames(store.chips.value).get(store.focusChip.value) ?? "";
+const chipNameOf = (store: Store) =>
+  briefNamesOf(store.shownRoofs.value, shortNames(store.chips.value)).get(store.focusChip.value) ?? "";
 
 /** Returns a function that returns the intensity of ops that run as one kernel, such as "2.5 FLOP/B". */
 function intensities({ graph, values }: Workload) {
@@ -387,7 +375,7 @@ function OtherWays({ lock, ways }: WaysProps) {
           {ways.map(([name, act, why]) => (
             <Button
               key={name}
-              look="tool"
+              look="way"
               aria-disabled={lock !== undefined || !act}
               title={lock ?? (act ? undefined : why)}
               onClick={() => {

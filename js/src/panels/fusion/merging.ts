@@ -163,8 +163,8 @@ export interface Proposal {
   readonly text: string;
   /** The partition afterwards. Missing if the ops may not merge. */
   readonly next?: Partition;
-  /** The ops of the merged kernel, or of the kernel that would be split. */
-  readonly ops: Ops;
+  /** The kernels that would come. */
+  readonly groups: readonly Ops[];
 }
 
 interface ProposalInput {
@@ -183,14 +183,15 @@ export function proposalOf(
 ): Proposal {
   const { graph, values, partition } = workload;
   const [a, b] = [partition.groupOf[from] as number, partition.groupOf[to] as number];
-  const ops = [...new Set([a, b].flatMap((group) => partition.groups[group] as Ops))].sort((x, y) => x - y);
   const refusal = a === b ? null : whyNot(graph, partition, a, b, fits);
-  if (refusal) return { ops, text: fusionWords.cannot(sentenceOf(workload, from, to, refusal, chip)) };
+  if (refusal) return { groups: [], text: fusionWords.cannot(sentenceOf(workload, from, to, refusal, chip)) };
   const next = a === b ? cut(graph, partition, to) : fuse(graph, partition, a, b);
   const [before, now] = [partition, next].map((one) => tally(graph, values, one, cost));
   const { before: was, now: is, factor } = formatSpeedUp(before?.seconds ?? Number.NaN, now?.seconds ?? Number.NaN);
   const bytes = [before, now].map((one) => formatQuantity(one?.bytes ?? Number.NaN, "B")) as [string, string];
   const isMerge = a !== b;
-  if (!cost) return { ops, next, text: fusionWords.proposed(isMerge, ...bytes) };
-  return { ops, next, text: factor === "1" ? fusionWords.noGain(isMerge, is) : fusionWords.proposed(isMerge, was, is) };
+  const groups = next.groups.filter((group) => !partition.groups.includes(group));
+  if (!cost) return { groups, next, text: fusionWords.proposed(isMerge, ...bytes) };
+  const text = factor === "1" ? fusionWords.noGain(isMerge, is) : fusionWords.proposed(isMerge, was, is);
+  return { groups, next, text };
 }

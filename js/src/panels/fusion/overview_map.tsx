@@ -4,7 +4,7 @@ import type { RefObject } from "preact";
 import type { Flow, Room } from "./flow.ts";
 
 /** The largest size of the map, px. */
-const [MAX_WIDTH_PX, MAX_HEIGHT_PX] = [112, 72];
+const [MAX_WIDTH_PX, MAX_HEIGHT_PX] = [160, 40];
 
 interface MapProps {
   readonly flow: Flow;
@@ -35,7 +35,9 @@ export function OverviewMap({ flow: { width, height, boxes, boxHeight }, room, a
       onPointerMove={(event) => event.buttons > 0 && go(event)}
     >
       <path
-        d={boxes.map(({ x, y, width }) => `M${x - width / 2} ${y - boxHeight / 2}h${width}v${boxHeight}h${-width}z`).join("")}
+        d={boxes
+          .map(({ x, y, width }) => `M${x - width / 2} ${y - boxHeight / 2}h${width}v${boxHeight}h${-width}z`)
+          .join("")}
       />
       <rect x={at.left} y={at.top} width={room.width} height={Math.min(height, room.height)} stroke-width={2 / scale} />
     </svg>
