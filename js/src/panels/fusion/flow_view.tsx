@@ -12,6 +12,7 @@ import { placeIn } from "../../ui/pointer_position.ts";
 import { fusionWords as words } from "../../words/words.ts";
 import { type Box, type Edge, type Flow, MAX_LARGE_BOXES, PILL_PX, type Point, type Room } from "./flow.ts";
 import {
+  AROUND_PX,
   boxAt,
   END_PX,
   endPlace,
@@ -148,6 +149,8 @@ export function FlowView(props: FlowViewProps) {
   };
   function press(event: PointerEvent) {
     if (event.button !== 0) return;
+    const sign = (event.target as Element).closest<SVGElement>("[data-fold]");
+    if (sign) return props.fold(Number(sign.dataset["fold"]));
     const from = placeOf(event);
     const box = boxAt(flow, from);
     if (box === undefined) return;
@@ -210,6 +213,7 @@ export function FlowView(props: FlowViewProps) {
           ref={svg}
           width={flow.width}
           height={flow.height}
+          role="presentation"
           onPointerDown={press}
           onPointerMove={move}
           onPointerUp={gesture.end}
@@ -217,7 +221,7 @@ export function FlowView(props: FlowViewProps) {
           onLostPointerCapture={gesture.cancel}
           onPointerLeave={() => props.point(null)}
         >
-          <g aria-hidden="true">
+          <g>
             {outlines.map(({ group, ...outline }) => (
               <Contour
                 key={group}
@@ -255,6 +259,7 @@ export function FlowView(props: FlowViewProps) {
             const [from, to] = [pair.from, pair.to].map((op) => graph.ops[op]?.name ?? "") as [string, string];
             const title = titleOf(graph, edge.tensors, values.bytes);
             return (
+              // biome-ignore lint/a11y/useSemanticElements: an SVG has no buttons
               <path
                 key={`${from} ${to} hit`}
                 d={pathOf(edge.points)}
@@ -292,7 +297,7 @@ export function FlowView(props: FlowViewProps) {
               </path>
             );
           })}
-          <g aria-hidden="true">
+          <g>
             {[...shown.boxes]
               .sort((a, b) => Number(opOf(a) === mover) - Number(opOf(b) === mover))
               .map((box) => {
@@ -328,7 +333,7 @@ export function FlowView(props: FlowViewProps) {
               })}
             {graph.ops.length > MAX_LARGE_BOXES &&
               outlines.map(({ group }) => (
-                <FoldSign key={group} flow={flow} group={partition.groups[group] as Ops} fold={props.fold} />
+                <FoldSign key={group} flow={flow} op={partition.groups[group]?.[0] as number} />
               ))}
           </g>
         </svg>
@@ -364,7 +369,7 @@ function show(frame: HTMLElement | null, { boxes, boxHeight }: Flow, at: number 
 function Contour({ outline, height, look }: { outline: Outline | undefined; height: number; look: string }) {
   if (!outline) return null;
   if (!outline.isBand) return <path d={outline.d} class={look} />;
-  const width = height + 14;
+  const width = height + 2 * AROUND_PX;
   return (
     <g class={`roofwidget-wide ${look}`}>
       <path d={outline.d} stroke-width={width + 3} />
@@ -416,18 +421,16 @@ function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, inte
 }
 
 /** The sign at the first box of an unfolded kernel that folds it again. */
-function FoldSign({ flow, group, fold }: { flow: Flow; group: Ops; fold(op: number): void }) {
-  const op = group[0] as number;
+function FoldSign({ flow, op }: { flow: Flow; op: number }) {
   const { x, y, width } = flow.boxes[flow.boxOf[op] as number] as Box;
   return (
     <g
       class="roofwidget-fold-sign"
-      transform={`translate(${x + width / 2 + 8} ${y - flow.boxHeight / 2 - 8})`}
-      onPointerDown={(event) => event.stopPropagation()}
-      onClick={() => fold(op)}
+      data-fold={op}
+      transform={`translate(${x + width / 2 + AROUND_PX} ${y - flow.boxHeight / 2 - AROUND_PX})`}
     >
       <title>{words.fold}</title>
-      <circle r="12" />
+      <circle r="7" />
       <path d="M-4 0h8" />
     </g>
   );

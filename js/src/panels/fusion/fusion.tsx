@@ -343,7 +343,7 @@ function Fuse({ store, workload, cost, found, lock, lacking, isCrowded, fuse, sa
       : words.fuse(found.groups.length, graph.ops.length, chip, time);
   return (
     <Button
-      look="button roofwidget-primary"
+      look="button roofwidget-best"
       aria-disabled={lock !== undefined || isBest || lacking !== ""}
       title={lock ?? lacking}
       onClick={() => (lacking ? say(lacking) : lock || isBest || fuse())}
@@ -368,7 +368,7 @@ function OtherWays({ lock, ways }: WaysProps) {
       }}
     >
       <Button {...menu.button}>
-        {words.others} <span aria-hidden="true">▾</span>
+        {words.others} <span aria-hidden="true">{"▾"}</span>
       </Button>
       {menu.isOpen && (
         <div class="roofwidget-menu" {...menu.opened}>
