@@ -8,14 +8,15 @@ import { hasLegend } from "./chart/caption.ts";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
 import { MIN_CHART_PX } from "./chart/scales.ts";
-import type { Theme } from "./chart/theme.ts";
+import { chipColours, type Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
 import { layoutOf } from "./layout.ts";
 import { Chips } from "./panels/chips/chips.tsx";
 import { Legend } from "./panels/filters/categories.tsx";
 import { Emptied } from "./panels/filters/filters.tsx";
 import { FusionSearch } from "./panels/fusion/fusion.tsx";
-import { Rates } from "./panels/hardware/hardware.tsx";
+import { Sliders } from "./panels/hardware/sliders.tsx";
+import { LatestSnapshot } from "./panels/hardware/snapshots.tsx";
 import { Inspector, openTab } from "./panels/inspector.tsx";
 import { DropTarget } from "./panels/opening.tsx";
 import { SourceLine } from "./panels/source_line.tsx";
@@ -180,13 +181,18 @@ function View({ store, box, theme }: ViewProps) {
   const chips = has("chips") && <Chips store={store} theme={theme.value} />;
   const looks = { beside: isBeside, narrow: isNarrow, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
+  // With measured kernels hue tells categories apart; without, it tells chips apart.
+  const isInk = store.kernels.value.totalTime > 0;
+  const focus = isInk
+    ? undefined
+    : chipColours(store.chips.value, theme.value, store.shown.value).get(store.focusChip.value);
   const isTitled = store.title.value !== "" && !(store.kernels.value.totalTime > 0);
   return (
     <DropTarget
       store={store}
       lang={numerals.language}
       class={`roofwidget-frame${signs.join("")}`}
-      style={{ zoom: `${scale}` }}
+      style={{ zoom: `${scale}`, "--rw-focus": focus }}
     >
       <div ref={head}>
         <StoryPanel store={store} />
@@ -208,11 +214,8 @@ function View({ store, box, theme }: ViewProps) {
           </div>
           <div ref={foot}>
             <AfterChart isSeen={isSeen}>
-              {has("hardware") && (
-                <div class="roofwidget-rates">
-                  <Rates store={panels} />
-                </div>
-              )}
+              {has("hardware") && <Sliders store={panels} />}
+              <LatestSnapshot store={store} />
               {isTold && chips}
               <StatusRow store={panels} pointedChip={pointedChip.value} />
             </AfterChart>

@@ -14,9 +14,9 @@ import { Fold, Section } from "../../ui/fold.tsx";
 import { LiveText } from "../../ui/live_text.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
+import { Tick } from "../../ui/tick.tsx";
 import type { ReadAs } from "../../wire/types.ts";
 import { numerals, strings, filterWords as words } from "../../words/words.ts";
-import { Tick } from "../hardware/limits.tsx";
 import { CategoryBar, ColourBy } from "./categories.tsx";
 
 /** A table with at most this many measured kernels needs no filters. */
