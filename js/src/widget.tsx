@@ -12,6 +12,7 @@ import { chipColours, type Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
 import { layoutOf } from "./layout.ts";
 import { Chips } from "./panels/chips/chips.tsx";
+import { Empty, isEmpty } from "./panels/empty.tsx";
 import { Legend } from "./panels/filters/categories.tsx";
 import { Emptied } from "./panels/filters/filters.tsx";
 import { FusionSearch } from "./panels/fusion/fusion.tsx";
@@ -33,6 +34,8 @@ import { numerals, strings } from "./words/words.ts";
 
 /** The height of the sliders and the status row under the chart, px. */
 const SLIDERS_PX = 72;
+/** The height of a view without chips and kernels, px. */
+const [EMPTY_PX, EMPTY_NARROW_PX] = [600, 420];
 /** What a notebook's window has around its cells, px. */
 const NOTEBOOK_PX = 100;
 /** Space between the parts of a view, px. */
@@ -158,6 +161,7 @@ function View({ store, box, theme }: ViewProps) {
   // this chip.
   const pointedChip = useSignal<string | undefined>(undefined);
   const isExplained = useComputed(() => hasLegend(store));
+  const isBlank = useComputed(() => isEmpty(store));
   const opened = useComputed(() => openTab(store));
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
   // Whether the chart was drawn. The panels are rendered after the chart's first frame.
@@ -203,35 +207,39 @@ function View({ store, box, theme }: ViewProps) {
         {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
         {isExplained.value && !isTold && <Legend store={store} theme={theme.value} />}
       </div>
-      <div
-        class="roofwidget-main"
-        style={isBeside ? { gridTemplateColumns: `minmax(0, 1fr) ${layout.inspector?.width}px` } : undefined}
-      >
-        <div class="roofwidget-plane">
-          <div class="roofwidget-drawn" data-rw="chart">
-            {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
-            <Emptied store={store} />
+      {isBlank.value ? (
+        <Empty store={store} height={isNarrow ? EMPTY_NARROW_PX : EMPTY_PX} />
+      ) : (
+        <div
+          class="roofwidget-main"
+          style={isBeside ? { gridTemplateColumns: `minmax(0, 1fr) ${layout.inspector?.width}px` } : undefined}
+        >
+          <div class="roofwidget-plane">
+            <div class="roofwidget-drawn" data-rw="chart">
+              {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
+              <Emptied store={store} />
+            </div>
+            <div ref={foot}>
+              <AfterChart isSeen={isSeen}>
+                {has("hardware") && <Sliders store={panels} />}
+                <LatestSnapshot store={store} />
+                {isTold && chips}
+                <StatusRow store={panels} pointedChip={pointedChip.value} />
+              </AfterChart>
+            </div>
           </div>
-          <div ref={foot}>
-            <AfterChart isSeen={isSeen}>
-              {has("hardware") && <Sliders store={panels} />}
-              <LatestSnapshot store={store} />
-              {isTold && chips}
-              <StatusRow store={panels} pointedChip={pointedChip.value} />
-            </AfterChart>
-          </div>
+          <AfterChart isSeen={isSeen}>
+            <FusionSearch store={panels} />
+            <Inspector
+              store={panels}
+              theme={theme.value}
+              open={opened.value}
+              height={layout.inspector?.height ?? 0}
+              narrow={isNarrow}
+            />
+          </AfterChart>
         </div>
-        <AfterChart isSeen={isSeen}>
-          <FusionSearch store={panels} />
-          <Inspector
-            store={panels}
-            theme={theme.value}
-            open={opened.value}
-            height={layout.inspector?.height ?? 0}
-            narrow={isNarrow}
-          />
-        </AfterChart>
-      </div>
+      )}
     </DropTarget>
   );
 }

@@ -320,6 +320,17 @@ export const catalogue: Like<typeof en.catalogue> = {
     },
   },
 
+  emptyWords: {
+    drop: "Ein Profil hierher ziehen",
+    files: "Nsight Compute, PyTorch, XProf, rocprof, LIKWID oder eine Tabelle mit FLOPs, Bytes und Zeit",
+    open: "Datei öffnen…",
+    another: "Andere Datei öffnen…",
+    example: "Ein Beispiel ansehen",
+    pick: "Chip wählen",
+    python: "In Python:",
+    code: 'rw.roofline("profile.ncu-rep")',
+  },
+
   openWords: {
     open: "Öffnen…",
     title: "Ein Profil öffnen",

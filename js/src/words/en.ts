@@ -304,6 +304,18 @@ export const catalogue = {
     },
   },
 
+  // A widget without chips and kernels.
+  emptyWords: {
+    drop: "Drop a profile here",
+    files: "Nsight Compute, PyTorch, XProf, rocprof, LIKWID, or a table with FLOPs, bytes and time",
+    open: "Open file…",
+    another: "Open another file…",
+    example: "Try an example",
+    pick: "Pick a chip",
+    python: "From Python:",
+    code: 'rw.roofline("profile.ncu-rep")',
+  },
+
   // Opening a profile.
   openWords: {
     open: "Open…",

@@ -8,6 +8,7 @@ declare const roofwidgetWords: typeof catalogue;
 
 export const {
   axisWords,
+  emptyWords,
   figureWords,
   filterWords,
   fusionWords,

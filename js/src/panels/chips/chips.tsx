@@ -49,6 +49,7 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
           <button
             type="button"
             class="roofwidget-button"
+            data-rw="add-chip"
             data-lm-suppress-shortcuts="true"
             {...picker.button}
             title={lock}
