@@ -88,19 +88,19 @@ export function TypedBox({
         value={draft.value ?? shown}
         {...typing}
       />
-      {lock === undefined && !(reset.done && draft.value === null) && (
-        <Button
-          look="reset"
-          aria-label={reset.label}
-          title={reset.title ?? reset.label}
-          onClick={() => {
-            input.current?.focus({ preventScroll: true });
-            reset.act();
-          }}
-        >
-          ⟲
-        </Button>
-      )}
+      <Button
+        look="reset"
+        aria-label={reset.label}
+        title={reset.title ?? reset.label}
+        aria-disabled={lock !== undefined || (reset.done && draft.value === null)}
+        onClick={() => {
+          // The button goes.
+          input.current?.focus({ preventScroll: true });
+          reset.act();
+        }}
+      >
+        ⟲
+      </Button>
       {children}
     </span>
   );

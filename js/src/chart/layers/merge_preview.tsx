@@ -58,7 +58,7 @@ export function MergePreviewMarks({ scene, preview }: { scene: Scene; preview: M
     return index >= 0 && isShown(scene, index) ? [[at.x[index] as number, at.y[index] as number]] : [];
   });
   return (
-    <g class="roofwidget-preview" fill="none" stroke={theme.text} stroke-width={1.5}>
+    <g data-rw="merge-preview" fill="none" stroke={theme.text} stroke-width={1.5}>
       {ringsOf(scene, preview).map(({ at: to, names, figures }) => (
         <g key={to.join()}>
           {starts.map((from) => (
@@ -104,7 +104,7 @@ function Words({ at: [x, y], scene: { scales, theme }, name, figures }: WordsPro
   const first = isAbove ? y - 1.5 * LINE_PX : y + LINE_PX;
   return (
     <>
-      <text {...place} y={first} fill={theme.text} font-weight="600" data-label="preview">
+      <text {...place} y={first} fill={theme.text} font-weight="600">
         {name}
       </text>
       <text {...place} y={first + LINE_PX} fill={theme.muted}>

@@ -237,10 +237,10 @@ export function* flowing(graph: Graph, room: Room, boxes: readonly Ops[] = graph
   rows.forEach((row, at) => {
     for (const node of row) y[node] = END_HEIGHT + at * pitch + boxHeight / 2;
   });
-  const widest = Math.max(0, ...layers.map((layer) => layer.length));
-  const shift =
-    (width - left - right) / 2 -
-    (widest === 1 ? Math.min(width / 2 - MAX_BOX_WIDTH / 2 - MARGIN, Math.max(0, PILL_PX - width / 2)) : 0);
+  const middle = (width - left - right) / 2;
+  const isChain = layers.every((layer) => layer.length === 1);
+  const slack = Math.max(0, middle + left - MARGIN);
+  const shift = middle - (isChain ? Math.min(slack, Math.max(0, PILL_PX - width / 2)) : 0);
   const place = (node: number): Point => ({ x: (x[node] as number) + shift, y: y[node] as number });
   const edges: Edge[] = [];
   for (const { from, to, via } of routes) {

@@ -264,6 +264,7 @@ export function FlowView(props: FlowViewProps) {
                 key={`${from} ${to} hit`}
                 d={pathOf(edge.points)}
                 class="roofwidget-hit"
+                data-rw="edge"
                 role="button"
                 tabindex={edge.from === tabbed ? 0 : -1}
                 data-lm-suppress-shortcuts="true"
@@ -466,7 +467,13 @@ function Pill({ edge, proposal: { text, next }, width }: { edge: Edge; proposal:
   const left = Math.max(0, Math.min(x + 14, width - PILL_PX + 14));
   const style = { left: `${left}px`, top: `${y}px`, maxWidth: `${width - left - 4}px` };
   return (
-    <div class="roofwidget-pill-note" data-refused={next ? undefined : "true"} role="status" style={style}>
+    <div
+      class="roofwidget-pill-note"
+      data-rw="edge-note"
+      data-refused={next ? undefined : "true"}
+      role="status"
+      style={style}
+    >
       {text}
     </div>
   );
