@@ -1,8 +1,6 @@
 // The table as a file: the rows that pass the filters, in their order, with all that Python needs to read it again.
 
-import { inOrder } from "../../roofline/filters.ts";
 import type { Store } from "../../state/store.ts";
-import { everyRow } from "../../wire/columns.ts";
 import { columnsOf, exportedColumns, picked, usualColumns } from "./columns.ts";
 import { BYTE_ORDER_MARK, toCsv } from "./csv.ts";
 import { orderOf } from "./natural.ts";
