@@ -13,9 +13,8 @@ import { usePointing } from "./gestures/pointing.ts";
 import { RoofGrips, RoofHandles } from "./gestures/roof_drag.tsx";
 import { useGlide } from "./glide.ts";
 import { gapBox } from "./labels/obstacles.ts";
-import { textWidth } from "./labels/text_fitting.ts";
-import { titleOf } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
+import { MergePreviewMarks, withoutParts } from "./layers/merge_preview.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
 import { Prediction } from "./prediction.tsx";
@@ -35,7 +34,7 @@ interface ChartProps extends PlaneProps {
   readonly points: ReadonlySignal<Points>;
 }
 
-export function Chart({ store, size, theme, points, below, pointedChip }: ChartProps) {
+export function Chart({ store, size, theme, points, below, pointedChip, tools }: ChartProps) {
   const data = useMemo(() => rooflineData(store, points), [store, points]);
   const last = useRef<Scene>(undefined);
   const share = useGlide(store.trails.value?.merges);
@@ -93,19 +92,19 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const { boxes } = marks;
   const { ruler, box } = rulerBeside(store, scene, labels, dragged ? -1 : index, card?.boxes, boxes);
   const rulers = store.rulers.value && (
-    <Rulers scene={scene} names={labels} arrows={boxes} ruler={ruler} spot={pointing.spot} />
+    <Rulers scene={scene} names={labels} arrows={boxes} ruler={ruler} spot={isRoofHovered ? undefined : pointing.spot} />
   );
 
   return (
     <Stage
       store={store}
       scene={scene}
-      room={scales.plot.right - textWidth(titleOf(scene.units, scales.width)) - 8}
+      tools={tools}
       label={strings.chart(roofs.map(({ chip }) => chip.name).join(", "), store.totals.value.kernels)}
       pointing={pointing}
       looks={marks.looks}
       isMoving={isMoving}
-      labels={labels}
+      labels={withoutParts(labels, store.mergePreview.value)}
       under={
         <>
           {layersUnder(scene, marks)}
@@ -118,6 +117,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
         <>
           {handles.current}
           {layersOver(scene, marks, labels, dragged?.row, rulers)}
+          <MergePreviewMarks scene={scene} preview={store.mergePreview.value} />
         </>
       }
     >

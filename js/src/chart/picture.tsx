@@ -113,7 +113,7 @@ export function pictureOf(
       )}
       {under.lines.map(({ text, x, y, dot }) => (
         <>
-          {dot && <CategoryDot {...dot} x={x - 8} y={bottom + y + 8} outline={theme.background} />}
+          {dot && <CategoryDot isPatterned={scene.isPatterned} {...dot} x={x - 8} y={bottom + y + 8} outline={theme.background} />}
           <text x={x} y={bottom + y + FONT_PX} {...textLooks(theme)}>
             {text}
           </text>

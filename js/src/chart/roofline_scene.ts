@@ -7,7 +7,7 @@ import { shortNames } from "../text/names.ts";
 import { memoize } from "../ui/memoize.ts";
 import { stripTicksWidth } from "./layers/axes.tsx";
 import { project, type Scales, type Size, scalesOf, stableScales } from "./scales.ts";
-import { fittedPoints, namedIn, roofColours, type Scene, selectionOf, unitsIn } from "./scene.ts";
+import { fittedPoints, isPatternedIn, namedIn, roofColours, type Scene, selectionOf, unitsIn } from "./scene.ts";
 import type { Theme } from "./theme.ts";
 import { zoomed } from "./zoom.ts";
 
@@ -63,7 +63,7 @@ export function sceneOf(
     theme,
     colouring: store.colouring.value,
     isRoofHovered,
-    isPatterned: theme.isPatterned || store.patterns.value,
+    isPatterned: isPatternedIn(store, theme),
     gaps: store.gaps.value,
     ...namedIn(store, points, heaviest, last),
     ...selectionOf(store),

@@ -85,6 +85,9 @@ export function fittedPoints(points: Points, { plot }: Scales): Points {
 /** Whether no measured kernel is drawn. The chips then have the hues. Otherwise the categories have them. */
 export const hasChipsAlone = ({ points }: Pick<Scene, "points">) => points.measured === 0;
 
+/** Whether points have shapes and patterns: the user asks for them here, or for more contrast everywhere. */
+export const isPatternedIn = ({ patterns }: Store, theme: Theme) => theme.isPatterned || patterns.value;
+
 const roofHues = memoize<ReadonlyMap<string, string>>();
 
 /** Returns the colour of the roof, the pill and the slider of each chip. */

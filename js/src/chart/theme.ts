@@ -3,6 +3,7 @@
 
 import { SCALE_STEPS, type TextColouring } from "../roofline/colouring.ts";
 import { IDLE } from "../roofline/positions.ts";
+import { familyOf } from "../roofline/verdict.ts";
 import { categories, dark, darkCategories, darkChips, light, lightCategories, lightChips } from "../tokens.json";
 import { memoize } from "../ui/memoize.ts";
 import type { DictColumn } from "../wire/columns.ts";
@@ -73,7 +74,7 @@ const UNCOLOURED = ["other", IDLE];
 export const huesOf = ({ key, column }: TextColouring): readonly number[] => hues(column, [key], () => findHues(column));
 
 function findHues({ values }: DictColumn): readonly number[] {
-  const known = values.map((value) => categories.indexOf(value ?? ""));
+  const known = values.map((value) => categories.indexOf(familyOf(value) ?? ""));
   const free = categories.flatMap((_, hue) => (known.includes(hue) ? [] : [hue]));
   const unknown = values.filter((value, at) => known[at] === -1 && value && !UNCOLOURED.includes(value.toLowerCase()));
   const sorted = unknown.sort((a, b) => (a as string).localeCompare(b as string, "en", { numeric: true }));

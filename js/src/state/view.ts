@@ -1,6 +1,6 @@
 // The view of the chart: the plane, the zoom, the units, and the size.
 
-import { type Signal, signal } from "@preact/signals";
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View, type Zoom } from "./sync.ts";
 
 /**
@@ -23,6 +23,8 @@ export function createViewing(sync: Sync) {
   /** Whether points have shapes and patterns. */
   const patterns = signal(false);
   const gaps = signal<Gaps>("first");
+  /** Whether the table with all columns is shown below the chart. */
+  const isTableOpen = signal(false);
   const axes = { rateUnit, word, xAxis, tickBase, timeScale, frame };
   let [run, last] = [0, Number.NEGATIVE_INFINITY];
   const receiver =
@@ -56,7 +58,7 @@ export function createViewing(sync: Sync) {
       timeScale: receiver(timeScale, dropZoom),
       frame: receiver(frame),
     } satisfies Receivers,
-    state: { axes, tab, patterns, gaps },
+    state: { axes, tab, patterns, gaps, isTableOpen: isTableOpen as ReadonlySignal<boolean> },
     actions: {
       /** Shows another plane, without zoom. */
       setView: (next: View) => sync.set({ view: next, zoom: null }),
@@ -75,6 +77,9 @@ export function createViewing(sync: Sync) {
         sync.set({ [name]: value, ...(name === "timeScale" || name === "frame" ? { zoom: null } : {}) }),
       openTab(name: string) {
         tab.value = name;
+      },
+      openTable(isOpen: boolean) {
+        isTableOpen.value = isOpen;
       },
       setRulers: sync.setter("rulers"),
       setPatterns(next: boolean) {

@@ -3,6 +3,7 @@
 import { judge } from "../../roofline/bound.ts";
 import { belowRoofText, gapText, upToText } from "../../text/describe.ts";
 import { strings } from "../../words/words.ts";
+import { rateBoxes } from "../layers/axes.tsx";
 import { type Ghost, ghostBox } from "../layers/moved_kernels.tsx";
 import type { Gap, LabelledArrow } from "../paths.ts";
 import { type Box, isNarrow } from "../scales.ts";
@@ -14,8 +15,6 @@ import { roofLabels } from "./roof_labels.ts";
 import { RULES } from "./rules.ts";
 import { FONT_PX, textWidth } from "./text_fitting.ts";
 
-/** Width of the tick texts left of the plot, px. */
-const TICKS_PX = 46;
 /**
  * If there are more points than this, a number beside a gap arrow could seem to belong to another point. Only marked
  * kernels then have a number.
@@ -46,7 +45,8 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
     ...regionLabels(scene),
   ];
   const surroundings = {
-    bounds: { left: Math.min(TICKS_PX, plot.left), top: 2, right: width, bottom: plot.bottom - 2 },
+    bounds: { left: plot.left, top: 2, right: width, bottom: plot.bottom - 2 },
+    texts: rateBoxes(scene.scales, scene.units),
     points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
     // During a drag labels keep their places, even if lines move under the labels.
     lines: before ? [] : lineBoxes(scene),

@@ -8,6 +8,7 @@ import { namedTicks, type Units } from "../axis_units.ts";
 import { ridgeNumber } from "../labels/roof_labels.ts";
 import { textWidth } from "../labels/text_fitting.ts";
 import { px } from "../paths.ts";
+import { memoize } from "../../ui/memoize.ts";
 import { type Box, isNarrow, type Scale, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
@@ -113,6 +114,20 @@ export function Axes({ scales, units, theme }: AxesProps) {
     />
   );
 }
+
+const knownRates = memoize<readonly Box[]>();
+
+/** The boxes of the rates, which no label and no leader covers. */
+export const rateBoxes = (scales: Scales, units: Units): readonly Box[] =>
+  knownRates(scales, [units], () =>
+    textsOf(scales.y, 26, units, units.y).map(([at, text]) => {
+      const width = textWidth(text, false, TICK_FONT_PX);
+      const { left } = scales.plot;
+      return isNarrow(scales)
+        ? { left: left + RATE_GAP_PX, right: left + RATE_GAP_PX + width, top: at - 15, bottom: at - 1 }
+        : { left: left - RATE_GAP_PX - width, right: left - RATE_GAP_PX, top: at - LINK_GAP_PX, bottom: at + LINK_GAP_PX };
+    }),
+  );
 
 /**
  * Draws what a roof changes below the plot and beside it: the tick texts, the number of the ridge point among them, and

@@ -20,7 +20,7 @@ import {
   scaleLog,
   stableScales,
 } from "../scales.ts";
-import { fittedPoints, namedIn, roofColours, type Scene, selectionOf, unitsIn } from "../scene.ts";
+import { fittedPoints, isPatternedIn, namedIn, roofColours, type Scene, selectionOf, unitsIn } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 import { ticksOf } from "../ticks.ts";
 import { zoomed } from "../zoom.ts";
@@ -104,7 +104,7 @@ export function timeSceneOf(
     levels: [],
     subRoofs: [],
     colours: roofColours(store, theme),
-    ...{ isRoofHovered: false, isPatterned: theme.isPatterned || store.patterns.value, gaps: store.gaps.value },
+    ...{ isRoofHovered: false, isPatterned: isPatternedIn(store, theme), gaps: store.gaps.value },
     names: shortNames(store.chips.value),
     scales,
     units: unitsIn(store, focus),
