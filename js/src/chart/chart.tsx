@@ -54,7 +54,9 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
 
   const marks = rooflineMarks(store, data, scene, ghosts, share);
   // Labels keep their places while a roof is dragged, and while the pointer is on a point or on the roof.
-  const labels = useStableLabels(isMoving || index >= 0 || isRoofHovered, (before) => placedLabels(scene, marks, { before, isMoving }));
+  const labels = useStableLabels(isMoving || index >= 0 || isRoofHovered, (before) =>
+    placedLabels(scene, marks, { before, isMoving }),
+  );
   // While a slider or a key moves the roof, nobody can press the roof. Its handles then stay behind until the end.
   const handles = useRef<VNode>(undefined);
   const handled = {
@@ -79,6 +81,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
     kernels,
     row,
     roofs,
+    isSelected: scene.selected.has(row),
     terms: scene.units.terms,
     colourBy: scene.colouring.key,
     scales,
@@ -92,7 +95,13 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
   const { boxes } = marks;
   const { ruler, box } = rulerBeside(store, scene, labels, dragged ? -1 : index, card?.boxes, boxes);
   const rulers = store.rulers.value && (
-    <Rulers scene={scene} names={labels} arrows={boxes} ruler={ruler} spot={isRoofHovered ? undefined : pointing.spot} />
+    <Rulers
+      scene={scene}
+      names={labels}
+      arrows={boxes}
+      ruler={ruler}
+      spot={isRoofHovered ? undefined : pointing.spot}
+    />
   );
 
   return (

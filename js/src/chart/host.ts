@@ -2,7 +2,11 @@
 
 import { DARK, forcedTheme, hexOf, LIGHT, type Theme } from "./theme.ts";
 
-const QUERIES = { dark: "(prefers-color-scheme: dark)", forced: "(forced-colors: active)", more: "(prefers-contrast: more)" };
+const QUERIES = {
+  dark: "(prefers-color-scheme: dark)",
+  forced: "(forced-colors: active)",
+  more: "(prefers-contrast: more)",
+};
 
 /**
  * Calls `changed` when the theme may have changed. JupyterLab sets an attribute of the body. A plain page follows the

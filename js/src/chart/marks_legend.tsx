@@ -66,7 +66,12 @@ function pointSwatches({ points, levels, theme, marked, isPatterned }: Scene): S
     [grown[0] === 1, "area", <path key="area" d={`${circle(3, 7)}${circle(7, 21)}`} />, words.area],
     [unmeasured[0] === 1, "unmeasured", <path key="on" d={`M2,${Y}H30${circle(4)}`} />, words.unmeasured],
     [levels.length > 0, "outline", <path key="outline" d={circle(5)} />, words.otherLevel],
-    [above[0] === 1, "above", <path key="above" d={`${circle(3)}${circle(3 + RING_GAP_PX)}`} stroke={theme.alert} />, words.aboveRoof],
+    [
+      above[0] === 1,
+      "above",
+      <path key="above" d={`${circle(3)}${circle(3 + RING_GAP_PX)}`} stroke={theme.alert} />,
+      words.aboveRoof,
+    ],
     [marked.length > 0, "ring", <path key="ring" d={`${circle(4)}${circle(7)}`} stroke-width={2} />, words.ring],
   ];
   return [

@@ -43,7 +43,7 @@ export function sceneOf(
   const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
   const isChipFrame = store.axes.frame.value === "chip";
   const whole = scalesOf(
-    ...[size, roofs, all, focus, stripTicksWidth(units, focus), parts, before?.whole ?? before, ghosts, isChipFrame]
+    ...[size, roofs, all, focus, stripTicksWidth(units, focus), parts, before?.whole ?? before, ghosts, isChipFrame],
   );
   const next = zoomed(whole, store.zoom.value);
   const scales = axes ?? stableScales(last?.scales, next);

@@ -12,8 +12,8 @@ import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { type Units, unitsOf } from "./axis_units.ts";
 import type { Join } from "./paths.ts";
-import { isMeasured } from "./points/painter.ts";
 import { DENSE_FROM_POINTS } from "./points/dense_raster.ts";
+import { isMeasured } from "./points/painter.ts";
 import { MANY_POINTS, OPACITY, OPACITY_OF_MANY, PATTERN_COUNT } from "./points/shapes.ts";
 import type { Scales, Spots } from "./scales.ts";
 import { categoryColour, chipColours, type Theme } from "./theme.ts";
@@ -280,7 +280,10 @@ const MIN_CEILING_PX = 12;
 export const ceilingsIn = ({ subRoofs, isRoofHovered, ...scene }: Scene): readonly SubRoof[] =>
   isRoofHovered ? subRoofs : subRoofs.filter((sub) => !isNearRoof(sub, scene));
 
-export function isNearRoof({ kind, peak, bandwidth }: SubRoof, { focus, scales: { y } }: Pick<Scene, "focus" | "scales">) {
+export function isNearRoof(
+  { kind, peak, bandwidth }: SubRoof,
+  { focus, scales: { y } }: Pick<Scene, "focus" | "scales">,
+) {
   if (!focus) return false;
   const [own, roof] = kind === "bandwidth" ? [bandwidth, focus.bandwidth] : [peak, focus.peak];
   return Math.abs(y(own) - y(roof)) < MIN_CEILING_PX;

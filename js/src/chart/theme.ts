@@ -71,7 +71,8 @@ const UNCOLOURED = ["other", IDLE];
  * Returns which hue each text of a column has, as an index into `Theme.categories`. A known category has the same hue in
  * every file. Other texts take the free hues in alphabetical order. When no hue is free, a text has the last hue.
  */
-export const huesOf = ({ key, column }: TextColouring): readonly number[] => hues(column, [key], () => findHues(column));
+export const huesOf = ({ key, column }: TextColouring): readonly number[] =>
+  hues(column, [key], () => findHues(column));
 
 function findHues({ values }: DictColumn): readonly number[] {
   const known = values.map((value) => categories.indexOf(familyOf(value) ?? ""));

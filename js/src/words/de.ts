@@ -134,6 +134,8 @@ export const catalogue: Like<typeof en.catalogue> = {
       roofline: "links davon sind Kernel speichergebunden, rechts davon rechengebunden",
       time: "über der Diagonale sind Kernel speichergebunden, darunter rechengebunden",
     },
+    sidesOf: (chip, ridge) =>
+      `${chip}: Kernel links von ${ridge} sind speichergebunden, rechts davon rechengebunden.`,
     on: (kernel, chip) => `${kernel} auf ${chip}`,
     measuredOn: (chip) => `gemessen auf ${chip}`,
     leaving: (percent, formula) => `${percent} von ${formula}`,
@@ -211,7 +213,11 @@ export const catalogue: Like<typeof en.catalogue> = {
       selfTime: "eigene Zeit",
       boundTime: "Mindestzeit",
       launches: "Starts",
-      share: (percent) => `${percent} von allem`,
+      share: (percent) => `${percent} des Laufs`,
+      of: (rate, limit) => `${rate} von ${limit}`,
+      limit: "höchstens",
+      ofRoof: "vom Dach",
+      above: "darüber",
     },
     time: {
       chart: (chip, count) =>

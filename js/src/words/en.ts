@@ -99,6 +99,8 @@ export const catalogue = {
       roofline: "kernels left of it are memory-bound, right of it compute-bound",
       time: "kernels above the diagonal are memory-bound, below it compute-bound",
     },
+    sidesOf: (chip: string, ridge: string) =>
+      `${chip}: kernels left of ${ridge} are memory-bound, right of it compute-bound.`,
     on: (kernel: string, chip: string) => `${kernel} on ${chip}`,
     measuredOn: (chip: string) => `measured on ${chip}`,
     /** A formula, and the share of its result that remains after exposed communication. */
@@ -128,7 +130,8 @@ export const catalogue = {
     possible: (ratio: string) => `${ratio}× possible`,
     upTo: (ratio: string) => `up to ${ratio}×`,
     belowRoof: (ratio: string) => `${ratio}× below its roof`,
-    namesAbove: (names: string, isOffScale: boolean) => `${names}: above the roof${isOffScale ? ", off the scale" : ""}`,
+    namesAbove: (names: string, isOffScale: boolean) =>
+      `${names}: above the roof${isOffScale ? ", off the scale" : ""}`,
     /** The measured rate beside the rate of the data sheet. */
     measuredRoof: (rate: string) => ` · measured ${rate}`,
     countAbove: (count: number) => `${count} above the roof`,
@@ -190,7 +193,11 @@ export const catalogue = {
       selfTime: "self time",
       boundTime: "least time",
       launches: "launches",
-      share: (percent: string) => `${percent} of all`,
+      share: (percent: string) => `${percent} of the run`,
+      of: (rate: string, limit: string) => `${rate} of ${limit}`,
+      limit: "at most",
+      ofRoof: "of its roof",
+      above: "above",
     },
     time: {
       chart: (chip: string, count: number) =>

@@ -79,7 +79,11 @@ function findLines(scene: Scene): Box[] {
     ({ from, to, y: line }): Box => ({ left: from, right: to, top: line - 1, bottom: line + 1 }),
   );
   const near = levels.filter(({ name }) => name !== focus?.level);
-  const lines = [...roofs, ...near.map(({ bandwidth }) => ({ peak: focus?.peak ?? 0, bandwidth })), ...ceilingsIn(scene)];
+  const lines = [
+    ...roofs,
+    ...near.map(({ bandwidth }) => ({ peak: focus?.peak ?? 0, bandwidth })),
+    ...ceilingsIn(scene),
+  ];
   const [low, high] = x.domain;
   for (const roof of lines) {
     const ridge = ridgePoint(roof);

@@ -161,7 +161,8 @@ function ceilingLabels(scene: Scene): Label[] {
   const { levels, scales, units } = scene;
   const kind = levels.length > 0 ? "levelCeiling" : "ceiling";
   return ceilingsIn(scene).map((sub): Label => {
-    const positions = sub.kind === "bandwidth" ? RULES.ceiling.positions(sub, scales) : aboveFlat(sub.peak, sub.peak, scales);
+    const positions =
+      sub.kind === "bandwidth" ? RULES.ceiling.positions(sub, scales) : aboveFlat(sub.peak, sub.peak, scales);
     return { kind, key: `sub ${sub.key}`, text: ceilingText(sub, units), colour: MUTED, positions };
   });
 }

@@ -3,12 +3,12 @@
 
 import type { ComponentChildren } from "preact";
 import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
+import { memoize } from "../../ui/memoize.ts";
 import { axisWords as words } from "../../words/words.ts";
 import { namedTicks, type Units } from "../axis_units.ts";
 import { ridgeNumber } from "../labels/roof_labels.ts";
 import { textWidth } from "../labels/text_fitting.ts";
 import { px } from "../paths.ts";
-import { memoize } from "../../ui/memoize.ts";
 import { type Box, isNarrow, type Scale, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
@@ -125,7 +125,12 @@ export const rateBoxes = (scales: Scales, units: Units): readonly Box[] =>
       const { left } = scales.plot;
       return isNarrow(scales)
         ? { left: left + RATE_GAP_PX, right: left + RATE_GAP_PX + width, top: at - 15, bottom: at - 1 }
-        : { left: left - RATE_GAP_PX - width, right: left - RATE_GAP_PX, top: at - LINK_GAP_PX, bottom: at + LINK_GAP_PX };
+        : {
+            left: left - RATE_GAP_PX - width,
+            right: left - RATE_GAP_PX,
+            top: at - LINK_GAP_PX,
+            bottom: at + LINK_GAP_PX,
+          };
     }),
   );
 
@@ -142,7 +147,9 @@ export function RidgeTicks({ scales, units, theme, focus, colours }: Scene) {
   const middle = Math.min(at ?? 0, plot.right - half);
   const isClear = ([tick, text]: TickText) => {
     const own = textWidth(text, false, TICK_FONT_PX) / 2;
-    return tick - own >= 0 && tick + own < scales.width && (!number || Math.abs(tick - middle) > half + own + RIDGE_GAP_PX);
+    return (
+      tick - own >= 0 && tick + own < scales.width && (!number || Math.abs(tick - middle) > half + own + RIDGE_GAP_PX)
+    );
   };
   const stripEnd = strip && isNarrow(scales) ? strip.right + 24 : plot.left - 1;
   const ticks = textsOf(x, 42, units, units.x).filter((tick) => isClear(tick) && tick[0] > stripEnd);
@@ -167,11 +174,13 @@ export function RidgeTicks({ scales, units, theme, focus, colours }: Scene) {
 }
 
 /** Returns the width of the widest tick text beside the strip, px. */
-export const stripTicksWidth = (units: Units, focus: Roof | undefined) => (y: Scale): number => {
-  const texts = stripTicks(y, units, focus).map(([, text]) => textWidth(text, false, TICK_FONT_PX));
-  const own = focus ? textWidth(units.bandwidth(focus.sheetBandwidth, 4), true, TICK_FONT_PX) : 0;
-  return Math.ceil(Math.max(own, ...texts)) + RATE_GAP_PX;
-};
+export const stripTicksWidth =
+  (units: Units, focus: Roof | undefined) =>
+  (y: Scale): number => {
+    const texts = stripTicks(y, units, focus).map(([, text]) => textWidth(text, false, TICK_FONT_PX));
+    const own = focus ? textWidth(units.bandwidth(focus.sheetBandwidth, 4), true, TICK_FONT_PX) : 0;
+    return Math.ceil(Math.max(own, ...texts)) + RATE_GAP_PX;
+  };
 
 /** Returns the ticks of the strip. No memory is much faster than the roof, so that there are none far above it. */
 const stripTicks = (y: Scale, units: Units, focus: Roof | undefined): TickText[] =>
@@ -194,7 +203,9 @@ function Strip({ scales, strip, units, theme, focus }: StripProps) {
   // An arrow and the value at the edge say where a roof out of view is.
   const edge = at === undefined ? 0 : Math.max(top + 9, Math.min(at, bottom - 9));
   const sign = isSeen || at === undefined ? "" : at < top ? "↑ " : "↓ ";
-  const ticks = narrow ? [] : stripTicks(y, units, focus).filter(([tick]) => !focus || Math.abs(tick - edge) >= STRIP_GAP_PX);
+  const ticks = narrow
+    ? []
+    : stripTicks(y, units, focus).filter(([tick]) => !focus || Math.abs(tick - edge) >= STRIP_GAP_PX);
   const rates = textsOf(scales.y, 26, units, units.y);
   const isLinked = isSeen && !narrow && rates.every(([rate]) => Math.abs(rate - at) >= LINK_GAP_PX);
   const middle = (left + right) / 2;
@@ -210,7 +221,15 @@ function Strip({ scales, strip, units, theme, focus }: StripProps) {
         </g>
       ))}
       {isSeen && (
-        <line class="roofwidget-strip-roof" x1={left} x2={right} y1={at} y2={at} stroke={theme.text} stroke-width={2.5} />
+        <line
+          class="roofwidget-strip-roof"
+          x1={left}
+          x2={right}
+          y1={at}
+          y2={at}
+          stroke={theme.text}
+          stroke-width={2.5}
+        />
       )}
       {isLinked && <path d={`M${right},${at}H${plot.left}`} stroke={theme.text} stroke-dasharray="1 3" />}
       {focus && !narrow && (

@@ -116,8 +116,7 @@ function headPath({ bend, to, from }: RunArrow, rim: number): string {
   const length = Math.hypot(dx, dy);
   if (Math.hypot(to[0] - from[0], to[1] - from[1]) < rim + HEAD_PX) return "";
   const [x, y] = [dx / length, dy / length];
-  const at = (back: number, aside: number) =>
-    `${px(to[0] - x * back - y * aside)},${px(to[1] - y * back + x * aside)}`;
+  const at = (back: number, aside: number) => `${px(to[0] - x * back - y * aside)},${px(to[1] - y * back + x * aside)}`;
   const foot = rim + 1 + HEAD_PX;
   return `M${at(rim + 1, 0)}L${at(foot, HALF_HEAD_PX)}L${at(foot, -HALF_HEAD_PX)}Z`;
 }

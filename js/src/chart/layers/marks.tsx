@@ -7,8 +7,8 @@ import {
   BADGE_PX,
   badgeWidth,
   boxOf,
-  labelColour,
   type LabelName,
+  labelColour,
   leaderOf,
   type PlacedLabel,
 } from "../labels/engine.ts";
@@ -61,9 +61,7 @@ export function OffScaleSigns({ scene: { points, at, scales, above, theme } }: {
 
 /** Draws the leaders from points to far names. */
 export function Leaders({ labels, scene }: { labels: readonly PlacedLabel[]; scene: Scene }) {
-  return (
-    <path class="roofwidget-leader" d={labels.map(leaderOf).join("")} fill="none" stroke={scene.theme.line} />
-  );
+  return <path class="roofwidget-leader" d={labels.map(leaderOf).join("")} fill="none" stroke={scene.theme.line} />;
 }
 
 /** The distance between two lines of a label, px. */

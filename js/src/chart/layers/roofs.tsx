@@ -98,7 +98,12 @@ const Line = ({ roof, scales, theme, colour, width, dashes, hasRing }: LineProps
 export const changed = (roof: Roof) => roof.peak !== roof.sheetPeak || roof.bandwidth !== roof.sheetBandwidth;
 
 /** The dotted lines from the ridge points of the focus roof down to the axis. */
-function RidgeLine({ roof, levels, scales, theme }: Pick<LineProps, "roof" | "scales" | "theme"> & Pick<Scene, "levels">) {
+function RidgeLine({
+  roof,
+  levels,
+  scales,
+  theme,
+}: Pick<LineProps, "roof" | "scales" | "theme"> & Pick<Scene, "levels">) {
   const ridges = [roof, ...levels].map(({ bandwidth }) => px(scales.x(roof.peak / bandwidth)));
   const d = [...new Set(ridges)].map((x) => `M${x},${px(scales.y(roof.peak))}V${scales.plot.bottom}`).join("");
   return <path class="roofwidget-ridge-line" d={d} stroke={theme.line} stroke-dasharray="2 3" />;

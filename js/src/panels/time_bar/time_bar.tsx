@@ -82,8 +82,8 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
   );
 }
 
-const colourOf = (theme: Theme, colouring: TextColouring, code: number) =>
-  code < 0 ? theme.muted : categoryColour(theme, colouring, code);
+const colourOf = (theme: Theme, colouring: TextColouring | undefined, code: number) =>
+  code < 0 || !colouring ? theme.muted : categoryColour(theme, colouring, code);
 const nameOf = ({ column, key }: TextColouring, code: number) =>
   code < 0
     ? words.notTold
@@ -172,7 +172,8 @@ interface EntryProps {
   readonly share: string;
   /** The category that the entry filters. */
   readonly value: string;
-  readonly colouring: TextColouring;
+  /** Undefined for a scale, whose only entry is that of unknown values. */
+  readonly colouring?: TextColouring;
   readonly isCategory: boolean;
 }
 
