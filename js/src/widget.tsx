@@ -4,23 +4,25 @@
 import { type ReadonlySignal, signal, useComputed, useSignal } from "@preact/signals";
 import { type ComponentChildren, render as renderTree } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { hasLegend } from "./chart/caption.ts";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
 import { MIN_CHART_PX } from "./chart/scales.ts";
-import type { Theme } from "./chart/theme.ts";
+import { chipColours, type Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
 import { createTools, type Tools } from "./chart/tools.ts";
 import { layoutOf } from "./layout.ts";
 import { Empty, isEmpty } from "./panels/empty.tsx";
-import { Legend } from "./panels/filters/categories.tsx";
 import { Emptied } from "./panels/filters/filters.tsx";
-import { Rates } from "./panels/hardware/hardware.tsx";
+import { FusionSearch } from "./panels/fusion/fusion.tsx";
+import { Sliders } from "./panels/hardware/sliders.tsx";
+import { LatestSnapshot } from "./panels/hardware/snapshots.tsx";
 import { Inspector, openTab } from "./panels/inspector.tsx";
 import { DropTarget } from "./panels/opening.tsx";
 import { SourceLine } from "./panels/source_line.tsx";
 import { StatusRow } from "./panels/status_row.tsx";
 import { StoryPanel } from "./panels/story/story.tsx";
+import { FullTable } from "./panels/table/table.tsx";
+import { TimeBar } from "./panels/time_bar/time_bar.tsx";
 import { Toolbar } from "./panels/toolbar/toolbar.tsx";
 import { VerdictHeading } from "./panels/verdict.tsx";
 import { freeWhenClosed } from "./state/closing.ts";
@@ -179,7 +181,6 @@ function View({ store, box, theme, tools }: ViewProps) {
   // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The status row is about the roof of
   // this chip.
   const pointedChip = useSignal<string | undefined>(undefined);
-  const isExplained = useComputed(() => hasLegend(store));
   const isBlank = useComputed(() => isEmpty(store));
   const opened = useComputed(() => openTab(store));
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
@@ -211,13 +212,18 @@ function View({ store, box, theme, tools }: ViewProps) {
   );
   const looks = { beside: isBeside, narrow: isNarrow, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
+  // With measured kernels hue tells categories apart; without, it tells chips apart.
+  const isInk = store.kernels.value.totalTime > 0;
+  const focus = isInk
+    ? undefined
+    : chipColours(store.chips.value, theme.value, store.shown.value).get(store.focusChip.value);
   const isTitled = store.title.value !== "" && !(store.kernels.value.totalTime > 0);
   return (
     <DropTarget
       store={store}
       lang={numerals.language}
       class={`roofwidget-frame${signs.join("")}`}
-      style={{ zoom: `${scale}` }}
+      style={{ zoom: `${scale}`, "--rw-focus": focus }}
     >
       <div ref={head}>
         <StoryPanel store={store} />
@@ -226,7 +232,7 @@ function View({ store, box, theme, tools }: ViewProps) {
         {isTitled && !(isTold && store.step.value > 0) && <h2 class="roofwidget-title">{store.title.value}</h2>}
         {/* On a projector the chart and its sliders need the room. */}
         {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
-        {isExplained.value && !isTold && <Legend store={store} theme={theme.value} />}
+        {!isTold && <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />}
       </div>
       {isBlank.value ? (
         <Empty store={store} height={isNarrow ? EMPTY_NARROW_PX : EMPTY_PX} />
@@ -242,17 +248,15 @@ function View({ store, box, theme, tools }: ViewProps) {
             </div>
             <div ref={foot}>
               <AfterChart isSeen={isSeen}>
-                {has("hardware") && (
-                  <div class="roofwidget-rates">
-                    <Rates store={panels} />
-                  </div>
-                )}
+                {has("hardware") && <Sliders store={panels} />}
+                <LatestSnapshot store={store} />
                 {isTold && toolbar}
                 <StatusRow store={panels} pointedChip={pointedChip.value} />
               </AfterChart>
             </div>
           </div>
           <AfterChart isSeen={isSeen}>
+            <FusionSearch store={panels} />
             <Inspector
               store={panels}
               theme={theme.value}
@@ -263,6 +267,7 @@ function View({ store, box, theme, tools }: ViewProps) {
           </AfterChart>
         </div>
       )}
+      {store.isTableOpen.value && has("table") && store.kernels.value.n > 0 && <FullTable store={panels} />}
     </DropTarget>
   );
 }

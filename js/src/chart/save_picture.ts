@@ -14,7 +14,12 @@ const svgFile = (svg: string) => new Blob([svg], { type: "image/svg+xml;charset=
  * Saves a picture. If the browser cannot make a PNG, saves an SVG. Returns the kind of the file. `nameOf` returns the
  * name of a file of a kind.
  */
-export async function saveFigure(document: Document, svg: string, kind: Kind, nameOf: (kind: Kind) => string): Promise<Kind> {
+export async function saveFigure(
+  document: Document,
+  svg: string,
+  kind: Kind,
+  nameOf: (kind: Kind) => string,
+): Promise<Kind> {
   const png = kind === "png" ? await pngOf(svg, document).catch(() => undefined) : undefined;
   const made = png ? "png" : "svg";
   saveFile(document, nameOf(made), png ?? svgFile(svg));

@@ -8,12 +8,13 @@ import { Button } from "../ui/button.tsx";
 import { isModified, used } from "../ui/keys.ts";
 import { useUid } from "../ui/uid.ts";
 import { tabWords as words } from "../words/words.ts";
-import { Fusion } from "./fusion/fusion.tsx";
-import { Hardware } from "./hardware/hardware.tsx";
+import { FusionTab, hasFusion } from "./fusion/fusion.tsx";
+import { ChipTab, hasChip } from "./hardware/chip_tab.tsx";
+import { hasSnapshots, SnapshotsTab } from "./hardware/snapshots.tsx";
 import { Compare } from "./profile/compare_runs.tsx";
 import { Outlook } from "./profile/projected.tsx";
-import { Table } from "./table/table.tsx";
-import { Workload } from "./workload/workload.tsx";
+import { AllColumns, hasKernels, KernelsTab, kernelsNote } from "./table/kernels_tab.tsx";
+import { hasWorkload, WorkloadTab } from "./workload/workload.tsx";
 
 interface TabProps {
   readonly store: Store;
@@ -31,19 +32,18 @@ interface Tab {
   /** A number or a few words beside the title. */
   note?(store: Store): string;
   readonly Content: (props: TabProps) => ComponentChildren;
+  /** What stands beside the tabs while the tab is open. */
+  readonly Aside?: (props: { readonly store: Store }) => ComponentChildren;
 }
 
 const TABS = {
   changes: { panel: "comparison", has: ({ runs }) => runs.value !== undefined, Content: Compare },
-  fusion: { panel: "fusion", has: ({ workload }) => workload.value !== undefined, Content: Fusion },
-  kernels: { panel: "table", has: ({ kernels }) => kernels.value.n > 0, Content: Table },
-  workload: { panel: "workload", has: ({ phases }) => phases.value.length > 0, Content: Workload },
+  fusion: { panel: "fusion", has: hasFusion, Content: FusionTab },
+  kernels: { panel: "table", has: hasKernels, note: kernelsNote, Content: KernelsTab, Aside: AllColumns },
+  workload: { panel: "workload", has: hasWorkload, Content: WorkloadTab },
   projection: { panel: "projection", has: ({ kernels }) => kernels.value.totalTime > 0, Content: Outlook },
-  chip: {
-    panel: "hardware",
-    has: ({ chips, focusChip }) => chips.value.some(({ id }) => id === focusChip.value),
-    Content: ({ store }) => <Hardware store={store} hasRates={false} />,
-  },
+  chip: { panel: "hardware", has: hasChip, Content: ChipTab },
+  snapshots: { panel: "hardware", has: hasSnapshots, Content: SnapshotsTab },
 } satisfies Record<string, Tab>;
 
 export type TabName = keyof typeof TABS;
@@ -93,7 +93,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
     list.current?.querySelector<HTMLElement>(`[data-tab='${next}']`)?.focus();
     used(event);
   }
-  const Content = open && tabOf(open).Content;
+  const { Content, Aside } = open ? tabOf(open) : {};
   return (
     <section class="roofwidget-inspector" data-rw="inspector" aria-label={words.title}>
       <div class="roofwidget-tabs">
@@ -117,6 +117,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
             </button>
           ))}
         </div>
+        {Aside && <Aside store={store} />}
         {open && (
           <Button look="tool" title={words.close} aria-label={words.close} onClick={() => store.openTab("closed")}>
             ×

@@ -10,7 +10,10 @@ export type DrawFigure = (store: object, style: FigureStyle, caption: boolean) =
 
 export function createSaving(model: Model, requests: Requests) {
   const own = model.get("draw_figure") as DrawFigure | undefined;
-  async function made(name: "svg" | "html" | "json", options: { readonly style?: FigureStyle; readonly caption?: boolean }) {
+  async function made(
+    name: "svg" | "html" | "json",
+    options: { readonly style?: FigureStyle; readonly caption?: boolean },
+  ) {
     const { saved, refused = "" } = await requests.ask({ ask: "save", name, ...options });
     if (saved === undefined) throw new Error(refused);
     return saved;

@@ -2,6 +2,7 @@
 
 import { batch, computed } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
+import { UNFILTERED } from "../roofline/filters.ts";
 import { withTypedWork } from "../roofline/typed_work.ts";
 import { changedText } from "../text/undone.ts";
 import { createStatus } from "../ui/status.ts";
@@ -17,6 +18,7 @@ import { keepAnswers } from "./kept_answers.ts";
 import { createKernelWhatIfs } from "./kernel_what_ifs.ts";
 import { answerOnChart, createLesson, verdictOf } from "./lesson.ts";
 import { createLocks } from "./locks.ts";
+import { createMergePreview } from "./merge_preview.ts";
 import type { Model } from "./model.ts";
 import { createOpening } from "./opening.ts";
 import { createRates } from "./rates.ts";
@@ -215,7 +217,12 @@ export function createStore(model: Model, abort: AbortSignal) {
     });
 
   const { setColumns, setColourBy, setAtRoof, ...filters } = filterActions(sync);
-  const { setRulers, setPresentation, openTab, setView, ...zooming } = viewing.actions;
+  const { setOnly } = derived;
+  function clearFilters() {
+    setOnly(null);
+    set(UNFILTERED);
+  }
+  const { setRulers, setPresentation, openTab, openTable, setView, ...zooming } = viewing.actions;
   const { setDim, dragDim, setConvention, setDtype } = workload.actions;
   const isStorageRefused = keepAnswers(model, signals.answers, abort);
   followStepLink(model, { story: signals.story, step: signals.step, show: showStep }, abort);
@@ -228,6 +235,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     headline: told(derived.headline),
     pictureHeadline: told(derived.pictureHeadline),
     ...workload.state,
+    ...createMergePreview(),
     kernels,
     /** The kernels as Python sent them, without the work that was typed for them. */
     givenKernels: given,
@@ -271,6 +279,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     setRulers,
     setPresentation,
     openTab,
+    openTable,
     dragging,
     isInDrag,
     isHeld: sync.isHeld,
@@ -289,7 +298,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...whatIfs.state,
     ...guard("moves", whatIfs.actions),
     ...snapshots,
-    ...guard("filters", filters),
+    ...guard("filters", { ...filters, setOnly, clearFilters }),
     setColumns,
     setColourBy,
     setAtRoof,

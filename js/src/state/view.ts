@@ -1,6 +1,6 @@
 // The view of the chart: the plane, the zoom, the units, and the size.
 
-import { type Signal, signal } from "@preact/signals";
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View, type Zoom } from "./sync.ts";
 
 /**
@@ -16,6 +16,8 @@ export function createViewing(sync: Sync) {
   const { view, zoom, rateUnit, word, xAxis, tickBase, timeScale, frame } = sync.signals;
   /** The tab of the inspector that the user has opened, or "closed". Null before any choice. */
   const tab = signal<string | null>(null);
+  /** Whether the table with all columns is shown below the chart. */
+  const isTableOpen = signal(false);
   const axes = { rateUnit, word, xAxis, tickBase, timeScale, frame };
   let [run, last] = [0, Number.NEGATIVE_INFINITY];
   const receiver =
@@ -49,7 +51,7 @@ export function createViewing(sync: Sync) {
       timeScale: receiver(timeScale, dropZoom),
       frame: receiver(frame),
     } satisfies Receivers,
-    state: { axes, tab },
+    state: { axes, tab, isTableOpen: isTableOpen as ReadonlySignal<boolean> },
     actions: {
       /** Shows another plane, without zoom. */
       setView: (next: View) => sync.set({ view: next, zoom: null }),
@@ -68,6 +70,9 @@ export function createViewing(sync: Sync) {
         sync.set({ [name]: value, ...(name === "timeScale" || name === "frame" ? { zoom: null } : {}) }),
       openTab(name: string) {
         tab.value = name;
+      },
+      openTable(isOpen: boolean) {
+        isTableOpen.value = isOpen;
       },
       setRulers: sync.setter("rulers"),
       setPresentation: sync.setter("presentation"),

@@ -38,7 +38,9 @@ export function Menu({ label, groups, room, close }: MenuProps) {
   const itemsOf = () => [...(list.current?.querySelectorAll<HTMLElement>("[role^=menuitem]") ?? [])];
   useLayoutEffect(() => {
     const all = itemsOf();
-    (all.find((one) => one.getAttribute("aria-checked") === "true" && one.matches("[role=menuitemradio]")) ?? all[0])?.focus({
+    (
+      all.find((one) => one.getAttribute("aria-checked") === "true" && one.matches("[role=menuitemradio]")) ?? all[0]
+    )?.focus({
       preventScroll: true,
     });
   }, []);
@@ -80,7 +82,15 @@ export function Menu({ label, groups, room, close }: MenuProps) {
   );
 }
 
-function Item({ name, text, act, isOn, reason, isChoice, close }: MenuItem & { readonly isChoice: boolean; close: MenuProps["close"] }) {
+function Item({
+  name,
+  text,
+  act,
+  isOn,
+  reason,
+  isChoice,
+  close,
+}: MenuItem & { readonly isChoice: boolean; close: MenuProps["close"] }) {
   return (
     <Button
       look="item"

@@ -157,7 +157,6 @@ export const catalogue = {
       count === 1
         ? `1 kernel is outside the axes: ${names[0]}. Let the axes fit the kernels to see it.`
         : `${whole(count)} kernels are outside the axes: ${names.join(", ")}${count > names.length ? ", …" : ""}. Let the axes fit the kernels to see them.`,
-    notDrawnShort: (count: string) => `${count} not drawn`,
     noCategory: "no category",
     moreCategories: (count: number) => `and ${count} more, in the same colours`,
     series: "Series",
@@ -256,11 +255,10 @@ export const catalogue = {
     figure: (label: string) => label,
     notes: "Notes",
     peaks: "Peaks",
-    printed: "printed",
+    printed: "data sheet",
     achievable: "achievable",
     changed: "changed",
     ceilings: "Ceilings",
-    on: (count: number) => `${count} on`,
     communication: "Communication",
     exposed: "Exposed communication",
     exposedShort: "exposed",
@@ -272,7 +270,6 @@ export const catalogue = {
     noFraction: (typed: string) => `no number in “${typed}”; write for example “20, 40, 60 %”`,
     notAFraction: (typed: string) => `“${typed}” is not a share from 0 to below 100 %`,
     levels: "Levels",
-    device: "Device",
     level: "Level",
     bandwidth: "Bandwidth",
     ridgeAt: (precision: string, terms: Terms) => `${capital(ridge(terms))}, ${precision}`,
@@ -301,6 +298,7 @@ export const catalogue = {
   tabWords: {
     title: "Inspector",
     close: "Close",
+    allColumns: "All columns",
     names: {
       changes: "Changes",
       fusion: "Fusion",
@@ -347,7 +345,11 @@ export const catalogue = {
 
   // The filter bar.
   filterWords: {
-    title: "Filters",
+    title: "Filter",
+    menu: (count: number) => (count === 0 ? "Filter" : `Filter · ${whole(count)}`),
+    remove: (filter: string) => `Remove the filter “${filter}”`,
+    only: (count: number) => (count === 1 ? "Only 1 kernel" : `Only ${whole(count)} kernels`),
+    noInfeed: "No infeed and outfeed",
     counted: (shown: number, all: number) => `${whole(shown)} of ${kernels(all, whole(all))}`,
     ofTime: (percent: string) => `${percent} of time`,
     totals: (count: number) => (count === 1 ? "1 total" : `${whole(count)} totals`),
@@ -366,24 +368,37 @@ export const catalogue = {
     scope: "Points",
     scopes: { kernels: "kernels", program: "program and steps" },
     clear: "Clear filters",
-    toggle: "Click: hide or show",
-    colourBy: "Colour by",
-    byCategory: "Self time by category. Click: show this category only. Shift or Ctrl and click: add it.",
-    part: (name: string, percent: string, count: number) =>
-      `${name} · ${percent} of time · ${kernels(count, whole(count))}`,
-    rest: (categories: number) => (categories === 1 ? "1 more category" : `${categories} more categories`),
-    remarks: (count: number) => (count === 1 ? "1 remark on this file" : `${count} remarks on this file`),
-    readAs: "How the file was read",
-    readAsNote: (format: string) => `format ${format}`,
-    readAsColumns: ["field", "rows", "from"],
+    toggle: "Click: only these. Shift or Ctrl and click: add or remove them.",
+    idle: (percent: string, time: string) => `idle ${percent} · ${time}`,
+    kernelTime: "Kernel time",
+    kernelTimeNow: "Kernel time now",
+    moreEntries: (count: number) => `+ ${whole(count)} more`,
+    colourBy: "Colour",
+    byCategory: "Kernel time by category",
   },
 
   // The fusion panel.
   fusionWords: {
     title: "Fusion",
-    graph: (name: string, ops: number) =>
-      `${name || "Graph"} of ${ops === 1 ? "1 op" : `${ops} ops`}. Arrow keys move from op to op, M marks an op, Enter merges with the marked op or the next op downstream, S splits an op off, X cuts its kernel above it, Ctrl+Z and Ctrl+Y undo and redo.`,
-    hint: "Click an edge, or drag an op onto another, to merge; click an edge within a kernel, or drag an op out, to split. Keys: arrows, Enter merges, S splits off, X cuts, M marks.",
+    graph: (name: string, ops: number) => `${name || "Graph"} of ${ops === 1 ? "1 op" : `${ops} ops`}.`,
+    hint: "Click an edge to merge; click inside a kernel to split.",
+    keys: "Keys",
+    keyList:
+      "Arrow keys move from op to op, Tab to the edges below it. Enter on an edge merges or splits; on an op it merges with the marked op or the next op downstream. M marks an op, S splits it off, X cuts its kernel above it, Space folds or unfolds its kernel, Ctrl+Z and Ctrl+Y undo and redo. An op can be dragged onto another, or out of its kernel.",
+    /** The name of an edge for screen readers. */
+    edge: (from: string, to: string, tensors: string) => `From ${from} to ${to}, ${tensors}`,
+    proposed: (isMerge: boolean, before: string, now: string) => `${isMerge ? "Merge" : "Split"}: ${before} → ${now}`,
+    noGain: (isMerge: boolean, time: string) => (isMerge ? `No gain: ${time}` : `No loss: ${time}`),
+    cannot: (why: string) => `Cannot merge: ${why}`,
+    fold: "Fold this kernel",
+    fuse: (kernels: number, ops: number, chip: string, time: string) =>
+      `${kernels === 1 ? `Fuse all ${ops}` : kernels === ops ? "Split all" : `Fuse into ${kernels} kernels`} for ${chip}: ${time}`,
+    fuseFor: (chip: string) => (chip ? `Fuse for ${chip}` : "Fuse"),
+    /** `isProven`: whether the search was exact. */
+    bestFor: (isProven: boolean, chip: string, time: string) =>
+      `${isProven ? "Best" : "None better found"} for ${chip}: ${time}`,
+    others: "Other ways",
+    details: "All figures",
     ends: (first: string, last: string, count: number) => `${first} + … + ${last} (${count} ops)`,
     same: (group: string) => `${group} is already one kernel`,
     notConnected: (one: string, other: string) => `${one} and ${other} share no tensor`,
@@ -440,18 +455,10 @@ export const catalogue = {
       ].join(" · "),
     members: "Kernels and their ops",
     more: (kernels: number) => `and ${kernels} more`,
-    presets: "Presets",
-    none: "none",
-    pairs: "pairs",
+    none: "None: split all",
+    pairs: "Pairs",
     xla: "XLA-like",
-    best: (chip: string) => (chip ? `best for ${chip}` : "best"),
-    undo: "Undo",
-    redo: "Redo",
-    kernels: "Kernels",
     flops: "FLOPs",
-    bytes: "Bytes",
-    intensity: "Intensity",
-    time: "Roofline time",
     speedUp: "Against unfused",
     compulsory: "Compulsory bytes",
     least: (bytes: string, ratio: string) => `${bytes} · now ${ratio}×`,
@@ -498,7 +505,6 @@ export const catalogue = {
 
   /** Typing the work of a kernel whose FLOPs or bytes are unknown. */
   workWords: {
-    offer: (kernel: string) => `Type the work of ${kernel}…`,
     panel: (kernel: string) => `Work of ${kernel}`,
     amounts: { FLOP: "FLOPs", OP: "Operations", B: "Bytes" },
     /** The label of a box, such as "FLOPs of one launch". */
@@ -686,9 +692,43 @@ export const catalogue = {
 
   // The table.
   tableWords: {
-    title: "Table",
-    counted: (passing: number, all: number) =>
-      (passing === all ? "" : `${whole(passing)} of `) + kernels(all, whole(all)),
+    title: "All columns",
+    close: "Close the table",
+    tabHeads: { self_time: "Time", headroom: "Could save", ai: "AI" },
+    above: "above",
+    ofItsRoof: (percent: string) => `${percent} of its roof`,
+    boundBy: (limit: string) => `bound by ${limit}`,
+    fixFirst: (chip: string) => (chip ? `Fix first on ${chip}` : "Fix first"),
+    couldSave: (count: number, time: string) =>
+      `${count === 1 ? "this one" : `these ${count}`} could save up to ${time}`,
+    select: "Select",
+    selectFirst: (count: number) => (count === 1 ? "Select it" : `Select these ${count}`),
+    others: (count: number) => `Others · ${whole(count)}`,
+    ofKernelTime: (time: string, percent: string) => `${time}, ${percent} of kernel time`,
+    saves: (time: string) => `could save ${time}`,
+    onlyThese: "Only these",
+    clear: "Clear",
+    areAbove: (count: number) =>
+      count === 1 ? "1 kernel is above the roof." : `${whole(count)} kernels are above the roof.`,
+    causes: {
+      asynchronous: () => "Likely: asynchronous copies. Their time is the time to start or end the copy, not to do it.",
+      precision: (ran: string, judged: string) => `Likely: they ran at ${ran}, but are judged at ${judged}.`,
+      cache: (level: string) => `Likely: their bytes come from ${level}.`,
+      shapes: () => "Likely: their bytes were computed from shapes, not measured.",
+      chip: (chip: string) => `Likely: the chip is not ${chip}.`,
+      clock: () => "Likely: clock boost or rounding.",
+      wrong: () => "Likely: wrong counts, a wrong time or a wrong peak.",
+    },
+    judgeAt: (precision: string) => `Judge at ${precision}`,
+    showLevels: "Show all levels",
+    showThem: (count: number) => (count === 1 ? "Show it" : "Show them"),
+    withoutWork: (count: number, percent: string) =>
+      `${count === 1 ? "1 kernel has" : `${whole(count)} kernels have`} no FLOPs or bytes${percent && ` (${percent} of kernel time)`}.`,
+    typeWork: (count: number) => (count === 1 ? "Type its work…" : "Type their work…"),
+    notRanked: (count: number, percent: string) =>
+      `${count === 1 ? "1 collective" : `${whole(count)} collectives`} (${percent} of the time) ${count === 1 ? "is" : "are"} not ranked: the file has no bytes over ${count === 1 ? "its" : "their"} link.`,
+    whatIfs: (count: number) => `${count === 1 ? "1 what-if" : `${whole(count)} what-ifs`} ·`,
+    removeWhatIfs: "Remove",
     chosen: (count: number) => `${whole(count)} selected`,
     grid: (count: number) =>
       `Table of ${kernels(count, whole(count))}. Arrow keys move from row to row, Enter selects one row, Space adds one, Escape clears the selection.`,
@@ -703,7 +743,6 @@ export const catalogue = {
     ofFile: "From the file",
     sortBy: "Sort by",
     sort: (title: string) => `Sort by ${title}`,
-    turn: (falling: boolean) => (falling ? "Descending: reverse" : "Ascending: reverse"),
     copy: "Copy",
     csv: "CSV",
     copyTitle: (what: string) => `Copy ${what} to paste into a spreadsheet`,
@@ -1015,6 +1054,7 @@ export const catalogue = {
     wouldDo: (fault: string, name: string, size: number | undefined) =>
       size === undefined ? fault : `${fault}; ${name} = ${size} would do`,
     operations: "Operations",
+    counted: (ops: number) => (ops === 1 ? "1 operation" : `${whole(ops)} operations`),
     pointAtOne: "Hover an operation, or move to it with the arrow keys, to see its formula.",
     flops: (kind: string, work: string) => (kind === "" ? work : `${work}, ${kind}`),
     bytes: "Bytes",

@@ -43,8 +43,20 @@ describe("search", () => {
     chip("h100-sxm", { name: "NVIDIA H100 SXM5", vendor: "NVIDIA", family: "Hopper", year: 2022 }),
     chip("gb200", { name: "NVIDIA GB200 (one GPU)", vendor: "NVIDIA", family: "Blackwell", year: 2025 }),
     chip("b200", { name: "NVIDIA B200 (HGX, 180GB)", vendor: "NVIDIA", family: "Blackwell", year: 2024 }),
-    chip("tpu-7x", { name: "TPU7x Ironwood", vendor: "Google", family: "TPU", year: 2025, aliases: ["TPU v7x", "v7x"] }),
-    chip("mi300x", { name: "AMD Instinct MI300X", vendor: "AMD", family: "CDNA 3", year: 2023, aliases: ["1002:74a1"] }),
+    chip("tpu-7x", {
+      name: "TPU7x Ironwood",
+      vendor: "Google",
+      family: "TPU",
+      year: 2025,
+      aliases: ["TPU v7x", "v7x"],
+    }),
+    chip("mi300x", {
+      name: "AMD Instinct MI300X",
+      vendor: "AMD",
+      family: "CDNA 3",
+      year: 2023,
+      aliases: ["1002:74a1"],
+    }),
     chip("mine"),
   ];
   const foundIds = (query: string, near = "") => found(chips, query, near).map((match) => match.chip.id);

@@ -12,7 +12,7 @@ import { Popover } from "../../ui/popover.tsx";
 import { useUid } from "../../ui/uid.ts";
 import type { Chip } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";
-import { generationsOf, type Match, MAX_PILLS, type Section, sectionsOf } from "./picking.ts";
+import { generationsOf, MAX_PILLS, type Match, type Section, sectionsOf } from "./picking.ts";
 
 interface PaletteProps {
   readonly store: Store;
@@ -44,11 +44,15 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
   const chips = allChips(store);
   const precisionOf = precisionsIn(store);
   const peakOf = (chip: Chip) => chip.peaks.get(precisionOf(chip));
-  const near = chips.find((chip) => chip.id === store.focusChip.value)?.vendor ?? store.kernels.value.chip?.vendor ?? "";
+  const near =
+    chips.find((chip) => chip.id === store.focusChip.value)?.vendor ?? store.kernels.value.chip?.vendor ?? "";
   const sections = sectionsOf(chips, query.value, { used: first, near, words });
   const lists = sections.map((section) => ({ section, lines: linesOf(section, chips, peakOf) }));
   const lines = lists.flatMap((list) => list.lines);
-  const now = Math.max(0, lines.findIndex(({ key }) => key === active.value));
+  const now = Math.max(
+    0,
+    lines.findIndex(({ key }) => key === active.value),
+  );
   const counted = sections[0]?.matches.length ?? 0;
   const shown = store.shown.value;
 
@@ -114,35 +118,35 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
         </p>
       )}
       {lines.length > 0 && (
-      <div id={id} class="roofwidget-list" role="listbox" aria-label={words.picker}>
-        {lists.map(({ section, lines: own }, at) => (
-          <div key={section.title} role="group" aria-label={section.title}>
-            <div class="roofwidget-head" aria-hidden="true">
-              <span>{section.title}</span>
-              {at === 0 && (
-                <>
-                  <span>{words.vendor}</span>
-                  <span>{words.year}</span>
-                  <span>{precision && words.peakAt(precision)}</span>
-                  <span>{strings.memory}</span>
-                </>
-              )}
+        <div id={id} class="roofwidget-list" role="listbox" aria-label={words.picker}>
+          {lists.map(({ section, lines: own }, at) => (
+            <div key={section.title} role="group" aria-label={section.title}>
+              <div class="roofwidget-head" aria-hidden="true">
+                <span>{section.title}</span>
+                {at === 0 && (
+                  <>
+                    <span>{words.vendor}</span>
+                    <span>{words.year}</span>
+                    <span>{precision && words.peakAt(precision)}</span>
+                    <span>{strings.memory}</span>
+                  </>
+                )}
+              </div>
+              {own.map((line) => (
+                <Option
+                  key={line.key}
+                  id={`${id} ${line.key}`}
+                  line={line}
+                  isActive={line === lines[now]}
+                  isShown={line.match !== undefined && shown.includes(line.match.chip.id)}
+                  precision={precision}
+                  own={line.match && precisionOf(line.match.chip)}
+                  take={(stays) => take(line, stays)}
+                />
+              ))}
             </div>
-            {own.map((line) => (
-              <Option
-                key={line.key}
-                id={`${id} ${line.key}`}
-                line={line}
-                isActive={line === lines[now]}
-                isShown={line.match !== undefined && shown.includes(line.match.chip.id)}
-                precision={precision}
-                own={line.match && precisionOf(line.match.chip)}
-                take={(stays) => take(line, stays)}
-              />
-            ))}
-          </div>
-        ))}
-      </div>
+          ))}
+        </div>
       )}
       <p class="roofwidget-hints roofwidget-muted" aria-hidden="true">
         {(shown.length >= MAX_PILLS ? [words.many] : words.keys).map((text) => (
@@ -251,7 +255,11 @@ function precisionsIn({ precision, commonPrecision }: Store) {
   };
 }
 
-function linesOf({ matches, vendor }: Section, chips: readonly Chip[], peakOf: (chip: Chip) => number | undefined): Line[] {
+function linesOf(
+  { matches, vendor }: Section,
+  chips: readonly Chip[],
+  peakOf: (chip: Chip) => number | undefined,
+): Line[] {
   const generations = vendor ? generationsOf(chips, vendor, peakOf) : [];
   const first: Line[] =
     vendor && generations.length > 1 ? [{ key: `all ${vendor}`, vendor, ids: generations.map(({ id }) => id) }] : [];

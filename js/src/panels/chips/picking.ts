@@ -83,7 +83,10 @@ function matchOf(chip: Chip, query: string): readonly [rank: number, letters: re
   if (all.some((text) => text.includes(wanted))) return [PART, letters];
   const { vendor, family, year } = chip;
   const texts = [...names, vendor, family, `${year ?? ""}`].map((text) => text.toLowerCase());
-  const words = query.toLowerCase().split(/[\s-]+/).filter(Boolean);
+  const words = query
+    .toLowerCase()
+    .split(/[\s-]+/)
+    .filter(Boolean);
   const isOther = words.every((word) => texts.some((text) => text.includes(word)));
   const scattered = wanted.length >= MIN_LETTERS ? lettersIn(own, wanted) : undefined;
   if (scattered && !isOther) return [LETTERS, lettersIn(name.toLowerCase(), wanted) ?? []];
@@ -101,9 +104,7 @@ const newestFirst = (a: Chip, b: Chip) => (b.year ?? 0) - (a.year ?? 0);
 export function found(chips: readonly Chip[], query: string, near = ""): readonly Match[] {
   const ranked = chips.map((chip) => ({ chip, match: matchOf(chip, query) })).filter(({ match }) => match[0] < NONE);
   const isFar = ({ vendor }: Chip) => (vendor === near ? 0 : 1);
-  ranked.sort(
-    (a, b) => a.match[0] - b.match[0] || isFar(a.chip) - isFar(b.chip) || newestFirst(a.chip, b.chip),
-  );
+  ranked.sort((a, b) => a.match[0] - b.match[0] || isFar(a.chip) - isFar(b.chip) || newestFirst(a.chip, b.chip));
   return ranked.map(({ chip, match }) => ({ chip, ...partsOf(chip), letters: match[1] }));
 }
 
@@ -121,7 +122,10 @@ const FEW = 4;
 const [MAX_LIKELY, MAX_ALSO] = [8, 5];
 
 const unmarked = (chip: Chip): Match => ({ chip, ...partsOf(chip), letters: [] });
-const isOf = (wanted: string) => ({ vendor }: Chip) => vendor === wanted;
+const isOf =
+  (wanted: string) =>
+  ({ vendor }: Chip) =>
+    vendor === wanted;
 
 interface Words {
   readonly best: string;

@@ -61,7 +61,14 @@ export function Pills({ store, theme, pills, own }: PillsProps) {
               onClick={() => store.toggle(chip.id)}
             >
               <svg width={12} height={12} aria-hidden="true">
-                <circle cx={6} cy={6} r={4} fill={isOn && !missing ? colour : "none"} stroke={colour} stroke-width={1.5} />
+                <circle
+                  cx={6}
+                  cy={6}
+                  r={4}
+                  fill={isOn && !missing ? colour : "none"}
+                  stroke={colour}
+                  stroke-width={1.5}
+                />
               </svg>
             </Button>
             <Button

@@ -12,9 +12,9 @@ import { reasonOf } from "../../text/reasons.ts";
 import { Button } from "../../ui/button.tsx";
 import { Fold } from "../../ui/fold.tsx";
 import { Select } from "../../ui/select.tsx";
+import { Tick } from "../../ui/tick.tsx";
 import type { Chip } from "../../wire/types.ts";
 import { runWords as words } from "../../words/words.ts";
-import { Tick } from "../hardware/limits.tsx";
 import { candidatesFor } from "./candidates.ts";
 import { Ranking } from "./ranking.tsx";
 

@@ -14,8 +14,8 @@ import {
   saveWords,
   snapshotWords,
   strings,
-  words,
   toolWords,
+  words,
 } from "../../words/words.ts";
 
 const distinct = (names: readonly string[]) => [...new Set(names)];
@@ -141,7 +141,9 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
           text: toolWords.ceilings,
           isOn: hasCeilings,
           act:
-            ceilings.length === 0 ? undefined : () => store.setCeilings(hasCeilings ? [] : ceilings.map(({ key }) => key)),
+            ceilings.length === 0
+              ? undefined
+              : () => store.setCeilings(hasCeilings ? [] : ceilings.map(({ key }) => key)),
         },
         { name: "freeze", text: snapshotWords.freeze, act: store.focusRoof.value && (() => store.freeze()) },
       ],

@@ -193,10 +193,16 @@ function contentsOf({ store, tools, room }: ToolbarProps, { hasChips, hasTools, 
       ...(hasChips ? [planesGroup(store)] : []),
       ...(hasTools ? chartGroups(store, tools) : []),
     ]),
-    axes: popover(axisWords.menu, drawn((scene) => <AxesMenu store={store} scene={scene} />)),
+    axes: popover(
+      axisWords.menu,
+      drawn((scene) => <AxesMenu store={store} scene={scene} />),
+    ),
     open: popover(openWords.title, ({ close }) => <Choose store={store} close={() => close(true)} />),
     save: popover(saveWords.title, () => <Saving store={store} tools={tools} />),
-    marks: popover(marksWords.title, drawn((scene) => <MarksLegend store={store} scene={scene} />)),
+    marks: popover(
+      marksWords.title,
+      drawn((scene) => <MarksLegend store={store} scene={scene} />),
+    ),
     keys: popover(toolWords.keys, () => <Keys />),
     more: menu(toolWords.more, () => [
       ...(isCompact ? [...actionGroups(store, tools, { canOpen, hasTools })] : []),
@@ -251,7 +257,11 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
           }}
         >
           {sign ?? word}
-          {sign === undefined && look === undefined && <span class="roofwidget-sign" aria-hidden="true">{"▾"}</span>}
+          {sign === undefined && look === undefined && (
+            <span class="roofwidget-sign" aria-hidden="true">
+              {"▾"}
+            </span>
+          )}
         </Opener>
         {shown && contents[shown]({ opener, close })}
       </span>
