@@ -1,4 +1,5 @@
-// The row below the sliders: what was just done, that Python does not answer, or what is said of the hovered kernel or of the roof.
+// The row below the sliders: what was just done, that Python does not answer, or what is said of the hovered kernel or of
+// the roof.
 
 import { captionOf } from "../chart/caption.ts";
 import { roofsAbove } from "../chart/layers/rulers.tsx";
