@@ -62,7 +62,7 @@ export function Menu({ label, groups, room, close }: MenuProps) {
   return (
     <div
       ref={list}
-      class="roofwidget-popover roofwidget-menu"
+      class="roofwidget-popover roofwidget-choices"
       style={{ maxHeight: `${room}px` }}
       role="menu"
       aria-label={label}

@@ -190,7 +190,7 @@ function Option({ id, line, isActive, isShown, precision, own, take }: OptionPro
         <span>{words.generations(vendor ?? "")}</span>
       )}
       <span class="roofwidget-muted">
-        {isActive && words.enter[isShown ? "hides" : "adds"]}
+        {isActive && <span class="roofwidget-enter">{words.enter[isShown ? "hides" : "adds"]}</span>}
         {!isShown && (
           <span class="roofwidget-stay" title={words.addAndStay} aria-hidden="true">
             {"+"}
