@@ -53,7 +53,7 @@ export function Menu({ label, groups, room, close }: MenuProps) {
     const letter = event.key.length === 1 && event.key !== " " ? event.key.toLowerCase() : "";
     const later = [...all.slice(now + 1), ...all.slice(0, now + 1)];
     const next = letter
-      ? later.find((one) => one.textContent?.toLowerCase().startsWith(letter))
+      ? later.find((one) => one.lastElementChild?.textContent?.toLowerCase().startsWith(letter))
       : all.at({ ArrowDown: (now + 1) % all.length, ArrowUp: now - 1, Home: 0, End: -1 }[event.key] ?? all.length);
     if (!next) return;
     next.focus();

@@ -29,7 +29,6 @@ function lettersOf(word: unknown): string {
 const SAME = new Set([
   ...[
     "strings.work.FLOP",
-    "strings.chips",
     "strings.auto",
     "strings.least",
     "strings.tooltip.ai",
@@ -37,6 +36,7 @@ const SAME = new Set([
   ],
   ...["axisWords.intensityShort", "axisWords.rate", "axisWords.zeroFlops", "words.searchHint", "words.details"],
   ...["filterWords.searchHint", "fusionWords.title", "fusionWords.flops", "fusionWords.bytes", "runWords.kernel"],
+  ...["words.addChip", "words.picker", "words.views.roofline", "toolWords.keyList.10.0", "saveWords.format"],
   ...["openWords.pathHint", "snapshotWords.intensity", "tableWords.aiAt", "tableWords.csv"],
   ...["tableWords.heads.name", "tableWords.heads.flops", "tableWords.flopsOf", "tableWords.saved"],
   ...["workloadWords.phase", "workloadWords.bytes", "workloadWords.flops"],

@@ -103,8 +103,9 @@ export function Toolbar(props: ToolbarProps) {
     >
       {hasChips && (
         <div class="roofwidget-objects">
-          {opening("chips", words.addChipKey, {
-            ...{ word: <>{isCompact ? "+" : `+ ${words.addChip}`}</>, opens: "dialog", look: "button", lock },
+          {opening("chips", `+ ${words.addChip}`, {
+            ...{ title: words.addChipKey, opens: "dialog", look: "button", lock },
+            ...(isCompact ? { sign: "+" } : { word: `+ ${words.addChip}` }),
           })}
           <Pills store={store} theme={theme} pills={pills} own={own} />
         </div>
@@ -112,8 +113,8 @@ export function Toolbar(props: ToolbarProps) {
       <div class="roofwidget-judging">{judging}</div>
       <div class="roofwidget-actions">
         {hasTools && !isCompact && <Steps store={store} own={own} />}
-        {canOpen && !isCompact && opening("open", openWords.title, { word: openWords.open, opens: "dialog" })}
-        {hasTools && !isCompact && opening("save", saveWords.title, { word: saveWords.save, opens: "dialog" })}
+        {canOpen && !isCompact && opening("open", openWords.open, { word: openWords.open, title: openWords.title, opens: "dialog" })}
+        {hasTools && !isCompact && opening("save", saveWords.save, { word: saveWords.save, title: saveWords.title, opens: "dialog" })}
         {present}
         {hasTools && !isCompact && opening("marks", marksWords.open, { sign: "?", opens: "dialog" })}
         {(hasTools || (isCompact && canOpen)) &&
@@ -215,6 +216,8 @@ interface OpeningProps {
   /** What the button shows: a word with the sign of a menu, or a sign alone. */
   readonly word?: ComponentChildren;
   readonly sign?: string;
+  /** The tooltip of a button whose name is its word. */
+  readonly title?: string;
   readonly opens?: "menu" | "dialog";
   /** Further menus and dialogs that open at this button. */
   readonly others?: readonly ToolMenu[];
@@ -229,7 +232,7 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
     open.value = undefined;
     if (isDone) opener.current?.focus({ preventScroll: true });
   }
-  return (name: ToolMenu, label: string, { word, sign, opens, others = [], lock, look }: OpeningProps) => {
+  return (name: ToolMenu, label: string, { word, sign, title, opens, others = [], lock, look }: OpeningProps) => {
     const isOpen = open.value === name;
     const shown = isOpen || others.some((other) => other === open.value) ? open.value : undefined;
     return (
@@ -246,8 +249,8 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
           look={look ?? "word"}
           isOpen={isOpen}
           opens={opens ?? "menu"}
-          aria-label={label}
-          title={lock ?? label}
+          aria-label={sign || title === undefined ? label : undefined}
+          title={lock ?? title ?? label}
           aria-disabled={lock !== undefined}
           onClick={() => {
             if (lock === undefined) open.value = isOpen ? undefined : name;
