@@ -10,8 +10,8 @@ import { useUid } from "../ui/uid.ts";
 import { tabWords as words } from "../words/words.ts";
 import { Fusion } from "./fusion/fusion.tsx";
 import { Hardware } from "./hardware/hardware.tsx";
-import { Compare } from "./profile/compare_runs.tsx";
-import { Outlook } from "./profile/projected.tsx";
+import { ChangesTab, changesNote, hasChanges } from "./profile/changes_tab.tsx";
+import { hasProjection, ProjectionTab } from "./profile/projection_tab.tsx";
 import { AllColumns, hasKernels, KernelsTab, kernelsNote } from "./table/kernels_tab.tsx";
 import { Workload } from "./workload/workload.tsx";
 
@@ -36,11 +36,11 @@ interface Tab {
 }
 
 const TABS = {
-  changes: { panel: "comparison", has: ({ runs }) => runs.value !== undefined, Content: Compare },
+  changes: { panel: "comparison", has: hasChanges, note: changesNote, Content: ChangesTab },
   fusion: { panel: "fusion", has: ({ workload }) => workload.value !== undefined, Content: Fusion },
   kernels: { panel: "table", has: hasKernels, note: kernelsNote, Content: KernelsTab, Aside: AllColumns },
   workload: { panel: "workload", has: ({ phases }) => phases.value.length > 0, Content: Workload },
-  projection: { panel: "projection", has: ({ kernels }) => kernels.value.totalTime > 0, Content: Outlook },
+  projection: { panel: "projection", has: hasProjection, Content: ProjectionTab },
   chip: {
     panel: "hardware",
     has: ({ chips, focusChip }) => chips.value.some(({ id }) => id === focusChip.value),

@@ -46,7 +46,8 @@ const FITS = {
   asynchronous: ({ name }: Kernels): Candidate[] => [["", (row) => ASYNCHRONOUS.test(textAt(name, row) ?? "")]],
   precision: (kernels: Kernels, roof: Roof): Candidate[] => {
     const boundOf = judge(kernels, roof);
-    const isNarrower = (name: string) => isInteger(name) === isInteger(roof.precision) && bitsOf(name) < bitsOf(roof.precision);
+    const isNarrower = (name: string) =>
+      isInteger(name) === isInteger(roof.precision) && bitsOf(name) < bitsOf(roof.precision);
     // The slowest peak that explains the rates comes first.
     const narrower = [...roof.peaks].filter(([name]) => isNarrower(name)).sort((a, b) => a[1] - b[1]);
     return narrower.map(([name, peak]) => [
@@ -76,4 +77,5 @@ const FITS = {
 
 const isInteger = (precision: string) => precision.startsWith("int");
 /** Returns the number of bits of a precision; NaN for the name of a class of operations. */
-const bitsOf = (precision: string) => (precision === "tf32" ? 19 : Number.parseInt(/\d+/.exec(precision)?.[0] ?? "", 10));
+const bitsOf = (precision: string) =>
+  precision === "tf32" ? 19 : Number.parseInt(/\d+/.exec(precision)?.[0] ?? "", 10);

@@ -115,14 +115,21 @@ function tokensOf(store: Store): Token[] {
     ...when(only !== null, words.only(only?.length ?? 0), () => store.setOnly(null)),
     ...list(series ? strings.series : words.category, categories.value, categoryName, () => store.setCategories(null)),
     ...list(words.boundBy, bounds.value, bindingWord, () => store.setBounds(null)),
-    ...list(words.precision, precisions.value, (word) => word || words.notTold, () => store.setPrecisions(null)),
+    ...list(
+      words.precision,
+      precisions.value,
+      (word) => word || words.notTold,
+      () => store.setPrecisions(null),
+    ),
     ...when(timeShare.value < 1, `${words.timeShare}: ${formatPercent(timeShare.value)}`, () => store.setTimeShare(1)),
     ...when(top.value !== null && top.value < n, `${words.top} ${numerals.whole(top.value ?? 0)}`, () =>
       store.setTop(null),
     ),
     ...when(!infeed.value, words.noInfeed, () => store.setInfeed(true)),
-    ...when(scope.value !== "kernels" && kernels.value.program !== null, `${words.scope}: ${words.scopes.program}`, () =>
-      store.setScope("kernels"),
+    ...when(
+      scope.value !== "kernels" && kernels.value.program !== null,
+      `${words.scope}: ${words.scopes.program}`,
+      () => store.setScope("kernels"),
     ),
   ];
 }

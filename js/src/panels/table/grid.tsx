@@ -289,7 +289,9 @@ export function Heads({ columns, layout, sorting, lock, sort }: HeadsProps) {
         return (
           // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
           <div key={column.key} class={classOf(column)} role="columnheader" aria-sort={isSorted ? way : "none"}>
-            {column.title && (
+            {column.isFixed ? (
+              column.title
+            ) : (
               <button
                 type="button"
                 data-lm-suppress-shortcuts="true"

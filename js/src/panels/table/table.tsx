@@ -98,10 +98,7 @@ export function useOrder(store: Store, sorting: Sorting | undefined): Int32Array
   const column = store.isInDrag() && isSame ? kept.current?.column : sorting?.column;
   const falling = sorting?.falling ?? true;
   kept.current = column && { column, falling };
-  return useMemo(
-    () => (column ? orderOf(rows, valuesOf(column, n, rows), falling) : rows),
-    [column, n, falling, rows],
-  );
+  return useMemo(() => (column ? orderOf(rows, valuesOf(column, n, rows), falling) : rows), [column, n, falling, rows]);
 }
 
 interface ToolProps {

@@ -70,7 +70,9 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
         {/* The text on the hatch is not spoken, because the bar only repeats the legend. */}
         {text && <span class={isOnHatch ? "roofwidget-spoken" : ""}>{text}</span>}
         {colouring.kind === "text" ? (
-          isDivided && <Entries {...{ store, theme, colouring, parts, narrow }} room={width - reserved(store, text, isOnHatch)} />
+          isDivided && (
+            <Entries {...{ store, theme, colouring, parts, narrow }} room={width - reserved(store, text, isOnHatch)} />
+          )
         ) : (
           <Scale store={store} theme={theme} />
         )}
@@ -82,14 +84,21 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
 
 const colourOf = (theme: Theme, code: number) => (code < 0 ? theme.muted : categoryColour(theme, code));
 const nameOf = ({ column, key }: TextColouring, code: number) =>
-  code < 0 ? words.notTold : key === "category" ? categoryName(column.values[code] ?? null) : (column.values[code] ?? "");
+  code < 0
+    ? words.notTold
+    : key === "category"
+      ? categoryName(column.values[code] ?? null)
+      : (column.values[code] ?? "");
 const headOf = (kernels: Kernels, isCompared: boolean, isTimed: boolean) =>
   !isTimed ? titleOf(kernels, "category") : isCompared ? words.kernelTimeNow : words.kernelTime;
 
 /** Returns the width that the other parts of the row take, px. */
 function reserved({ kernels, colourBy }: Store, idle: string, isOnHatch: boolean): number {
   const texts = [words.kernelTime, `${words.colourBy}: ${titleOf(kernels.value, colourBy.value)} ▾`];
-  return [...texts, isOnHatch ? "" : idle].reduce((sum, text) => sum + textWidth(text, false, FONT_PX + 1) + ENTRY_PX, 0);
+  return [...texts, isOnHatch ? "" : idle].reduce(
+    (sum, text) => sum + textWidth(text, false, FONT_PX + 1) + ENTRY_PX,
+    0,
+  );
 }
 
 interface EntriesProps {
@@ -125,7 +134,9 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
   return (
     <fieldset
       class="roofwidget-entries"
-      aria-label={isCategory && !kernels.series ? words.byCategory : `${words.colourBy} ${titleOf(kernels, colouring.key)}`}
+      aria-label={
+        isCategory && !kernels.series ? words.byCategory : `${words.colourBy} ${titleOf(kernels, colouring.key)}`
+      }
     >
       <span class="roofwidget-muted">
         {isCategory ? headOf(kernels, store.runs.value !== undefined, busy > 0) : titleOf(kernels, colouring.key)}
