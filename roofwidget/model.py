@@ -1829,10 +1829,11 @@ class RooflineModel(HasTraits):
         Parameters
         ----------
         title
-            The title of the page; by default that of the model, or the names of its chips.
+            The heading of the page. Without it the page shows none, and its title is that of the model, or the names of
+            its chips.
         """
         heading = title or self.title or self._names_of_chips()
-        return page.page([self._part_of_page(heading)], heading, _today())
+        return page.page([self._part_of_page(heading)], heading, _today(), is_headed=title != "")
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Save the model as a file. The end of the file's name tells what it contains.

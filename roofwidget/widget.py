@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import anywidget
 from IPython.core.getipython import get_ipython
@@ -21,6 +21,7 @@ from traitlets.utils.bunch import Bunch
 from roofwidget import bundle
 from roofwidget.chips import AmbiguousChipError, UnknownChipError, chip
 from roofwidget.export import engine
+from roofwidget.kernels.series import as_series
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.model import ROW_TRAITS, SET_FIRST, RooflineModel
 from roofwidget.readers import read
@@ -40,6 +41,10 @@ from roofwidget.state.requests import (
 )
 from roofwidget.state.trait_types import language_of, owned
 from roofwidget.support.languages import ENGLISH
+from roofwidget.support.text_tables import one_line
+
+_EXAMPLE: Final = Path(__file__).parent / "kernels" / "example.csv"
+"""Two training steps of a transformer block on an H100, as PyTorch's profiler recorded them."""
 
 # Traits of ipywidgets that a page sets.
 _OF_ALL_WIDGETS: Final = frozenset({"_view_count", "layout", "tabbable", "tooltip"})
@@ -304,6 +309,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     def _done(self, request: Request) -> dict[str, Any]:
         if request.ask == "catalogue":
             return {"catalogue": catalogue()}
+        if request.ask == "save":
+            return {"saved": self._saved(request)}
         if request.ask == "cancel":
             self._requests.cancel(request)
             return {}
@@ -311,10 +318,37 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             raise RefusedError("this widget does not open files: read them in a cell with rw.read")
         if request.ask == "part":
             return {"received": self._requests.keep(request)}
-        given = self._requests.file(request) if request.path is None else profile(Path.cwd(), request.path)
-        kernels = read(given)
+        if request.ask in ("swap", "stop"):
+            self._compare(request.ask)
+            return {}
+        if request.ask == "example":
+            kernels = read(_EXAMPLE).replace(chip=chip("h100-sxm"), source=_EXAMPLE.name)
+        elif request.path is not None:
+            kernels = read(profile(Path.cwd(), request.path))
+        else:
+            kernels = as_series(read(file) for file in self._requests.files(request))
         self.show_profile(kernels, compare=request.compare)
         return {"shown": len(kernels)}
+
+    def _saved(self, request: Request) -> str:
+        """Return the text of a file that a page saves."""
+        if request.name == "svg":
+            return self.to_svg(style=cast("engine.Style", request.style), caption=request.caption)
+        made = {"html": self.to_html, "json": self._to_session}.get(request.name)
+        if made is None:
+            raise RefusedError(f"a page saves svg, html or json, not {one_line(request.name)}")
+        return made()
+
+    def _compare(self, ask: str) -> None:
+        """Exchange the two runs that are compared, or compare with no run."""
+        before = self.baseline
+        if before is None:
+            return
+        with self.hold_trait_notifications():
+            now = self.kernels
+            self.baseline = now if ask == "swap" else None
+            if ask == "swap":
+                self.kernels = before
 
     def _shared(self, names: Iterable[str]) -> set[str]:
         """Return those names whose traits are synced and may be changed by Python and by the pages."""

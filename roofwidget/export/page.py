@@ -28,12 +28,12 @@ from roofwidget.support.text_tables import escaped, is_web_address
 _FOR_ATTRIBUTES: Final = "'unsafe-hashes'"
 _STYLE: Final = """\
 :root { color-scheme: light dark; }
-body { max-width: 1280px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }
+body { max-width: 1400px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }
 main > :is(h1, h2, p), a { overflow-wrap: anywhere; }
 .spoken { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 h1 { font-size: 1.75em; }
 h2 { font-size: 1.35em; }
-section { margin: 24px 0; }
+section { margin: 0 0 24px; }
 img { max-width: 100%; height: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 2px 12px 2px 0; text-align: left; }
@@ -75,7 +75,7 @@ def part_of(state: State, language: str, fallback: str) -> Part:
     return Part(saved(state), chips, language, fallback)
 
 
-def page(parts: Iterable[Part | str], title: str, day: date) -> str:
+def page(parts: Iterable[Part | str], title: str, day: date, *, is_headed: bool = True) -> str:
     """Return the HTML of a page.
 
     Parameters
@@ -86,6 +86,8 @@ def page(parts: Iterable[Part | str], title: str, day: date) -> str:
         The title of the document and the heading of the page.
     day
         When the page was made.
+    is_headed
+        Whether the heading is shown. Screen readers read it in any case.
 
     Raises
     ------
@@ -96,9 +98,9 @@ def page(parts: Iterable[Part | str], title: str, day: date) -> str:
     """
     parts = list(parts)
     body = "\n".join(_headed(part) if isinstance(part, Part) else _text(part) for part in parts)
-    return document(
-        [part for part in parts if isinstance(part, Part)], f"<h1>{escaped(title)}</h1>\n{body}", title, day
-    )
+    look = "" if is_headed else ' class="spoken"'
+    heading = f"<h1{look}>{escaped(title)}</h1>"
+    return document([part for part in parts if isinstance(part, Part)], f"{heading}\n{body}", title, day)
 
 
 def document(widgets: Sequence[Part], body: str, title: str, day: date, style: str = "") -> str:

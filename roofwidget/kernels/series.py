@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,29 @@ def with_series(table: Kernels, name: str, rows: Kernels) -> Kernels:
         series=True,
         **kept,
     )
+
+
+def as_series(tables: Iterable[Kernels]) -> Kernels:
+    """Return one table in which each of the tables is a series with the name of its file.
+
+    A single table stays as it is. The result names a chip if all tables name the same.
+
+    Examples
+    --------
+    >>> one, other = Kernels(["a"], [1], [2], source="runs/1.csv"), Kernels(["a"], [1], [2], source="runs/2.csv")
+    >>> as_series([one, other]).category.tolist(), as_series([one]) is one
+    (['1.csv', '2.csv'], True)
+    """
+    tables = list(tables)
+    if len(tables) == 1:
+        return tables[0]
+    chips = {table.chip for table in tables}
+    found = Kernels(chip=chips.pop() if len(chips) == 1 else None)
+    names: list[str] = []
+    for table in tables:
+        names.append(unused_name(PurePath(table.source).name or "file", names))
+        found = with_series(found, names[-1], table)
+    return found.replace(source=", ".join(names))
 
 
 def is_last(table: Kernels, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Requests of pages that Python answers: for the catalogue of chips, and to open a profile.
+"""Requests of pages that Python answers: for the catalogue of chips, to open a profile, and to save.
 
 A request and its reply are custom messages::
 
@@ -10,10 +10,14 @@ A request and its reply are custom messages::
 - ``catalogue``: the chips of the catalogue, as `catalogue` returns them.
 - ``part``: keep a part of a file until ``show``, with the `name` and the `size` of the file, the `offset` of the part,
   and its bytes as a buffer. The reply has the number of bytes that are `received`. A file whose first part is sent
-  replaces the page's file before.
-- ``show``: read the file, or the file at `path`, and show its kernels. `compare`: compare them with those that are
-  shown. The reply has the number of kernels that are `shown`.
-- ``cancel``: forget the file.
+  replaces the page's files before. With `beside` it is kept beside them.
+- ``show``: read the files, or the file at `path`, and show their kernels; several files become series. `compare`:
+  compare them with those that are shown. The reply has the number of kernels that are `shown`.
+- ``cancel``: forget the files.
+- ``example``: show the kernels of an example.
+- ``save``: make the file whose name ends in `name`: ``svg``, ``html`` or ``json``, as `RooflineModel.save` does. An SVG
+  is a figure of a `style`, with its `caption` or without. The reply has the text as `saved`.
+- ``swap``: make the earlier run the present one, and the present run the earlier. ``stop``: compare with no run.
 
 If a request fails, the reply has the reason as `refused`; see `refusal`. A page repeats a request without a reply, and
 gets the reply of the first time. `js/src/state/requests.ts` is the page's side.
@@ -49,12 +53,14 @@ _MAX_KEPT_BYTES: Final = 2 * MAX_FILE_BYTES
 """The largest size of all unfinished files together. Beyond it the oldest are forgotten."""
 _MAX_SENDING_PAGES: Final = 64
 """The most pages that send files at once. Beyond it the oldest are forgotten: an empty file takes memory too."""
+_MAX_FILES: Final = 64
+"""The most files that a page opens at once."""
 EXPIRY_SECONDS: Final = 600.0
 """A file of which no part has come for this time is forgotten. A busy kernel may keep a page waiting for minutes."""
 _MAX_PAGES: Final = 8
 _MAX_PAGE_NAME: Final = 64
 _MAX_FILE_NAME: Final = 255
-_ASKED: Final = ("catalogue", "part", "show", "cancel")
+_ASKED: Final = ("catalogue", "part", "show", "cancel", "example", "swap", "stop", "save")
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,9 @@ class Request:
     offset: int = 0
     path: str | None = None
     compare: bool = False
+    beside: bool = False
+    style: str = ""
+    caption: bool = False
     data: bytes = b""
 
 
@@ -92,6 +101,9 @@ def page_request(content: object, buffers: Sequence[Any] | None) -> Request | No
         "offset": int,
         "path": (str, type(None)),
         "compare": bool,
+        "beside": bool,
+        "style": str,
+        "caption": bool,
     }
     if (
         not {"page", "number", "ask"} <= given.keys() <= kinds.keys()
@@ -145,10 +157,10 @@ class _File:
 
 
 class Requests:
-    """The files that pages are sending, one for each page, and the latest reply to each page."""
+    """The files that pages are sending, by page, and the latest reply to each page."""
 
     def __init__(self) -> None:
-        self._files: OrderedDict[str, _File] = OrderedDict()
+        self._files: OrderedDict[str, list[_File]] = OrderedDict()
         self._replies: OrderedDict[str, tuple[int, Mapping[str, Any]]] = OrderedDict()
         self._timer: threading.Timer | None = None
 
@@ -178,8 +190,11 @@ class Requests:
                 f"{MAX_FILE_BYTES / 1e6:,.0f} MB: open it by its path, or read it in a cell with rw.read"
             )
         if request.offset == 0:
-            self._files[request.page] = _File(request.name[:_MAX_FILE_NAME], request.size)
-        file = self._files.get(request.page)
+            earlier = self._files.get(request.page, []) if request.beside else []
+            if len(earlier) == _MAX_FILES:
+                raise RefusedError(f"a page opens at most {_MAX_FILES} files at once: read them in a cell with rw.read")
+            self._files[request.page] = [*earlier, _File(request.name[:_MAX_FILE_NAME], request.size)]
+        file = self._files[request.page][-1] if request.page in self._files else None
         at = None if file is None else file.received
         if file is None or request.offset != at or request.offset + len(request.data) > file.size:
             raise RefusedError(f"a part of {one_line(request.name)} is missing: open the file again")
@@ -188,29 +203,30 @@ class Requests:
         self._files.move_to_end(request.page)
         while (
             len(self._files) > _MAX_SENDING_PAGES
-            or sum(one.received for one in list(self._files.values())) > _MAX_KEPT_BYTES
+            or sum(one.received for files in list(self._files.values()) for one in files) > _MAX_KEPT_BYTES
         ):
             self._files.popitem(last=False)
         self._start_timer()
         return file.received
 
-    def file(self, request: Request) -> io.BytesIO:
-        """Return the file of the page, to be read, and forget it.
+    def files(self, request: Request) -> list[io.BytesIO]:
+        """Return the files of the page, to be read, and forget them.
 
         Raises
         ------
         RefusedError
-            If a part of the file is missing.
+            If a part of a file is missing.
         """
-        file = self._files.pop(request.page, None)
-        if file is None or file.received != file.size:
+        files = self._files.pop(request.page, [])
+        if not files or any(file.received != file.size for file in files):
             raise RefusedError("a part of the file is missing: open the file again")
-        file.data.seek(0)
-        file.data.name = file.name
-        return file.data
+        for file in files:
+            file.data.seek(0)
+            file.data.name = file.name
+        return [file.data for file in files]
 
     def cancel(self, request: Request) -> None:
-        """Forget the file of the page."""
+        """Forget the files of the page."""
         self._files.pop(request.page, None)
 
     def forget(self) -> None:
@@ -224,8 +240,8 @@ class Requests:
     def expire(self) -> None:
         """Forget the files of which no part has come for `EXPIRY_SECONDS`."""
         self._timer = None
-        for page, file in list(self._files.items()):
-            if time.monotonic() - file.time >= EXPIRY_SECONDS:
+        for page, files in list(self._files.items()):
+            if time.monotonic() - files[-1].time >= EXPIRY_SECONDS:
                 self._files.pop(page, None)
         self._start_timer()
 

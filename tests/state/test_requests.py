@@ -101,6 +101,50 @@ def test_a_second_file_is_compared_with_what_is_shown(page: Page) -> None:
     assert page.widget.baseline.names.tolist() == ["old"]
 
 
+def test_several_files_are_shown_as_series_named_after_them(page: Page) -> None:
+    for name, is_beside in (("one.csv", False), ("two.csv", True)):
+        sent: dict[str, Any] = {"ask": "part", "name": name, "size": len(PROFILE), "offset": 0, "beside": is_beside}
+        assert page.asks(PROFILE, **sent) == {"received": len(PROFILE)}
+    assert page.asks(ask="show", compare=False) == {"shown": 4}
+    kernels = page.widget.kernels
+    assert kernels.series
+    assert list(zip(kernels.category, kernels.names, strict=True)) == [
+        ("one.csv", "matmul"),
+        ("one.csv", "copy"),
+        ("two.csv", "matmul"),
+        ("two.csv", "copy"),
+    ]
+    assert kernels.source == "one.csv, two.csv"
+    # A file that is not beside the others replaces them.
+    page.sends("three.csv", PROFILE)
+    assert page.asks(ask="show", compare=False) == {"shown": 2}
+
+
+def test_a_page_opens_at_most_64_files_at_once(page: Page) -> None:
+    sent: dict[str, Any] = {"ask": "part", "name": "a.csv", "size": 0, "offset": 0, "beside": True}
+    assert [page.asks(b"", **sent) for _ in range(64)] == [{"received": 0}] * 64
+    assert page.asks(b"", **sent)["refused"].startswith("a page opens at most 64 files at once")
+
+
+def test_the_runs_of_a_comparison_change_places_and_a_comparison_ends(page: Page) -> None:
+    page.sends("run.csv", PROFILE)
+    page.asks(ask="show", compare=True)
+    assert page.asks(ask="swap") == {}
+    assert page.widget.baseline is not None
+    assert (page.widget.baseline.names.tolist(), page.widget.kernels.names.tolist()) == (["matmul", "copy"], ["old"])
+    assert page.asks(ask="stop") == page.asks(ask="swap") == {}
+    assert (page.widget.baseline, page.widget.kernels.names.tolist()) == (None, ["old"])
+
+
+def test_an_example_is_shown_on_the_chip_that_it_ran_on(page: Page) -> None:
+    assert page.asks(ask="example") == {"shown": 36}
+    kernels = page.widget.kernels
+    assert (page.widget.focus_chip, kernels.source) == ("h100-sxm", "example.csv")
+    recorded = rw.read(Path(__file__).parents[1] / "fixtures" / "gpu" / "block_training.json.gz")
+    assert kernels.names.tolist() == recorded.names.tolist()
+    assert kernels.time == pytest.approx(recorded.time, rel=1e-5)
+
+
 def test_a_repeated_request_is_done_once_and_gets_the_same_reply(page: Page) -> None:
     first: dict[str, Any] = {"ask": "part", "name": "run.csv", "size": len(PROFILE), "offset": 0}
     assert page.asks(PROFILE, **first, number=1) == page.asks(PROFILE, **first, number=1) == {"received": len(PROFILE)}
@@ -357,10 +401,10 @@ def test_a_timer_forgets_unfinished_files_without_another_request(page: Page, mo
     assert page.widget._requests._files == {}
 
 
-def test_a_page_sends_one_file_at_a_time(page: Page) -> None:
+def test_a_file_replaces_the_unfinished_file_of_its_page(page: Page) -> None:
     unfinished(page, "one")
     unfinished(page, "one", size=50)
-    assert [file.size for file in page.widget._requests._files.values()] == [50]
+    assert [file.size for files in page.widget._requests._files.values() for file in files] == [50]
 
 
 def test_of_unfinished_files_of_more_than_400_mb_the_oldest_are_forgotten(
@@ -403,3 +447,18 @@ def test_a_message_of_another_form_is_no_request(content: dict[str, Any]) -> Non
 def test_other_messages_are_no_requests() -> None:
     assert page_request({"kind": "roofwidget", "page": "p", "number": 1}, []) is None
     assert page_request("text", []) is None
+
+
+def test_a_page_gets_the_figures_and_the_files_that_save_writes(page: Page) -> None:
+    for style, caption in (("paper-1col", False), ("slide", True)):
+        reply = page.asks(ask="save", name="svg", style=style, caption=caption)
+        assert reply == {"saved": page.widget.to_svg(style=style, caption=caption)}
+    assert 'width="252pt" height="168pt"' in page.asks(ask="save", name="svg", style="paper-1col")["saved"]
+    assert page.asks(ask="save", name="html") == {"saved": page.widget.to_html()}
+    session = json.loads(page.asks(ask="save", name="json")["saved"])
+    assert session == json.loads(page.widget._to_session())
+
+
+def test_a_page_is_told_which_files_it_can_save(page: Page) -> None:
+    assert page.asks(ask="save", name="exe") == {"refused": "a page saves svg, html or json, not exe"}
+    assert "style is 'paper-1col'" in page.asks(ask="save", name="svg", style="poster")["refused"]

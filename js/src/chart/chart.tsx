@@ -14,8 +14,6 @@ import { type Grip, gripsOf, RoofGrips, RoofHandles } from "./gestures/roof_drag
 import { useGlide } from "./glide.ts";
 import { coveredBy } from "./labels/engine.ts";
 import { gapBox, pointBoxes } from "./labels/obstacles.ts";
-import { textWidth } from "./labels/text_fitting.ts";
-import { titleOf } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
@@ -36,7 +34,7 @@ interface ChartProps extends PlaneProps {
   readonly points: ReadonlySignal<Points>;
 }
 
-export function Chart({ store, size, theme, points, below, pointedChip }: ChartProps) {
+export function Chart({ store, size, theme, points, below, pointedChip, tools }: ChartProps) {
   const data = useMemo(() => rooflineData(store, points), [store, points]);
   const last = useRef<Scene>(undefined);
   const share = useGlide(store.trails.value?.merges);
@@ -104,7 +102,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
     <Stage
       store={store}
       scene={scene}
-      room={scales.plot.right - textWidth(titleOf(scene.units, scales.width)) - 8}
+      tools={tools}
       label={strings.chart(roofs.map(({ chip }) => chip.name).join(", "), store.totals.value.kernels)}
       pointing={pointing}
       looks={marks.looks}

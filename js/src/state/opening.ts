@@ -3,8 +3,8 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Requests } from "./requests.ts";
 
-/** A file of this computer, or the path of a file on the computer where Python runs. */
-export type Given = File | string;
+/** Files of this computer, or the path of a file on the computer where Python runs. */
+export type Given = readonly File[] | string;
 
 /** How far the opening of a file has come. */
 export type Opening =
@@ -19,7 +19,7 @@ export type Opening =
 /** The size of a part of a file, bytes. Jupyter's server closes the connection at a message above 10 MiB. */
 const PART_BYTES = 2 ** 20;
 
-export const nameOf = (given: Given) => (typeof given === "string" ? given : given.name);
+export const nameOf = (given: Given) => (typeof given === "string" ? given : given.map((file) => file.name).join(", "));
 
 /** `canCompare`: whether the shown kernels have times to compare with. */
 export function createOpening(requests: Requests, canCompare: () => boolean) {
@@ -37,13 +37,18 @@ export function createOpening(requests: Requests, canCompare: () => boolean) {
         finish(await requests.ask({ ask: "show", path: given, compare }));
         return;
       }
-      const { size } = given;
-      for (let offset = 0; offset < size || offset === 0; offset += PART_BYTES) {
-        opening.value = { step: "sending", name, size, sent: offset };
-        const part = await given.slice(offset, offset + PART_BYTES).arrayBuffer();
-        const { refused } = await requests.ask({ ask: "part", name, size, offset }, part);
-        if (own !== current) return;
-        if (refused !== undefined) return finish({ refused });
+      const size = given.reduce((sum, file) => sum + file.size, 0);
+      let sent = 0;
+      for (const [at, file] of given.entries()) {
+        for (let offset = 0; offset < file.size || offset === 0; offset += PART_BYTES) {
+          opening.value = { step: "sending", name, size, sent };
+          const part = await file.slice(offset, offset + PART_BYTES).arrayBuffer();
+          const asked = { ask: "part", name: file.name, size: file.size, offset, beside: at > 0 } as const;
+          const { refused } = await requests.ask(asked, part);
+          if (own !== current) return;
+          if (refused !== undefined) return finish({ refused });
+          sent += part.byteLength;
+        }
       }
       opening.value = { step: "reading", name };
       finish(await requests.ask({ ask: "show", compare }));
@@ -70,12 +75,14 @@ export function createOpening(requests: Requests, canCompare: () => boolean) {
   return {
     state: { opening: opening as ReadonlySignal<Opening> },
     actions: {
-      /** Opens a file. If there are kernels to compare with, the person chooses first. */
+      /** Opens files. If there are kernels to compare with, the person chooses first. Several files become series. */
       openFile(given: Given) {
-        if (canCompare()) opening.value = { step: "choosing", given };
+        if (given.length === 0) return;
+        if (canCompare() && (typeof given === "string" || given.length === 1))
+          opening.value = { step: "choosing", given };
         else void start(given, false);
       },
-      /** Opens the file that the person has chosen what to do with. */
+      /** Opens the files that the person has chosen what to do with. */
       proceed(compare: boolean) {
         const now = opening.value;
         if (now.step === "choosing") void start(now.given, compare);

@@ -7,13 +7,21 @@ export interface Reply {
   readonly catalogue?: string;
   readonly received?: number;
   readonly shown?: number;
+  readonly saved?: string;
   readonly refused?: string;
 }
 
 type Request =
   | { readonly ask: "catalogue" | "cancel" | "swap" | "stop" | "example" }
-  | { readonly ask: "part"; readonly name: string; readonly size: number; readonly offset: number }
-  | { readonly ask: "show"; readonly compare: boolean; readonly path?: string };
+  | {
+      readonly ask: "part";
+      readonly name: string;
+      readonly size: number;
+      readonly offset: number;
+      readonly beside: boolean;
+    }
+  | { readonly ask: "show"; readonly compare: boolean; readonly path?: string }
+  | { readonly ask: "save"; readonly name: string; readonly style?: string; readonly caption?: boolean };
 
 /** A request without a reply is repeated after this time, ms. Each time, the time doubles, up to the maximum. */
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [4000, 60_000];

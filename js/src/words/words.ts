@@ -8,6 +8,7 @@ declare const roofwidgetWords: typeof catalogue;
 
 export const {
   axisWords,
+  emptyWords,
   figureWords,
   filterWords,
   fusionWords,
@@ -17,6 +18,7 @@ export const {
   openWords,
   rulerWords,
   runWords,
+  saveWords,
   snapshotWords,
   sourceWords,
   storyWords,

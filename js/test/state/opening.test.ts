@@ -56,14 +56,14 @@ describe("a file", () => {
     for (const last of ["part", "show"]) {
       const { model, requests, state, openFile, settle } = make();
       model.replies = (asked) => (asked.ask === last ? undefined : taken(asked));
-      openFile(file(10));
+      openFile([file(10)]);
       await settle();
       expect(state.opening.value.step).toBe(last === "part" ? "sending" : "reading");
       requests.refuseAll(reason);
       await settle();
       expect(state.opening.value).toEqual({ step: "refused", name: "run.json", reason });
       const { length } = model.asked;
-      openFile(file(10, "next.json"));
+      openFile([file(10, "next.json")]);
       await vi.advanceTimersByTimeAsync(120_000);
       expect(state.opening.value).toEqual({ step: "refused", name: "next.json", reason });
       expect(model.asked.length).toBe(length);
@@ -71,7 +71,7 @@ describe("a file", () => {
   });
   it("is sent in parts of 1 MiB, each after the reply to the one before, and is then shown", async () => {
     const { model, state, openFile, settle } = make();
-    openFile(file(2.5 * 2 ** 20));
+    openFile([file(2.5 * 2 ** 20)]);
     const steps: string[] = [];
     for (let at = 0; at < 6; at++) {
       await settle();
@@ -92,14 +92,14 @@ describe("a file", () => {
   it("that is empty is sent as one empty part, so that the reader says what is wrong", async () => {
     const { model, openFile, settle } = make();
     model.replies = taken;
-    openFile(file(0));
+    openFile([file(0)]);
     await settle();
     expect(model.asked.map(({ ask }) => ask)).toEqual(["part", "show"]);
   });
   it("waits for the person's choice if there are kernels to compare with", async () => {
     const { model, state, openFile, proceed, settle } = make(true);
     model.replies = taken;
-    openFile(file(10));
+    openFile([file(10)]);
     await settle();
     expect([state.opening.value.step, model.asked.length]).toEqual(["choosing", 0]);
     proceed(true);
@@ -109,14 +109,14 @@ describe("a file", () => {
   it("is refused with Python's reason, and a refused part is the last", async () => {
     const { model, state, openFile, settle } = make();
     model.replies = () => ({ refused: "too large" });
-    openFile(file(3 * 2 ** 20));
+    openFile([file(3 * 2 ** 20)]);
     await settle();
     expect(state.opening.value).toEqual({ step: "refused", name: "run.json", reason: "too large" });
     expect(model.asked.length).toBe(1);
   });
   it("that is cancelled is forgotten by Python, and its late reply changes nothing", async () => {
     const { model, state, openFile, dismissOpening, settle } = make();
-    openFile(file(3 * 2 ** 20));
+    openFile([file(3 * 2 ** 20)]);
     await settle();
     dismissOpening();
     const first = model.asked[0] as Asked;
@@ -125,6 +125,31 @@ describe("a file", () => {
     expect(state.opening.value).toEqual({ step: "idle" });
     expect(model.asked.map(({ ask }) => ask)).toEqual(["part", "cancel"]);
   });
+});
+
+it("several files are sent one beside the other, and shown as series without a question", async () => {
+  const { model, state, openFile, settle } = make(true);
+  model.replies = taken;
+  openFile([file(10, "a.csv"), file(20, "b.csv")]);
+  await settle();
+  await settle();
+  expect(model.asked).toMatchObject([
+    { ask: "part", name: "a.csv", size: 10, beside: false },
+    { ask: "part", name: "b.csv", size: 20, beside: true },
+    { ask: "show", compare: false },
+  ]);
+  expect(state.opening.value).toEqual({ step: "opened", name: "a.csv, b.csv", kernels: 7 });
+});
+
+it("the example, the exchange of two runs and the end of a comparison are asked for, and may be refused", async () => {
+  const { model, state, openExample, swapRuns, stopComparing, settle } = make();
+  model.replies = ({ ask }) => (ask === "stop" ? { refused: "not here" } : {});
+  for (const act of [openExample, swapRuns, stopComparing]) {
+    act();
+    await settle();
+  }
+  expect(model.asked.map(({ ask }) => ask)).toEqual(["example", "swap", "stop"]);
+  expect(state.opening.value).toEqual({ step: "refused", name: "", reason: "not here" });
 });
 
 it("a path is read where Python runs", async () => {

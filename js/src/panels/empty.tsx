@@ -1,0 +1,81 @@
+// A widget with no chip and no kernel: an invitation to open a profile, to see an example, or to add a chip.
+
+import { useRef } from "preact/hooks";
+import type { Store } from "../state/store.ts";
+import { Button } from "../ui/button.tsx";
+import { emptyWords as words } from "../words/words.ts";
+
+/** Whether there is nothing to draw. */
+export const isEmpty = ({ chips, kernels }: Store) => chips.value.length === 0 && kernels.value.n === 0;
+
+interface EmptyProps {
+  readonly store: Store;
+  /** The height, px. */
+  readonly height: number;
+}
+
+export function Empty({ store, height }: EmptyProps) {
+  const now = store.opening.value;
+  const canOpen = store.openFiles.value !== "nothing";
+  const isRefused = now.step === "refused";
+  return (
+    <div class="roofwidget-empty" data-rw="empty" style={{ height: `${height}px` }}>
+      <svg viewBox="0 0 1248 600" preserveAspectRatio="none" aria-hidden="true">
+        <path d="M60,510L820,110H1190" vector-effect="non-scaling-stroke" />
+      </svg>
+      <div class="roofwidget-invitation">
+        <h2>{canOpen ? words.drop : words.pick}</h2>
+        {canOpen && <p class="roofwidget-muted">{words.files}</p>}
+        {isRefused && (
+          <p class="roofwidget-fault" role="alert">
+            {now.reason}
+          </p>
+        )}
+        <div class="roofwidget-row">
+          {canOpen && <FileButton open={store.openFile} label={isRefused ? words.another : words.open} />}
+          {canOpen && <Button onClick={store.openExample}>{words.example}</Button>}
+          {!store.hiddenPanels.value.includes("chips") && (
+            <Button
+              onClick={({ currentTarget }) =>
+                currentTarget.closest(".roofwidget")?.querySelector<HTMLElement>("[data-rw='add-chip']")?.click()
+              }
+            >
+              {words.pick}
+            </Button>
+          )}
+        </div>
+        {canOpen && (
+          <p class="roofwidget-muted">
+            {words.python} <code>{words.code}</code>
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** A button to choose files of this computer. */
+export function FileButton({ label, open }: { label: string; open(files: readonly File[]): void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        data-lm-suppress-shortcuts="true"
+        hidden
+        multiple
+        aria-label={label}
+        onChange={({ currentTarget }) => {
+          const files = [...(currentTarget.files ?? [])];
+          // So that the same files can be chosen again.
+          currentTarget.value = "";
+          open(files);
+        }}
+      />
+      <Button look="button roofwidget-primary" onClick={() => input.current?.click()}>
+        {label}
+      </Button>
+    </>
+  );
+}
