@@ -15,7 +15,7 @@ import { runWords as words } from "../../words/words.ts";
 import type { Column, NumberColumn } from "../table/columns.ts";
 import { cardLayout, Grid, gridLayout } from "../table/grid.tsx";
 import { badgeColumn, Head, nameColumn } from "../table/kernels_tab.tsx";
-import { copied } from "../table/table.tsx";
+import { copyRows } from "../table/table.tsx";
 
 /** How many kernels of one run alone are named. */
 const MAX_NAMED = 20;
@@ -88,8 +88,9 @@ export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
           captions={captions.map(() => fold)}
           {...(narrow && { card: (row: number) => <Card columns={columns} row={row} change={byRow.get(row)} /> })}
           copy={() =>
-            void copied(
-              root.current?.ownerDocument,
+            void copyRows(
+              store,
+              root.current,
               columns.filter(({ title }) => title),
               order,
             )
@@ -158,14 +159,12 @@ function Card({ columns, row, change }: { columns: readonly Column[]; row: numbe
   if (!change) return null;
   const { from, to, launches } = change;
   return (
-    <div role="gridcell">
+    <>
       <span>{badge?.draw?.(row)}</span>
       <span>{name?.draw?.(row)}</span>
       <span>{changeText(change)}</span>
-      <span class="roofwidget-muted">
-        {secondsOf(from, launches?.[0])} → {secondsOf(to, launches?.[1])}
-      </span>
-    </div>
+      <span class="roofwidget-muted">{`${secondsOf(from, launches?.[0])} → ${secondsOf(to, launches?.[1])}`}</span>
+    </>
   );
 }
 
@@ -189,7 +188,13 @@ function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { sto
             {words.showAlone}
           </button>
           {alone.isOpen && (
-            <Popover label={only.join(", ")} opener={alone.button.ref} room={ALONE_PX} close={alone.close}>
+            <Popover
+              label={only.join(", ")}
+              opener={alone.button.ref}
+              room={ALONE_PX}
+              close={alone.close}
+              look="roofwidget-above-it"
+            >
               <Alone title={words.titleBefore} kernels={before} rows={onlyBefore} />
               <Alone title={words.titleNow} kernels={kernels} rows={onlyNow} />
             </Popover>

@@ -25,7 +25,7 @@ import { Footer } from "./footer.tsx";
 import { cardLayout, Grid, gridLayout } from "./grid.tsx";
 import { ranksOf } from "./natural.ts";
 import { type Sorting, sortingOf } from "./sorting.ts";
-import { copied, useColumns, useOrder } from "./table.tsx";
+import { copyRows, useColumns, useOrder } from "./table.tsx";
 
 interface KernelsTabProps {
   readonly store: Store;
@@ -49,7 +49,7 @@ export function kernelsNote(store: Store): string {
 /** The button that shows the table with all columns below the chart. */
 export const AllColumns = ({ store }: { readonly store: Store }) => (
   <Button look="word" aria-pressed={store.isTableOpen.value} onClick={() => store.openTable(!store.isTableOpen.value)}>
-    {tabWords.allColumns} ⤢
+    {`${tabWords.allColumns} ⤢`}
   </Button>
 );
 
@@ -86,7 +86,7 @@ export function KernelsTab({ store, theme, height, narrow }: KernelsTabProps) {
       <Grid
         {...{ store, columns: drawn, order, sorting, layout, captions }}
         {...(narrow && { card: (row: number) => <Card {...{ columns: drawn, kernels, row }} /> })}
-        copy={() => void copied(root.current?.ownerDocument, own, order)}
+        copy={() => void copyRows(store, root.current, own, order)}
       />
       <Footer store={store} roof={roof} rows={order} />
     </div>
@@ -242,7 +242,7 @@ function Card({
         : value;
   };
   return (
-    <div role="gridcell">
+    <>
       <span>{badge?.draw?.(row)}</span>
       <span title={name && cellText(name, row)}>{name?.draw?.(row)}</span>
       {last && <b>{cellText(last, row)}</b>}
@@ -252,7 +252,7 @@ function Card({
           .join(" · ")}
       </span>
       {last && <span class="roofwidget-muted">{last.title.toLowerCase()}</span>}
-    </div>
+    </>
   );
 }
 
@@ -290,11 +290,13 @@ function Selection({ store, roof }: { readonly store: Store; readonly roof: Roof
   const share = time / busyTime(kernels);
   return (
     <div class="roofwidget-selection" role="status">
-      <p>
-        <b>{words.chosen(rows.length)}</b>
-        {time > 0 && ` · ${words.ofKernelTime(formatQuantity(time, "s"), formatPercent(share))}`}
-        {saved > 0 && <span>{words.saves(formatQuantity(saved, "s"))}</span>}
-      </p>
+      <div class="roofwidget-sum">
+        <p>
+          <b>{words.chosen(rows.length)}</b>
+          {time > 0 && ` · ${words.ofKernelTime(formatQuantity(time, "s"), formatPercent(share))}`}
+        </p>
+        {saved > 0 && <p>{words.saves(formatQuantity(saved, "s"))}</p>}
+      </div>
       <Button
         title={lock}
         aria-disabled={lock !== undefined}
