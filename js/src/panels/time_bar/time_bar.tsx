@@ -146,7 +146,7 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
       {more.length > 0 && (
         <span class="roofwidget-opener">
           <button type="button" class="roofwidget-word" data-lm-suppress-shortcuts="true" {...opened.button}>
-            {words.moreEntries(more.length)} ▾
+            {`${words.moreEntries(more.length)} ▾`}
           </button>
           {opened.isOpen && (
             <Popover
