@@ -87,6 +87,10 @@ class Drawn:
         expect(tooltip).to_be_visible()
         return " | ".join(tooltip.inner_text().split("\n"))
 
+    def open_tab(self, name: str) -> None:
+        """Open a tab of the inspector, such as "fusion"."""
+        self.root.locator(f"[data-rw='tab-{name}']").click()
+
     def tool(self, name: str) -> Locator:
         """Return a tool of the toolbar or of its menus, which are opened."""
         tool = self.root.locator(f"button[data-tool='{name}']")

@@ -11,8 +11,8 @@ import { tabWords as words } from "../words/words.ts";
 import { FusionTab, hasFusion } from "./fusion/fusion.tsx";
 import { ChipTab, hasChip } from "./hardware/chip_tab.tsx";
 import { hasSnapshots, SnapshotsTab } from "./hardware/snapshots.tsx";
-import { Compare } from "./profile/compare_runs.tsx";
-import { Outlook } from "./profile/projected.tsx";
+import { ChangesTab, changesNote, hasChanges } from "./profile/changes_tab.tsx";
+import { hasProjection, ProjectionTab } from "./profile/projection_tab.tsx";
 import { AllColumns, hasKernels, KernelsTab, kernelsNote } from "./table/kernels_tab.tsx";
 import { hasWorkload, WorkloadTab } from "./workload/workload.tsx";
 
@@ -37,11 +37,11 @@ interface Tab {
 }
 
 const TABS = {
-  changes: { panel: "comparison", has: ({ runs }) => runs.value !== undefined, Content: Compare },
+  changes: { panel: "comparison", has: hasChanges, note: changesNote, Content: ChangesTab },
   fusion: { panel: "fusion", has: hasFusion, Content: FusionTab },
   kernels: { panel: "table", has: hasKernels, note: kernelsNote, Content: KernelsTab, Aside: AllColumns },
   workload: { panel: "workload", has: hasWorkload, Content: WorkloadTab },
-  projection: { panel: "projection", has: ({ kernels }) => kernels.value.totalTime > 0, Content: Outlook },
+  projection: { panel: "projection", has: hasProjection, Content: ProjectionTab },
   chip: { panel: "hardware", has: hasChip, Content: ChipTab },
   snapshots: { panel: "hardware", has: hasSnapshots, Content: SnapshotsTab },
 } satisfies Record<string, Tab>;

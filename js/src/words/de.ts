@@ -117,8 +117,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     reset: "Zurück zum Datenblatt",
     chart: (chips, count) =>
       `Roofline von ${chips || "keinem Chip"} mit ${kernels(count)}. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus, M verschiebt einen.`,
-    memoryRegion: "speichergebunden",
-    computeRegion: "rechengebunden",
+    memoryRegion: "◂ speichergebunden",
+    computeRegion: "rechengebunden ▸",
     noChip: "Kein Chip wird gezeigt: einen einschalten.",
     noPlaces: (count) =>
       count === 1
@@ -134,6 +134,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       roofline: "links davon sind Kernel speichergebunden, rechts davon rechengebunden",
       time: "über der Diagonale sind Kernel speichergebunden, darunter rechengebunden",
     },
+    sidesOf: (chip, ridge) => `${chip}: Kernel links von ${ridge} sind speichergebunden, rechts davon rechengebunden.`,
     on: (kernel, chip) => `${kernel} auf ${chip}`,
     measuredOn: (chip) => `gemessen auf ${chip}`,
     leaving: (percent, formula) => `${percent} von ${formula}`,
@@ -158,7 +159,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     possible: (ratio) => `${ratio}× möglich`,
     upTo: (ratio) => `bis zu ${ratio}×`,
     belowRoof: (ratio) => `${ratio}× unter seinem Dach`,
-    namesAbove: (names) => `${names}: über der Roofline`,
+    namesAbove: (names, isOffScale) => `${names}: über der Roofline${isOffScale ? ", außerhalb der Skala" : ""}`,
+    measuredRoof: (rate) => ` · gemessen ${rate}`,
     countAbove: (count) => `${count} über der Roofline`,
     farBelow: "weit unter der Roofline",
     moreThan: (ratio) => `> ${ratio}`,
@@ -210,7 +212,11 @@ export const catalogue: Like<typeof en.catalogue> = {
       selfTime: "eigene Zeit",
       boundTime: "Mindestzeit",
       launches: "Starts",
-      share: (percent) => `${percent} von allem`,
+      share: (percent) => `${percent} des Laufs`,
+      of: (rate, limit) => `${rate} von ${limit}`,
+      limit: "höchstens",
+      ofRoof: "vom Dach",
+      above: "darüber",
     },
     time: {
       chart: (chip, count) =>
@@ -519,13 +525,16 @@ export const catalogue: Like<typeof en.catalogue> = {
   // Rulers and snapshots.
   rulerWords: {
     roofsAbove: (limits) => `Rooflines darüber: ${limits.join("; ")}.`,
-    rulers: "Lineale (R)",
+    rulers: "Lineale",
+    patterns: "Muster",
+    gaps: "Abstandspfeile (R)",
+    gapKinds: { first: "die ersten", all: "alle", none: "keine" },
   },
 
   snapshotWords: {
     title: "Momentaufnahmen",
     freeze: "Diese Kurve festhalten (F)",
-    hint: "F hält die jetzige Kurve fest; R zeigt und verbirgt Lineale.",
+    hint: "F hält die jetzige Kurve fest; R ändert, welche Kernel Abstandspfeile haben.",
     name: (place) => `Aufnahme ${place}`,
     nameOf: (name) => `Name von ${name}`,
     show: (name) => `${name} zeigen`,
@@ -633,19 +642,10 @@ export const catalogue: Like<typeof en.catalogue> = {
 
   // Texts of the ranking, the projected time, and the comparison of two runs.
   runWords: {
-    fixFirst: (count) => (count === 1 ? "Diesen zuerst" : `Diese ${count} zuerst`),
-    back: (percent, isBrief) => `${percent} ${isBrief ? "" : "der Laufzeit "}zu gewinnen`,
-    gains: (chip) => `Was jeder Kernel spart, wenn er seine Roofline auf ${chip} erreicht, von der Zeit aller Kernel:`,
-    leftOut: (count, time) =>
-      `Nicht dabei: ${whole(count)} ${count === 1 ? "kollektive Operation" : "kollektive Operationen"} (${time}) mit unbekannten Bytes über den Link.`,
-    selectThem: (count) => (count === 1 ? "Ihn auswählen" : `Diese ${count} auswählen`),
-
-    projected: "Hochgerechnete Zeit",
-    ranFor: (time, chip, precision) => `${time} auf ${chip} (${precision})`,
-    goesFor: (time, chip, precision, ratio) =>
-      `${time} auf ${chip} (${precision}): ${ratio === "1" ? "genauso" : `${ratio}× so`} schnell`,
-    sameChip: "Einen anderen Chip fokussieren oder hinzufügen, um die Laufzeit dort zu sehen.",
-    projectOnto: "Übertragen auf…",
+    timeOn: (time, chip, precision) => `${time} auf ${chip} in ${precision}`,
+    projected: (before, now, ratio) => `${before} → ${now} (${ratio}×)`,
+    sameChip: "Einen anderen Chip wählen, um die Laufzeit dort zu sehen.",
+    projectOnto: "Übertragen auf",
     keeps: "Jeder Kernel behält seinen Anteil an der Roofline.",
     stays: (time) => `${time} von Kerneln mit unbekannter Grenze bleiben wie gemessen.`,
     far: (percent, limit) =>
@@ -662,7 +662,6 @@ export const catalogue: Like<typeof en.catalogue> = {
     allSelected: (count) => (count === 1 ? "der ausgewählte Kernel" : `alle ${count} ausgewählten`),
     more: (count) => `und ${count} weitere`,
 
-    compared: "Zwei Läufe",
     verdicts: {
       faster: "schneller",
       slower: "langsamer",
@@ -671,18 +670,21 @@ export const catalogue: Like<typeof en.catalogue> = {
       unknown: "unbekannt",
     },
     verdictTitle:
-      "gleich: die Bereiche der Zeiten überlappen, oder einzelne Zeiten liegen innerhalb von 1 %; andere Arbeit: die FLOPs sind verschieden",
-    kernel: "Kernel",
+      "Kernel gehören zusammen, wenn ihr Name gleich ist, bei mehreren gleichen Namen auch ihre Arbeit. Gleich: Die Bereiche der Zeiten überlappen, oder einzelne Zeiten liegen innerhalb von 1 %. Andere Arbeit: Die FLOPs sind verschieden.",
     before: "Vorher",
     now: "Jetzt",
     change: "Änderung",
-    verdict: "Urteil",
+    same: (count) => `${whole(count)} gleich`,
+    matched: "Zugeordnet nach Name und Arbeit.",
+    how: "Wie",
     launches: (time, count) => `${time} × ${whole(count)}`,
     perLaunch: (count) =>
       `${count} Kernel ${count === 1 ? "wurde" : "wurden"} öfter oder seltener gestartet als vorher; verglichen sind die Zeiten je Start.`,
-    showMore: (count) => `${count} weitere`,
-    onlyBefore: (count) => `${count} Kernel nur vorher:`,
-    onlyNow: (count) => `${count} Kernel nur jetzt:`,
+    onlyBefore: (count, time) => `${whole(count)} nur vorher (${time})`,
+    onlyNow: (count, time) => `${whole(count)} nur jetzt (${time})`,
+    showAlone: "Zeigen",
+    titleBefore: "Nur vorher",
+    titleNow: "Nur jetzt",
   },
 
   // The table.
@@ -826,10 +828,11 @@ export const catalogue: Like<typeof en.catalogue> = {
     word: "Wort",
     cycle: "Takt",
     intensity: (unit, bytes, { intensity }) =>
-      `${intensity === "operational" ? "operationale" : "arithmetische"} Intensität (${unit}${ofBytes(bytes)})`,
-    intensityShort: (unit, bytes, terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
-    balance: (unit, bytes) => `Balance (${unit}${bytes === 0 ? "" : `, Wörter${ofBytes(bytes)}`})`,
-    zeroFlops: (operation, unit) => `0 ${operation}${unit ? `, ${unit}` : ""}`,
+      `${intensity === "operational" ? "operationale" : "arithmetische"} Intensität, ${unit.replaceAll("/B", " pro Byte").replaceAll("/Wort", " pro Wort")}${ofBytes(bytes)} →`,
+    intensityShort: (unit, bytes, terms) => `${ai(terms)}, ${unit}${ofBytes(bytes)} →`,
+    balance: (unit, bytes) => `Balance, ${unit}${bytes === 0 ? "" : `, Wörter${ofBytes(bytes)}`} →`,
+    zeroFlops: (operation) => `0 ${operation}`,
+    byBandwidth: (unit) => `nach ${unit.replace("B/", "Bytes/")}`,
     menu: "Achsen",
     note: "Einheiten des Diagramms. Sätze, Kurzinfos und Tabellen bleiben bei FLOP/s oder OP/s und Bytes.",
     frame: "Bereich",
@@ -909,7 +912,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       ["M", "den Kernel verschieben"],
       ["C", "einen Chip hinzufügen"],
       ["F", "diese Kurve festhalten"],
-      ["R", "Lineale"],
+      ["R", "Abstandspfeile: die ersten, alle, keine"],
       ["+ − 0", "vergrößern, verkleinern, alles zeigen"],
       ["W A S D", "das Diagramm verschieben"],
       ["?", "was die Zeichen bedeuten"],
@@ -946,7 +949,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     open: "Was die Zeichen bedeuten (?)",
     title: "Was die Zeichen bedeuten",
     gestures: "Was sich ziehen lässt",
-    whereMore: "„?“ unter dem Diagramm erklärt alle Zeichen.",
+    dragHint: { peak: "ziehen: Peak", bandwidth: "ziehen: Bandbreite", ridge: "ziehen: beide" },
     fine: "Fein: das Dach bewegt sich ein Fünftel des Wegs.",
     shapes: {
       memory: "ein Kernel, den der Speicher begrenzt",

@@ -258,11 +258,11 @@ export function FlowView(props: FlowViewProps) {
             const pair = pairOf(edge);
             const [from, to] = [pair.from, pair.to].map((op) => graph.ops[op]?.name ?? "") as [string, string];
             const title = titleOf(graph, edge.tensors, values.bytes);
+            const { x, y } = middleOf(edge);
             return (
               // biome-ignore lint/a11y/useSemanticElements: an SVG has no buttons
-              <path
+              <g
                 key={`${from} ${to} hit`}
-                d={pathOf(edge.points)}
                 class="roofwidget-hit"
                 data-rw="edge"
                 role="button"
@@ -295,7 +295,9 @@ export function FlowView(props: FlowViewProps) {
                 }}
               >
                 <title>{title}</title>
-              </path>
+                <path d={pathOf(edge.points)} />
+                <rect x={x - 12} y={y - 12} width="24" height="24" />
+              </g>
             );
           })}
           <g>

@@ -169,7 +169,11 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
               hover={() => store.hover(row)}
               choose={(event) => choose(row, event.ctrlKey || event.metaKey, event.shiftKey)}
             >
-              {card?.(row) ?? columns.map((column) => <Cell key={column.key} {...{ column, row, kernels }} />)}
+              {card ? (
+                <Whole>{card(row)}</Whole>
+              ) : (
+                columns.map((column) => <Cell key={column.key} {...{ column, row, kernels }} />)
+              )}
             </Row>
           );
         })}
@@ -185,6 +189,12 @@ interface Shared {
   readonly layout: Layout;
 }
 
+/** The only cell of a line. */
+const Whole = ({ children }: { children: ComponentChildren }) => (
+  // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus and takes the keys
+  <div role="gridcell">{children}</div>
+);
+
 /** A line between rows, such as the name of a group of rows. */
 function Caption({ layout, at, children }: { layout: Layout; at: number; children: ComponentChildren }) {
   const place = layout.captions[at] as number;
@@ -196,7 +206,7 @@ function Caption({ layout, at, children }: { layout: Layout; at: number; childre
       aria-rowindex={2 + place + at}
       style={{ top: `${topOf(place, layout) - CAPTION_PX}px`, height: `${CAPTION_PX}px` }}
     >
-      <div role="gridcell">{children}</div>
+      <Whole>{children}</Whole>
     </div>
   );
 }
@@ -289,7 +299,9 @@ export function Heads({ columns, layout, sorting, lock, sort }: HeadsProps) {
         return (
           // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
           <div key={column.key} class={classOf(column)} role="columnheader" aria-sort={isSorted ? way : "none"}>
-            {column.title && (
+            {column.isFixed ? (
+              column.title
+            ) : (
               <button
                 type="button"
                 data-lm-suppress-shortcuts="true"
