@@ -7,13 +7,15 @@ import { useEffect, useMemo } from "preact/hooks";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
 import { MIN_CHART_PX } from "./chart/scales.ts";
-import type { Theme } from "./chart/theme.ts";
+import { chipColours, type Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
 import { createTools, type Tools } from "./chart/tools.ts";
 import { layoutOf } from "./layout.ts";
 import { Empty, isEmpty } from "./panels/empty.tsx";
 import { Emptied } from "./panels/filters/filters.tsx";
-import { Rates } from "./panels/hardware/hardware.tsx";
+import { FusionSearch } from "./panels/fusion/fusion.tsx";
+import { Sliders } from "./panels/hardware/sliders.tsx";
+import { LatestSnapshot } from "./panels/hardware/snapshots.tsx";
 import { Inspector, openTab } from "./panels/inspector.tsx";
 import { DropTarget } from "./panels/opening.tsx";
 import { SourceLine } from "./panels/source_line.tsx";
@@ -210,13 +212,18 @@ function View({ store, box, theme, tools }: ViewProps) {
   );
   const looks = { beside: isBeside, narrow: isNarrow, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
+  // With measured kernels hue tells categories apart; without, it tells chips apart.
+  const isInk = store.kernels.value.totalTime > 0;
+  const focus = isInk
+    ? undefined
+    : chipColours(store.chips.value, theme.value, store.shown.value).get(store.focusChip.value);
   const isTitled = store.title.value !== "" && !(store.kernels.value.totalTime > 0);
   return (
     <DropTarget
       store={store}
       lang={numerals.language}
       class={`roofwidget-frame${signs.join("")}`}
-      style={{ zoom: `${scale}` }}
+      style={{ zoom: `${scale}`, "--rw-focus": focus }}
     >
       <div ref={head}>
         <StoryPanel store={store} />
@@ -241,17 +248,15 @@ function View({ store, box, theme, tools }: ViewProps) {
             </div>
             <div ref={foot}>
               <AfterChart isSeen={isSeen}>
-                {has("hardware") && (
-                  <div class="roofwidget-rates">
-                    <Rates store={panels} />
-                  </div>
-                )}
+                {has("hardware") && <Sliders store={panels} />}
+                <LatestSnapshot store={store} />
                 {isTold && toolbar}
                 <StatusRow store={panels} pointedChip={pointedChip.value} />
               </AfterChart>
             </div>
           </div>
           <AfterChart isSeen={isSeen}>
+            <FusionSearch store={panels} />
             <Inspector
               store={panels}
               theme={theme.value}

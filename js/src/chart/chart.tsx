@@ -15,6 +15,7 @@ import { useGlide } from "./glide.ts";
 import { coveredBy } from "./labels/engine.ts";
 import { gapBox, pointBoxes } from "./labels/obstacles.ts";
 import { Clip, frameOf } from "./layers/clip.tsx";
+import { MergePreviewMarks, withoutParts } from "./layers/merge_preview.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
 import { Prediction } from "./prediction.tsx";
@@ -107,7 +108,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
       pointing={pointing}
       looks={marks.looks}
       isMoving={isMoving}
-      labels={labels}
+      labels={withoutParts(labels, store.mergePreview.value)}
       under={
         <>
           {layersUnder(scene, marks)}
@@ -120,6 +121,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
         <>
           {handles.current}
           {layersOver(scene, marks, labels, dragged?.row, rulers)}
+          <MergePreviewMarks scene={scene} preview={store.mergePreview.value} />
         </>
       }
     >

@@ -8,12 +8,13 @@ import { Button } from "../ui/button.tsx";
 import { isModified, used } from "../ui/keys.ts";
 import { useUid } from "../ui/uid.ts";
 import { tabWords as words } from "../words/words.ts";
-import { Fusion } from "./fusion/fusion.tsx";
-import { Hardware } from "./hardware/hardware.tsx";
+import { FusionTab, hasFusion } from "./fusion/fusion.tsx";
+import { ChipTab, hasChip } from "./hardware/chip_tab.tsx";
+import { hasSnapshots, SnapshotsTab } from "./hardware/snapshots.tsx";
 import { ChangesTab, changesNote, hasChanges } from "./profile/changes_tab.tsx";
 import { hasProjection, ProjectionTab } from "./profile/projection_tab.tsx";
 import { AllColumns, hasKernels, KernelsTab, kernelsNote } from "./table/kernels_tab.tsx";
-import { Workload } from "./workload/workload.tsx";
+import { hasWorkload, WorkloadTab } from "./workload/workload.tsx";
 
 interface TabProps {
   readonly store: Store;
@@ -37,15 +38,12 @@ interface Tab {
 
 const TABS = {
   changes: { panel: "comparison", has: hasChanges, note: changesNote, Content: ChangesTab },
-  fusion: { panel: "fusion", has: ({ workload }) => workload.value !== undefined, Content: Fusion },
+  fusion: { panel: "fusion", has: hasFusion, Content: FusionTab },
   kernels: { panel: "table", has: hasKernels, note: kernelsNote, Content: KernelsTab, Aside: AllColumns },
-  workload: { panel: "workload", has: ({ phases }) => phases.value.length > 0, Content: Workload },
+  workload: { panel: "workload", has: hasWorkload, Content: WorkloadTab },
   projection: { panel: "projection", has: hasProjection, Content: ProjectionTab },
-  chip: {
-    panel: "hardware",
-    has: ({ chips, focusChip }) => chips.value.some(({ id }) => id === focusChip.value),
-    Content: ({ store }) => <Hardware store={store} hasRates={false} />,
-  },
+  chip: { panel: "hardware", has: hasChip, Content: ChipTab },
+  snapshots: { panel: "hardware", has: hasSnapshots, Content: SnapshotsTab },
 } satisfies Record<string, Tab>;
 
 export type TabName = keyof typeof TABS;

@@ -18,6 +18,7 @@ import { keepAnswers } from "./kept_answers.ts";
 import { createKernelWhatIfs } from "./kernel_what_ifs.ts";
 import { answerOnChart, createLesson, verdictOf } from "./lesson.ts";
 import { createLocks } from "./locks.ts";
+import { createMergePreview } from "./merge_preview.ts";
 import type { Model } from "./model.ts";
 import { createOpening } from "./opening.ts";
 import { createRates } from "./rates.ts";
@@ -234,6 +235,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     headline: told(derived.headline),
     pictureHeadline: told(derived.pictureHeadline),
     ...workload.state,
+    ...createMergePreview(),
     kernels,
     /** The kernels as Python sent them, without the work that was typed for them. */
     givenKernels: given,

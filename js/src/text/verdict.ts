@@ -34,7 +34,7 @@ const MIN_SHARE_NAMED = 0.1;
 const NO_CHANGE = 0.01;
 const MIN_FACTOR = 1.5;
 /** Two partitions whose times differ by less than this share are equally fast. */
-const SAME_SPEED = 1e-9;
+export const SAME_SPEED = 1e-9;
 const MAX_NAME_LETTERS = 40;
 const ALERTS = ["no match", "above"];
 /** The rules that do not depend on a roof, so that a what-if does not change what they say. */

@@ -1,6 +1,8 @@
 // A text box for a value. A button beside the box resets the value. If the text is not valid, a message is shown.
 
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { useUid } from "./uid.ts";
 
@@ -51,20 +53,35 @@ interface BoxProps {
   readonly label: string;
   readonly shown: string;
   readonly hint?: string;
+  readonly title?: string | undefined;
   /** Says why nothing can be typed. */
   readonly lock?: string | undefined;
   readonly reset: { readonly label: string; readonly title?: string; readonly done: boolean; act(): void };
+  /** What else the box has, at its end. */
+  readonly children?: ComponentChildren;
 }
 
-export function TypedBox({ entry: { draft, typing, invalid }, label, shown, hint, lock, reset }: BoxProps) {
+/** The button that resets the value is inside the box, while there is something to reset. */
+export function TypedBox({
+  entry: { draft, typing, invalid },
+  label,
+  shown,
+  hint,
+  title,
+  lock,
+  reset,
+  children,
+}: BoxProps) {
+  const input = useRef<HTMLInputElement>(null);
   return (
-    <span class="roofwidget-entry">
+    <span class="roofwidget-typed">
       <input
+        ref={input}
         type="text"
         class="roofwidget-box"
         data-lm-suppress-shortcuts="true"
         aria-label={label}
-        title={lock}
+        title={lock ?? title}
         disabled={lock !== undefined}
         {...invalid()}
         placeholder={hint}
@@ -74,12 +91,17 @@ export function TypedBox({ entry: { draft, typing, invalid }, label, shown, hint
       <Button
         look="reset"
         aria-label={reset.label}
-        title={lock ?? reset.title ?? reset.label}
+        title={reset.title ?? reset.label}
         aria-disabled={lock !== undefined || (reset.done && draft.value === null)}
-        onClick={() => lock ?? reset.act()}
+        onClick={() => {
+          // The button goes.
+          input.current?.focus({ preventScroll: true });
+          reset.act();
+        }}
       >
         ⟲
       </Button>
+      {children}
     </span>
   );
 }

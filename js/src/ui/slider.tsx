@@ -1,5 +1,6 @@
 // A range input. Escape cancels a drag of its thumb.
 
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Drag, useGesture } from "./gesture.ts";
 import { isModified, keyShortcuts, used } from "./keys.ts";
 
@@ -28,10 +29,11 @@ interface SliderProps {
   /** Whether the thumb stays at the positions that `shown` returns while it is dragged. */
   readonly isStepped?: boolean;
   /**
-   * Returns the position, and the value with its unit for screen readers. The slider itself follows the signals that
-   * this function reads: its panel need not be drawn again for each step.
+   * Returns the position, the value with its unit for screen readers, and the value for the bubble above a dragged thumb
+   * if it is another text. The slider itself follows the signals that this function reads: its panel need not be drawn
+   * again for each step.
    */
-  shown(): readonly [position: number, text: string];
+  shown(): readonly [position: number, spoken: string, text?: string];
   /** Starts a drag that changes the value in the store. */
   start(): Omit<Drag, "move">;
   slide(position: number, isDragged: boolean): void;
@@ -41,12 +43,22 @@ interface SliderProps {
 
 export function Slider({ label, min, max, step, lock, isStepped, shown, start, slide, keyed }: SliderProps) {
   const gesture = useGesture();
-  const [position, text] = shown();
+  const input = useRef<HTMLInputElement>(null);
+  const bubble = useRef<HTMLSpanElement>(null);
+  const [position, spoken, text = spoken] = shown();
   const end = () => gesture.end();
-  function onKeyDown(event: KeyboardEvent & { currentTarget: HTMLInputElement }) {
+  /** Draws the track up to the thumb, and moves the bubble with the thumb. A drag need not render for that. */
+  function follow(text: string) {
+    const { current: thumb } = input;
+    const share = max > min ? ((thumb?.valueAsNumber ?? min) - min) / (max - min) : 0;
+    thumb?.parentElement?.style.setProperty("--rw-share", String(share));
+    if (bubble.current) bubble.current.textContent = text;
+  }
+  useLayoutEffect(() => follow(text));
+  function onKeyDown(event: KeyboardEvent) {
     if (isModified(event)) return;
     const act = SLIDER_KEYS.includes(event.key) ? keyed?.(event.key) : undefined;
-    if (event.key === "Escape" && gesture.drag) cancel(event.currentTarget);
+    if (event.key === "Escape" && gesture.drag) cancel(event.currentTarget as HTMLInputElement);
     else if (act) act();
     else return;
     used(event);
@@ -61,29 +73,35 @@ export function Slider({ label, min, max, step, lock, isStepped, shown, start, s
   }
   function onInput({ currentTarget }: { readonly currentTarget: HTMLInputElement }) {
     slide(currentTarget.valueAsNumber, gesture.drag !== undefined);
-    if (isStepped) currentTarget.value = String(shown()[0]);
+    const [at, spoken, text = spoken] = shown();
+    if (isStepped) currentTarget.value = String(at);
+    follow(text);
   }
   return (
-    <input
-      type="range"
-      class="roofwidget-slider"
-      data-lm-suppress-shortcuts="true"
-      aria-label={label}
-      aria-valuetext={text}
-      aria-keyshortcuts={SHORTCUTS}
-      min={min}
-      max={max}
-      step={step}
-      title={lock}
-      disabled={lock !== undefined}
-      value={position}
-      onPointerDown={() => gesture.drag ?? gesture.start(start())}
-      onPointerUp={end}
-      onPointerCancel={end}
-      onBlur={end}
-      onInput={onInput}
-      onChange={end}
-      onKeyDown={onKeyDown}
-    />
+    <span class="roofwidget-sliding">
+      <input
+        ref={input}
+        type="range"
+        class="roofwidget-slider"
+        data-lm-suppress-shortcuts="true"
+        aria-label={label}
+        aria-valuetext={spoken}
+        aria-keyshortcuts={SHORTCUTS}
+        min={min}
+        max={max}
+        step={step}
+        title={lock}
+        disabled={lock !== undefined}
+        value={position}
+        onPointerDown={() => gesture.drag ?? gesture.start(start())}
+        onPointerUp={end}
+        onPointerCancel={end}
+        onBlur={end}
+        onInput={onInput}
+        onChange={end}
+        onKeyDown={onKeyDown}
+      />
+      {gesture.drag && <span ref={bubble} class="roofwidget-bubble" aria-hidden="true" />}
+    </span>
   );
 }

@@ -4,14 +4,15 @@ import { describe, expect, it } from "vitest";
 import { environment, evaluate, type Graph } from "../../src/fusion/graph.ts";
 import { whyNot } from "../../src/fusion/legality.ts";
 import { fuse, groupBytes, tally, unfused } from "../../src/fusion/partition.ts";
-import { BOX_HEIGHT, type Flow, flowOf, layersOf, type OpBox, spread } from "../../src/panels/fusion/flow.ts";
+import { type Box, boxesOf, type Flow, flowOf, layersOf, spread } from "../../src/panels/fusion/flow.ts";
 import {
-  bandsOf,
+  boxAt,
   endsOf,
   isOut,
-  opAt,
+  outlineOf,
   seen,
   shortened,
+  sideTexts,
   stepFrom,
   thickness,
 } from "../../src/panels/fusion/flow_parts.ts";
@@ -20,17 +21,17 @@ import { fusionWords } from "../../src/words/words.ts";
 import { at, cases, faultOf, written } from "../graphs.ts";
 import { makeChip } from "../helpers.ts";
 
-const ROOM = 232;
+const ROOM = { width: 360, height: 400 };
 const TAIL = "!norm: x > y; gelu: y > z; drop: z > d; +add: d x > out";
 /** An edge goes past two layers. */
 const RESIDUAL = "!norm: x > y; gelu: y > z; drop: z > d; +add: d y > out";
 const chain = (n: number) => written(Array.from({ length: n }, (_, i) => `op${i}: t${i} > t${i + 1}`).join("; "));
 
-function overlaps({ boxes }: Flow): number {
+function overlaps({ boxes, boxHeight }: Flow): number {
   let found = 0;
   boxes.forEach((a, i) => {
     for (const b of boxes.slice(i + 1)) {
-      if (Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < BOX_HEIGHT) found++;
+      if (Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < boxHeight) found++;
     }
   });
   return found;
@@ -62,14 +63,15 @@ describe("a layout", () => {
       for (const { x, y, width } of flow.boxes) {
         expect(x - width / 2).toBeGreaterThanOrEqual(0);
         expect(x + width / 2).toBeLessThanOrEqual(flow.width);
-        expect(y + BOX_HEIGHT / 2).toBeLessThan(flow.height);
+        expect(y + flow.boxHeight / 2).toBeLessThan(flow.height);
       }
     }
   });
-  it("draws a chain straight, as wide as the panel", () => {
+  it("draws a chain straight, as wide as the panel, with room for a pill at its right", () => {
     const flow = flowOf(chain(5), ROOM);
-    expect(new Set(flow.boxes.map(({ x }) => x))).toEqual(new Set([ROOM / 2]));
-    expect(flow.width).toBe(ROOM);
+    expect(new Set(flow.boxes.map(({ x }) => x))).toEqual(new Set([ROOM.width - 212]));
+    expect(new Set(flowOf(chain(5), { width: 440, height: 400 }).boxes.map(({ x }) => x))).toEqual(new Set([220]));
+    expect(flow.width).toBe(ROOM.width);
     expect(flow.edges).toHaveLength(4);
   });
   it("leads an edge past the boxes of the layers between", () => {
@@ -77,8 +79,8 @@ describe("a layout", () => {
     const long = flow.edges.find(({ from, to }) => from === 0 && to === 3);
     expect(long?.points).toHaveLength(6);
     for (const op of [1, 2]) {
-      const box = flow.boxes[op] as OpBox;
-      const beside = long?.points.filter(({ y }) => Math.abs(y - box.y) <= BOX_HEIGHT / 2) ?? [];
+      const box = flow.boxes[op] as Box;
+      const beside = long?.points.filter(({ y }) => Math.abs(y - box.y) <= flow.boxHeight / 2) ?? [];
       expect(beside).toHaveLength(2);
       for (const { x } of beside) expect(Math.abs(x - box.x)).toBeGreaterThan(box.width / 2);
     }
@@ -93,10 +95,10 @@ describe("a layout", () => {
   });
   it("starts and ends its edges at the boxes", () => {
     for (const { graph } of cases.slice(0, 50)) {
-      const { boxes, edges } = flowOf(graph, ROOM);
+      const { boxes, edges, boxHeight } = flowOf(graph, ROOM);
       for (const { from, to, points } of edges) {
-        expect(points[0]).toEqual({ x: boxes[from]?.x, y: (boxes[from]?.y as number) + BOX_HEIGHT / 2 });
-        expect(points.at(-1)).toEqual({ x: boxes[to]?.x, y: (boxes[to]?.y as number) - BOX_HEIGHT / 2 });
+        expect(points[0]).toEqual({ x: boxes[from]?.x, y: (boxes[from]?.y as number) + boxHeight / 2 });
+        expect(points.at(-1)).toEqual({ x: boxes[to]?.x, y: (boxes[to]?.y as number) - boxHeight / 2 });
       }
     }
   });
@@ -110,22 +112,59 @@ describe("a layout", () => {
   it("is as wide as the panel where its layers fit", () => {
     const heads =
       "!norm: x > n; *q: n wq > a; *k: n wk > b; *v: n wv > c; ~rope: a > d; *scores: d b > e; *out: e c > f";
-    expect(flowOf(written(`${heads}; +add: f x > o; last: n o > end`), ROOM).width).toBe(ROOM);
+    expect(flowOf(written(`${heads}; +add: f x > o; last: n o > end`), { width: 460, height: 400 }).width).toBe(460);
   });
   it("of no ops is empty", () => {
     const graph = { ops: [], before: [], after: [], makes: [], reads: [] } as unknown as Graph;
-    expect(flowOf(graph, ROOM)).toMatchObject({ width: ROOM, layers: [], boxes: [], edges: [] });
+    expect(flowOf(graph, ROOM)).toMatchObject({ width: ROOM.width, layers: [], boxes: [], edges: [] });
   });
   it("of a thousand ops is there in a moment, and little of it is drawn", () => {
     const graph = chain(1000);
     const start = performance.now();
     const flow = flowOf(graph, ROOM);
     expect(performance.now() - start).toBeLessThan(250);
-    const { ops, edges } = seen(flow, { left: 0, top: 5000, right: ROOM, bottom: 5320 });
-    expect(ops.length).toBeGreaterThanOrEqual(6);
-    expect(ops.length).toBeLessThan(12);
+    const { boxes, edges } = seen(flow, { left: 0, top: 5000, right: ROOM.width, bottom: 5320 });
+    expect(boxes.length).toBeGreaterThanOrEqual(5);
+    expect(boxes.length).toBeLessThan(12);
     expect(edges.length).toBeLessThan(14);
-    for (const op of ops) expect(Math.abs((flow.boxes[op]?.y as number) - 5160)).toBeLessThan(300);
+    for (const box of boxes) expect(Math.abs((flow.boxes[box]?.y as number) - 5160)).toBeLessThan(300);
+  });
+  it("of few ops fills the height of the panel, of many it has low boxes and goes on below", () => {
+    const middles = (ops: number, height: number) => flowOf(chain(ops), { width: 360, height }).boxes.map(({ y }) => y);
+    // 400 px less 28 px at each end and four boxes of 40 px: 184 px for three spaces.
+    expect(middles(4, 400)).toEqual([48, 149, 250, 351]);
+    // A space is at most 86 px and at least 34 px high.
+    expect(middles(2, 900)).toEqual([48, 174]);
+    expect(middles(3, 100)).toEqual([48, 122, 196]);
+    expect(middles(13, 400).slice(0, 3)).toEqual([42, 104, 166]);
+  });
+  it("folds a kernel of a large graph into one box, with all edges of its ops", () => {
+    const graph = written("a: x > p; b: p > q; c: p > r; +d: q r > s; e: s > out");
+    const partition = at(graph, [[0], [1, 2, 3], [4]]);
+    const flow = flowOf(
+      graph,
+      ROOM,
+      boxesOf(partition, (group) => group.length > 1),
+    );
+    expect(flow.boxes.map(({ ops }) => ops)).toEqual([[0], [1, 2, 3], [4]]);
+    expect([...flow.boxOf]).toEqual([0, 1, 1, 1, 2]);
+    expect(flow.edges.map(({ from, to }) => [from, to])).toEqual([
+      [0, 1],
+      [1, 2],
+    ]);
+    expect(stepFrom(flow, 0, "ArrowDown")).toBe(1);
+    expect(stepFrom(flow, 2, "ArrowDown")).toBe(4);
+    expect(stepFrom(flow, 2, "ArrowRight")).toBe(2);
+    expect(outlineOf(flow, graph, [1, 2, 3])).toBeUndefined();
+    expect(boxesOf(partition, () => false).flat()).toEqual([0, 1, 2, 3, 4]);
+  });
+  it("does not fold kernels that wait for each other", () => {
+    const graph = written("a1: x > p; b1: y > q; b2: p > r; a2: q > s");
+    const boxes = [
+      [0, 3],
+      [1, 2],
+    ];
+    expect(flowOf(graph, ROOM, boxes).boxes.map(({ ops }) => ops)).toEqual([[0], [1], [2], [3]]);
   });
 });
 
@@ -147,33 +186,78 @@ describe("places side by side", () => {
 
 describe("what is drawn", () => {
   it("is thicker with more bytes, by their logarithm and within bounds", () => {
-    expect(thickness(0)).toBe(1);
-    expect(thickness(2 ** 20)).toBeCloseTo(4);
-    expect(thickness(2 ** 30) - thickness(2 ** 25)).toBeCloseTo(thickness(2 ** 25) - thickness(2 ** 20));
-    expect(thickness(1e30)).toBe(9);
+    expect(thickness(0)).toBe(3);
+    expect(thickness(1e8)).toBeCloseTo(5.3);
+    expect(thickness(1e9) - thickness(1e8)).toBeCloseTo(1);
+    expect(thickness(1e30)).toBe(10);
   });
   it("names an op by both ends of a name that is too long", () => {
     expect(shortened("gelu", 64)).toBe("gelu");
-    expect(shortened("layer0.attention.q_proj", 112)).toBe("…tention.q_proj");
-    expect(shortened("attention_normalised", 112)).toBe("attenti…malised");
-    expect(shortened("layer0.attention.q_proj", 112).length).toBeLessThanOrEqual(15);
+    expect(shortened("layer0.attention.q_proj", 108)).toBe("…tention.q_proj");
+    expect(shortened("attention_normalised", 108)).toBe("attenti…malised");
+    expect(shortened("layer0.attention.q_proj", 108).length).toBeLessThanOrEqual(15);
+  });
+  it("has its bytes beside edges, inputs and outputs, where they cover nothing", () => {
+    const graph = written("norm: x > y; gelu: y > z");
+    const flow = flowOf(graph, ROOM);
+    const all = { left: 0, top: 0, right: flow.width, bottom: flow.height };
+    const values = valuesOf(graph);
+    const texts = sideTexts(flow, seen(flow, all), { graph, values });
+    expect(texts.map(({ text, anchor }) => [text, anchor])).toEqual([
+      ["x · 2 kB", "middle"],
+      ["z · 2 kB", "middle"],
+      ["2 kB", "end"],
+    ]);
+    // The texts of three edges into one box would cover each other.
+    const many = written("a: x > p; b: x > q; c: x > r; d: x > s; +e: p q r s > out");
+    const wide = flowOf(many, { width: 280, height: 200 });
+    const shown = seen(wide, { left: 0, top: 0, right: wide.width, bottom: wide.height });
+    const places = sideTexts(wide, shown, { graph: many, values: valuesOf(many) });
+    expect(places.length).toBeGreaterThan(4);
+    const boxes = places.map(({ x, y, text, anchor }) => {
+      const width = 6.4 * text.length;
+      return { left: anchor === "end" ? x - width : x - width / 2, top: y - 7, width };
+    });
+    boxes.forEach((one, i) => {
+      for (const other of boxes.slice(i + 1)) {
+        const isApart =
+          one.left >= other.left + other.width ||
+          other.left >= one.left + one.width ||
+          Math.abs(one.top - other.top) >= 14;
+        expect(isApart).toBe(true);
+      }
+    });
   });
 });
 
-describe("bands and ends", () => {
+describe("outlines and ends", () => {
   const graph = written("!norm: x > y; gelu: y w > z; drop: z > d; +add: d x > out");
-  const workload = (groups: number[][]) => ({ graph, partition: at(graph, groups) });
-  it("lie behind the groups of several ops", () => {
+  it("are around the kernels of several ops, 7 px away", () => {
     const flow = flowOf(graph, ROOM);
-    expect(bandsOf(flow, workload([[0], [1], [2], [3]]))).toEqual([]);
-    const [band, ...others] = bandsOf(flow, workload([[0, 1, 2], [3]]));
-    expect(others).toEqual([]);
-    expect(band?.group).toBe(0);
-    expect(band?.d.match(/M/g)).toHaveLength(5);
+    expect(outlineOf(flow, graph, [0])).toBeUndefined();
+    const [first, third] = [flow.boxes[0] as Box, flow.boxes[2] as Box];
+    const outline = outlineOf(flow, graph, [0, 1, 2]);
+    expect(outline?.isBand).toBe(false);
+    const [left, top] = [first.x - first.width / 2 - 7, first.y - 20 - 7];
+    const [across, down] = [first.width + 14 - 24, third.y - first.y + 40 + 14 - 24];
+    expect(outline?.d).toBe(
+      `M${left + 12} ${top}h${across}q12 0 12 12v${down}q0 12 -12 12h${-across}q-12 0 -12 -12v${-down}q0 -12 12 -12z`,
+    );
+  });
+  it("are bands over boxes and inner edges where a rectangle would hold another op", () => {
+    const fan = written("a: x > p; b: p > q; c: p > r; d: p > s; +e: q s > out; f: r > end");
+    const outline = outlineOf(flowOf(fan, { width: 600, height: 400 }), fan, [0, 1, 3, 4]);
+    expect(outline?.isBand).toBe(true);
+    // Four boxes and four inner edges.
+    expect(outline?.d.match(/M/g)).toHaveLength(8);
   });
   it("say what an op reads of the inputs and makes for the outputs", () => {
     const names = (op: number) =>
-      endsOf(graph, op).map(({ side, tensors, shared }) => [side, tensors.map((t) => graph.tensors[t]?.name), shared]);
+      endsOf(graph, [op]).map(({ side, tensors, shared }) => [
+        side,
+        tensors.map((t) => graph.tensors[t]?.name),
+        shared,
+      ]);
     expect(names(0)).toEqual([[-1, ["x"], false]]);
     expect(names(1)).toEqual([[-1, ["w"], true]]);
     expect(names(2)).toEqual([]);
@@ -184,9 +268,9 @@ describe("bands and ends", () => {
   });
   it("tell a drop away from a group from one at it", () => {
     const flow = flowOf(graph, ROOM);
-    const { x, y } = flow.boxes[3] as OpBox;
-    expect(isOut(flow, [2, 3], { x, y: y + BOX_HEIGHT / 2 + 15 })).toBe(false);
-    expect(isOut(flow, [2, 3], { x, y: y + BOX_HEIGHT / 2 + 25 })).toBe(true);
+    const { x, y } = flow.boxes[3] as Box;
+    expect(isOut(flow, [2, 3], { x, y: y + 20 + 15 })).toBe(false);
+    expect(isOut(flow, [2, 3], { x, y: y + 20 + 25 })).toBe(true);
   });
 });
 
@@ -194,9 +278,9 @@ describe("pointing and walking", () => {
   const flow = flowOf(written("a: x > p; b: p > q; c: p > r; +d: q r > out"), ROOM);
   it("finds the op under the pointer", () => {
     flow.boxes.forEach((middle, op) => {
-      expect(opAt(flow, middle)).toBe(op);
+      expect(boxAt(flow, middle)).toBe(op);
     });
-    expect(opAt(flow, { x: 0, y: 0 })).toBeUndefined();
+    expect(boxAt(flow, { x: 0, y: 0 })).toBeUndefined();
   });
   it("goes along a layer and between layers, and stays at the ends", () => {
     const walk = (from: number, ...keys: string[]) => keys.reduce((op, key) => stepFrom(flow, op, key), from);

@@ -2,21 +2,13 @@
 // the card are drawn as text, never as markup.
 
 import { formatCapacity, formatQuantity, formatSignificant, type Unit } from "../../text/numbers.ts";
-import type { Disclosed } from "../../ui/disclosure.ts";
 import type { Chip, Figure } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";
 
-export function Card({ opened, chip }: { opened: Disclosed; chip: Chip }) {
+export function Card({ chip }: { readonly chip: Chip }) {
   const unknown = unknownOf(chip);
   return (
-    <section
-      {...opened}
-      class="roofwidget-card"
-      aria-label={words.detailsOf(chip.name)}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must be able to reach it
-      tabIndex={0}
-      data-lm-suppress-shortcuts="true"
-    >
+    <section class="roofwidget-card" aria-label={words.detailsOf(chip.name)}>
       <dl>
         {factsOf(chip).map(([label, value]) => (
           <Line key={label} label={label} value={value} />

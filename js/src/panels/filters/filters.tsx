@@ -15,8 +15,8 @@ import { LiveText } from "../../ui/live_text.tsx";
 import { Popover } from "../../ui/popover.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
+import { Tick } from "../../ui/tick.tsx";
 import { numerals, strings, filterWords as words } from "../../words/words.ts";
-import { Tick } from "../hardware/limits.tsx";
 
 /** A table with at most this many kernels needs no filters. */
 const HANDFUL = 5;

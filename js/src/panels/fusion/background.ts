@@ -2,17 +2,20 @@
 // between frames.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import type { Graph } from "../../fusion/graph.ts";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { fitsWithin } from "../../fusion/capacity.ts";
+import type { Graph, Ops } from "../../fusion/graph.ts";
 import type { Fits } from "../../fusion/legality.ts";
 import { type Cost, compulsory, tally } from "../../fusion/partition.ts";
-import { type BestPartition, searchPartition } from "../../fusion/search.ts";
+import { costOn, searchPartition } from "../../fusion/search.ts";
 import { probeOf } from "../../roofline/bound.ts";
 import { MAX_OPS_AT_ONCE, type Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
 import { inSlices, type Work } from "../../ui/slices.ts";
 import { everyRow } from "../../wire/columns.ts";
-import { type Flow, flowing } from "./flow.ts";
+import type { Chip } from "../../wire/types.ts";
+import { type Flow, flowing, type Room } from "./flow.ts";
+import { lackingPeak } from "./merging.ts";
 
 /** If the graph has more ops than this, the search runs only when the user asks for it. */
 const MAX_SEARCHED_OPS = 2000;
@@ -21,15 +24,42 @@ const SEARCH_DELAY_MS = 200;
 
 interface FusionInput {
   readonly workload: Workload;
+  /** Missing if the focus chip lacks a peak: the times of partitions are then unknown, and none is the best. */
   readonly cost: Cost | undefined;
-  readonly fits: Fits | undefined;
+  readonly fits: Fits;
+  readonly chip: Chip | undefined;
+  /** The precision of the peak that the focus chip lacks. */
+  readonly lacked: string | undefined;
+}
+
+/** Returns what the focus chip says of partitions: times, and which kernels fit on chip. */
+export function useFusion(store: Store, workload: Workload): FusionInput {
+  const { graph, values } = workload;
+  const roof = store.focusRoof.value;
+  const own = store.precision.value === "auto";
+  const lacked = useMemo(
+    () => (roof && own ? lackingPeak(graph, values, roof) : undefined),
+    [graph, values, roof, own],
+  );
+  const cost = useMemo(
+    () => (lacked === undefined ? roof && costOn(graph, values, roof, own) : undefined),
+    [graph, values, roof, own, lacked],
+  );
+  const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
+  const share = chip?.share?.bytes;
+  const fits = useMemo(() => fitsWithin(graph, values, share), [graph, values, share]);
+  return { workload, cost, fits, chip, lacked };
 }
 
 /**
  * Runs one job at a time. If another job starts or the input changes, the present job stops. If the input changes,
  * `dropped` is also called.
  */
-export function useWork({ workload, cost, fits }: FusionInput, store: Store, dropped: () => void) {
+export function useWork(
+  { workload, cost, fits }: Pick<FusionInput, "workload" | "cost" | "fits">,
+  store: Store,
+  dropped: () => void,
+) {
   const stop = useRef<() => void>(undefined);
   useEffect(
     () => () => {
@@ -85,26 +115,42 @@ export function useSoon<Actions>(graph: Graph, actions: Actions) {
 }
 
 /**
- * Returns the layout. Returns undefined until the first layout is computed. If the panel gets wider, returns the old
- * layout until the new layout is computed.
+ * Returns the layout. Returns undefined until the first layout is computed. If the panel gets another size, returns the
+ * old layout until the new layout is computed.
  */
-export function useFlow(graph: Graph, room: number): Flow | undefined {
+export function useFlow(graph: Graph, { width, height }: Room, boxes: readonly Ops[] | undefined): Flow | undefined {
   const flow = useSignal<Flow | undefined>(undefined);
   useLayoutEffect(() => {
     const show = (found: Flow) => {
       flow.value = found;
     };
-    return inSlices(flowing(graph, room), show, { later: graph.ops.length > MAX_OPS_AT_ONCE });
-  }, [graph, room]);
+    return inSlices(flowing(graph, { width, height }, boxes), show, { later: graph.ops.length > MAX_OPS_AT_ONCE });
+  }, [graph, width, height, boxes]);
   return flow.value;
 }
 
-/** Tells the headline above the chart how the partition compares with the best one, once the best one is found. */
-export function useVerdict({ workload, cost }: FusionInput, found: BestPartition | undefined, store: Store) {
+/**
+ * Searches the best partition, and tells the headline above the chart how the present one compares with it. A drag of a
+ * size or a rate changes the cost in every frame: the search starts only when the drag pauses.
+ */
+export function useSearch(store: Store, { workload, cost, fits }: FusionInput): void {
+  const { graph, values, partition } = workload;
+  const { bestPartition } = store;
+  useEffect(() => {
+    bestPartition.value = undefined;
+    if (!cost || graph.ops.length > MAX_SEARCHED_OPS) return;
+    let stop = () => clearTimeout(timer);
+    const timer = setTimeout(() => {
+      stop = inSlices(searchPartition(graph, values, cost, fits), (best) => {
+        bestPartition.value = best;
+      });
+    }, SEARCH_DELAY_MS);
+    return () => stop();
+  }, [graph, values, cost, fits]);
+  const found = bestPartition.value;
   const [kernels, roof] = [store.kernels.value, store.focusRoof.value];
   useEffect(() => {
     if (!found || !cost || !roof) return;
-    const { graph, values, partition } = workload;
     const { seconds, bytes } = tally(graph, values, partition, cost);
     const probe = probeOf(kernels, roof);
     store.setFusion({
@@ -120,22 +166,4 @@ export function useVerdict({ workload, cost }: FusionInput, found: BestPartition
     });
     return () => store.setFusion(undefined);
   }, [workload, cost, found, kernels, roof]);
-}
-
-/** Returns the best partition. Returns undefined until the best partition is found. */
-export function useBest({ workload: { graph, values }, cost, fits }: FusionInput): BestPartition | undefined {
-  const found = useSignal<BestPartition | undefined>(undefined);
-  // A drag of a size or a rate changes the cost in every frame. The search starts only when the drag pauses.
-  useEffect(() => {
-    found.value = undefined;
-    if (!cost || graph.ops.length > MAX_SEARCHED_OPS) return;
-    let stop = () => clearTimeout(timer);
-    const timer = setTimeout(() => {
-      stop = inSlices(searchPartition(graph, values, cost, fits), (best) => {
-        found.value = best;
-      });
-    }, SEARCH_DELAY_MS);
-    return () => stop();
-  }, [graph, values, cost, fits]);
-  return found.value;
 }

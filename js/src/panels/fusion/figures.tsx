@@ -1,11 +1,13 @@
-// The totals of a partition, compared with the unfused graph, with the compulsory bytes, and with the best partition.
+// The totals of a partition beside those of the unfused graph, and what is behind them.
 
 import { useMemo } from "preact/hooks";
 import { type Cost, compulsory, precisionOf, type Tally, tally, unfused } from "../../fusion/partition.ts";
 import type { BestPartition } from "../../fusion/search.ts";
-import { type Operation, operationIn } from "../../roofline/operations.ts";
+import { operationIn } from "../../roofline/operations.ts";
 import type { Workload } from "../../state/graph.ts";
 import { formatFactor, formatIntensity, formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import { useDisclosure } from "../../ui/disclosure.ts";
 import { strings, tableWords, fusionWords as words } from "../../words/words.ts";
 
 interface FiguresProps {
@@ -13,11 +15,13 @@ interface FiguresProps {
   readonly cost: Cost | undefined;
   readonly found: BestPartition | undefined;
   readonly crowded: boolean;
-  /** The reason why the time is unknown. Empty if the time is known. */
-  readonly lacking: string;
+  /** Whether the row has room for both values of all figures. */
+  readonly isWide: boolean;
 }
 
-export function Figures({ workload: { graph, values, partition }, cost, found, crowded, lacking }: FiguresProps) {
+/** A row of the main figures. A press shows the others above it. */
+export function Figures({ workload: { graph, values, partition }, cost, found, crowded, isWide }: FiguresProps) {
+  const all = useDisclosure();
   const apart = unfused(graph);
   const before = useMemo(() => tally(graph, values, apart, cost), [apart, values, cost]);
   const now = useMemo(
@@ -29,42 +33,51 @@ export function Figures({ workload: { graph, values, partition }, cost, found, c
     const isOfIntegers = (_: unknown, op: number) => operationIn(precisionOf(graph, values, [op]) ?? "") === "OP";
     return graph.ops.some(isOfIntegers) ? "OP" : "FLOP";
   }, [graph, values]);
-  const best = found
-    ? distance(now.seconds / found.seconds, found.how, crowded)
-    : lacking === ""
-      ? undefined
-      : strings.unknown;
+  const speed = formatSpeedUp(before.seconds, now.seconds);
+  const both = (text: (one: Tally) => string) => [text(before), text(now)] as const;
+  const flops = both((one) => formatQuantity(one.flops, operation));
+  const main = [
+    both(({ kernels }) => words.counted(kernels)),
+    both(({ bytes }) => formatQuantity(bytes, "B")),
+    both((one) => formatIntensity(one.flops / one.bytes, 3, `${operation}/B`)),
+    [speed.before, speed.now] as const,
+  ];
+  const others: (readonly [name: string, value: string])[] = [
+    [operation === "OP" ? tableWords.operations : words.flops, flops[0] === flops[1] ? flops[0] : flops.join(" → ")],
+    [words.compulsory, words.least(formatQuantity(least, "B"), formatFactor(now.bytes / least))],
+    [words.speedUp, Number.isNaN(before.seconds / now.seconds) ? strings.unknown : words.times(speed.factor)],
+  ];
+  if (found) others.push([words.toBest, distance(now.seconds / found.seconds, found.how, crowded)]);
   return (
     <>
-      <dl class="roofwidget-figures">
-        {rowsOf(before, now, least, best, operation).map(([name, value]) => (
-          <div key={name} class="roofwidget-row">
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
+      {all.isOpen && (
+        <dl class="roofwidget-details" {...all.opened}>
+          {others.map(([name, value]) => (
+            <div key={name} class="roofwidget-row">
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <Button look="figures" title={words.details} {...all.button}>
+        {main.map(([was, is], at) => (
+          <span key={String(at)}>
+            {was !== is && (isWide || at % 3 === 0) && (
+              <span class="roofwidget-muted">{`${withoutUnit(was, is)} → `}</span>
+            )}
+            {is}
+          </span>
         ))}
-      </dl>
-      {lacking && <p class="roofwidget-muted">{lacking}</p>}
+      </Button>
     </>
   );
 }
 
-type FigureRow = [name: string, value: string];
-
-function rowsOf(before: Tally, now: Tally, least: number, best: string | undefined, operation: Operation): FigureRow[] {
-  const from = (texts: [string, string]) => (texts[0] === texts[1] ? texts[0] : texts.join(" → "));
-  const both = (text: (one: Tally) => string) => from([text(before), text(now)]);
-  const speed = formatSpeedUp(before.seconds, now.seconds);
-  return [
-    [words.kernels, both(({ kernels }) => `${kernels}`)],
-    [operation === "OP" ? tableWords.operations : words.flops, both(({ flops }) => formatQuantity(flops, operation))],
-    [words.bytes, both(({ bytes }) => formatQuantity(bytes, "B"))],
-    [words.intensity, both(({ flops, bytes }) => formatIntensity(flops / bytes, 3, `${operation}/B`))],
-    [words.time, from([speed.before, speed.now])],
-    [words.compulsory, words.least(formatQuantity(least, "B"), formatFactor(now.bytes / least))],
-    [words.speedUp, Number.isNaN(before.seconds / now.seconds) ? strings.unknown : words.times(speed.factor)],
-    ...(best === undefined ? [] : [[words.toBest, best] as FigureRow]),
-  ];
+/** Returns the first text without its unit if both texts have the same unit: "4" of "4 kernels" and "3 kernels". */
+function withoutUnit(was: string, is: string): string {
+  const [number = "", unit] = was.split(/ (.*)/s);
+  return unit !== undefined && is.endsWith(` ${unit}`) ? number : was;
 }
 
 /** Returns the text that says how much faster the best partition is. */

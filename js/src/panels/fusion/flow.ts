@@ -1,6 +1,8 @@
-// Layout of a graph: ops in layers from top to bottom, and edges in lanes between the boxes.
+// Layout of a graph: boxes in layers from top to bottom, and edges in lanes between the boxes. A box is an op, or a
+// kernel whose ops are folded into one box.
 
-import type { Graph } from "../../fusion/graph.ts";
+import type { Graph, Ops } from "../../fusion/graph.ts";
+import type { Partition } from "../../fusion/legality.ts";
 import { finish, type Work } from "../../ui/slices.ts";
 
 export interface Point {
@@ -8,12 +10,19 @@ export interface Point {
   readonly y: number;
 }
 
-/** The box of an op, given by its centre. */
-export interface OpBox extends Point {
+/** A box, given by its centre, with the ops in it. */
+export interface Box extends Point {
   readonly width: number;
+  readonly ops: Ops;
 }
 
-/** All tensors that one op reads from another op. */
+/** The visible part of the panel, px. */
+export interface Room {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** All tensors that the ops of one box read from another box. */
 export interface Edge {
   readonly from: number;
   readonly to: number;
@@ -28,20 +37,30 @@ export interface Edge {
 export interface Flow {
   readonly width: number;
   readonly height: number;
-  /** The ops of each layer, from left to right. */
+  /** The height of every box, and the distance from one layer to the next, px. */
+  readonly boxHeight: number;
+  readonly pitch: number;
+  /** The boxes of each layer, from left to right. */
   readonly layers: readonly (readonly number[])[];
+  readonly boxes: readonly Box[];
   /** The box of each op, by the op's index in the graph. */
-  readonly boxes: readonly OpBox[];
+  readonly boxOf: Int32Array;
   readonly edges: readonly Edge[];
 }
 
-/** Height of a box, px. A row consists of a box and the space below the box. */
-export const BOX_HEIGHT = 24;
-export const ROW_HEIGHT = 56;
-const BOX_GAP = 10;
-export const MARGIN = 14;
+/** A graph with more ops than this has lower boxes, and its kernels are folded. */
+export const MAX_LARGE_BOXES = 12;
+/** Heights of boxes, px: of a graph with few ops, and of a graph with many ops. */
+const [LARGE_BOX_HEIGHT, SMALL_BOX_HEIGHT] = [40, 28];
+/** The space between two layers, px. It grows with the height of the panel. */
+const [MIN_LAYER_GAP, MAX_LAYER_GAP] = [34, 86];
+const BOX_GAP = 20;
+/** The space beside the boxes, and the space above and below the boxes, for the inputs and outputs of the graph, px. */
+export const [MARGIN, END_HEIGHT] = [14, 28];
 const LANE_GAP = 4;
-const [MIN_BOX_WIDTH, MAX_BOX_WIDTH] = [56, 112];
+/** The room right of the edges of a chain, px, for what a click on an edge would do. */
+export const PILL_PX = 212;
+const [MIN_BOX_WIDTH, MAX_BOX_WIDTH] = [120, 196];
 /** An edge that spans more layers than this is drawn as a straight line behind the boxes. */
 const MAX_ROUTED_LAYERS = 40;
 const SWEEPS = 4;
@@ -52,7 +71,7 @@ const ITEMS_PER_PAUSE = 64;
  * Returns the layer of each op: the length of the longest path to the op. An op that reads only graph inputs is placed
  * just above its first reader.
  */
-export function layersOf(graph: Graph): number[] {
+export function layersOf(graph: Pick<Graph, "before" | "after">): number[] {
   const layer: number[] = [];
   for (const before of graph.before) layer.push(Math.max(-1, ...before.map((op) => layer[op] as number)) + 1);
   graph.before.forEach((before, op) => {
@@ -62,8 +81,29 @@ export function layersOf(graph: Graph): number[] {
   return layer;
 }
 
+/** What the layout needs to know of a graph whose ops are the boxes. */
+type Links = Pick<Graph, "before" | "after" | "makes" | "reads">;
+
 /**
- * The nodes of the layout. The first nodes are ops. Every other node is a place where edges pass a layer. Edges from
+ * Returns the ops of each box. A kernel is one box if `isFolded` says so. Otherwise each of its ops has its own box. A
+ * box follows all boxes that it reads from, because the groups of a partition are in execution order.
+ */
+export const boxesOf = ({ groups }: Partition, isFolded: (group: Ops) => boolean): readonly Ops[] =>
+  groups.flatMap((group) => (isFolded(group) ? [group] : group.map((op) => [op])));
+
+function linksOf({ before, after, makes, reads }: Graph, boxes: readonly Ops[], boxOf: Int32Array): Links {
+  const around = (lists: Graph["before"]) =>
+    boxes.map((ops, box) => [
+      ...new Set(
+        ops.flatMap((op) => (lists[op] as Ops).map((other) => boxOf[other] as number).filter((at) => at !== box)),
+      ),
+    ]);
+  const tensors = (lists: Graph["makes"]) => boxes.map((ops) => [...new Set(ops.flatMap((op) => lists[op] as Ops))]);
+  return { before: around(before), after: around(after), makes: tensors(makes), reads: tensors(reads) };
+}
+
+/**
+ * The nodes of the layout. The first nodes are boxes. Every other node is a place where edges pass a layer. Edges from
  * the same op share these places.
  */
 interface Nodes {
@@ -73,7 +113,7 @@ interface Nodes {
   readonly routes: { readonly from: number; readonly to: number; readonly via: readonly number[] }[];
 }
 
-function nodesOf(graph: Graph): Nodes {
+function nodesOf(graph: Links): Nodes {
   const layer = layersOf(graph);
   const rows: number[][] = Array.from({ length: Math.max(-1, ...layer) + 1 }, () => []);
   layer.forEach((row, op) => {
@@ -143,19 +183,27 @@ export function spread(
   return places;
 }
 
-/** Returns the layout for a panel of this width. The layout is wider than the panel if a layer has many ops. */
-export const flowOf = (graph: Graph, room: number): Flow => finish(flowing(graph, room));
+/** Returns the layout for a panel of this size. The layout is wider than the panel if a layer has many boxes. */
+export const flowOf = (graph: Graph, room: Room, boxes?: readonly Ops[]): Flow => finish(flowing(graph, room, boxes));
 
-export function* flowing(graph: Graph, room: number): Work<Flow> {
-  const n = graph.ops.length;
-  const { rows, up, down, routes } = nodesOf(graph);
+export function* flowing(graph: Graph, room: Room, boxes: readonly Ops[] = graph.ops.map((_, op) => [op])): Work<Flow> {
+  const n = boxes.length;
+  const boxOf = new Int32Array(graph.ops.length);
+  boxes.forEach((ops, box) => {
+    for (const op of ops) boxOf[op] = box;
+  });
+  const links = linksOf(graph, boxes, boxOf);
+  // Kernels that wait for each other have no layers.
+  if (links.before.some((others, box) => others.some((other) => other > box))) return yield* flowing(graph, room);
+  const { rows, up, down, routes } = nodesOf(links);
   const layers = rows.map((row) => row.filter((node) => node < n));
   const widths: number[] = up.map(() => LANE_GAP);
   rows.forEach((row, at) => {
-    const ops = layers[at] as number[];
-    const left = room - 2 * MARGIN - (row.length - ops.length) * (LANE_GAP + BOX_GAP) - (ops.length - 1) * BOX_GAP;
-    const width = Math.max(MIN_BOX_WIDTH, Math.min(MAX_BOX_WIDTH, Math.floor(left / ops.length)));
-    for (const op of ops) widths[op] = width;
+    const inner = layers[at] as number[];
+    const left =
+      room.width - 2 * MARGIN - (row.length - inner.length) * (LANE_GAP + BOX_GAP) - (inner.length - 1) * BOX_GAP;
+    const width = Math.max(MIN_BOX_WIDTH, Math.min(MAX_BOX_WIDTH, Math.floor(left / inner.length)));
+    for (const box of inner) widths[box] = width;
   });
   const x: number[] = up.map(() => 0);
   const half = (node: number | undefined) => (node === undefined ? 0 : (widths[node] as number) / 2);
@@ -167,7 +215,7 @@ export function* flowing(graph: Graph, room: number): Work<Flow> {
     for (let at = 1; at < row.length; at++) apart.push(half(row[at]) + half(row[at - 1]) + BOX_GAP);
     apart.push(half(row.at(-1)));
     const wanted = row.map((node) => wish[node] as number);
-    spread(wanted, apart, room / 2 - MARGIN).forEach((place, at) => {
+    spread(wanted, apart, room.width / 2 - MARGIN).forEach((place, at) => {
       x[row[at] as number] = place;
     });
   };
@@ -181,24 +229,33 @@ export function* flowing(graph: Graph, room: number): Work<Flow> {
   const ends = (side: 1 | -1) => x.map((place, node) => place + side * half(node));
   const left = ends(-1).reduce((a, b) => Math.min(a, b), 0);
   const right = ends(1).reduce((a, b) => Math.max(a, b), 0);
-  const width = Math.max(room, right - left + 2 * MARGIN);
+  const width = Math.max(room.width, right - left + 2 * MARGIN);
+  const boxHeight = graph.ops.length > MAX_LARGE_BOXES ? SMALL_BOX_HEIGHT : LARGE_BOX_HEIGHT;
+  const free = (room.height - 2 * END_HEIGHT - rows.length * boxHeight) / Math.max(1, rows.length - 1);
+  const pitch = boxHeight + Math.max(MIN_LAYER_GAP, Math.min(MAX_LAYER_GAP, Math.floor(free)));
   const y: number[] = [];
   rows.forEach((row, at) => {
-    for (const node of row) y[node] = MARGIN + at * ROW_HEIGHT + BOX_HEIGHT / 2;
+    for (const node of row) y[node] = END_HEIGHT + at * pitch + boxHeight / 2;
   });
-  const shift = (width - left - right) / 2;
+  const middle = (width - left - right) / 2;
+  const isChain = layers.every((layer) => layer.length === 1);
+  const slack = Math.max(0, middle + left - MARGIN);
+  const shift = middle - (isChain ? Math.min(slack, Math.max(0, PILL_PX - width / 2)) : 0);
   const place = (node: number): Point => ({ x: (x[node] as number) + shift, y: y[node] as number });
   const edges: Edge[] = [];
   for (const { from, to, via } of routes) {
     if (edges.length % ITEMS_PER_PAUSE === 0) yield;
-    const tensors = (graph.makes[from] ?? []).filter((tensor) => graph.reads[to]?.includes(tensor));
-    edges.push({ from, to, tensors, points: pointsOf([from, ...via, to].map(place)) });
+    const tensors = (links.makes[from] ?? []).filter((tensor) => links.reads[to]?.includes(tensor));
+    edges.push({ from, to, tensors, points: pointsOf([from, ...via, to].map(place), boxHeight) });
   }
   return {
     width,
-    height: Math.max(0, rows.length * ROW_HEIGHT - (ROW_HEIGHT - BOX_HEIGHT)) + 2 * MARGIN,
+    height: Math.max(0, (rows.length - 1) * pitch + boxHeight) + 2 * END_HEIGHT,
+    boxHeight,
+    pitch,
     layers: rows.map((row) => row.filter((node) => node < n)),
-    boxes: graph.ops.map((_, op) => ({ ...place(op), width: widths[op] as number })),
+    boxes: boxes.map((ops, box) => ({ ...place(box), width: widths[box] as number, ops })),
+    boxOf,
     edges,
   };
 }
@@ -214,8 +271,8 @@ function mean(nodes: readonly number[], x: readonly number[]): number | undefine
  * Returns the points of an edge. The edge goes from the lower side of its first box to the upper side of its last box.
  * In the layers between these boxes, the edge goes straight down.
  */
-const pointsOf = (middles: readonly Point[]): Point[] =>
+const pointsOf = (middles: readonly Point[], boxHeight: number): Point[] =>
   middles.flatMap(({ x, y }, at) => [
-    ...(at > 0 ? [{ x, y: y - BOX_HEIGHT / 2 }] : []),
-    ...(at < middles.length - 1 ? [{ x, y: y + BOX_HEIGHT / 2 }] : []),
+    ...(at > 0 ? [{ x, y: y - boxHeight / 2 }] : []),
+    ...(at < middles.length - 1 ? [{ x, y: y + boxHeight / 2 }] : []),
   ]);

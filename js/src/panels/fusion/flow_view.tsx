@@ -1,31 +1,52 @@
-// The drawn graph of the fusion panel, and the gestures on it.
+// The drawn graph of the fusion tab, and the gestures on it.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { mix, type Theme } from "../../chart/theme.ts";
-import type { Graph } from "../../fusion/graph.ts";
-import type { Partition } from "../../fusion/legality.ts";
+import type { Graph, Ops } from "../../fusion/graph.ts";
 import { total } from "../../fusion/partition.ts";
 import type { Workload } from "../../state/graph.ts";
+import { keepFocusNear } from "../../ui/focus.ts";
 import { type Drag, useGesture } from "../../ui/gesture.ts";
+import { used } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
-import { BOX_HEIGHT, type Edge, type Flow, MARGIN, type OpBox, type Point, ROW_HEIGHT } from "./flow.ts";
-import { bandsOf, endsOf, isOut, opAt, pathOf, seen, shortened, thickness, titleOf } from "./flow_parts.ts";
+import { fusionWords as words } from "../../words/words.ts";
+import { type Box, type Edge, type Flow, MAX_LARGE_BOXES, PILL_PX, type Point, type Room } from "./flow.ts";
+import {
+  AROUND_PX,
+  boxAt,
+  END_PX,
+  endPlace,
+  endsOf,
+  isOut,
+  middleOf,
+  type Outline,
+  outlineOf,
+  outlinesOf,
+  pathOf,
+  seen,
+  shortened,
+  sideTexts,
+  textPx,
+  thickness,
+  titleOf,
+} from "./flow_parts.ts";
+import { type Proposal, spoken } from "./merging.ts";
+import { OverviewMap } from "./overview_map.tsx";
 
-/**
- * Height in px of the visible part of the graph. The last visible row is cut in half, to show that the graph continues
- * below.
- */
-export const FLOW_HEIGHT = MARGIN + 8 * ROW_HEIGHT + BOX_HEIGHT / 2;
 /** Parts of the graph that are more than this many px outside the visible area are not drawn. */
-const DRAWN_AROUND_PX = FLOW_HEIGHT / 2;
+const DRAWN_AROUND_PX = 240;
 /** A drag shorter than this, in px, is a click. */
 const CLICK_PX = 4;
+
+/** An edge, by the ops at its ends. */
+export interface OpPair {
+  readonly from: number;
+  readonly to: number;
+}
 
 interface FlowViewProps {
   readonly flow: Flow;
   readonly workload: Workload;
-  readonly theme: Theme;
   readonly cursor: number | undefined;
   readonly marked: number | undefined;
   /** The ops of the latest refused merge, and the number of refusals so far. */
@@ -37,13 +58,21 @@ interface FlowViewProps {
   readonly label: string;
   /** Whether a lesson locks the partition. */
   readonly isLocked?: boolean;
-  /** The available width in px. */
-  readonly room: Signal<number>;
+  /** The size of the visible part. */
+  readonly room: Signal<Room>;
+  /** The edge that is hovered or focused, and what a click on it would do. */
+  readonly meant: Signal<OpPair | undefined>;
+  readonly proposal: Proposal | undefined;
+  /** Returns the intensity of a box, such as "2.5 FLOP/B". */
+  intensityOf(ops: Ops): string;
   point(group: number | null): void;
   pick(op: number): void;
   merge(from: number, to: number): void;
   split(op: number): void;
-  cutAt(to: number): void;
+  /** Merges or splits at an edge. */
+  act(edge: OpPair): void;
+  /** Folds or unfolds the kernel of an op. */
+  fold(op: number): void;
   /** Returns the groups that the group of `op` may merge with. */
   partnersOf(op: number): ReadonlySet<number>;
   onKeyDown(event: KeyboardEvent): void;
@@ -58,10 +87,10 @@ interface OpDrag extends Drag {
 }
 
 export function FlowView(props: FlowViewProps) {
-  const { flow, workload, theme, cursor, marked, refused } = props;
+  const { flow, workload, cursor, marked, refused, room, meant, proposal } = props;
   const { graph, values, partition } = workload;
   const { groupOf } = partition;
-  const view = useSignal({ left: 0, top: 0 });
+  const scroll = useSignal({ left: 0, top: 0 });
   const gesture = useGesture<OpDrag>();
   /** The current position of the dragged op. */
   const draggedTo = useSignal<Point>({ x: 0, y: 0 });
@@ -73,32 +102,46 @@ export function FlowView(props: FlowViewProps) {
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const resized = new ResizeObserver(([entry]) => {
-      const width = Math.floor(entry?.contentRect.width ?? 0);
-      if (width > 0) props.room.value = width;
+      const [width, height] = [entry?.contentRect.width ?? 0, entry?.contentRect.height ?? 0].map(Math.floor);
+      if (width && height && (width !== room.value.width || height !== room.value.height)) {
+        room.value = { width, height };
+      }
     });
     if (frame.current) resized.observe(frame.current);
     return () => resized.disconnect();
   }, []);
+  const boxOf = (op: number) => flow.boxOf[op] as number;
+  const opOf = (box: number) => flow.boxes[box]?.ops[0] as number;
+  const pairOf = ({ from, to }: Edge): OpPair => ({ from: opOf(from), to: opOf(to) });
   useLayoutEffect(() => {
-    if (cursor !== undefined || flow.width > props.room.value) {
-      show(frame.current, flow.boxes[cursor ?? flow.layers[0]?.[0] ?? -1]);
+    if (cursor !== undefined || flow.width > room.value.width) {
+      show(frame.current, flow, cursor === undefined ? flow.layers[0]?.[0] : boxOf(cursor));
     }
   }, [cursor, flow]);
-  const { left, top } = view.value;
-  const { ops, edges } = useMemo(() => {
-    const [right, bottom] = [left + flow.width, top + FLOW_HEIGHT + DRAWN_AROUND_PX];
+  // Rounded, so that a scroll draws the graph anew only now and then.
+  const [left, top] = [scroll.value.left, scroll.value.top].map(
+    (px) => Math.floor(px / DRAWN_AROUND_PX) * DRAWN_AROUND_PX,
+  ) as [number, number];
+  const shown = useMemo(() => {
+    const right = left + room.value.width + 2 * DRAWN_AROUND_PX;
+    const bottom = top + room.value.height + 2 * DRAWN_AROUND_PX;
     return seen(flow, { left: left - DRAWN_AROUND_PX, top: top - DRAWN_AROUND_PX, right, bottom });
-  }, [flow, left, top]);
-  const isInside = ({ from, to }: Edge) => groupOf[from] === groupOf[to];
-  const bands = useMemo(() => bandsOf(flow, workload), [flow, partition]);
+  }, [flow, left, top, room.value]);
+  const texts = useMemo(() => sideTexts(flow, shown, workload), [flow, shown, values]);
+  const isInside = ({ from, to }: Edge) => groupOf[opOf(from)] === groupOf[opOf(to)];
+  const outlines = useMemo(() => outlinesOf(flow, graph, partition), [flow, partition]);
   const { drag } = gesture;
-  const target = drag && isOver.value ? opAt(flow, draggedTo.value) : undefined;
+  const at = drag && isOver.value ? boxAt(flow, draggedTo.value) : undefined;
+  const target = at === undefined ? undefined : opOf(at);
   const dragged = drag?.hasMoved() ? drag.op : undefined;
   const mover = dragged ?? marked;
   const partners = useMemo(
     () => (mover === undefined ? undefined : props.partnersOf(mover)),
     [mover, partition, props.crowded],
   );
+  const meantEdge = meant.value && edgeOf(flow, meant.value);
+  /** The edges that the Tab key reaches: those below the cursor. */
+  const tabbed = cursor === undefined ? flow.layers[0]?.[0] : boxOf(cursor);
 
   const placeOf = (event: PointerEvent): Point => {
     const [x, y] = svg.current ? placeIn(svg.current, flow.width, event) : [0, 0];
@@ -106,18 +149,26 @@ export function FlowView(props: FlowViewProps) {
   };
   function press(event: PointerEvent) {
     if (event.button !== 0) return;
+    const sign = (event.target as Element).closest<SVGElement>("[data-fold]");
+    if (sign) return props.fold(Number(sign.dataset["fold"]));
     const from = placeOf(event);
-    const op = opAt(flow, from);
-    if (op === undefined) return;
+    const box = boxAt(flow, from);
+    if (box === undefined) return;
+    const op = opOf(box);
     props.pick(op);
     if (props.isLocked) return;
     // While an op is dragged, the panel shows the op instead of the data of the op's kernel.
     props.point(null);
+    meant.value = undefined;
     draggedTo.value = from;
     isOver.value = true;
     const hasMoved = () => Math.hypot(draggedTo.value.x - from.x, draggedTo.value.y - from.y) > CLICK_PX;
-    const end = (up?: PointerEvent) => up && hasMoved() && drop(op, draggedTo.peek());
+    const end = (up?: PointerEvent) => up && (hasMoved() ? drop(op, draggedTo.peek()) : unfold(op));
     gesture.start({ op, from, hasMoved, end, cancel: () => {} }, event);
+  }
+  function unfold(op: number) {
+    const { flow, fold } = latest.current;
+    if ((flow.boxes[flow.boxOf[op] as number]?.ops.length ?? 0) > 1) fold(op);
   }
   function move(event: PointerEvent) {
     if (!gesture.drag) return;
@@ -128,111 +179,167 @@ export function FlowView(props: FlowViewProps) {
   function drop(op: number, place: Point) {
     const { flow, workload, merge, split } = latest.current;
     const { groups, groupOf } = workload.partition;
-    const onto = isOver.peek() ? opAt(flow, place) : undefined;
+    const box = isOver.peek() ? boxAt(flow, place) : undefined;
+    const onto = box === undefined ? undefined : flow.boxes[box]?.ops[0];
     const group = groups[groupOf[op] as number] as readonly number[];
     if (onto !== undefined && onto !== op) merge(op, onto);
     else if (onto === undefined && (!isOver.peek() || isOut(flow, group, place))) split(op);
   }
-  function click({ target }: MouseEvent) {
-    const { from, to } = (target as SVGElement).dataset;
-    const edge = edges.find((one) => graph.ops[one.from]?.name === from && graph.ops[one.to]?.name === to);
-    if (!edge) return;
-    if (isInside(edge)) props.cutAt(edge.to);
-    else props.merge(edge.from, edge.to);
-  }
+  const isMeant = ({ from, to }: OpPair) => meant.peek()?.from === from && meant.peek()?.to === to;
   return (
-    <div
-      ref={frame}
-      class="roofwidget-flow"
-      data-locked={props.isLocked || undefined}
-      role="application"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the ops
-      tabIndex={0}
-      data-lm-suppress-shortcuts="true"
-      aria-label={props.label}
-      aria-keyshortcuts={props.shortcuts}
-      style={{ maxHeight: `${FLOW_HEIGHT}px` }}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape" || !gesture.drag) return props.onKeyDown(event);
-        gesture.cancel();
-        event.stopPropagation();
-      }}
-      onBlur={() => props.point(null)}
-      onScroll={({ currentTarget: { scrollLeft, scrollTop } }) => {
-        const [left, top] = [scrollLeft, scrollTop].map((px) => Math.floor(px / DRAWN_AROUND_PX) * DRAWN_AROUND_PX) as [
-          number,
-          number,
-        ];
-        if (left !== view.value.left || top !== view.value.top) view.value = { left, top };
-      }}
-    >
-      <svg
-        ref={svg}
-        width={flow.width}
-        height={flow.height}
-        aria-hidden="true"
-        onPointerDown={press}
-        onPointerMove={move}
-        onPointerUp={gesture.end}
-        onClick={click}
-        onPointerCancel={gesture.cancel}
-        onLostPointerCapture={gesture.cancel}
-        onPointerLeave={() => props.point(null)}
+    <div class="roofwidget-graph">
+      {flow.width > room.value.width && <OverviewMap flow={flow} room={room.value} at={scroll.value} frame={frame} />}
+      <div
+        ref={frame}
+        class="roofwidget-flow"
+        data-locked={props.isLocked || undefined}
+        role="application"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the ops
+        tabIndex={0}
+        data-lm-suppress-shortcuts="true"
+        aria-label={props.label}
+        aria-keyshortcuts={props.shortcuts}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape" || !gesture.drag) return props.onKeyDown(event);
+          gesture.cancel();
+          event.stopPropagation();
+        }}
+        onBlur={() => props.point(null)}
+        onScroll={({ currentTarget: { scrollLeft, scrollTop } }) => {
+          scroll.value = { left: scrollLeft, top: scrollTop };
+        }}
       >
-        <Bands {...{ bands, partition, theme, crowded: props.crowded, pointed: props.pointed }} />
-        {edges.map((edge) => (
-          <path
-            key={`${edge.from} ${edge.to}`}
-            d={pathOf(edge.points)}
-            stroke-width={thickness(total(values.bytes, edge.tensors))}
-            class={`roofwidget-edge${isInside(edge) ? " roofwidget-seam" : ""}`}
-          />
-        ))}
-        {edges.map((edge) => (
-          <path
-            key={`${edge.from} ${edge.to} hit`}
-            d={pathOf(edge.points)}
-            class="roofwidget-hit"
-            data-from={graph.ops[edge.from]?.name}
-            data-to={graph.ops[edge.to]?.name}
-          >
-            <title>{titleOf(graph, edge.tensors, values.bytes)}</title>
-          </path>
-        ))}
-        <Ends {...{ flow, workload, ops }} />
-        {[...ops]
-          .sort((a, b) => Number(a === mover) - Number(b === mover))
-          .map((op) => {
-            const shakes = refused.ops.includes(op);
-            const { x, y, width } = flow.boxes[op] as OpBox;
-            const by = drag && dragged === op ? [draggedTo.value.x - drag.from.x, draggedTo.value.y - drag.from.y] : [];
-            const [dx = 0, dy = 0] = by;
-            const states = [
-              cursor === op && "cursor",
-              marked === op && "marked",
-              target === op && "target",
-              partners?.has(groupOf[op] as number) && "partner",
-              dragged === op && "dragged",
-            ];
+        <svg
+          ref={svg}
+          width={flow.width}
+          height={flow.height}
+          role="presentation"
+          onPointerDown={press}
+          onPointerMove={move}
+          onPointerUp={gesture.end}
+          onPointerCancel={gesture.cancel}
+          onLostPointerCapture={gesture.cancel}
+          onPointerLeave={() => props.point(null)}
+        >
+          <g>
+            {outlines.map(({ group, ...outline }) => (
+              <Contour
+                key={group}
+                outline={outline}
+                height={flow.boxHeight}
+                look={`${crowdedLook(props.crowded.has(group))}${props.pointed === group ? " roofwidget-pointed" : ""}`}
+              />
+            ))}
+            {meantEdge &&
+              proposal?.groups.map((group) => (
+                <Contour
+                  key={group.join()}
+                  outline={outlineOf(flow, graph, group)}
+                  height={flow.boxHeight}
+                  look="roofwidget-proposed"
+                />
+              ))}
+            {shown.edges.map((edge) => (
+              <path
+                key={`${edge.from} ${edge.to}`}
+                d={pathOf(edge.points)}
+                stroke-width={edge === meantEdge ? 8 : thickness(total(values.bytes, edge.tensors))}
+                class={`roofwidget-edge${edge === meantEdge ? " roofwidget-meant" : isInside(edge) ? " roofwidget-seam" : ""}`}
+              />
+            ))}
+            <Ends flow={flow} workload={workload} shown={shown.boxes} />
+            {texts.map(({ key, text, x, y, anchor }) => (
+              <text key={key} x={x} y={y} text-anchor={anchor} class="roofwidget-end">
+                {text}
+              </text>
+            ))}
+          </g>
+          {shown.edges.map((edge) => {
+            const pair = pairOf(edge);
+            const [from, to] = [pair.from, pair.to].map((op) => graph.ops[op]?.name ?? "") as [string, string];
+            const title = titleOf(graph, edge.tensors, values.bytes);
             return (
-              <g
-                key={shakes ? `${op} ${refused.count}` : op}
-                class={`roofwidget-op ${states.map((state) => (state ? `roofwidget-${state}` : "")).join(" ")}`}
-                data-op={graph.ops[op]?.name}
-                transform={`translate(${x - width / 2 + dx} ${y - BOX_HEIGHT / 2 + dy})`}
-                onPointerEnter={() => !gesture.drag && props.point(groupOf[op] as number)}
+              // biome-ignore lint/a11y/useSemanticElements: an SVG has no buttons
+              <path
+                key={`${from} ${to} hit`}
+                d={pathOf(edge.points)}
+                class="roofwidget-hit"
+                data-rw="edge"
+                role="button"
+                tabindex={edge.from === tabbed ? 0 : -1}
+                data-lm-suppress-shortcuts="true"
+                aria-label={words.edge(from, to, title)}
+                data-from={from}
+                data-to={to}
+                onPointerEnter={({ pointerType }) => {
+                  if (pointerType !== "touch" && !gesture.drag) meant.value = pair;
+                }}
+                onPointerLeave={({ currentTarget }) => {
+                  if (!currentTarget.matches(":focus-visible")) meant.value = undefined;
+                }}
+                onFocus={({ currentTarget }) => {
+                  if (currentTarget.matches(":focus-visible")) meant.value = pair;
+                }}
+                onBlur={() => {
+                  if (isMeant(pair)) meant.value = undefined;
+                }}
+                onClick={(event) => {
+                  // The first tap of a finger shows what the second would do.
+                  if ((event as unknown as PointerEvent).pointerType === "touch" && !isMeant(pair)) meant.value = pair;
+                  else props.act(pair);
+                }}
+                onKeyDown={(event) => {
+                  if (event.key !== "Enter" && event.key !== " ") return;
+                  keepFocusNear(event.currentTarget, () => props.act(pair));
+                  used(event);
+                }}
               >
-                <g class={shakes ? "roofwidget-shake" : ""}>
-                  <title>{graph.ops[op]?.name}</title>
-                  <rect width={width} height={BOX_HEIGHT} rx="4" />
-                  <text x={width / 2} y={BOX_HEIGHT / 2}>
-                    {shortened(graph.ops[op]?.name ?? "", width)}
-                  </text>
-                </g>
-              </g>
+                <title>{title}</title>
+              </path>
             );
           })}
-      </svg>
+          <g>
+            {[...shown.boxes]
+              .sort((a, b) => Number(opOf(a) === mover) - Number(opOf(b) === mover))
+              .map((box) => {
+                const op = opOf(box);
+                const shakes = (flow.boxes[box] as Box).ops.some((one) => refused.ops.includes(one));
+                const by = drag && dragged === op ? placeBy(drag.from, draggedTo.value) : { x: 0, y: 0 };
+                const states = [
+                  cursor !== undefined && boxOf(cursor) === box && "cursor",
+                  marked === op && "marked",
+                  target === op && drag && "target",
+                  partners?.has(groupOf[op] as number) && "partner",
+                  dragged === op && "dragged",
+                ];
+                return (
+                  <g
+                    key={shakes ? `${op} ${refused.count}` : op}
+                    class={`roofwidget-op ${states.map((state) => (state ? `roofwidget-${state}` : "")).join(" ")}`}
+                    data-rw="op"
+                    data-op={graph.ops[op]?.name}
+                    onPointerEnter={() => !gesture.drag && props.point(groupOf[op] as number)}
+                  >
+                    <g class={shakes ? "roofwidget-shake" : ""}>
+                      <OpBox
+                        flow={flow}
+                        box={flow.boxes[box] as Box}
+                        by={by}
+                        graph={graph}
+                        intensity={props.intensityOf}
+                      />
+                    </g>
+                  </g>
+                );
+              })}
+            {graph.ops.length > MAX_LARGE_BOXES &&
+              outlines.map(({ group }) => (
+                <FoldSign key={group} flow={flow} op={partition.groups[group]?.[0] as number} />
+              ))}
+          </g>
+        </svg>
+        {proposal && meantEdge && <Pill edge={meantEdge} proposal={proposal} width={flow.width} />}
+      </div>
     </div>
   );
 }
@@ -240,98 +347,134 @@ export function FlowView(props: FlowViewProps) {
 const isWithin = ({ clientX: x, clientY: y }: PointerEvent, { left, right, top, bottom }: DOMRect) =>
   x >= left && x <= right && y >= top && y <= bottom;
 
+const placeBy = (from: Point, to: Point): Point => ({ x: to.x - from.x, y: to.y - from.y });
+
+const crowdedLook = (isCrowded: boolean) => (isCrowded ? "roofwidget-crowded" : "roofwidget-band");
+
+/** Returns the edge between the boxes of two ops; undefined if the ops are folded into one box. */
+const edgeOf = ({ edges, boxOf }: Flow, { from, to }: OpPair): Edge | undefined =>
+  edges.find((edge) => edge.from === boxOf[from] && edge.to === boxOf[to]);
+
 /** Scrolls until a box is visible. Horizontally, the box is centred. */
-function show(frame: HTMLElement | null, box: OpBox | undefined) {
+function show(frame: HTMLElement | null, { boxes, boxHeight }: Flow, at: number | undefined) {
+  const box = boxes[at ?? -1];
   if (!frame || !box) return;
   const { clientWidth, clientHeight, scrollLeft, scrollTop } = frame;
   if (Math.abs(box.x - scrollLeft - clientWidth / 2) > (clientWidth - box.width) / 2) {
     frame.scrollLeft = box.x - clientWidth / 2;
   }
-  frame.scrollTop = Math.min(box.y - BOX_HEIGHT, Math.max(scrollTop, box.y + BOX_HEIGHT - clientHeight));
+  frame.scrollTop = Math.min(box.y - boxHeight, Math.max(scrollTop, box.y + boxHeight - clientHeight));
 }
 
-/** How far the band extends beyond the boxes of its group, px. */
-const BAND_PX = 10;
-/** Dash length of the outline of a group that does not fit on chip, px. */
-const DASH_PX = 5;
-/** The share of the hue in the background of a hovered group. */
-const POINTED_WASH = 0.25;
-
-interface BandsProps {
-  readonly bands: ReturnType<typeof bandsOf>;
-  readonly partition: Partition;
-  readonly theme: Theme;
-  /** The groups whose tiles do not fit on chip. */
-  readonly crowded: ReadonlySet<number>;
-  /** The group that is hovered on the chart. */
-  readonly pointed: number | null;
-}
-
-/** The bands behind groups of several ops. A band has a dashed outline if the group's tiles do not fit on chip. */
-export function Bands({ bands, partition: { groups }, theme, crowded, pointed }: BandsProps) {
-  const hueOf = (group: number) => theme.categories[(groups[group]?.[0] ?? 0) % theme.categories.length] as string;
-  const stroke = (group: number, d: string, colour: string, width: number, dash?: number) => (
-    <path
-      key={`${group} ${width}`}
-      d={d}
-      stroke={colour}
-      stroke-width={BOX_HEIGHT + BAND_PX + width}
-      stroke-dasharray={dash}
-      class={dash ? "roofwidget-crowded" : "roofwidget-band"}
-    />
-  );
+/** The outline of a kernel. A band is a wide stroke in ink under a narrower stroke in the colour of the background. */
+function Contour({ outline, height, look }: { outline: Outline | undefined; height: number; look: string }) {
+  if (!outline) return null;
+  if (!outline.isBand) return <path d={outline.d} class={look} />;
+  const width = height + 2 * AROUND_PX;
   return (
-    <>
-      {bands.map(({ group, d }) =>
-        crowded.has(group) ? stroke(group, d, theme.alert, 4) : stroke(group, d, hueOf(group), 2),
-      )}
-      {bands.map(({ group, d }) => crowded.has(group) && stroke(group, d, theme.background, 5, DASH_PX))}
-      {bands.map(({ group, d }) => {
-        const inner = pointed === group ? mix(theme.background, hueOf(group), POINTED_WASH) : theme.background;
-        return stroke(group, d, inner, 0);
-      })}
-    </>
+    <g class={`roofwidget-wide ${look}`}>
+      <path d={outline.d} stroke-width={width + 3} />
+      <path d={outline.d} stroke-width={width} />
+    </g>
   );
 }
 
-/** Maximum width of a tensor's name, px. */
-const MAX_NAME_PX = 72;
+/** The space between a text and the sides of its box, px. */
+const PADDING_PX = 12;
+/** If the intensity leaves less room than this for the name, px, it is below the name, or left out of a low box. */
+const MIN_NAME_PX = 60;
+
+interface OpBoxProps {
+  readonly flow: Flow;
+  readonly box: Box;
+  readonly by: Point;
+  readonly graph: Graph;
+  intensity(ops: Ops): string;
+}
+
+function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, intensity }: OpBoxProps) {
+  const name = spoken(graph, ops);
+  const ai = intensity(ops);
+  const [left, top] = [x - width / 2 + by.x, y - boxHeight / 2 + by.y];
+  const beside = width - 2 * PADDING_PX - textPx(ai) - 8;
+  const isBelow = beside < MIN_NAME_PX && boxHeight >= 40;
+  const isLeftOut = beside < MIN_NAME_PX && !isBelow;
+  const room = isBelow || isLeftOut ? width - 2 * PADDING_PX : beside;
+  return (
+    <g transform={`translate(${left} ${top})`}>
+      <title>{`${ops.map((op) => graph.ops[op]?.name).join(" + ")}: ${ai}`}</title>
+      <rect width={width} height={boxHeight} rx="6" />
+      <text x={PADDING_PX} y={boxHeight / 2 - (isBelow ? 8 : 0)} class="roofwidget-op-title">
+        {shortened(name, room)}
+      </text>
+      {!isLeftOut && (
+        <text
+          x={isBelow ? PADDING_PX : width - PADDING_PX}
+          y={boxHeight / 2 + (isBelow ? 9 : 0)}
+          text-anchor={isBelow ? "start" : "end"}
+          class="roofwidget-op-ai"
+        >
+          {ai}
+        </text>
+      )}
+    </g>
+  );
+}
+
+/** The sign at the first box of an unfolded kernel that folds it again. */
+function FoldSign({ flow, op }: { flow: Flow; op: number }) {
+  const { x, y, width } = flow.boxes[flow.boxOf[op] as number] as Box;
+  return (
+    <g
+      class="roofwidget-fold-sign"
+      data-fold={op}
+      transform={`translate(${x + width / 2 + AROUND_PX} ${y - flow.boxHeight / 2 - AROUND_PX})`}
+    >
+      <title>{words.fold}</title>
+      <circle r="7" />
+      <path d="M-4 0h8" />
+    </g>
+  );
+}
 
 interface EndsProps {
   readonly flow: Flow;
   readonly workload: Workload;
-  readonly ops: readonly number[];
+  readonly shown: readonly number[];
 }
 
-export function Ends({ flow, workload: { graph, values }, ops }: EndsProps) {
-  return ops.flatMap((op) =>
-    endsOf(graph, op).map(({ side, tensors, shared }) => {
-      const { x, y, width } = flow.boxes[op] as OpBox;
-      const [left, top] = [x - (shared ? width / 3 : 0), y + (side * BOX_HEIGHT) / 2];
+/** The lines of inputs and outputs of the graph. */
+const Ends = ({ flow, workload: { graph, values }, shown }: EndsProps) =>
+  shown.flatMap((at) =>
+    endsOf(graph, (flow.boxes[at] as Box).ops).map(({ side, tensors, shared }) => {
+      const { x, y } = endPlace(flow, at, side, shared);
       return (
-        <g key={`${op} ${side}`}>
+        <path
+          key={`${at} ${side}`}
+          d={`M${x} ${y}v${side * END_PX}`}
+          stroke-width={thickness(total(values.bytes, tensors))}
+          class="roofwidget-edge"
+        >
           <title>{titleOf(graph, tensors, values.bytes)}</title>
-          <path
-            d={`M${left} ${top}v${side * (MARGIN - 2)}`}
-            stroke-width={thickness(total(values.bytes, tensors))}
-            class="roofwidget-edge"
-          />
-          <text x={left - 8} y={top + (side * MARGIN) / 2} class="roofwidget-end">
-            {nameOf(graph, op, tensors)}
-          </text>
-        </g>
+        </path>
       );
     }),
   );
-}
 
-/**
- * Returns the first tensor name that does not begin with the op's name. If two more names do not begin with the op's
- * name, "+2" follows: "weight +2".
- */
-function nameOf(graph: Graph, op: number, tensors: readonly number[]): string {
-  const own = graph.ops[op]?.name ?? "";
-  const names = tensors.map((tensor) => graph.tensors[tensor]?.name ?? "").filter((name) => !name.startsWith(own));
-  const more = names.length > 1 ? ` +${names.length - 1}` : "";
-  return names.length > 0 ? `${shortened(names[0] as string, MAX_NAME_PX)}${more}` : "";
+/** What a click on the edge would do, right of the edge, or left of it at the right end of the graph. */
+function Pill({ edge, proposal: { text, next }, width }: { edge: Edge; proposal: Proposal; width: number }) {
+  const { x, y } = middleOf(edge);
+  const left = Math.max(0, Math.min(x + 14, width - PILL_PX + 14));
+  const style = { left: `${left}px`, top: `${y}px`, maxWidth: `${width - left - 4}px` };
+  return (
+    <div
+      class="roofwidget-pill-note"
+      data-rw="edge-note"
+      data-refused={next ? undefined : "true"}
+      role="status"
+      style={style}
+    >
+      {text}
+    </div>
+  );
 }

@@ -1,31 +1,37 @@
-// The fusion panel. It shows the graph and the time that merges save. The user merges and splits groups by pointer, key
-// and preset.
+// The fusion tab. It shows the graph, what merging and splitting would gain, and the totals. The user merges and splits
+// groups by pointer, key and button.
 
 import { useSignal } from "@preact/signals";
-import { useMemo, useRef } from "preact/hooks";
-import type { Theme } from "../../chart/theme.ts";
-import { fitsWithin } from "../../fusion/capacity.ts";
-import type { Graph } from "../../fusion/graph.ts";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Graph, Ops } from "../../fusion/graph.ts";
 import { fuseLikeXla, pairOps } from "../../fusion/greedy.ts";
+import { kernelsOf } from "../../fusion/group_kernels.ts";
 import { mergesOf, type Partition, whyNot } from "../../fusion/legality.ts";
-import { fuse, split, unfused } from "../../fusion/partition.ts";
-import { type BestPartition, costOn, searchPartition } from "../../fusion/search.ts";
+import { type Cost, fuse, groupBytes, groupFlops, split, timeOf, unfused } from "../../fusion/partition.ts";
+import { type BestPartition, searchPartition } from "../../fusion/search.ts";
 import type { Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
+import { briefNamesOf, shortNames } from "../../text/names.ts";
+import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
+import { SAME_SPEED } from "../../text/verdict.ts";
 import { Button } from "../../ui/button.tsx";
+import { useDisclosure } from "../../ui/disclosure.ts";
 import { keepFocusNear } from "../../ui/focus.ts";
-import { Section } from "../../ui/fold.tsx";
 import { keyShortcuts, lookUp, stepOf, UNDO_KEYS, used } from "../../ui/keys.ts";
 import type { Work } from "../../ui/slices.ts";
 import { strings, fusionWords as words } from "../../words/words.ts";
-import { useBest, useFlow, useNext, useSoon, useVerdict, useWork } from "./background.ts";
+import { operationAt } from "../workload/dims.ts";
+import { useFlow, useFusion, useNext, useSearch, useSoon, useWork } from "./background.ts";
 import { Figures } from "./figures.tsx";
+import { boxesOf, MAX_LARGE_BOXES, type Room } from "./flow.ts";
 import { stepFrom } from "./flow_parts.ts";
-import { FLOW_HEIGHT, FlowView } from "./flow_view.tsx";
-import { cut, descriptionOf, downstream, lackingPeak, sentenceOf, spoken, tooLarge } from "./merging.ts";
+import { FlowView, type OpPair } from "./flow_view.tsx";
+import { cut, descriptionOf, downstream, proposalOf, sentenceOf, spoken, tooLarge } from "./merging.ts";
 
-/** Assumed width inside the panel until it is measured. */
-const INITIAL_WIDTH_PX = 216;
+/** Assumed size of the graph until it is measured. */
+const INITIAL_ROOM: Room = { width: 360, height: 340 };
+/** In a panel at least this wide the row of figures has room for both values of each, px. */
+const WIDE_PX = 480;
 
 /** The keys of the graph, with the action of each key. */
 export const GRAPH_KEYS = {
@@ -39,59 +45,88 @@ export const GRAPH_KEYS = {
   Enter: "merge",
   s: "split",
   x: "cut",
+  " ": "fold",
   Escape: "unmark",
 } as const;
 const SHORTCUTS = keyShortcuts(GRAPH_KEYS, UNDO_KEYS);
 
-export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
+/** Whether there is something to merge: a single op has nothing to merge with. */
+export const hasFusion = ({ throttled, hiddenPanels }: Store) =>
+  (throttled.fused.value?.graph.ops.length ?? 0) > 1 && !hiddenPanels.value.includes("fusion");
+
+/** Searches the best partition, also while another tab is open. It draws nothing. */
+export function FusionSearch({ store }: { readonly store: Store }) {
+  const workload = store.throttled.fused.value;
+  return workload && hasFusion(store) ? <Search store={store} workload={workload} /> : null;
+}
+
+function Search({ store, workload }: { readonly store: Store; readonly workload: Workload }) {
+  useSearch(store, useFusion(store, workload));
+  return null;
+}
+
+export function FusionTab({ store }: { readonly store: Store }) {
   // The fused kernels are throttled, because during a drag the chart needs the time of each frame.
   const workload = store.throttled.fused.value;
   const isDue = useNext(workload?.graph);
   // The marks and messages of a panel belong to one graph. If the graph changes, a new panel replaces the old panel.
   const turn = useRef(0);
   useMemo(() => turn.current++, [workload?.graph]);
-  // A single op has nothing to merge with.
-  return workload && isDue && workload.graph.ops.length > 1 ? (
-    <Panel key={turn.current} store={store} theme={theme} workload={workload} />
-  ) : null;
+  if (!workload || !isDue || workload.graph.ops.length < 2) return null;
+  return (
+    <section class="roofwidget-fusion" aria-label={words.title}>
+      <Panel key={turn.current} store={store} workload={workload} />
+    </section>
+  );
 }
 
-function Panel({ store, theme, workload }: { store: Store; theme: Theme; workload: Workload }) {
+function Panel({ store, workload }: { readonly store: Store; readonly workload: Workload }) {
   const { graph, values, partition } = workload;
-  const roof = store.focusRoof.value;
-  const own = store.precision.value === "auto";
-  const lacked = useMemo(
-    () => (roof && own ? lackingPeak(graph, values, roof) : undefined),
-    [graph, values, roof, own],
-  );
-  const lacking = roof && lacked ? strings.lacksPeakReason(roof.chip.name, lacked) : "";
-  // If a peak is missing, the times of partitions are unknown, so there is no best partition.
-  const cost = useMemo(
-    () => (lacked === undefined ? roof && costOn(graph, values, roof, own) : undefined),
-    [graph, values, roof, own, lacked],
-  );
-  const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
-  const share = chip?.share?.bytes;
-  const fits = useMemo(() => fitsWithin(graph, values, share), [graph, values, share]);
+  const fusion = useFusion(store, workload);
+  const { cost, fits, chip, lacked } = fusion;
+  const found = store.bestPartition.value;
+  const lacking = chip && lacked ? strings.lacksPeakReason(chip.name, lacked) : "";
   const crowded = useMemo(
     () => new Set(partition.groups.flatMap((group, at) => (group.length > 1 && !fits(group) ? [at] : []))),
     [partition, fits],
   );
   const [tight] = crowded;
-  const room = useSignal(INITIAL_WIDTH_PX);
-  const found = useBest({ workload, cost, fits });
-  useVerdict({ workload, cost, fits }, found, store);
-  const flow = useFlow(graph, room.value);
+  const room = useSignal(INITIAL_ROOM);
+  /** The kernels of a large graph that are not folded. */
+  const unfolded = useSignal<ReadonlySet<string>>(new Set());
+  const boxes = useMemo(() => {
+    if (graph.ops.length <= MAX_LARGE_BOXES) return undefined;
+    return boxesOf(partition, (group) => group.length > 1 && !unfolded.value.has(group.join()));
+  }, [partition, unfolded.value]);
+  const flow = useFlow(graph, room.value, boxes);
   const cursor = useSignal<number | undefined>(undefined);
   const marked = useSignal<number | undefined>(undefined);
   const refused = useSignal<{ ops: readonly number[]; count: number }>({ ops: [], count: 0 });
+  const meant = useSignal<OpPair | undefined>(undefined);
   const said = useSignal("");
-  const work = useWork({ workload, cost, fits }, store, () => {
+  const work = useWork(fusion, store, () => {
     if (said.value === words.working) said.value = "";
   });
   const lock = store.lockNote("partition");
   const nameOf = (op: number) => graph.ops[op]?.name ?? "";
   const groupOf = (op: number, { groups, groupOf } = partition) => groups[groupOf[op] as number] as readonly number[];
+  const edge = lock ? undefined : meant.value;
+  const proposal = useMemo(
+    () => edge && proposalOf(workload, edge.from, edge.to, fusion),
+    [edge?.from, edge?.to, workload, cost, fits],
+  );
+  useEffect(() => {
+    if (!proposal?.next) return;
+    const { groups, next } = proposal;
+    store.mergePreview.value = {
+      rows: partition.groups.flatMap((group, row) => (next.groups.includes(group) ? [] : [row])),
+      kernels: kernelsOf(graph, { groups }, values),
+      names: groups.map((group) => spoken(graph, group)),
+    };
+    return () => {
+      store.mergePreview.value = undefined;
+    };
+  }, [proposal]);
 
   function say(sentence: string) {
     refused.value = { ...refused.value, ops: [] };
@@ -139,12 +174,20 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
     if (next.groups.length === partition.groups.length) say(words.topmost(nameOf(op)));
     else change(next, words.apartNow(nameOf(op)));
   }
+  const act = ({ from, to }: OpPair) => (groupOf(from) === groupOf(to) ? cutAbove(to) : merge(from, to));
+  function fold(op: number) {
+    const key = groupOf(op).join();
+    if (boxes && groupOf(op).length > 1)
+      unfolded.value = new Set(
+        unfolded.value.has(key) ? [...unfolded.value].filter((one) => one !== key) : [...unfolded.value, key],
+      );
+  }
   function enter(op: number) {
     const other = marked.value ?? downstream(graph, partition, op);
     if (other === undefined) say(words.last(nameOf(op)));
     else merge(other, op);
   }
-  const soon = useSoon(graph, { merge, splitOff, cutAbove, enter, step });
+  const soon = useSoon(graph, { merge, splitOff, cutAbove, act, enter, step });
   const keyActs = {
     walk: (op: number, key: string) => flow && pick(cursor.value === undefined ? op : stepFrom(flow, op, key)),
     mark(op: number) {
@@ -155,13 +198,14 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
     merge: (op: number) => soon((now) => now.enter(op)),
     split: (op: number) => soon((now) => now.splitOff(op)),
     cut: (op: number) => soon((now) => now.cutAbove(op)),
+    fold,
     unmark() {
       marked.value = undefined;
     },
   };
-  function press(event: KeyboardEvent) {
+  function press(event: KeyboardEvent & { readonly currentTarget: HTMLElement }) {
     if (!flow) return;
-    const op = cursor.value ?? flow.layers[0]?.[0];
+    const op = cursor.value ?? flow.boxes[flow.layers[0]?.[0] ?? -1]?.ops[0];
     const by = stepOf(event);
     const control = event.currentTarget;
     if (by) soon((now) => now.step(by, control));
@@ -170,83 +214,182 @@ function Panel({ store, theme, workload }: { store: Store; theme: Theme; workloa
       const name = lookUp(GRAPH_KEYS, event.key.length === 1 ? event.key.toLowerCase() : event.key);
       if (!name || (name === "unmark" && marked.value === undefined)) return;
       keyActs[name](op, event.key);
+      // From an edge back to the ops.
+      control.focus({ preventScroll: true });
     }
     used(event);
   }
-  function findBest() {
-    if (!cost || !roof) return;
-    const show = (chosen: BestPartition) =>
-      change(chosen, words.found(roof.chip.name, words.counted(chosen.groups.length), chosen.how));
-    if (found) return show(found);
-    say(words.working);
-    work(searchPartition(graph, values, cost, fits), show);
-  }
   // While a question asks for a partition, the panel does not suggest one.
   const isAsked = store.lesson.question.value?.kind === "merge" && !store.lesson.isRevealed.value;
-  const best = words.best(roof?.chip.name ?? "");
-  /** The presets that need the times of kernels. */
-  const needing = new Set(lacking ? [words.xla, best] : []);
-  const merges: [string, (() => void) | undefined][] = [
-    [words.none, () => take(words.none, unfused(graph))],
-    [words.pairs, () => preset(words.pairs, pairOps(graph, values, fits))],
-    [words.xla, cost && (() => preset(words.xla, fuseLikeXla(graph, values, cost, fits)))],
-    [best, cost && findBest],
-  ];
-  const presets: [string, ((event: Event) => void) | undefined, string?][] = [
-    ...merges.map(([name, choose]) => [name, lock ? undefined : choose, lock] as [string, typeof choose, string?]),
-    [words.undo, store.canUndo.value ? ({ currentTarget }) => step("undo", currentTarget) : undefined],
-    [words.redo, store.canRedo.value ? ({ currentTarget }) => step("redo", currentTarget) : undefined],
-  ];
+  const hint = tight === undefined ? undefined : tooLarge(workload, partition.groups[tight] ?? [], chip);
+  const warning = hint === undefined ? lacking : words.crowded(hint, crowded.size - 1);
+  const intensity = useMemo(() => intensities(workload), [graph, values]);
+  const keys = useDisclosure();
   return (
-    <Section name="fusion" class="roofwidget-hardware roofwidget-fusion" title={words.title}>
-      <h3>{words.title}</h3>
+    <>
+      {!isAsked && (
+        <div class="roofwidget-fuse">
+          <Fuse
+            {...{ store, workload, cost, found, lock, lacking, say }}
+            isCrowded={tight !== undefined}
+            fuse={() => {
+              if (!cost) return;
+              const name = words.fuseFor(chipNameOf(store));
+              const show = (best: BestPartition) => take(name, best);
+              if (found) return show(found);
+              say(words.working);
+              work(searchPartition(graph, values, cost, fits), show);
+            }}
+          />
+          <OtherWays
+            lock={lock}
+            ways={[
+              [words.none, () => take(words.none, unfused(graph))],
+              [words.pairs, () => preset(words.pairs, pairOps(graph, values, fits))],
+              [words.xla, cost && (() => preset(words.xla, fuseLikeXla(graph, values, cost, fits))), lacking],
+            ]}
+          />
+        </div>
+      )}
       {flow ? (
         <FlowView
-          {...{ flow, workload, theme, room, pick, crowded }}
+          {...{ flow, workload, room, pick, crowded, fold, meant, proposal }}
           cursor={cursor.value}
           marked={marked.value}
           refused={refused.value}
           pointed={store.hovered.value}
-          label={words.graph(graph.name, graph.ops.length)}
+          label={`${words.graph(graph.name, graph.ops.length)} ${words.keyList}`}
           point={store.hover}
+          intensityOf={intensity}
           merge={(from, to) => soon((now) => now.merge(from, to))}
           split={(op) => soon((now) => now.splitOff(op))}
-          cutAt={(op) => soon((now) => now.cutAbove(op))}
+          act={(edge) => soon((now) => now.act(edge))}
           isLocked={lock !== undefined}
           partnersOf={partnersOf}
           onKeyDown={press}
           shortcuts={SHORTCUTS}
         />
       ) : (
-        <div class="roofwidget-flow" style={{ height: `${FLOW_HEIGHT}px` }} />
+        <div class="roofwidget-graph" />
       )}
       <Members {...{ graph, partition }} />
-      <p class={refused.value.ops.length > 0 ? "roofwidget-refused" : "roofwidget-muted"} role="status">
-        {said.value || lock || words.hint}
-      </p>
-      <div class="roofwidget-beside">
-        <fieldset class="roofwidget-presets" aria-label={words.presets}>
-          {(isAsked ? presets.slice(-2) : presets).map(([name, choose, lock]) => (
+      <div class="roofwidget-totals">
+        {flow && (
+          <Figures
+            {...{ workload, cost }}
+            found={isAsked ? undefined : found}
+            crowded={tight !== undefined}
+            isWide={room.value.width >= WIDE_PX}
+          />
+        )}
+        {keys.isOpen && (
+          <p class="roofwidget-details" {...keys.opened}>
+            {words.keyList}
+          </p>
+        )}
+        <p class={refused.value.ops.length > 0 || (warning && !said.value) ? "roofwidget-refused" : "roofwidget-muted"}>
+          <span class="roofwidget-told" role="status">
+            {said.value || lock || warning || words.hint}
+          </span>{" "}
+          <Button look="link" {...keys.button}>
+            {words.keys}
+          </Button>
+        </p>
+      </div>
+    </>
+  );
+}
+
+const chipNameOf = (store: Store) =>
+  briefNamesOf(store.shownRoofs.value, shortNames(store.chips.value)).get(store.focusChip.value) ?? "";
+
+/** Returns a function that returns the intensity of ops that run as one kernel, such as "2.5 FLOP/B". */
+function intensities({ graph, values }: Workload) {
+  return (ops: Ops) => {
+    const flops = groupFlops(values, ops).reduce((sum, one) => sum + one, 0);
+    const bytes = groupBytes(graph, values, ops);
+    if (flops === 0 && bytes === 0) return "";
+    return formatIntensity(flops / bytes, 3, `${operationAt(graph, values, ops[0] as number)}/B`);
+  };
+}
+
+interface FuseProps {
+  readonly store: Store;
+  readonly workload: Workload;
+  readonly cost: Cost | undefined;
+  readonly found: BestPartition | undefined;
+  readonly lock: string | undefined;
+  /** The reason why times are unknown. Empty if they are known. */
+  readonly lacking: string;
+  readonly isCrowded: boolean;
+  fuse(): void;
+  say(sentence: string): void;
+}
+
+/** The button that makes the best partition. Disabled if the present one is the best. */
+function Fuse({ store, workload, cost, found, lock, lacking, isCrowded, fuse, say }: FuseProps) {
+  const { graph, values, partition } = workload;
+  const seconds = useMemo(
+    () => (cost ? partition.groups.map(timeOf(graph, values, cost)).reduce((a, b) => a + b, 0) : Number.NaN),
+    [graph, values, partition, cost],
+  );
+  const chip = chipNameOf(store);
+  const time = formatQuantity(found?.seconds ?? Number.NaN, "s");
+  const isBest = found !== undefined && !isCrowded && !(found.seconds < seconds * (1 - SAME_SPEED));
+  const text = !found
+    ? words.fuseFor(chip)
+    : isBest
+      ? words.bestFor(found.how === "optimal", chip, time)
+      : words.fuse(found.groups.length, graph.ops.length, chip, time);
+  return (
+    <Button
+      look="button roofwidget-best"
+      aria-disabled={lock !== undefined || isBest || lacking !== ""}
+      title={lock ?? lacking}
+      onClick={() => (lacking ? say(lacking) : lock || isBest || fuse())}
+    >
+      {text}
+    </Button>
+  );
+}
+
+interface WaysProps {
+  readonly lock: string | undefined;
+  /** The name and the action of each way. Without an action, the reason why. */
+  readonly ways: readonly (readonly [name: string, act: (() => void) | undefined, why?: string])[];
+}
+
+function OtherWays({ lock, ways }: WaysProps) {
+  const menu = useDisclosure();
+  return (
+    <span
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        if (menu.isOpen && !currentTarget.contains(relatedTarget as Node | null)) menu.hide();
+      }}
+    >
+      <Button {...menu.button}>
+        {words.others} <span aria-hidden="true">{"▾"}</span>
+      </Button>
+      {menu.isOpen && (
+        <div class="roofwidget-menu" {...menu.opened}>
+          {ways.map(([name, act, why]) => (
             <Button
               key={name}
-              aria-disabled={!choose}
-              title={lock ?? (choose || !needing.has(name) ? undefined : lacking)}
-              onClick={choose ?? (() => needing.has(name) && say(lacking))}
+              look="way"
+              aria-disabled={lock !== undefined || !act}
+              title={lock ?? (act ? undefined : why)}
+              onClick={() => {
+                if (lock || !act) return;
+                menu.close();
+                act();
+              }}
             >
               {name}
             </Button>
           ))}
-        </fieldset>
-        {flow && (
-          <Figures {...{ workload, cost, lacking }} found={isAsked ? undefined : found} crowded={tight !== undefined} />
-        )}
-        {tight !== undefined && (
-          <p class="roofwidget-refused">
-            {words.crowded(tooLarge(workload, partition.groups[tight] ?? [], chip), crowded.size - 1)}
-          </p>
-        )}
-      </div>
-    </Section>
+        </div>
+      )}
+    </span>
   );
 }
 

@@ -1,13 +1,14 @@
-// Where to split a group, why a merge is refused, and the texts that say so.
+// What a click on an edge does: where to split a group, what a merge gains or why it is refused, and the texts that say
+// so.
 
 import { clashingReductions, readAgain, reducingOp } from "../../fusion/axes.ts";
 import { peakTileBytes, staysOnChip } from "../../fusion/capacity.ts";
 import { dtypeOf, type Graph, type GraphValues, type Ops, reached } from "../../fusion/graph.ts";
-import { linked, type Partition, type Refusal } from "../../fusion/legality.ts";
-import { legalParts, partitionOf, precisionOf, total } from "../../fusion/partition.ts";
+import { type Fits, linked, type Partition, type Refusal, whyNot } from "../../fusion/legality.ts";
+import { type Cost, fuse, legalParts, partitionOf, precisionOf, tally, total } from "../../fusion/partition.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import type { Workload } from "../../state/graph.ts";
-import { formatQuantity } from "../../text/numbers.ts";
+import { formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
 import type { Chip } from "../../wire/types.ts";
 import { fusionWords } from "../../words/words.ts";
 
@@ -154,4 +155,43 @@ export function sentenceOf(
     case "capacity":
       return tooLarge({ graph, values }, both, chip);
   }
+}
+
+/** What a click on an edge would do. */
+export interface Proposal {
+  /** The text of the pill beside the edge, such as "Merge: 1.28 ms → 962 µs". */
+  readonly text: string;
+  /** The partition afterwards. Missing if the ops may not merge. */
+  readonly next?: Partition;
+  /** The kernels that would come. */
+  readonly groups: readonly Ops[];
+}
+
+interface ProposalInput {
+  /** Without it, times are unknown, and the text has bytes. */
+  readonly cost: Cost | undefined;
+  readonly fits: Fits | undefined;
+  readonly chip: Chip | undefined;
+}
+
+/** Returns what a click on the edge between two ops would do: an edge within a kernel splits it, another one merges. */
+export function proposalOf(
+  workload: Pick<Workload, "graph" | "values" | "partition">,
+  from: number,
+  to: number,
+  { cost, fits, chip }: ProposalInput,
+): Proposal {
+  const { graph, values, partition } = workload;
+  const [a, b] = [partition.groupOf[from] as number, partition.groupOf[to] as number];
+  const refusal = a === b ? null : whyNot(graph, partition, a, b, fits);
+  if (refusal) return { groups: [], text: fusionWords.cannot(sentenceOf(workload, from, to, refusal, chip)) };
+  const next = a === b ? cut(graph, partition, to) : fuse(graph, partition, a, b);
+  const [before, now] = [partition, next].map((one) => tally(graph, values, one, cost));
+  const { before: was, now: is, factor } = formatSpeedUp(before?.seconds ?? Number.NaN, now?.seconds ?? Number.NaN);
+  const bytes = [before, now].map((one) => formatQuantity(one?.bytes ?? Number.NaN, "B")) as [string, string];
+  const isMerge = a !== b;
+  const groups = next.groups.filter((group) => !partition.groups.includes(group));
+  if (!cost) return { groups, next, text: fusionWords.proposed(isMerge, ...bytes) };
+  const text = factor === "1" ? fusionWords.noGain(isMerge, is) : fusionWords.proposed(isMerge, was, is);
+  return { groups, next, text };
 }

@@ -32,8 +32,24 @@ export function Exposed({ store }: { store: Store }) {
 
   return (
     <>
-      <div class="roofwidget-row">
-        <span>{words.exposedShort}</span>
+      <div class="roofwidget-size">
+        <span class="roofwidget-rate-name">{words.exposedShort}</span>
+        <div class="roofwidget-track">
+          <Slider
+            label={words.exposed}
+            min={0}
+            max={MAX_PERCENT}
+            step={1}
+            shown={() => [
+              percent,
+              fractions.length > 0 ? fractions.map(said).join("; ") : words.noneExposed,
+              `${percent} %`,
+            ]}
+            start={store.dragExposedRoofs}
+            slide={slide}
+            keyed={keyed}
+          />
+        </div>
         <TypedBox
           entry={entry}
           label={words.exposedFractions}
@@ -46,16 +62,6 @@ export function Exposed({ store }: { store: Store }) {
           }}
         />
       </div>
-      <Slider
-        label={words.exposed}
-        min={0}
-        max={MAX_PERCENT}
-        step={1}
-        shown={() => [percent, fractions.length > 0 ? fractions.map(said).join("; ") : words.noneExposed]}
-        start={store.dragExposedRoofs}
-        slide={slide}
-        keyed={keyed}
-      />
       <Fault entry={entry} />
       {!entry.fault.value &&
         fractions.map((share) => (

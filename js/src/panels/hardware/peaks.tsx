@@ -5,20 +5,32 @@ import type { Store } from "../../state/store.ts";
 import { Select } from "../../ui/select.tsx";
 import { words } from "../../words/words.ts";
 
-/** Nothing if no shown chip has a measured rate. */
-export function Peaks({ store }: { readonly store: Store }) {
+/** Returns the choice; undefined if no shown chip has a measured rate. */
+function choiceOf(store: Store) {
   const inUse = store.peaksInUse.value;
-  if (inUse === undefined) return null;
+  if (inUse === undefined) return undefined;
   const options = [["printed", words.printed] as const, ["achievable", words.achievable] as const];
-  return (
-    <Select
-      row
-      label={words.peaks}
-      lock={store.lockNote("peak_flops") ?? store.lockNote("bandwidth")}
-      value={inUse}
-      options={inUse === "changed" ? [["changed", words.changed], ...options] : options}
-      disabled="changed"
-      choose={(peaks) => store.usePeaks(peaks as Which)}
-    />
-  );
+  return {
+    label: words.peaks,
+    lock: store.lockNote("peak_flops") ?? store.lockNote("bandwidth"),
+    value: inUse,
+    options: inUse === "changed" ? [["changed", words.changed] as const, ...options] : options,
+    disabled: "changed",
+    choose: (peaks: string) => store.usePeaks(peaks as Which),
+  };
+}
+
+export function Peaks({ store }: { readonly store: Store }) {
+  const choice = choiceOf(store);
+  return choice ? <Select row {...choice} /> : null;
+}
+
+/** The same choice as a menu at the end of the box of a rate. */
+export function PeaksMenu({ store }: { readonly store: Store }) {
+  const choice = choiceOf(store);
+  return choice ? (
+    <span class="roofwidget-peaks">
+      <Select {...choice} />
+    </span>
+  ) : null;
 }

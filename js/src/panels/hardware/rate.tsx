@@ -10,6 +10,7 @@ import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { KEY_STEPS, Slider } from "../../ui/slider.tsx";
 import type { Quantity } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
+import { PeaksMenu } from "./peaks.tsx";
 
 /** A dragged value snaps to a mark that is nearer than this share of the track. */
 const SNAP = 0.012;
@@ -32,6 +33,8 @@ interface RateProps {
    * shown.
    */
   readonly reach: readonly number[];
+  /** Whether the chip also has a measured rate here. */
+  readonly isMeasured: boolean;
 }
 
 /** Memoized by value, so that a drag of another rate does not redraw this slider. */
@@ -40,7 +43,7 @@ export function Rate(props: RateProps) {
   return useMemo(() => <Control {...props} />, [store, JSON.stringify(shown)]);
 }
 
-function Control({ store, quantity, level, unit, label, spoken, value, sheet, marks, reach }: RateProps) {
+function Control({ store, quantity, level, unit, label, spoken, value, sheet, marks, reach, isMeasured }: RateProps) {
   const all = [...new Set([...marks.map(([, rate]) => rate), sheet])];
   const known = [...all, ...reach.filter((rate) => rate > 0)];
   const key = { quantity, level };
@@ -100,25 +103,8 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
   );
 
   return (
-    <div class="roofwidget-rate" data-quantity={quantity}>
-      <div class="roofwidget-row">
-        <span>
-          {label.replaceAll("/", "/\u200b")}
-          <span class="roofwidget-muted"> {factorOf(value, sheet)}</span>
-        </span>
-        <TypedBox
-          entry={entry}
-          label={strings.typed(spoken)}
-          shown={shown}
-          lock={lock}
-          reset={{
-            label: `${strings.reset}: ${spoken}`,
-            title: `${strings.reset}: ${formatQuantity(sheet, unit, 4)}`,
-            done: value === sheet || !isAllowed(sheet),
-            act: () => set(sheet),
-          }}
-        />
-      </div>
+    <div class="roofwidget-rate" data-rw="slider" data-quantity={quantity}>
+      <span class="roofwidget-rate-name">{label.replaceAll("/", "/\u200b")}</span>
       <div class="roofwidget-track">
         {ticks}
         <Slider
@@ -130,13 +116,29 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
           isStepped={stops.length > 0}
           shown={() => {
             const rate = store.isHeld.value ? untracked(present) : present();
-            return [clamp(Math.log10(rate)), spokenRate(rate, unit)];
+            const text = [formatQuantity(rate, unit), factorOf(rate, sheet)].filter(Boolean).join(" · ");
+            return [clamp(Math.log10(rate)), spokenRate(rate, unit), text];
           }}
           start={() => store.dragRates(key)}
           slide={slide}
           keyed={keyed}
         />
       </div>
+      <TypedBox
+        entry={entry}
+        label={strings.typed(spoken)}
+        shown={shown}
+        title={factorOf(value, sheet)}
+        lock={lock}
+        reset={{
+          label: `${strings.reset}: ${spoken}`,
+          title: `${strings.reset}: ${formatQuantity(sheet, unit, 4)}`,
+          done: value === sheet || !isAllowed(sheet),
+          act: () => set(sheet),
+        }}
+      >
+        {isMeasured && <PeaksMenu store={store} />}
+      </TypedBox>
       <Fault entry={entry} />
     </div>
   );

@@ -1,39 +1,37 @@
 // The list of snapshots, with names that the user can edit, and with buttons to show, hide and delete a snapshot.
 
-import { useSignal } from "@preact/signals";
 import { operationIn } from "../../roofline/operations.ts";
 import { MAX_SNAPSHOT_NAME } from "../../state/snapshots.ts";
 import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { focusNeighbour } from "../../ui/focus.ts";
-import { Fold } from "../../ui/fold.tsx";
 import { Fault, useTypedValue } from "../../ui/number_box.tsx";
 import type { Snapshot } from "../../wire/types.ts";
 import { snapshotWords as words } from "../../words/words.ts";
 
-export function Snapshots({ store }: { store: Store }) {
-  const open = useSignal(false);
-  const snapshots = store.snapshots.value;
+export const hasSnapshots = ({ snapshots }: Store): boolean => snapshots.value.length > 0;
+
+export function SnapshotsTab({ store }: { readonly store: Store }) {
   return (
-    <div class="roofwidget-frozen">
-      <Fold title={words.title} note={snapshots.length > 0 ? String(snapshots.length) : ""} open={open}>
-        <Button onClick={() => store.freeze()}>{words.freeze}</Button>
-        <p class="roofwidget-muted">{words.hint}</p>
-        {snapshots.length > 0 && (
-          <ul>
-            {snapshots.map((snapshot, place) => (
-              <Entry key={place} store={store} snapshot={snapshot} place={place} />
-            ))}
-          </ul>
-        )}
-      </Fold>
-      <p class="roofwidget-spoken" role="status">
-        {lastOf(store)}
-      </p>
-    </div>
+    <section class="roofwidget-frozen" aria-label={words.title}>
+      <ul>
+        {store.snapshots.value.map((snapshot, place) => (
+          <Entry key={place} store={store} snapshot={snapshot} place={place} />
+        ))}
+      </ul>
+      <Button onClick={() => store.freeze()}>{words.freeze}</Button>
+      <p class="roofwidget-muted">{words.hint}</p>
+    </section>
   );
 }
+
+/** Announces a new snapshot to screen readers, whichever tab is open. */
+export const LatestSnapshot = ({ store }: { readonly store: Store }) => (
+  <p class="roofwidget-spoken" role="status">
+    {lastOf(store)}
+  </p>
+);
 
 function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; place: number }) {
   const { name, hidden, bandwidth } = snapshot;
@@ -75,7 +73,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
               focusNeighbour(
                 currentTarget,
                 ".roofwidget-frozen .roofwidget-reset",
-                ".roofwidget-frozen .roofwidget-button",
+                "[role='tab'][aria-selected='true']",
               );
             store.deleteSnapshot(place);
           }}

@@ -10,9 +10,9 @@ import { shortNames } from "../../text/names.ts";
 import { formatPercent, formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
 import { reasonOf } from "../../text/reasons.ts";
 import { Select } from "../../ui/select.tsx";
+import { Tick } from "../../ui/tick.tsx";
 import type { Chip } from "../../wire/types.ts";
 import { runWords as words } from "../../words/words.ts";
-import { Tick } from "../hardware/limits.tsx";
 import { candidatesFor } from "./candidates.ts";
 
 /** At most this many kernels get a tick box. */

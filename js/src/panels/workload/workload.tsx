@@ -1,4 +1,5 @@
-// The workload panel: sliders for the graph's dimensions, and selects for its phase, dtype and counting convention.
+// The workload tab: sliders for the graph's dimensions, selects for its phase, dtype and counting convention, and its
+// ops.
 
 import { useSignal } from "@preact/signals";
 import { brokenAt, nearestSize } from "../../fusion/conditions.ts";
@@ -6,7 +7,6 @@ import { type Dim, type Graph, lookup, PEAK_FMA } from "../../fusion/graph.ts";
 import type { Workload as Counted } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
 import { sizeReasonOf } from "../../text/reasons.ts";
-import { Fold, Section } from "../../ui/fold.tsx";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
@@ -14,7 +14,9 @@ import { strings, workloadWords as words } from "../../words/words.ts";
 import { isLog, keyed, parseSize, positionOf, shareOf, valueAt } from "./dims.ts";
 import { Operations } from "./operations.tsx";
 
-export function Workload({ store }: { store: Store }) {
+export const hasWorkload = ({ phases }: Store): boolean => phases.value.length > 0;
+
+export function WorkloadTab({ store }: { readonly store: Store }) {
   const workload = store.throttled.fused.value;
   if (!workload) return null;
   const { graph, env, convention, dtype } = workload;
@@ -25,7 +27,7 @@ export function Workload({ store }: { store: Store }) {
   const marked = (text: string, dtype: string) =>
     chip && !chip.peaks.has(dtype) ? words.noPeak(text, chip.name) : text;
   return (
-    <Section name="workload" class="roofwidget-workload" title={graph.name || words.title}>
+    <section class="roofwidget-workload" aria-label={graph.name || words.title}>
       <h3>{graph.name || words.title}</h3>
       {phases.length > 1 && (
         <Select
@@ -58,10 +60,9 @@ export function Workload({ store }: { store: Store }) {
         choose={store.setConvention}
       />
       {sizes("@fma") !== PEAK_FMA && <p class="roofwidget-muted">{words.asPeaks}</p>}
-      <Fold title={words.operations} note={String(graph.ops.length)}>
-        <Operations store={store} />
-      </Fold>
-    </Section>
+      <h4>{words.counted(graph.ops.length)}</h4>
+      <Operations store={store} />
+    </section>
   );
 }
 
@@ -118,20 +119,7 @@ function Size({ store, workload: shown, dim, value }: SizeProps) {
 
   return (
     <div class="roofwidget-size" data-dim={name}>
-      <div class="roofwidget-row">
-        <span>{name}</span>
-        <TypedBox
-          entry={entry}
-          label={strings.typed(name)}
-          shown={String(value)}
-          lock={lock}
-          reset={{
-            label: words.reset(name, dim.default),
-            done: value === dim.default,
-            act: reset,
-          }}
-        />
-      </div>
+      <span class="roofwidget-rate-name">{name}</span>
       <div class="roofwidget-track">
         <div class="roofwidget-marks">
           <i class="roofwidget-mark roofwidget-sheet" style={{ left: `${shareOf(dim, dim.default) * 100}%` }} />
@@ -161,6 +149,17 @@ function Size({ store, workload: shown, dim, value }: SizeProps) {
           }}
         />
       </div>
+      <TypedBox
+        entry={entry}
+        label={strings.typed(name)}
+        shown={String(value)}
+        lock={lock}
+        reset={{
+          label: words.reset(name, dim.default),
+          done: value === dim.default,
+          act: reset,
+        }}
+      />
       <Fault entry={entry} />
       {note.value && (
         <p class="roofwidget-muted" role="status">

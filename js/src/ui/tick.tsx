@@ -1,0 +1,24 @@
+// A check box with a label, and with a value at its end.
+
+interface TickProps {
+  readonly checked: boolean;
+  onChange(): void;
+  readonly label: string;
+  readonly note?: string;
+  readonly value?: string;
+  readonly title?: string | undefined;
+  readonly disabled?: boolean;
+}
+
+export function Tick({ checked, onChange, label, note = "", value = "", title, disabled = false }: TickProps) {
+  return (
+    <label class="roofwidget-option" title={title}>
+      <input type="checkbox" data-lm-suppress-shortcuts="true" {...{ checked, disabled, onChange }} />
+      <span>
+        {label}
+        {note && <small class="roofwidget-muted"> {note}</small>}
+      </span>
+      {value && <span class="roofwidget-value">{value}</span>}
+    </label>
+  );
+}
