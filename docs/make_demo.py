@@ -25,15 +25,15 @@ PROFILE = ROOT / "tests/fixtures/gpu/block_training.json.gz"
 TITLE = """# Start here
 
 Two training steps of a transformer block on an H100, as PyTorch's profiler recorded them. Hover over a kernel, drag the
-roof, open *Table*. Any profile of yours: `rw.roofline("profile.json")`, or drop the file onto the chart.
+roof, open *All columns*. Any profile of yours: `rw.roofline("profile.json")`, or drop the file onto the chart.
 """
 CHIPS = """## Three generations
 
-Drag a slider, or a roof. The switches above the chart hide and show chips; *+ chip* adds one of the catalogue.
+Drag a slider, or a roof. The dots above the chart hide and show chips; *+ Chip* adds one of the catalogue.
 """
 GRAPH = """## Operations to merge
 
-Click the lines between operations in the fusion panel: two become one kernel, and the point moves along the roof.
+Click the lines between operations: two become one kernel, and the point moves along the roof.
 """
 CODE = {
     TITLE: 'import roofwidget as rw\n\nrw.roofline("h100-sxm", "{profile}")',

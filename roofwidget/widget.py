@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import anywidget
 from IPython.core.getipython import get_ipython
@@ -41,6 +41,7 @@ from roofwidget.state.requests import (
 )
 from roofwidget.state.trait_types import language_of, owned
 from roofwidget.support.languages import ENGLISH
+from roofwidget.support.text_tables import one_line
 
 _EXAMPLE: Final = Path(__file__).parent / "kernels" / "example.csv"
 """Two training steps of a transformer block on an H100, as PyTorch's profiler recorded them."""
@@ -308,6 +309,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     def _done(self, request: Request) -> dict[str, Any]:
         if request.ask == "catalogue":
             return {"catalogue": catalogue()}
+        if request.ask == "save":
+            return {"saved": self._saved(request)}
         if request.ask == "cancel":
             self._requests.cancel(request)
             return {}
@@ -326,6 +329,15 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             kernels = as_series(read(file) for file in self._requests.files(request))
         self.show_profile(kernels, compare=request.compare)
         return {"shown": len(kernels)}
+
+    def _saved(self, request: Request) -> str:
+        """Return the text of a file that a page saves."""
+        if request.name == "svg":
+            return self.to_svg(style=cast("engine.Style", request.style), caption=request.caption)
+        made = {"html": self.to_html, "json": self._to_session}.get(request.name)
+        if made is None:
+            raise RefusedError(f"a page saves svg, html or json, not {one_line(request.name)}")
+        return made()
 
     def _compare(self, ask: str) -> None:
         """Exchange the two runs that are compared, or compare with no run."""

@@ -1,16 +1,27 @@
 // The entry of an exported page: it starts each widget of the page, without Python.
 
+import { figureOf } from "./chart/figure/figure.tsx";
+import { LIGHT } from "./chart/theme.ts";
 import { answersStorage } from "./state/kept_answers.ts";
 import type { Model } from "./state/model.ts";
 import { type SavedState, savedModel } from "./state/saved_model.ts";
+import type { DrawFigure } from "./state/saving.ts";
 import type { StepLink } from "./state/step_link.ts";
+import type { Store } from "./state/store.ts";
 import makeWidget from "./widget.tsx";
 import { inflatedText } from "./wire/packed.ts";
 import type { Story } from "./wire/types.ts";
 
+/** Draws a figure for white paper. */
+const drawFigure: DrawFigure = (store, style, caption) => {
+  const figure = figureOf(store as Store, { style, caption, names: null, patterns: false, ceilings: false }, LIGHT);
+  return "svg" in figure ? figure.svg : "";
+};
+
 /** What the page itself has: the catalogue of chips. No file is opened, because no Python could read it. */
-const OWN: ReadonlyMap<string, unknown> = new Map([
+const OWN: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["open_files", "nothing"],
+  ["draw_figure", drawFigure],
   ["catalogue", document.querySelector("[data-catalogue]")?.textContent],
 ]);
 

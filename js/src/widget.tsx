@@ -4,16 +4,15 @@
 import { type ReadonlySignal, signal, useComputed, useSignal } from "@preact/signals";
 import { type ComponentChildren, render as renderTree } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { hasLegend } from "./chart/caption.ts";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
 import { MIN_CHART_PX } from "./chart/scales.ts";
-import { chipColours, type Theme } from "./chart/theme.ts";
+import { roofColours } from "./chart/scene.ts";
+import type { Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
+import { createTools, type Tools } from "./chart/tools.ts";
 import { layoutOf } from "./layout.ts";
-import { Chips } from "./panels/chips/chips.tsx";
 import { Empty, isEmpty } from "./panels/empty.tsx";
-import { Legend } from "./panels/filters/categories.tsx";
 import { Emptied } from "./panels/filters/filters.tsx";
 import { FusionSearch } from "./panels/fusion/fusion.tsx";
 import { Sliders } from "./panels/hardware/sliders.tsx";
@@ -23,17 +22,22 @@ import { DropTarget } from "./panels/opening.tsx";
 import { SourceLine } from "./panels/source_line.tsx";
 import { StatusRow } from "./panels/status_row.tsx";
 import { StoryPanel } from "./panels/story/story.tsx";
+import { FullTable } from "./panels/table/table.tsx";
+import { TimeBar } from "./panels/time_bar/time_bar.tsx";
+import { Toolbar } from "./panels/toolbar/toolbar.tsx";
 import { VerdictHeading } from "./panels/verdict.tsx";
 import { freeWhenClosed } from "./state/closing.ts";
 import type { Model } from "./state/model.ts";
 import { createStore, type Store } from "./state/store.ts";
 import { isEqual } from "./state/sync.ts";
 import { isFullscreen } from "./ui/full_screen.ts";
-import { undoByKey } from "./ui/keys.ts";
+import { isModified, TEXT_INPUTS, undoByKey, used } from "./ui/keys.ts";
 import { numerals, strings } from "./words/words.ts";
 
 /** The height of the sliders and the status row under the chart, px. */
 const SLIDERS_PX = 72;
+/** The height that a menu or a dialog of the toolbar has at least, px. */
+const MIN_POPOVER_PX = 480;
 /** The height of a view without chips and kernels, px. */
 const [EMPTY_PX, EMPTY_NARROW_PX] = [600, 420];
 /** What a notebook's window has around its cells, px. */
@@ -109,9 +113,17 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   followTheme(el, abort, () => {
     theme.value = themeOf(el, theme.value);
   });
-  root.addEventListener("keydown", (event) => undoByKey(event, store), { signal: abort });
+  const tools = createTools();
+  root.addEventListener(
+    "keydown",
+    (event) => {
+      undoByKey(event, store);
+      chipByKey(event, tools, store);
+    },
+    { signal: abort },
+  );
 
-  renderTree(<View store={store} box={box} theme={theme} />, root);
+  renderTree(<View store={store} box={box} theme={theme} tools={tools} />, root);
   abort.addEventListener("abort", () => {
     resized.disconnect();
     renderTree(null, root);
@@ -150,9 +162,19 @@ interface ViewProps {
   readonly store: Store;
   readonly box: { readonly value: ViewSize };
   readonly theme: { readonly value: Theme };
+  readonly tools: Tools;
 }
 
-function View({ store, box, theme }: ViewProps) {
+/** The key "C" opens the palette of chips, unless it is typed into a text box. */
+function chipByKey(event: KeyboardEvent, { open }: Tools, store: Store) {
+  const isFree = !store.isLocked("chips") && !store.hiddenPanels.value.includes("chips");
+  if (event.defaultPrevented || event.key.toLowerCase() !== "c" || isModified(event)) return;
+  if (!isFree || (event.target as Element).matches(TEXT_INPUTS)) return;
+  open.value = "chips";
+  used(event);
+}
+
+function View({ store, box, theme, tools }: ViewProps) {
   const isLarge = store.presentation.value;
   const scale = isLarge ? PRESENTATION_SCALE : 1;
   const width = Math.floor(box.value.width / scale);
@@ -160,7 +182,6 @@ function View({ store, box, theme }: ViewProps) {
   // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The status row is about the roof of
   // this chip.
   const pointedChip = useSignal<string | undefined>(undefined);
-  const isExplained = useComputed(() => hasLegend(store));
   const isBlank = useComputed(() => isEmpty(store));
   const opened = useComputed(() => openTab(store));
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
@@ -179,17 +200,20 @@ function View({ store, box, theme }: ViewProps) {
   const layout = layoutOf({ width, visible: window, isOpen: opened.value !== undefined, room });
   const isNarrow = layout.kind === "narrow";
   const isBeside = layout.kind === "wide" && layout.inspector !== undefined;
-  const chart = { store, size: layout.chart, theme: theme.value, below: SLIDERS_PX, pointedChip };
+  const chart = { store, size: layout.chart, theme: theme.value, below: SLIDERS_PX, pointedChip, tools };
   // In a presentation, a story and the chart with its sliders share the screen. Only the first step has the title.
   const isTold = isLarge && store.story.value !== null;
-  const chips = has("chips") && <Chips store={store} theme={theme.value} />;
+  const toolbar = (
+    <Toolbar
+      {...{ store, tools, width }}
+      theme={theme.value}
+      room={Math.max(layout.chart.height + SLIDERS_PX, MIN_POPOVER_PX)}
+      narrow={isNarrow}
+    />
+  );
   const looks = { beside: isBeside, narrow: isNarrow, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
-  // With measured kernels hue tells categories apart; without, it tells chips apart.
-  const isInk = store.kernels.value.totalTime > 0;
-  const focus = isInk
-    ? undefined
-    : chipColours(store.chips.value, theme.value, store.shown.value).get(store.focusChip.value);
+  const focus = roofColours(store, theme.value).get(store.focusChip.value);
   const isTitled = store.title.value !== "" && !(store.kernels.value.totalTime > 0);
   return (
     <DropTarget
@@ -200,12 +224,12 @@ function View({ store, box, theme }: ViewProps) {
     >
       <div ref={head}>
         <StoryPanel store={store} />
-        {!isTold && chips}
+        {!isTold && toolbar}
         {!isLarge && <SourceLine store={store} />}
         {isTitled && !(isTold && store.step.value > 0) && <h2 class="roofwidget-title">{store.title.value}</h2>}
         {/* On a projector the chart and its sliders need the room. */}
         {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
-        {isExplained.value && !isTold && <Legend store={store} theme={theme.value} />}
+        {!isTold && <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />}
       </div>
       {isBlank.value ? (
         <Empty store={store} height={isNarrow ? EMPTY_NARROW_PX : EMPTY_PX} />
@@ -223,7 +247,7 @@ function View({ store, box, theme }: ViewProps) {
               <AfterChart isSeen={isSeen}>
                 {has("hardware") && <Sliders store={panels} />}
                 <LatestSnapshot store={store} />
-                {isTold && chips}
+                {isTold && toolbar}
                 <StatusRow store={panels} pointedChip={pointedChip.value} />
               </AfterChart>
             </div>
@@ -240,6 +264,7 @@ function View({ store, box, theme }: ViewProps) {
           </AfterChart>
         </div>
       )}
+      {store.isTableOpen.value && has("table") && store.kernels.value.n > 0 && <FullTable store={panels} />}
     </DropTarget>
   );
 }

@@ -1,4 +1,4 @@
-"""Requests of pages that Python answers: for the catalogue of chips, and to open a profile.
+"""Requests of pages that Python answers: for the catalogue of chips, to open a profile, and to save.
 
 A request and its reply are custom messages::
 
@@ -15,6 +15,8 @@ A request and its reply are custom messages::
   compare them with those that are shown. The reply has the number of kernels that are `shown`.
 - ``cancel``: forget the files.
 - ``example``: show the kernels of an example.
+- ``save``: make the file whose name ends in `name`: ``svg``, ``html`` or ``json``, as `RooflineModel.save` does. An SVG
+  is a figure of a `style`, with its `caption` or without. The reply has the text as `saved`.
 - ``swap``: make the earlier run the present one, and the present run the earlier. ``stop``: compare with no run.
 
 If a request fails, the reply has the reason as `refused`; see `refusal`. A page repeats a request without a reply, and
@@ -58,7 +60,7 @@ EXPIRY_SECONDS: Final = 600.0
 _MAX_PAGES: Final = 8
 _MAX_PAGE_NAME: Final = 64
 _MAX_FILE_NAME: Final = 255
-_ASKED: Final = ("catalogue", "part", "show", "cancel", "example", "swap", "stop")
+_ASKED: Final = ("catalogue", "part", "show", "cancel", "example", "swap", "stop", "save")
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ class Request:
     path: str | None = None
     compare: bool = False
     beside: bool = False
+    style: str = ""
+    caption: bool = False
     data: bytes = b""
 
 
@@ -98,6 +102,8 @@ def page_request(content: object, buffers: Sequence[Any] | None) -> Request | No
         "path": (str, type(None)),
         "compare": bool,
         "beside": bool,
+        "style": str,
+        "caption": bool,
     }
     if (
         not {"page", "number", "ask"} <= given.keys() <= kinds.keys()

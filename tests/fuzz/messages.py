@@ -78,10 +78,12 @@ def _message(chance: Random, state: Mapping[str, Any]) -> tuple[str, Any, list[A
             "kind": requests.KIND,
             "page": "abc",
             "number": chance.randrange(1, 4),
-            "ask": chance.choice(("catalogue", "part", "part", "show", "cancel", "example", "swap", "stop")),
+            "ask": chance.choice(("catalogue", "part", "part", "show", "cancel", "example", "swap", "stop", "save")),
         }
         if content["ask"] == "part":
             content |= {"name": "a.csv", "size": len(data), "offset": 0}
+        if content["ask"] == "save":
+            content |= {"name": chance.choice(("svg", "json", *mutate.TEXTS)), "style": chance.choice(mutate.TEXTS)}
         if content["ask"] == "show":
             content |= {"path": chance.choice((*mutate.TEXTS, ".", "Makefile", "tests", "README.md", "/dev/zero", "~"))}
         content |= {"compare": True} if chance.random() < 0.2 else {}

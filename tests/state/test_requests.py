@@ -447,3 +447,18 @@ def test_a_message_of_another_form_is_no_request(content: dict[str, Any]) -> Non
 def test_other_messages_are_no_requests() -> None:
     assert page_request({"kind": "roofwidget", "page": "p", "number": 1}, []) is None
     assert page_request("text", []) is None
+
+
+def test_a_page_gets_the_figures_and_the_files_that_save_writes(page: Page) -> None:
+    for style, caption in (("paper-1col", False), ("slide", True)):
+        reply = page.asks(ask="save", name="svg", style=style, caption=caption)
+        assert reply == {"saved": page.widget.to_svg(style=style, caption=caption)}
+    assert 'width="252pt" height="168pt"' in page.asks(ask="save", name="svg", style="paper-1col")["saved"]
+    assert page.asks(ask="save", name="html") == {"saved": page.widget.to_html()}
+    session = json.loads(page.asks(ask="save", name="json")["saved"])
+    assert session == json.loads(page.widget._to_session())
+
+
+def test_a_page_is_told_which_files_it_can_save(page: Page) -> None:
+    assert page.asks(ask="save", name="exe") == {"refused": "a page saves svg, html or json, not exe"}
+    assert "style is 'paper-1col'" in page.asks(ask="save", name="svg", style="poster")["refused"]

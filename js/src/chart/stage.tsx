@@ -1,7 +1,7 @@
 // The stage of the roofline plane and the time view: a canvas and SVG layers of the same size, with the handlers of
 // pointer and keys.
 
-import { type Signal, useSignal } from "@preact/signals";
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
@@ -14,8 +14,9 @@ import { isNote, NoteButtons } from "./layers/moved_kernels.tsx";
 import { createPainter } from "./points/painter.ts";
 import { visiblePoints } from "./points/visible.ts";
 import type { Size } from "./scales.ts";
+import { ShowEverything } from "./show_everything.tsx";
 import type { Theme } from "./theme.ts";
-import { Toolbar, type ToolMenu } from "./toolbar.tsx";
+import type { Tools } from "./tools.ts";
 
 export interface PlaneProps {
   readonly store: Store;
@@ -27,13 +28,14 @@ export interface PlaneProps {
    * The chip of the hovered mark. An unmeasured kernel has a mark on the roof of each chip. The stage sets the signal.
    */
   readonly pointedChip: Signal<string | undefined>;
+  /** The stage sets the plane. */
+  readonly tools: Tools;
 }
 
 interface StageProps extends Drawing {
   readonly store: Store;
   readonly label: string;
-  /** The width left for the toolbar beside the title of the horizontal axis, px. */
-  readonly room: number;
+  readonly tools: Tools;
   readonly pointing: Pointing;
   /** Whether the picture changes in every frame. */
   readonly isMoving: boolean;
@@ -45,7 +47,7 @@ export function Stage({
   store,
   scene,
   label,
-  room,
+  tools,
   pointing,
   looks,
   isMoving,
@@ -65,23 +67,19 @@ export function Stage({
   });
   const size = { width: scales.width, height: scales.height };
   const box = { width: `${size.width}px`, height: `${size.height}px` };
-  const { navigation, pointedChip } = pointing;
-  const menu = useSignal<ToolMenu | undefined>(undefined);
+  const { navigation } = pointing;
+  const hasTools = !store.hiddenPanels.value.includes("tools");
   function onKeyDown(event: KeyboardEvent) {
     if (event.key !== EXPLAIN_KEYS[0] || !hasTools) return pointing.handlers.onKeyDown(event);
-    menu.value = "marks";
+    tools.open.value = "marks";
     used(event);
   }
-  const hasTools = !store.hiddenPanels.value.includes("tools");
   const latest = useRef(onKeyDown);
   latest.current = onKeyDown;
   const keys = useCallback((event: KeyboardEvent) => latest.current(event), []);
-  // Memoized during a drag, because the toolbar does not depend on the roofs. The legend in its menu does.
-  const explained = menu.value === "marks" ? scene : undefined;
-  const toolbar = useMemo(
-    () => <Toolbar {...{ store, scene, outside, navigation, menu, keys, room, pointedChip }} />,
-    [store, scales, scene.units, theme, scene.focus?.chip, outside, navigation.isMoving, room, explained],
-  );
+  useLayoutEffect(() => {
+    tools.plane.value = { scene, navigation, keys };
+  });
   return (
     <>
       <div
@@ -112,7 +110,7 @@ export function Stage({
         {children}
         <NoteButtons store={store} labels={labels} scene={scene} />
       </div>
-      {hasTools && toolbar}
+      <ShowEverything store={store} scene={scene} outside={outside} navigation={navigation} />
     </>
   );
 }

@@ -32,7 +32,7 @@ export function Empty({ store, height }: EmptyProps) {
           </p>
         )}
         <div class="roofwidget-row">
-          {canOpen && <FileButton store={store} label={isRefused ? words.another : words.open} />}
+          {canOpen && <FileButton open={store.openFile} label={isRefused ? words.another : words.open} />}
           {canOpen && <Button onClick={store.openExample}>{words.example}</Button>}
           {!store.hiddenPanels.value.includes("chips") && (
             <Button
@@ -55,7 +55,7 @@ export function Empty({ store, height }: EmptyProps) {
 }
 
 /** A button to choose files of this computer. */
-export function FileButton({ store, label }: { store: Store; label: string }) {
+export function FileButton({ label, open }: { label: string; open(files: readonly File[]): void }) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -70,7 +70,7 @@ export function FileButton({ store, label }: { store: Store; label: string }) {
           const files = [...(currentTarget.files ?? [])];
           // So that the same files can be chosen again.
           currentTarget.value = "";
-          store.openFile(files);
+          open(files);
         }}
       />
       <Button look="button roofwidget-primary" onClick={() => input.current?.click()}>

@@ -11,9 +11,9 @@ import { tabWords as words } from "../words/words.ts";
 import { FusionTab, hasFusion } from "./fusion/fusion.tsx";
 import { ChipTab, hasChip } from "./hardware/chip_tab.tsx";
 import { hasSnapshots, SnapshotsTab } from "./hardware/snapshots.tsx";
-import { Compare } from "./profile/compare_runs.tsx";
-import { Outlook } from "./profile/projected.tsx";
-import { Table } from "./table/table.tsx";
+import { ChangesTab, changesNote, hasChanges } from "./profile/changes_tab.tsx";
+import { hasProjection, ProjectionTab } from "./profile/projection_tab.tsx";
+import { AllColumns, hasKernels, KernelsTab, kernelsNote } from "./table/kernels_tab.tsx";
 import { hasWorkload, WorkloadTab } from "./workload/workload.tsx";
 
 interface TabProps {
@@ -32,14 +32,16 @@ interface Tab {
   /** A number or a few words beside the title. */
   note?(store: Store): string;
   readonly Content: (props: TabProps) => ComponentChildren;
+  /** What stands beside the tabs while the tab is open. */
+  readonly Aside?: (props: { readonly store: Store }) => ComponentChildren;
 }
 
 const TABS = {
-  changes: { panel: "comparison", has: ({ runs }) => runs.value !== undefined, Content: Compare },
+  changes: { panel: "comparison", has: hasChanges, note: changesNote, Content: ChangesTab },
   fusion: { panel: "fusion", has: hasFusion, Content: FusionTab },
-  kernels: { panel: "table", has: ({ kernels }) => kernels.value.n > 0, Content: Table },
+  kernels: { panel: "table", has: hasKernels, note: kernelsNote, Content: KernelsTab, Aside: AllColumns },
   workload: { panel: "workload", has: hasWorkload, Content: WorkloadTab },
-  projection: { panel: "projection", has: ({ kernels }) => kernels.value.totalTime > 0, Content: Outlook },
+  projection: { panel: "projection", has: hasProjection, Content: ProjectionTab },
   chip: { panel: "hardware", has: hasChip, Content: ChipTab },
   snapshots: { panel: "hardware", has: hasSnapshots, Content: SnapshotsTab },
 } satisfies Record<string, Tab>;
@@ -91,7 +93,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
     list.current?.querySelector<HTMLElement>(`[data-tab='${next}']`)?.focus();
     used(event);
   }
-  const Content = open && tabOf(open).Content;
+  const { Content, Aside } = open ? tabOf(open) : {};
   return (
     <section class="roofwidget-inspector" data-rw="inspector" aria-label={words.title}>
       <div class="roofwidget-tabs">
@@ -115,6 +117,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
             </button>
           ))}
         </div>
+        {Aside && <Aside store={store} />}
         {open && (
           <Button look="tool" title={words.close} aria-label={words.close} onClick={() => store.openTab("closed")}>
             ×

@@ -2,46 +2,29 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { nameOf, type Opening as State } from "../state/opening.ts";
+import { useEffect } from "preact/hooks";
+import { type Given, nameOf, type Opening as State } from "../state/opening.ts";
 import type { Store } from "../state/store.ts";
 import { formatQuantity } from "../text/numbers.ts";
 import { Button } from "../ui/button.tsx";
-import type { Disclosed } from "../ui/disclosure.ts";
 import { words as panelWords, openWords as words } from "../words/words.ts";
+import { FileButton } from "./empty.tsx";
 
 /** After this time without progress the panel says that Python is busy or gone, ms. */
 const PATIENCE_MS = 5000;
 
-interface OpeningProps {
-  readonly store: Store;
-  readonly opened: Disclosed;
-  readonly isOpen: boolean;
-  close(): void;
-}
-
-export function Opening({ store, opened, isOpen, close }: OpeningProps) {
+/** What is asked and said while a file is opened. */
+export function OpeningSteps({ store }: { readonly store: Store }) {
   const now = store.opening.value;
   const isDone = now.step === "opened";
   useEffect(() => {
-    if (isDone && isOpen) close();
-  }, [isDone]);
-  function dismiss() {
-    store.dismissOpening();
-    if (isOpen) close();
-  }
-  const isShown = now.step === "idle" || isDone ? isOpen : true;
+    if (isDone) store.say(words.opened(now.name, now.kernels));
+  }, [now]);
+  if (now.step === "idle" || isDone) return null;
   return (
-    <>
-      <span class="roofwidget-spoken" role="status">
-        {isDone ? words.opened(now.name, now.kernels) : null}
-      </span>
-      {isShown && (
-        <fieldset {...opened} class="roofwidget-opening" aria-label={words.title}>
-          <Step store={store} now={now} dismiss={dismiss} />
-        </fieldset>
-      )}
-    </>
+    <fieldset class="roofwidget-popover roofwidget-opening" aria-label={words.title}>
+      <Step store={store} now={now} dismiss={store.dismissOpening} />
+    </fieldset>
   );
 }
 
@@ -56,13 +39,12 @@ function Step({ store, now, dismiss }: { store: Store; now: State; dismiss(): vo
     );
   }
   if (now.step === "sending" || now.step === "reading") return <Progress key={now.step} now={now} dismiss={dismiss} />;
-  if (now.step === "refused")
-    return (
-      <Row text={now.reason} alert>
-        <Button onClick={dismiss}>{words.close}</Button>
-      </Row>
-    );
-  return <Choose store={store} dismiss={dismiss} />;
+  if (now.step !== "refused") return null;
+  return (
+    <Row text={now.reason} alert>
+      <Button onClick={dismiss}>{words.close}</Button>
+    </Row>
+  );
 }
 
 function Row({ text, alert, children }: { text: string; alert: boolean; children: ComponentChildren }) {
@@ -96,30 +78,20 @@ function Progress({ now, dismiss }: { now: State & { step: "sending" | "reading"
   );
 }
 
-function Choose({ store, dismiss }: { store: Store; dismiss(): void }) {
-  const input = useRef<HTMLInputElement>(null);
+/** The choice of a file, or of its path. */
+export function Choose({ store, close }: { readonly store: Store; close(): void }) {
   const path = useSignal("");
   const hasPath = store.openFiles.value === "folder";
+  function open(given: Given) {
+    close();
+    store.openFile(given);
+  }
   function openPath() {
-    if (path.value.trim()) store.openFile(path.value.trim());
+    if (path.value.trim()) open(path.value.trim());
   }
   return (
-    <div class="roofwidget-row">
-      <input
-        ref={input}
-        type="file"
-        data-lm-suppress-shortcuts="true"
-        hidden
-        aria-label={words.choose}
-        multiple
-        onChange={({ currentTarget }) => {
-          const files = [...(currentTarget.files ?? [])];
-          // So that the same files can be chosen again.
-          currentTarget.value = "";
-          store.openFile(files);
-        }}
-      />
-      <Button onClick={() => input.current?.click()}>{words.choose}</Button>
+    <>
+      <FileButton label={words.choose} open={open} />
       {hasPath && (
         <span class="roofwidget-path">
           <input
@@ -144,9 +116,8 @@ function Choose({ store, dismiss }: { store: Store; dismiss(): void }) {
           </Button>
         </span>
       )}
-      <span class="roofwidget-muted">{words.hint}</span>
-      <Button onClick={dismiss}>{words.close}</Button>
-    </div>
+      <p class="roofwidget-muted">{words.hint}</p>
+    </>
   );
 }
 

@@ -1,13 +1,11 @@
-// Two boxes under the sentence to type the FLOPs and bytes of a selected kernel whose own are unknown.
+// Two boxes to type the FLOPs and bytes of a selected kernel whose own are unknown.
 
-import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { type Operation, operationOf } from "../roofline/operations.ts";
-import { firstWithoutWork, MAX_AMOUNT, unknownWork } from "../roofline/typed_work.ts";
+import { MAX_AMOUNT, unknownWork } from "../roofline/typed_work.ts";
 import type { Store } from "../state/store.ts";
 import { shortNameOf } from "../text/kernel_names.ts";
 import { formatQuantity, parseAmount } from "../text/numbers.ts";
-import { Button } from "../ui/button.tsx";
 import { Fault, TypedBox, useTypedValue } from "../ui/number_box.tsx";
 import { workWords as words } from "../words/words.ts";
 
@@ -17,42 +15,31 @@ type Amount = (typeof AMOUNTS)[number];
 /** Significant digits of a typed amount: all that a person would type. */
 const DIGITS = 9;
 
-export function TypedWork({ store }: { readonly store: Store }) {
-  const isAsked = useSignal(false);
-  const given = store.givenKernels.value;
-  const kernels = store.kernels.value;
-  const rows = store.longestFirst.value;
-  const first = useMemo(() => firstWithoutWork(kernels, rows), [kernels, rows]);
-  const [row, ...others] = store.selected.value;
-  if (store.lockNote("moves")) return null;
-  const isOne = row !== undefined && others.length === 0 && !store.isHidden(row);
-  const open = isOne ? unknownWork(given, row) : undefined;
-  if (row !== undefined && (open?.flops || open?.bytes)) {
-    return <Boxes key={row} store={store} row={row} open={open} isAsked={isAsked} />;
-  }
-  if (first === undefined) return null;
-  const offer = words.offer(shortNameOf(kernels, first));
-  return (
-    <div class="roofwidget-work">
-      <Button
-        title={offer}
-        onClick={() => {
-          isAsked.value = true;
-          store.select([first]);
-        }}
-      >
-        {offer}
-      </Button>
-    </div>
-  );
+/** Returns the selected kernel and which of its amounts are unknown, if it is the only selected one. */
+function openRow({ selected, isHidden, givenKernels, lockNote }: Store) {
+  const [row, ...others] = selected.value;
+  if (row === undefined || others.length > 0 || isHidden(row) || lockNote("moves")) return;
+  const open = unknownWork(givenKernels.value, row);
+  return open.flops || open.bytes ? { row, open } : undefined;
 }
 
-interface BoxesProps {
+/** Whether a kernel is selected whose work can be typed. */
+export const hasTypedWork = (store: Store) => openRow(store) !== undefined;
+
+interface TypedWorkProps {
   readonly store: Store;
+  /** Whether a button has asked for the boxes, so that the first box takes the focus. */
+  readonly isAsked: { value: boolean };
+}
+
+export function TypedWork({ store, isAsked }: TypedWorkProps) {
+  const found = openRow(store);
+  return found ? <Boxes key={found.row} store={store} isAsked={isAsked} {...found} /> : null;
+}
+
+interface BoxesProps extends TypedWorkProps {
   readonly row: number;
   readonly open: Readonly<Record<Amount, boolean>>;
-  /** Whether the button has asked for the boxes, so that the first box takes the focus. */
-  readonly isAsked: { value: boolean };
 }
 
 function Boxes({ store, row, open, isAsked }: BoxesProps) {

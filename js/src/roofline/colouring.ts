@@ -2,6 +2,7 @@
 
 import { memoize } from "../ui/memoize.ts";
 import type { DictColumn, Kernels } from "../wire/columns.ts";
+import { idleRows } from "./verdict.ts";
 
 /** The colours of texts. Each text has its own colour. */
 export interface TextColouring {
@@ -83,6 +84,30 @@ function numbers(key: string, values: Float64Array, n: number): NumberColouring 
   }
   const isLog = low > 0 && high > MAX_LINEAR_FACTOR * low;
   return { kind: "number", key, values, low, high, isLog, unknown };
+}
+
+/** The kernels of one colour of texts. */
+export interface ColourPart {
+  /** The code of the text. -1 for unknown texts. */
+  readonly code: number;
+  readonly kernels: number;
+  /** The self time of the kernels, s. */
+  readonly seconds: number;
+}
+
+/** Returns the parts of a column of texts, longest time first. Idle time is no part. */
+export function partsOf(kernels: Kernels, colouring: TextColouring): ColourPart[] {
+  const isIdle = idleRows(kernels);
+  const found = new Map<number, { code: number; kernels: number; seconds: number }>();
+  for (let row = 0; row < kernels.own; row++) {
+    if (isIdle(row)) continue;
+    const code = codeAt(colouring, row);
+    const part = found.get(code) ?? { code, kernels: 0, seconds: 0 };
+    found.set(code, part);
+    part.kernels++;
+    part.seconds += kernels.selfTime[row] || 0;
+  }
+  return [...found.values()].sort((a, b) => b.seconds - a.seconds || a.code - b.code);
 }
 
 /** Returns the value at a share of the scale: at 0 the lowest, at 1 the highest. */

@@ -36,13 +36,13 @@ export const unknownWork = (kernels: Kernels, row: number) => ({
 });
 
 /**
- * Returns the first of some rows whose work is unknown; undefined if there is none. Leaves out time in which no kernel
- * runs, and collectives, whose bytes cross a link.
+ * Returns the rows whose work is unknown, in the given order. Leaves out time in which no kernel runs, and collectives,
+ * whose bytes cross a link.
  */
-export function firstWithoutWork(kernels: Kernels, rows: Int32Array): number | undefined {
+export function rowsWithoutWork(kernels: Kernels, rows: Int32Array): Int32Array {
   const work = perByte(kernels);
   const bytes = mainBytes(work);
-  return rows.find(
+  return rows.filter(
     (row) =>
       Number.isNaN((work.totalFlops[row] as number) + (bytes[row] as number)) &&
       !isUnlinked(kernels, row) &&

@@ -10,7 +10,7 @@ import type { Roof } from "./roofline.ts";
 /** The maximum number of kernels to fix first. */
 export const MAX_FIRST = 5;
 /** From this utilization on, a kernel counts as above its roof. Boost clocks explain less than that. */
-const MIN_ABOVE = 1.05;
+export const MIN_ABOVE = 1.05;
 const MIN_IDLE_SHARE = 0.2;
 /** From this share on, the idle time is named beside another headline. */
 export const MIN_IDLE_SHARE_NAMED = 0.05;

@@ -1,6 +1,6 @@
 // The filters of a profile: the actions that change them, and the rows that pass.
 
-import { computed, type ReadonlySignal } from "@preact/signals";
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { perByte, probeOf } from "../roofline/bound.ts";
 import {
   byFallingTime,
@@ -15,7 +15,7 @@ import type { Baseline, DictColumn, Kernels } from "../wire/columns.ts";
 import type { Hidden } from "./lesson.ts";
 import type { Signals, Sync } from "./sync.ts";
 
-export const filterActions = ({ set, setter }: Sync) => ({
+export const filterActions = ({ setter }: Sync) => ({
   setSearch: setter("search"),
   setCategories: setter("categories"),
   setBounds: setter("bounds"),
@@ -28,7 +28,6 @@ export const filterActions = ({ set, setter }: Sync) => ({
   setColumns: setter("columns"),
   setColourBy: setter("colourBy"),
   setAtRoof: setter("atRoof"),
-  clearFilters: () => set(UNFILTERED),
 });
 
 /**
@@ -41,6 +40,9 @@ export function deriveRows(
   focusRoof: ReadonlySignal<Roof | undefined>,
   hidden: ReadonlySignal<Hidden>,
 ) {
+  /** The kernels that the user has singled out, and the table that they are rows of. Null without a choice. */
+  const only = signal<{ readonly rows: readonly number[]; readonly of: Kernels["name"] } | null>(null);
+  const onlyRows = computed(() => (only.value?.of === kernels.value.name ? only.value.rows : null));
   const names = Object.keys(UNFILTERED) as (keyof Filters)[];
   const filters = computed(
     () => Object.fromEntries(names.map((name) => [name, state[name].value])) as unknown as Filters,
@@ -56,7 +58,9 @@ export function deriveRows(
   let last: Int32Array = new Int32Array();
   /** Keeps the same array while the same rows pass, so that values memoized for the array stay valid. */
   const passing = computed(() => {
-    const next = filteredRows(kernels.value, filters.value, now);
+    const all = filteredRows(kernels.value, filters.value, now);
+    const some = onlyRows.value && new Set(onlyRows.value);
+    const next = some ? all.filter((row) => some.has(row)) : all;
     if (!isEqual(next, last)) last = next;
     return last;
   });
@@ -98,12 +102,19 @@ export function deriveRows(
     /** All rows, longest self time first. */
     timeOrder: computed(now.order),
     /** Whether any filter is set. */
-    isFiltered: computed(() =>
-      names.some((name) => {
+    isFiltered: computed(() => {
+      const isSet = (name: keyof Filters) => {
         const value = state[name].value;
         return value !== UNFILTERED[name] && !(name === "top" && value === null);
-      }),
-    ),
+      };
+      return onlyRows.value !== null || names.some(isSet);
+    }),
+    /** The kernels that the user has singled out. Null if there is no such choice. */
+    onlyRows,
+    /** Leaves out all other kernels. Null shows them again. */
+    setOnly(rows: readonly number[] | null) {
+      only.value = rows && { rows, of: kernels.value.name };
+    },
   };
 }
 

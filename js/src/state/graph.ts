@@ -119,7 +119,7 @@ export function createWorkload(sync: Sync, history: History) {
     const settings = { dims: dims.value, convention: convention.value, dtype: dtype.value };
     return { phase: phase.value, groups: parted.groups, ...settings };
   }
-  const part = history.add({ here, isSame: isSameEntry, restore, rebase: rebasedEntry });
+  const part = history.add({ name: "graph", here, isSame: isSameEntry, restore, rebase: rebasedEntry });
   /**
    * Shows another phase. The help text of the trait `phase` in Python says which sizes, counting convention and dtype
    * the new phase gets.

@@ -4,6 +4,7 @@ import { computed, type Signal, signal } from "@preact/signals";
 
 /** One part of the state that can be undone. */
 interface Undoable<E> {
+  readonly name: string;
   /** Returns the present value; undefined if there is no value to remember. */
   readonly here: () => E | undefined;
   readonly isSame: (one: E, other: E) => boolean;
@@ -93,16 +94,17 @@ export function createHistory() {
     past.value = past.value.slice(0, -1);
     lastKey = undefined;
   }
-  function step(from: Signal<readonly HistoryEntry[]>, to: Signal<readonly HistoryEntry[]>) {
+  /** Goes one entry back or forward. Returns the names of the parts that it changes. */
+  function step(from: Signal<readonly HistoryEntry[]>, to: Signal<readonly HistoryEntry[]>): readonly string[] {
     const [next, before] = [from.value.at(-1), here()];
     // During a drag, undo and redo do nothing, because the next move of the drag would overwrite the restored value.
-    if (!next || dragStart) return;
+    if (!next || dragStart) return [];
     from.value = from.value.slice(0, -1);
     to.value = [...to.value, before];
     lastKey = undefined;
-    for (const [at, part] of [...parts.entries()].reverse()) {
-      if (!isKept(part, next[at], before[at])) part.restore(next[at]);
-    }
+    const changed = [...parts.entries()].filter(([at, part]) => !isKept(part, next[at], before[at]));
+    for (const [at, part] of [...changed].reverse()) part.restore(next[at]);
+    return changed.map(([, { name }]) => name);
   }
   /** Returns the entries that would change something. */
   function tidied(entries: readonly HistoryEntry[]): HistoryEntry[] {

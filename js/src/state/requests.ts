@@ -7,6 +7,7 @@ export interface Reply {
   readonly catalogue?: string;
   readonly received?: number;
   readonly shown?: number;
+  readonly saved?: string;
   readonly refused?: string;
 }
 
@@ -19,7 +20,8 @@ type Request =
       readonly offset: number;
       readonly beside: boolean;
     }
-  | { readonly ask: "show"; readonly compare: boolean; readonly path?: string };
+  | { readonly ask: "show"; readonly compare: boolean; readonly path?: string }
+  | { readonly ask: "save"; readonly name: string; readonly style?: string; readonly caption?: boolean };
 
 /** A request without a reply is repeated after this time, ms. Each time, the time doubles, up to the maximum. */
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [4000, 60_000];

@@ -2,9 +2,12 @@
 
 import { batch, computed } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
+import { UNFILTERED } from "../roofline/filters.ts";
 import { withTypedWork } from "../roofline/typed_work.ts";
+import { changedText } from "../text/undone.ts";
+import { createStatus } from "../ui/status.ts";
 import type { Attempt } from "../wire/types.ts";
-import { words } from "../words/words.ts";
+import { toolWords, words } from "../words/words.ts";
 import { createCatalogue } from "./catalogue.ts";
 import { followConnection } from "./connection.ts";
 import { derive } from "./derived.ts";
@@ -21,6 +24,7 @@ import { createOpening } from "./opening.ts";
 import { createRates } from "./rates.ts";
 import { createRequests } from "./requests.ts";
 import { restorableChoices } from "./restorable.ts";
+import { createSaving } from "./saving.ts";
 import { createSelection } from "./selection.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { followStepLink } from "./step_link.ts";
@@ -32,6 +36,7 @@ export type Store = ReturnType<typeof createStore>;
 
 export function createStore(model: Model, abort: AbortSignal) {
   const history = createHistory();
+  const status = createStatus();
   const requests = createRequests(model, abort);
   const received = createSync(model, history);
   const catalogue = createCatalogue(model, requests, received.signals);
@@ -116,6 +121,17 @@ export function createStore(model: Model, abort: AbortSignal) {
     abort,
   );
 
+  /** Undoes a change, or makes it again, and says which. */
+  function stepThrough(isBack: boolean) {
+    const before = signals.whatIf.peek();
+    let parts: readonly string[] = [];
+    (workload.actions.keepsRows(isBack) ? apply : regroup)(() => {
+      parts = isBack ? history.undo() : history.redo();
+    });
+    if (parts.length === 0) return;
+    const changed = changedText(parts, [before, signals.whatIf.peek()], chips.peek());
+    status.say(isBack ? toolWords.undone(changed) : toolWords.redone(changed));
+  }
   function show(ids: readonly string[]) {
     sync.queue({ shown: chips.value.map((chip) => chip.id).filter((id) => ids.includes(id)) });
   }
@@ -132,14 +148,18 @@ export function createStore(model: Model, abort: AbortSignal) {
       if (!shown.value.includes(focusChip.value) && next !== undefined) giveFocus(next);
     });
   }
-  /** Adds a chip of the catalogue, and shows it. */
-  function addChip(id: string, { focus: isFocus = false } = {}) {
+  /** Shows chips. Adds those of the catalogue first. The last of them may get the focus. */
+  function addChips(ids: readonly string[], { focus: isFocus = false } = {}) {
+    const last = ids.at(-1);
+    if (last === undefined) return;
     act(() => {
-      sync.queue({ addedChips: [...signals.addedChips.value, id] });
-      if (!isFocus && focusRoof.value && shown.value.includes(focusChip.value)) show([...shown.value, id]);
-      else giveFocus(id);
+      const added = ids.filter((id) => !chips.value.some((chip) => chip.id === id));
+      if (added.length > 0) sync.queue({ addedChips: [...signals.addedChips.value, ...added] });
+      show([...shown.value, ...ids]);
+      if (isFocus || !focusRoof.value || !shown.value.includes(focusChip.value)) giveFocus(last);
     });
   }
+  const addChip = (id: string, how?: { readonly focus?: boolean }) => addChips([id], how);
   function removeChip(id: string) {
     act(() => {
       if (shown.value.includes(id)) toggle(id);
@@ -197,7 +217,12 @@ export function createStore(model: Model, abort: AbortSignal) {
     });
 
   const { setColumns, setColourBy, setAtRoof, ...filters } = filterActions(sync);
-  const { setRulers, setPresentation, openTab, setView, ...zooming } = viewing.actions;
+  const { setOnly } = derived;
+  function clearFilters() {
+    setOnly(null);
+    set(UNFILTERED);
+  }
+  const { setRulers, setPresentation, openTab, openTable, setView, ...zooming } = viewing.actions;
   const { setDim, dragDim, setConvention, setDtype } = workload.actions;
   const isStorageRefused = keepAnswers(model, signals.answers, abort);
   followStepLink(model, { story: signals.story, step: signals.step, show: showStep }, abort);
@@ -205,6 +230,8 @@ export function createStore(model: Model, abort: AbortSignal) {
   return {
     ...signals,
     ...derived,
+    ...status,
+    ...createSaving(model, requests),
     headline: told(derived.headline),
     pictureHeadline: told(derived.pictureHeadline),
     ...workload.state,
@@ -230,8 +257,8 @@ export function createStore(model: Model, abort: AbortSignal) {
       setConvention,
       setDtype,
     }),
-    undo: () => (workload.actions.keepsRows(true) ? apply : regroup)(history.undo),
-    redo: () => (workload.actions.keepsRows(false) ? apply : regroup)(history.redo),
+    undo: () => stepThrough(true),
+    redo: () => stepThrough(false),
     canUndo: history.canUndo,
     canRedo: history.canRedo,
     pointed: selection.pointed,
@@ -252,6 +279,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     setRulers,
     setPresentation,
     openTab,
+    openTable,
     dragging,
     isInDrag,
     isHeld: sync.isHeld,
@@ -262,7 +290,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     loadCatalogue: catalogue.load,
     ...opening.state,
     ...opening.actions,
-    ...guard("chips", { addChip, removeChip, focus, toggle }),
+    ...guard("chips", { addChip, addChips, removeChip, focus, toggle }),
     ...guard("precision", { choosePrecision: (precision: string) => choose({ precision }) }),
     ...guard("memory", { chooseMemory: (memory: string) => choose({ memory }) }),
     peaksInUse: rates.peaksInUse,
@@ -270,7 +298,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...whatIfs.state,
     ...guard("moves", whatIfs.actions),
     ...snapshots,
-    ...guard("filters", filters),
+    ...guard("filters", { ...filters, setOnly, clearFilters }),
     setColumns,
     setColourBy,
     setAtRoof,
@@ -297,6 +325,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       sync.set({ exposedRoofs }, { stream, series: "exposedRoofs" }),
     dragExposedRoofs: () => sync.dragOf("exposedRoofs"),
     toggleCeiling,
+    setCeilings: sync.setter("ceilings"),
     setAllLevels: sync.setter("allLevels"),
   };
 }

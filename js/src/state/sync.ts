@@ -441,7 +441,7 @@ export function createSync(model: Model, history: History) {
         };
         // If Python replaces the chips, Python also replaces choices that need an old chip. The replaced choices make
         // no undo entry.
-        const part = { here: () => usable(signals[name].peek()), isSame: sameOf(name), restore };
+        const part = { name, here: () => usable(signals[name].peek()), isSame: sameOf(name), restore };
         parts.set(name, history.add<unknown>(isMapping(name) ? { ...part, rebase: rebasedMapping } : part));
       }
       const event = `change:${wireName(name)}`;

@@ -1,6 +1,6 @@
 // The view of the chart: the plane, the zoom, the units, and the size.
 
-import { type Signal, signal } from "@preact/signals";
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View, type Zoom } from "./sync.ts";
 
 /**
@@ -12,10 +12,19 @@ const MERGE_MS = 200;
 /** The traits with the user's choices about the chips. */
 const CHOICES = ["shown", "focusChip", "precision", "memory", "exposedRoofs", "ceilings", "allLevels"] as const;
 
+/** Which kernels have gap arrows: those to fix first, all, or none. */
+export type Gaps = "first" | "all" | "none";
+const NEXT_GAPS: Record<Gaps, Gaps> = { first: "all", all: "none", none: "first" };
+
 export function createViewing(sync: Sync) {
   const { view, zoom, rateUnit, word, xAxis, tickBase, timeScale, frame } = sync.signals;
   /** The tab of the inspector that the user has opened, or "closed". Null before any choice. */
   const tab = signal<string | null>(null);
+  /** Whether points have shapes and patterns. */
+  const patterns = signal(false);
+  const gaps = signal<Gaps>("first");
+  /** Whether the table with all columns is shown below the chart. */
+  const isTableOpen = signal(false);
   const axes = { rateUnit, word, xAxis, tickBase, timeScale, frame };
   let [run, last] = [0, Number.NEGATIVE_INFINITY];
   const receiver =
@@ -49,7 +58,7 @@ export function createViewing(sync: Sync) {
       timeScale: receiver(timeScale, dropZoom),
       frame: receiver(frame),
     } satisfies Receivers,
-    state: { axes, tab },
+    state: { axes, tab, patterns, gaps, isTableOpen: isTableOpen as ReadonlySignal<boolean> },
     actions: {
       /** Shows another plane, without zoom. */
       setView: (next: View) => sync.set({ view: next, zoom: null }),
@@ -69,7 +78,19 @@ export function createViewing(sync: Sync) {
       openTab(name: string) {
         tab.value = name;
       },
+      openTable(isOpen: boolean) {
+        isTableOpen.value = isOpen;
+      },
       setRulers: sync.setter("rulers"),
+      setPatterns(next: boolean) {
+        patterns.value = next;
+      },
+      setGaps(next: Gaps) {
+        gaps.value = next;
+      },
+      cycleGaps() {
+        gaps.value = NEXT_GAPS[gaps.value];
+      },
       setPresentation: sync.setter("presentation"),
     },
   };

@@ -6,7 +6,7 @@ import { keepFocusNear } from "./focus.ts";
 export const isModified = (event: KeyboardEvent) => event.ctrlKey || event.altKey || event.metaKey || event.shiftKey;
 
 /** The inputs for text. In these inputs, the browser itself handles the keys for undo and redo. */
-const TEXT_INPUTS = "textarea, input:not([type='range'], [type='checkbox'])";
+export const TEXT_INPUTS = "textarea, input:not([type='range'], [type='checkbox'])";
 
 interface UndoSteps {
   undo(): void;

@@ -1,4 +1,4 @@
-// A small dialog above its button. It closes at Escape and when the focus leaves it.
+// A small dialog below its button. It closes at Escape and when the focus leaves it.
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -15,16 +15,18 @@ interface PopoverProps {
    * already has the focus.
    */
   close(isDone: boolean): void;
+  /** A further class of the popover. */
+  readonly look?: string;
   readonly children: ComponentChildren;
 }
 
-export function Popover({ label, opener, room, close, children }: PopoverProps) {
+export function Popover({ label, opener, room, close, look = "", children }: PopoverProps) {
   const dialog = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => dialog.current?.focus({ preventScroll: true }), []);
   return (
     <div
       ref={dialog}
-      class="roofwidget-popover"
+      class={`roofwidget-popover ${look}`}
       style={{ maxHeight: `${room}px` }}
       role="dialog"
       aria-label={label}

@@ -63,12 +63,10 @@ export const catalogue = {
     notAboveZero: (example: string) => `a rate must be above zero; write for example “${example}”`,
     noHardware: (low: string, high: string, example: string) =>
       `hardware has a rate from ${low} to ${high}; write for example “${example}”`,
-    chips: "Chips",
     precision: "Precision",
     memory: "Memory",
-    auto: (names: readonly string[]) => (names.length === 1 ? `auto (${names[0]})` : "auto"),
-    main: (names: readonly string[]) => (names.length === 1 ? `main (${names[0]})` : "main"),
-    otherVendor: "Other",
+    auto: "auto",
+    main: "main",
     focus: (chip: string) => `Focus ${chip}: the sliders change it`,
     show: (chip: string) => `Show ${chip}`,
     lacksPeak: (precision: string) => `no ${precision}`,
@@ -83,14 +81,14 @@ export const catalogue = {
     reset: "Back to the data sheet",
     chart: (chips: string, count: number) =>
       `Roofline of ${chips || "no chip"} with ${kernels(count)}. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
-    memoryRegion: "memory-bound",
-    computeRegion: "compute-bound",
+    memoryRegion: "◂ memory-bound",
+    computeRegion: "compute-bound ▸",
     noChip: "No chip is shown: switch one on.",
     noPlaces: (count: number) =>
       count === 1
         ? "The kernel has no FLOPs or no bytes.\nIts time is in the table."
         : `None of the ${whole(count)} kernels has FLOPs and bytes.\nTheir times are in the table.`,
-    noChips: "No chip to compare these kernels with: add one with “+ chip”.",
+    noChips: "No chip to compare these kernels with: add one with “+ Chip”.",
     ridge: (roof: Roof, intensity: string, peak: string, bandwidth: string, terms: Terms) =>
       `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ${ridgePoint(terms)} ${intensity}`,
     ridges: (roof: Roof, peak: string) =>
@@ -101,6 +99,8 @@ export const catalogue = {
       roofline: "kernels left of it are memory-bound, right of it compute-bound",
       time: "kernels above the diagonal are memory-bound, below it compute-bound",
     },
+    sidesOf: (chip: string, ridge: string) =>
+      `${chip}: kernels left of ${ridge} are memory-bound, right of it compute-bound.`,
     on: (kernel: string, chip: string) => `${kernel} on ${chip}`,
     measuredOn: (chip: string) => `measured on ${chip}`,
     /** A formula, and the share of its result that remains after exposed communication. */
@@ -130,7 +130,10 @@ export const catalogue = {
     possible: (ratio: string) => `${ratio}× possible`,
     upTo: (ratio: string) => `up to ${ratio}×`,
     belowRoof: (ratio: string) => `${ratio}× below its roof`,
-    namesAbove: (names: string) => `${names}: above the roof`,
+    namesAbove: (names: string, isOffScale: boolean) =>
+      `${names}: above the roof${isOffScale ? ", off the scale" : ""}`,
+    /** The measured rate beside the rate of the data sheet. */
+    measuredRoof: (rate: string) => ` · measured ${rate}`,
     countAbove: (count: number) => `${count} above the roof`,
     farBelow: "far below its roof",
     moreThan: (ratio: string) => `> ${ratio}`,
@@ -159,7 +162,6 @@ export const catalogue = {
       count === 1
         ? `1 kernel is outside the axes: ${names[0]}. Let the axes fit the kernels to see it.`
         : `${whole(count)} kernels are outside the axes: ${names.join(", ")}${count > names.length ? ", …" : ""}. Let the axes fit the kernels to see them.`,
-    notDrawnShort: (count: string) => `${count} not drawn`,
     noCategory: "no category",
     moreCategories: (count: number) => `and ${count} more, in the same colours`,
     series: "Series",
@@ -191,7 +193,11 @@ export const catalogue = {
       selfTime: "self time",
       boundTime: "least time",
       launches: "launches",
-      share: (percent: string) => `${percent} of all`,
+      share: (percent: string) => `${percent} of the run`,
+      of: (rate: string, limit: string) => `${rate} of ${limit}`,
+      limit: "at most",
+      ofRoof: "of its roof",
+      above: "above",
     },
     time: {
       chart: (chip: string, count: number) =>
@@ -208,22 +214,30 @@ export const catalogue = {
 
   // Texts of the chip picker, the chip card and the folded panels.
   words: {
-    more: (count: number) => `+ ${count} more…`,
-    addChip: "+ chip",
+    addChip: "Chip",
+    addChipKey: "Add a chip (C)",
     loadingCatalogue: "Loading the catalogue…",
     noCatalogue: "Further chips come from Python: run the cell first.",
-    picker: "All chips",
+    picker: "Chips",
     search: "Search chips",
     searchHint: "H200, AMD, 2023",
-    counted: (shown: number, all: number) => `${shown} of ${all} shown`,
-    found: (count: number) => (count === 1 ? "1 found" : `${count} found`),
-    noneFound: (query: string) => `no chip matches “${query}”`,
+    found: (count: number, all: number) => `${count} of ${all} chips`,
+    noneFound: (query: string) => `No chip has “${query}”. Your own: rw.Chip(…)`,
+    best: "Best matches",
+    inUse: "In use",
+    likely: (vendor: string) => `Likely: ${vendor}, newest first`,
+    also: (vendor: string) => `Also from ${vendor}, newest first`,
+    generations: (vendor: string) => `${vendor}, all generations`,
+    peakAt: (precision: string) => `Peak, ${precision}`,
+    enter: { adds: "Enter adds", shows: "Enter shows", hides: "Enter hides" },
+    addAndStay: "Add, and stay here (Shift+Enter)",
+    keys: ["↑ ↓ choose", "Enter adds and closes", "Shift+Enter adds and stays", "Esc closes"],
+    many: "8 chips: names may be hidden.",
     close: "Close",
-    shownFirst: "Shown",
     otherVendor: "Other",
     allLevels: "all levels",
     view: "View",
-    views: { roofline: "roofline", time: "time" },
+    views: { roofline: "Roofline", time: "Time" },
     details: "Details",
     waiting: "Python is busy or gone; changes wait.",
     ended: "Python has ended: run the cell again.",
@@ -293,6 +307,7 @@ export const catalogue = {
   tabWords: {
     title: "Inspector",
     close: "Close",
+    allColumns: "All columns",
     names: {
       changes: "Changes",
       fusion: "Fusion",
@@ -318,7 +333,7 @@ export const catalogue = {
 
   // Opening a profile.
   openWords: {
-    open: "Open…",
+    open: "Open",
     title: "Open a profile",
     choose: "Choose a file…",
     hint: "Or drop a file anywhere on this widget.",
@@ -339,7 +354,11 @@ export const catalogue = {
 
   // The filter bar.
   filterWords: {
-    title: "Filters",
+    title: "Filter",
+    menu: (count: number) => (count === 0 ? "Filter" : `Filter · ${whole(count)}`),
+    remove: (filter: string) => `Remove the filter “${filter}”`,
+    only: (count: number) => (count === 1 ? "Only 1 kernel" : `Only ${whole(count)} kernels`),
+    noInfeed: "No infeed and outfeed",
     counted: (shown: number, all: number) => `${whole(shown)} of ${kernels(all, whole(all))}`,
     ofTime: (percent: string) => `${percent} of time`,
     totals: (count: number) => (count === 1 ? "1 total" : `${whole(count)} totals`),
@@ -358,16 +377,13 @@ export const catalogue = {
     scope: "Points",
     scopes: { kernels: "kernels", program: "program and steps" },
     clear: "Clear filters",
-    toggle: "Click: hide or show",
-    colourBy: "Colour by",
-    byCategory: "Self time by category. Click: show this category only. Shift or Ctrl and click: add it.",
-    part: (name: string, percent: string, count: number) =>
-      `${name} · ${percent} of time · ${kernels(count, whole(count))}`,
-    rest: (categories: number) => (categories === 1 ? "1 more category" : `${categories} more categories`),
-    remarks: (count: number) => (count === 1 ? "1 remark on this file" : `${count} remarks on this file`),
-    readAs: "How the file was read",
-    readAsNote: (format: string) => `format ${format}`,
-    readAsColumns: ["field", "rows", "from"],
+    toggle: "Click: only these. Shift or Ctrl and click: add or remove them.",
+    idle: (percent: string, time: string) => `idle ${percent} · ${time}`,
+    kernelTime: "Kernel time",
+    kernelTimeNow: "Kernel time now",
+    moreEntries: (count: number) => `+ ${whole(count)} more`,
+    colourBy: "Colour",
+    byCategory: "Kernel time by category",
   },
 
   // The fusion panel.
@@ -498,7 +514,6 @@ export const catalogue = {
 
   /** Typing the work of a kernel whose FLOPs or bytes are unknown. */
   workWords: {
-    offer: (kernel: string) => `Type the work of ${kernel}…`,
     panel: (kernel: string) => `Work of ${kernel}`,
     amounts: { FLOP: "FLOPs", OP: "Operations", B: "Bytes" },
     /** The label of a box, such as "FLOPs of one launch". */
@@ -514,13 +529,16 @@ export const catalogue = {
   // Rulers and snapshots.
   rulerWords: {
     roofsAbove: (limits: readonly string[]) => `Roofs above it: ${limits.join("; ")}.`,
-    rulers: "Rulers (R)",
+    rulers: "Rulers",
+    patterns: "Patterns",
+    gaps: "Gap arrows (R)",
+    gapKinds: { first: "first ones", all: "all", none: "none" },
   },
 
   snapshotWords: {
     title: "Snapshots",
     freeze: "Freeze this curve (F)",
-    hint: "F freezes the current curve; R shows and hides rulers.",
+    hint: "F freezes the current curve; R changes which kernels have gap arrows.",
     /** The default name of a snapshot. */
     name: (place: number) => `snapshot ${place}`,
     nameOf: (name: string) => `Name of ${name}`,
@@ -632,19 +650,10 @@ export const catalogue = {
 
   // Texts of the ranking, the projected time, and the comparison of two runs.
   runWords: {
-    fixFirst: (count: number) => (count === 1 ? "Fix this one first" : `Fix these ${count} first`),
-    back: (percent: string, isBrief: boolean) => `${percent} ${isBrief ? "" : "of run time "}to gain`,
-    gains: (chip: string) => `What each kernel saves if it reaches its roof on ${chip}, of the time of all kernels:`,
-    leftOut: (count: number, time: string) =>
-      `Left out: ${count === 1 ? "1 collective" : `${whole(count)} collectives`} (${time}) with unknown bytes over the link.`,
-    selectThem: (count: number) => (count === 1 ? "Select it" : `Select these ${count}`),
-
-    projected: "Projected time",
-    ranFor: (time: string, chip: string, precision: string) => `${time} on ${chip} (${precision})`,
-    goesFor: (time: string, chip: string, precision: string, ratio: string) =>
-      `${time} on ${chip} (${precision}): ${ratio === "1" ? "just" : `${ratio}×`} as fast`,
-    sameChip: "Focus or add another chip to see the projected time there.",
-    projectOnto: "Project onto…",
+    timeOn: (time: string, chip: string, precision: string) => `${time} on ${chip} at ${precision}`,
+    projected: (before: string, now: string, ratio: string) => `${before} → ${now} (${ratio}×)`,
+    sameChip: "Choose another chip to see the projected time there.",
+    projectOnto: "Projected onto",
     keeps: "Each kernel keeps its share of the roof.",
     stays: (time: string) => `${time} of kernels with an unknown bound stay as measured.`,
     far: (percent: string, limit: string) =>
@@ -661,7 +670,6 @@ export const catalogue = {
     allSelected: (count: number) => (count === 1 ? "the selected kernel" : `all ${count} selected`),
     more: (count: number) => `and ${count} more`,
 
-    compared: "Two runs",
     verdicts: {
       faster: "faster",
       slower: "slower",
@@ -670,25 +678,62 @@ export const catalogue = {
       unknown: "unknown",
     } as Record<string, string>,
     verdictTitle:
-      "same: the ranges of their times overlap, or single timings are within 1 %; other work: their FLOPs differ",
-    kernel: "Kernel",
+      "Kernels match if they have the same name, or the same work if names repeat. The same: the ranges of their times overlap, or single timings are within 1 %. Other work: their FLOPs differ.",
     before: "Before",
     now: "Now",
     change: "Change",
-    verdict: "Verdict",
+    same: (count: number) => `${whole(count)} the same`,
+    matched: "Matched by name and work.",
+    how: "How",
     launches: (time: string, count: number) => `${time} × ${whole(count)}`,
     perLaunch: (count: number) =>
       `${kernels(count)} ${count === 1 ? "was" : "were"} launched more or less often than before; compared are times per launch.`,
-    showMore: (count: number) => `${count} more`,
-    onlyBefore: (count: number) => `${kernels(count)} only before:`,
-    onlyNow: (count: number) => `${kernels(count)} only now:`,
+    onlyBefore: (count: number, time: string) => `${whole(count)} only before (${time})`,
+    onlyNow: (count: number, time: string) => `${whole(count)} only now (${time})`,
+    showAlone: "Show",
+    titleBefore: "Only before",
+    titleNow: "Only now",
   },
 
   // The table.
   tableWords: {
-    title: "Table",
-    counted: (passing: number, all: number) =>
-      (passing === all ? "" : `${whole(passing)} of `) + kernels(all, whole(all)),
+    title: "All columns",
+    close: "Close the table",
+    tabHeads: { self_time: "Time", headroom: "Could save", ai: "AI" },
+    above: "above",
+    ofItsRoof: (percent: string) => `${percent} of its roof`,
+    boundBy: (limit: string) => `bound by ${limit}`,
+    fixFirst: (chip: string) => (chip ? `Fix first on ${chip}` : "Fix first"),
+    couldSave: (count: number, time: string) =>
+      `${count === 1 ? "this one" : `these ${count}`} could save up to ${time}`,
+    select: "Select",
+    selectFirst: (count: number) => (count === 1 ? "Select it" : `Select these ${count}`),
+    others: (count: number) => `Others · ${whole(count)}`,
+    ofKernelTime: (time: string, percent: string) => `${time}, ${percent} of kernel time`,
+    saves: (time: string) => `could save ${time}`,
+    onlyThese: "Only these",
+    clear: "Clear",
+    areAbove: (count: number) =>
+      count === 1 ? "1 kernel is above the roof." : `${whole(count)} kernels are above the roof.`,
+    causes: {
+      asynchronous: () => "Likely: asynchronous copies. Their time is the time to start or end the copy, not to do it.",
+      precision: (ran: string, judged: string) => `Likely: they ran at ${ran}, but are judged at ${judged}.`,
+      cache: (level: string) => `Likely: their bytes come from ${level}.`,
+      shapes: () => "Likely: their bytes were computed from shapes, not measured.",
+      chip: (chip: string) => `Likely: the chip is not ${chip}.`,
+      clock: () => "Likely: clock boost or rounding.",
+      wrong: () => "Likely: wrong counts, a wrong time or a wrong peak.",
+    },
+    judgeAt: (precision: string) => `Judge at ${precision}`,
+    showLevels: "Show all levels",
+    showThem: (count: number) => (count === 1 ? "Show it" : "Show them"),
+    withoutWork: (count: number, percent: string) =>
+      `${count === 1 ? "1 kernel has" : `${whole(count)} kernels have`} no FLOPs or bytes${percent && ` (${percent} of kernel time)`}.`,
+    typeWork: (count: number) => (count === 1 ? "Type its work…" : "Type their work…"),
+    notRanked: (count: number, percent: string) =>
+      `${count === 1 ? "1 collective" : `${whole(count)} collectives`} (${percent} of the time) ${count === 1 ? "is" : "are"} not ranked: the file has no bytes over ${count === 1 ? "its" : "their"} link.`,
+    whatIfs: (count: number) => `${count === 1 ? "1 what-if" : `${whole(count)} what-ifs`} ·`,
+    removeWhatIfs: "Remove",
     chosen: (count: number) => `${whole(count)} selected`,
     grid: (count: number) =>
       `Table of ${kernels(count, whole(count))}. Arrow keys move from row to row, Enter selects one row, Space adds one, Escape clears the selection.`,
@@ -703,7 +748,6 @@ export const catalogue = {
     ofFile: "From the file",
     sortBy: "Sort by",
     sort: (title: string) => `Sort by ${title}`,
-    turn: (falling: boolean) => (falling ? "Descending: reverse" : "Ascending: reverse"),
     copy: "Copy",
     csv: "CSV",
     copyTitle: (what: string) => `Copy ${what} to paste into a spreadsheet`,
@@ -797,10 +841,12 @@ export const catalogue = {
     word: "word",
     cycle: "cycle",
     intensity: (unit: string, bytes: number, { intensity = "arithmetic" }: Terms) =>
-      `${intensity} intensity (${unit}${ofBytes(bytes)})`,
-    intensityShort: (unit: string, bytes: number, terms: Terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
-    balance: (unit: string, bytes: number) => `balance (${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`})`,
-    zeroFlops: (operation: string, unit?: string) => `0 ${operation}${unit ? `, ${unit}` : ""}`,
+      `${intensity} intensity, ${unit.replaceAll("/B", " per byte").replaceAll("/word", " per word")}${ofBytes(bytes)} →`,
+    intensityShort: (unit: string, bytes: number, terms: Terms) => `${ai(terms)}, ${unit}${ofBytes(bytes)} →`,
+    balance: (unit: string, bytes: number) => `balance, ${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`} →`,
+    zeroFlops: (operation: string) => `0 ${operation}`,
+    /** What the strip of kernels without FLOPs shows: their bytes/s. */
+    byBandwidth: (unit: string) => `by ${unit.replace("B/", "bytes/")}`,
     menu: "Axes",
     /** Note about the units of the chart. The axes may have other units than the sentences, tooltips and tables. */
     note: "Units of the chart. Sentences, tooltips and tables stay in FLOP/s or OP/s, and bytes.",
@@ -826,36 +872,96 @@ export const catalogue = {
   },
 
   toolWords: {
-    bar: "Chart tools",
+    bar: "Toolbar",
     zoomIn: "Zoom in (+)",
     zoomOut: "Zoom out (−)",
+    everything: "Show everything",
     fit: "Show everything (0)",
-    undo: "Undo (Ctrl+Z)",
-    redo: "Redo (Ctrl+Shift+Z)",
-    select: "Drag selects kernels",
-    zoom: "Drag zooms into a rectangle",
-    pan: "Drag moves the chart (W A S D)",
-    png: "Save the picture (PNG)",
-    svg: "Save the picture as lines and text (SVG)",
-    pictureName: "roofline",
-    noPng: "The browser could not make a PNG of this picture: save it as SVG instead.",
-    presentation: "Presentation size",
-    screen: "Full screen",
-    more: "More tools",
-    /** The words beside the icons of the most important tools. */
-    short: {
-      undo: "Undo",
-      save: "Save",
-      fit: "Fit",
-      freeze: "Freeze",
-      screen: "Full screen",
-      presentation: "Present",
+    undo: "Undo",
+    undoKeys: "Undo (Ctrl+Z)",
+    redo: "Redo",
+    redoKeys: "Redo (Ctrl+Shift+Z)",
+    undone: (what: string) => `Undone: ${what}`,
+    redone: (what: string) => `Redone: ${what}`,
+    rateOf: {
+      peak_flops: (chip: string) => `peak of ${chip}`,
+      bandwidth: (chip: string) => `bandwidth of ${chip}`,
     },
+    rates: "peaks and bandwidths",
+    /** The parts of the state that undo changes, the most telling first. */
+    parts: {
+      graph: "graph",
+      precision: "precision",
+      memory: "memory",
+      addedChips: "chips",
+      shown: "chips",
+      focusChip: "chip in focus",
+      exposedRoofs: "communication",
+      ceilings: "ceilings",
+      allLevels: "levels",
+      moves: "what-if of a kernel",
+      typedWork: "typed work",
+      snapshots: "snapshots",
+      timeScale: "axes",
+      frame: "axes",
+      view: "view",
+      zoom: "zoom",
+      step: "step",
+    },
+    select: "Drag selects",
+    zoom: "Drag zooms",
+    pan: "Drag moves (W A S D)",
+    ceilings: "Ceilings",
+    axes: "Axes…",
+    present: "Present",
+    screen: "Full screen",
+    figures: "About the figures",
+    more: "More",
+    drag: "Drag",
     outside: (count: string, one: boolean) => `${count} ${one ? "kernel" : "kernels"} outside`,
-    outsideShort: (count: string) => `${count} outside`,
     shows: (x: readonly [string, string], y: readonly [string, string], outside: string) =>
       `Zoomed: ${x.join(" to ")}, ${y.join(" to ")}.${outside && ` ${outside}.`}`,
     whole: "Everything is shown.",
+    keys: "Keys",
+    keyList: [
+      ["← → Home End", "from kernel to kernel"],
+      ["↑ ↓", "between the marks of a kernel"],
+      ["Enter, Space", "select the kernel, add it"],
+      ["M", "move the kernel"],
+      ["C", "add a chip"],
+      ["F", "freeze this curve"],
+      ["R", "gap arrows: first ones, all, none"],
+      ["+ − 0", "zoom in, zoom out, show everything"],
+      ["W A S D", "move the chart"],
+      ["?", "what the marks mean"],
+      ["Esc", "close, cancel, select nothing"],
+      ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
+    ] as readonly (readonly [keys: string, meaning: string])[],
+  },
+
+  // Saving figures and files.
+  saveWords: {
+    save: "Save",
+    title: "Save a figure or a file",
+    style: "Style",
+    styles: { "paper-1col": "Paper 1", "paper-2col": "Paper 2", slide: "Slide", screen: "Screen" },
+    format: "Format",
+    caption: "caption",
+    preview: "Preview",
+    size: (width: string, height: string, unit: string) => `${width} × ${height} ${unit}`,
+    drawing: "Python draws the figure…",
+    copy: "Copy",
+    copied: (kind: string) => `Copied the figure (${kind})`,
+    done: "Saved ✓",
+    saved: (file: string) => `Saved ${file}`,
+    failed: (reason: string) => `Not saved: ${reason}`,
+    noPng: "Could not make a PNG here: saved as SVG instead.",
+    notCopied: "The browser does not allow copying here: save the figure instead.",
+    page: "Page (.html)",
+    table: "Table (.csv)",
+    session: "Session (.json)",
+    needsPython: "Only a notebook can make this file.",
+    name: "roofline",
   },
 
   // The legend of the chart.
@@ -863,7 +969,7 @@ export const catalogue = {
     open: "What the marks mean (?)",
     title: "What the marks mean",
     gestures: "What can be dragged",
-    whereMore: "“?” below the chart explains all marks.",
+    dragHint: { peak: "drag: peak", bandwidth: "drag: bandwidth", ridge: "drag: both" },
     fine: "Fine: the roof moves a fifth of the way.",
     shapes: {
       memory: "a kernel that memory bounds",
@@ -879,14 +985,14 @@ export const catalogue = {
     roof: "thick line: the roof of the chip in focus",
     ceilings: (terms: Terms) => `dashes beyond the ${ridge(terms)}: peak or bandwidth alone`,
     sheet: "dashes: the data sheet, before your change",
-    measured: "dots: a measured roof",
-    ceiling: "dashes and dots: a ceiling inside the chip",
+    measured: "thin line: a measured roof",
+    ceiling: "thin dashes: a ceiling inside the chip",
     link: "long dashes: a link between chips",
     snapshot: "short dashes: a frozen roof",
     gap: "arrow up: from the measured rate to the roof",
     moved: "arrow: a what-if of the kernel",
     trail: "thin arrow: from a part to its merged kernel",
-    runs: "arrow: from the earlier run to this run; dashed if slower",
+    runs: "arrow: from the earlier run to this run; red if slower",
     strip: "left strip: kernels without FLOPs, by bytes per second",
     diagonal: "diagonal: compute and memory take the same time",
     isochrone: "thin corner: all kernels with the same least time",

@@ -18,6 +18,7 @@ export const {
   openWords,
   rulerWords,
   runWords,
+  saveWords,
   snapshotWords,
   sourceWords,
   storyWords,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { memoriesOf } from "../../src/panels/chips/chips.tsx";
-import { found, grouped, MAX_PILLS, pillsOf } from "../../src/panels/chips/picking.ts";
+import { found, generationsOf, MAX_PILLS, pillsOf, sectionsOf } from "../../src/panels/chips/picking.ts";
+import { memoriesOf } from "../../src/panels/toolbar/menus.ts";
 import type { Chip } from "../../src/wire/types.ts";
 import { makeChip } from "../helpers.ts";
 
@@ -41,14 +41,27 @@ describe("pills", () => {
 describe("search", () => {
   const chips = [
     chip("h100-sxm", { name: "NVIDIA H100 SXM5", vendor: "NVIDIA", family: "Hopper", year: 2022 }),
-    chip("b200", { name: "NVIDIA B200", vendor: "NVIDIA", family: "Blackwell", year: 2024 }),
-    chip("tpu-7x", { name: "TPU7x Ironwood", vendor: "Google", family: "TPU", aliases: ["TPU v7x", "v7x"] }),
-    chip("mi300x", { name: "AMD Instinct MI300X", vendor: "AMD", family: "CDNA 3", year: 2023 }),
+    chip("gb200", { name: "NVIDIA GB200 (one GPU)", vendor: "NVIDIA", family: "Blackwell", year: 2025 }),
+    chip("b200", { name: "NVIDIA B200 (HGX, 180GB)", vendor: "NVIDIA", family: "Blackwell", year: 2024 }),
+    chip("tpu-7x", {
+      name: "TPU7x Ironwood",
+      vendor: "Google",
+      family: "TPU",
+      year: 2025,
+      aliases: ["TPU v7x", "v7x"],
+    }),
+    chip("mi300x", {
+      name: "AMD Instinct MI300X",
+      vendor: "AMD",
+      family: "CDNA 3",
+      year: 2023,
+      aliases: ["1002:74a1"],
+    }),
     chip("mine"),
   ];
+  const foundIds = (query: string, near = "") => found(chips, query, near).map((match) => match.chip.id);
 
   test.each([
-    ["", ["h100-sxm", "b200", "tpu-7x", "mi300x", "mine"]],
     ["v7x", ["tpu-7x"]],
     ["tpu v7x", ["tpu-7x"]],
     ["tpuv7x", ["tpu-7x"]],
@@ -60,36 +73,90 @@ describe("search", () => {
     ["cdna", ["mi300x"]],
     ["amd hopper", []],
     ["null", []],
-    ["(", []],
-  ])("%j finds the chips in which every word stands", (query, expected) => {
-    expect(ids(found(chips, query))).toEqual(expected);
+    ["(", ["gb200", "b200"]],
+    ["74a1", []],
+    ["1002:74a1", ["mi300x"]],
+  ])("%j finds the chips with every word", (query, expected) => {
+    expect(foundIds(query)).toEqual(expected);
+  });
+
+  test("names that start with the query come before names that contain it, and both before vendor and year", () => {
+    expect(foundIds("b2")).toEqual(["b200", "gb200"]);
+    expect(foundIds("2025")).toEqual(["gb200", "tpu-7x"]);
+    expect(foundIds("2025", "Google")).toEqual(["tpu-7x", "gb200"]);
+  });
+
+  test("letters in order find a name, if there are at least three", () => {
+    expect(foundIds("hsx")).toEqual(["h100-sxm"]);
+    expect(foundIds("hx")).toEqual([]);
+  });
+
+  test("the letters that match are marked, and brackets are details", () => {
+    const [first] = found(chips, "b2");
+    expect(first).toMatchObject({ name: "B200", detail: "HGX, 180GB", letters: [0, 1] });
+    const [spaced] = found(chips, "h100sx");
+    expect(spaced?.letters).toEqual([0, 1, 2, 3, 5, 6]);
   });
 });
 
-test("chips stand by vendor as they first appear, families and chips from the oldest generation on", () => {
+describe("the list of the palette", () => {
+  const words = {
+    best: "Best matches",
+    inUse: "In use",
+    otherVendor: "Other",
+    likely: (vendor: string) => `Likely: ${vendor}`,
+    also: (vendor: string) => `Also from ${vendor}`,
+  };
+  const gpu = (id: string, family: string, generation: number, peak: number | undefined, year: number) =>
+    chip(id, {
+      ...{ vendor: "NVIDIA", kind: "gpu", family, generation, year },
+      peaks: new Map(peak === undefined ? [["fp16", 1]] : [["bf16", peak]]),
+    });
   const chips = [
-    chip("b200", { vendor: "NVIDIA", family: "Blackwell", generation: 80 }),
-    chip("mine"),
-    chip("rtx", { vendor: "NVIDIA", family: "Ampere", generation: 58 }),
-    chip("a100", { vendor: "NVIDIA", family: "Ampere", generation: 55 }),
+    gpu("v100", "Volta", 30, undefined, 2017),
+    gpu("a30", "Ampere", 52, 165e12, 2021),
+    gpu("a100", "Ampere", 55, 312e12, 2020),
+    gpu("h100", "Hopper", 70, 989e12, 2022),
+    gpu("h200", "Hopper", 73, 989e12, 2024),
+    chip("grace", { vendor: "NVIDIA", kind: "cpu", family: "Grace", generation: 75, peaks: new Map([["bf16", 1]]) }),
+    chip("mi300x", { name: "AMD MI300X", vendor: "AMD", family: "CDNA 3", year: 2023 }),
   ];
-  const told = grouped(chips, "Other").map(({ name, families }) => [
-    name,
-    families.map((family) => [family.name, ids(family.chips)]),
-  ]);
-  expect(told).toEqual([
-    [
-      "NVIDIA",
-      [
-        ["Ampere", ["a100", "rtx"]],
-        ["Blackwell", ["b200"]],
-      ],
-    ],
-    ["Other", [["", ["mine"]]]],
-  ]);
+  const listed = (query: string, used: readonly string[], near: string) =>
+    sectionsOf(chips, query, { used, near, words }).map(({ title, matches, vendor }) => [
+      title,
+      matches.map((match) => match.chip.id),
+      vendor,
+    ]);
+
+  test("has the chips in use first, then the newest of the same vendor, then the other vendors", () => {
+    expect(listed("", ["h100"], "NVIDIA")).toEqual([
+      ["In use", ["h100"], undefined],
+      ["Likely: NVIDIA", ["h200", "a30", "a100", "v100", "grace"], "NVIDIA"],
+      ["AMD", ["mi300x"], "AMD"],
+    ]);
+  });
+
+  test("adds others of the vendor to fewer than four matches", () => {
+    expect(listed("h2", [], "NVIDIA")).toEqual([
+      ["Best matches", ["h200"], undefined],
+      ["Also from NVIDIA", ["h100", "a30", "a100", "v100", "grace"], undefined],
+    ]);
+    expect(listed("mi3", [], "NVIDIA")).toEqual([["Best matches", ["mi300x"], undefined]]);
+    expect(listed("zzz", [], "NVIDIA")).toEqual([]);
+  });
+
+  test("offers all generations of a vendor that is the query", () => {
+    expect(listed("nvidia", [], "AMD")[0]?.[2]).toBe("NVIDIA");
+  });
+
+  test("has for a vendor the fastest chip of each generation that has a peak, without another kind of chip", () => {
+    const bf16 = (one: Chip) => one.peaks.get("bf16");
+    expect(ids(generationsOf(chips, "NVIDIA", bf16))).toEqual(["a100", "h100"]);
+    expect(ids(generationsOf(chips, "AMD", () => 1))).toEqual(["mi300x"]);
+  });
 });
 
-describe("the memory select", () => {
+describe("the memory menu", () => {
   const values = (chips: readonly Chip[], chosen = "main") => memoriesOf(chips, chosen).map(([value]) => value);
 
   test("offers all levels where some chip knows the bandwidth of two", () => {

@@ -1,7 +1,7 @@
 // What a click on the bar of categories chooses.
 
 import { describe, expect, it } from "vitest";
-import { chosenAfter } from "../../src/panels/filters/categories.tsx";
+import { chosenAfter } from "../../src/panels/time_bar/time_bar.tsx";
 
 describe("a click on a category", () => {
   it("shows it alone, and a second one all again", () => {

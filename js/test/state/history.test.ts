@@ -9,6 +9,7 @@ function parts() {
   const state: { number: number; word: string | undefined } = { number: 0, word: "a" };
   const restored: string[] = [];
   const numbers = history.add<number>({
+    name: "number",
     here: () => state.number,
     isSame: (one, other) => one === other,
     restore: (entry) => {
@@ -17,6 +18,7 @@ function parts() {
     },
   });
   history.add<string>({
+    name: "word",
     here: () => state.word,
     isSame: (one, other) => one === other,
     restore: (entry) => {

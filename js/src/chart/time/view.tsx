@@ -7,13 +7,12 @@ import { useGesture } from "../../ui/gesture.ts";
 import { strings } from "../../words/words.ts";
 import type { ChartDrag } from "../gestures/chart_drag.ts";
 import { usePointing } from "../gestures/pointing.ts";
-import { textWidth } from "../labels/text_fitting.ts";
 import { cardOf, Tooltip } from "../layers/tooltip.tsx";
 import { type PlaneProps, Stage, useStableLabels } from "../stage.tsx";
 import { layersOver, layersUnder, placedLabels, timeData, timeMarks } from "./layers.tsx";
 import { type TimeScene, timeSceneOf } from "./scene.ts";
 
-export function TimeChart({ store, size, theme, below, pointedChip }: PlaneProps) {
+export function TimeChart({ store, size, theme, below, pointedChip, tools }: PlaneProps) {
   const data = useMemo(() => timeData(store), [store]);
   const { points, heaviest, after } = data;
   const last = useRef<TimeScene>(undefined);
@@ -35,7 +34,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: PlaneProps
     <Stage
       store={store}
       scene={scene}
-      room={scales.plot.right - textWidth(strings.time.axisX) - 8}
+      tools={tools}
       label={strings.time.chart(focus?.chip.name ?? "", store.totals.value.kernels)}
       pointing={pointing}
       looks={marks.looks}

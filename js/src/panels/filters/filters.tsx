@@ -1,7 +1,7 @@
-// The filter bar: which kernels are shown, and how many kernels pass.
+// The filters of the kernels: the search, the menu of the other filters, and a token for each filter that is set.
 
 import { useComputed } from "@preact/signals";
-import type { Theme } from "../../chart/theme.ts";
+import type { ComponentChildren } from "preact";
 import { isInfeed, UNFILTERED } from "../../roofline/filters.ts";
 import { boundsOf } from "../../state/filters.ts";
 import type { Store } from "../../state/store.ts";
@@ -9,93 +9,135 @@ import type { Scope } from "../../state/sync.ts";
 import { bindingWord, categoryName } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
+import { useDisclosure } from "../../ui/disclosure.ts";
 import { focusNeighbour } from "../../ui/focus.ts";
-import { Fold, Section } from "../../ui/fold.tsx";
 import { LiveText } from "../../ui/live_text.tsx";
+import { Popover } from "../../ui/popover.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import { Tick } from "../../ui/tick.tsx";
-import type { ReadAs } from "../../wire/types.ts";
 import { numerals, strings, filterWords as words } from "../../words/words.ts";
-import { CategoryBar, ColourBy } from "./categories.tsx";
 
-/** A table with at most this many measured kernels needs no filters. */
+/** A table with at most this many kernels needs no filters. */
 const HANDFUL = 5;
 const TOP_CHOICES = [10, 30, 100, 300, 1000];
+/** The maximum height of the menu, px. */
+const MENU_PX = 320;
 
-interface FiltersProps {
-  readonly store: Store;
-  readonly theme: Theme;
-  /** The available width, px. */
-  readonly width: number;
-}
+/** Whether the kernels are so many that they can be filtered, or some are left out. */
+export const hasFilters = ({ kernels, isFiltered }: Store) =>
+  kernels.value.n > HANDFUL || kernels.value.program !== null || isFiltered.value;
 
-export function Filters({ store, theme, width }: FiltersProps) {
-  const { n, totalTime, program, warnings, readAs } = store.kernels.value;
-  const { kernels } = store.totals.value;
-  const isProfile = (n > HANDFUL && totalTime > 0) || program !== null || warnings.length > 0;
-  if (!isProfile && kernels === n) return readAs && <HowRead readAs={readAs} />;
+/** The search box, the menu of filters, and a token for each filter that is set. */
+export function FilterRow({ store, children }: { readonly store: Store; readonly children?: ComponentChildren }) {
+  const opened = useDisclosure();
+  const { program } = store.kernels.value;
+  const tokens = tokensOf(store);
+  const lock = store.lockNote("filters");
   const isOfKernels = !store.showsTotals.value;
   return (
-    <Section name="filters" class="roofwidget-filters" title={words.title} note={counted(store)}>
-      <div class="roofwidget-filter-row">
-        <LiveText class="roofwidget-counted" text={counted(store)} dragging={store.isInDrag()} />
-        {isOfKernels && <Controls store={store} />}
-        {isOfKernels && totalTime > 0 && <ColourBy store={store} />}
-        {program && (
-          <Select
-            label={words.scope}
-            value={store.scope.value}
-            lock={store.lockNote("filters")}
-            options={Object.entries(words.scopes)}
-            choose={(scope) => store.setScope(scope as Scope)}
+    <>
+      <div class="roofwidget-searching">
+        {isOfKernels && (
+          <input
+            type="search"
+            class="roofwidget-search"
+            data-lm-suppress-shortcuts="true"
+            aria-label={words.search}
+            placeholder={words.search}
+            title={lock ?? words.searchHint}
+            disabled={lock !== undefined}
+            value={store.search.value}
+            onInput={(event) => store.setSearch(event.currentTarget.value, { stream: true })}
           />
         )}
+        <span class="roofwidget-opener">
+          <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...opened.button}>
+            {`${words.menu(tokens.length)} ▾`}
+          </button>
+          {opened.isOpen && (
+            <Popover
+              label={words.title}
+              opener={opened.button.ref}
+              room={MENU_PX}
+              close={opened.close}
+              look="roofwidget-at-end"
+            >
+              {isOfKernels && <Controls store={store} />}
+              {program && (
+                <Select
+                  row
+                  label={words.scope}
+                  value={store.scope.value}
+                  lock={lock}
+                  options={Object.entries(words.scopes)}
+                  choose={(scope) => store.setScope(scope as Scope)}
+                />
+              )}
+              {children}
+            </Popover>
+          )}
+        </span>
+      </div>
+      <div class="roofwidget-tokens">
+        {/* What passes is spoken when it changes, and shown while it is not all. */}
+        <LiveText
+          class={store.isFiltered.value || !isOfKernels ? "roofwidget-counted" : "roofwidget-spoken"}
+          text={counted(store)}
+          dragging={store.isInDrag()}
+        />
+        {tokens.map(([text, remove]) => (
+          <Button
+            key={text}
+            look="token"
+            title={lock ?? words.remove(text)}
+            aria-label={words.remove(text)}
+            aria-disabled={lock !== undefined}
+            onClick={({ currentTarget }) => {
+              focusNeighbour(currentTarget, ".roofwidget-token", ".roofwidget-search");
+              remove();
+            }}
+          >
+            {text} ×
+          </Button>
+        ))}
         {store.isFiltered.value && <Clear store={store} />}
       </div>
-      {isOfKernels && <CategoryBar store={store} theme={theme} width={width} />}
-      {warnings.length > 0 && (
-        <Fold title={words.remarks(warnings.length)} note="">
-          <ul class="roofwidget-remarks">
-            {warnings.map((warning) => (
-              <li key={warning}>{warning}</li>
-            ))}
-          </ul>
-        </Fold>
-      )}
-      {readAs && <HowRead readAs={readAs} />}
-    </Section>
+    </>
   );
 }
 
-/** For each field of the file: how many rows have a value, and the column or rule behind it. */
-function HowRead({ readAs: { format, fields } }: { readAs: ReadAs }) {
-  return (
-    <Fold title={words.readAs} note={words.readAsNote(format)}>
-      <div class="roofwidget-read-as">
-        <table>
-          <thead>
-            <tr>
-              {words.readAsColumns.map((head) => (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {fields.map(([field, known, rule]) => (
-              <tr key={field}>
-                <th scope="row">{field}</th>
-                <td>{known}</td>
-                <td>{rule}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Fold>
-  );
+type Token = readonly [text: string, remove: () => void];
+
+/** Returns a token for each filter that is set, except for the search. */
+function tokensOf(store: Store): Token[] {
+  const { kernels, categories, bounds, precisions, timeShare, top, infeed, scope, onlyRows } = store;
+  const { n, series } = kernels.value;
+  const list = (label: string, chosen: readonly string[] | null, name: (word: string) => string, clear: () => void) =>
+    chosen ? [[`${label}: ${chosen.map(name).join(", ") || words.chosen(0)}`, clear] as const] : [];
+  const when = (is: boolean, text: string, remove: () => void): Token[] => (is ? [[text, remove]] : []);
+  const only = onlyRows.value;
+  return [
+    ...when(only !== null, words.only(only?.length ?? 0), () => store.setOnly(null)),
+    ...list(series ? strings.series : words.category, categories.value, categoryName, () => store.setCategories(null)),
+    ...list(words.boundBy, bounds.value, bindingWord, () => store.setBounds(null)),
+    ...list(
+      words.precision,
+      precisions.value,
+      (word) => word || words.notTold,
+      () => store.setPrecisions(null),
+    ),
+    ...when(timeShare.value < 1, `${words.timeShare}: ${formatPercent(timeShare.value)}`, () => store.setTimeShare(1)),
+    ...when(top.value !== null && top.value < n, `${words.top} ${numerals.whole(top.value ?? 0)}`, () =>
+      store.setTop(null),
+    ),
+    ...when(!infeed.value, words.noInfeed, () => store.setInfeed(true)),
+    ...when(
+      scope.value !== "kernels" && kernels.value.program !== null,
+      `${words.scope}: ${words.scopes.program}`,
+      () => store.setScope("kernels"),
+    ),
+  ];
 }
 
 /** Message on the chart if no kernel passes the filters. */
@@ -130,9 +172,7 @@ function counted(store: Store): string {
   const { kernels, all, share } = store.totals.value;
   const time = Number.isNaN(share) ? "" : ` · ${words.ofTime(formatPercent(share))}`;
   if (store.showsTotals.value) return words.totals(store.drawnRows.value.length);
-  const { notDrawn } = store.points.value;
-  const missing = notDrawn > 0 ? ` · ${strings.notDrawnShort(numerals.whole(notDrawn))}` : "";
-  return words.counted(kernels, all) + time + missing;
+  return words.counted(kernels, all) + time;
 }
 
 function Controls({ store }: { store: Store }) {
@@ -146,17 +186,6 @@ function Controls({ store }: { store: Store }) {
   const answers = useComputed(() => answersOf(store, isUnknown.value ? ["unknown"] : []).join("\n"));
   return (
     <>
-      <input
-        type="search"
-        class="roofwidget-search"
-        data-lm-suppress-shortcuts="true"
-        aria-label={words.search}
-        placeholder={words.searchHint}
-        title={lock}
-        disabled={lock !== undefined}
-        value={store.search.value}
-        onInput={(event) => store.setSearch(event.currentTarget.value, { stream: true })}
-      />
       <Choice
         label={store.kernels.value.series ? strings.series : words.category}
         lock={lock}
@@ -200,8 +229,8 @@ function TimeShare({ store }: { store: Store }) {
   const share = store.timeShare.value;
   const text = formatPercent(share);
   return (
-    <span class="roofwidget-share" title={words.longest(text)}>
-      <span class="roofwidget-muted">{words.timeShare}</span>
+    <span class="roofwidget-row roofwidget-share" title={words.longest(text)}>
+      <span>{words.timeShare}</span>
       <Slider
         label={words.longest(text)}
         min={1}
@@ -224,6 +253,7 @@ function Top({ store, all }: { store: Store; all: number }) {
   const unlimited = UNFILTERED.top !== null && UNFILTERED.top >= all ? UNFILTERED.top : null;
   return (
     <Select
+      row
       label={words.top}
       lock={store.lockNote("filters")}
       value={top === null || top >= all ? "" : String(top)}
@@ -265,6 +295,7 @@ export function Choice({ label, chosen, offered, lock, choose }: ChoiceProps) {
   const others: Option[] = chosen && at < 0 ? [[OTHERS, chosen.join(", ") || words.chosen(0)]] : [];
   return (
     <Select
+      row
       label={label}
       lock={lock}
       value={chosen === null ? ALL : at < 0 ? OTHERS : String(at)}

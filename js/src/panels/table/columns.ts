@@ -1,8 +1,10 @@
 // The columns of the table: all possible columns, the shown columns, the exported columns, and the texts of the cells.
 
-import { achievedOf, headroomOf, judge, perByte } from "../../roofline/bound.ts";
+import type { ComponentChildren } from "preact";
+import { achievedOf, headroomOf, judge, perByte, probeOf } from "../../roofline/bound.ts";
 import { commonOperation, type Operation, operationIn, operationOf } from "../../roofline/operations.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
+import { MIN_ABOVE } from "../../roofline/verdict.ts";
 import { boundsOf } from "../../state/filters.ts";
 import { formatValue, titleAndUnit, type Unit } from "../../text/columns.ts";
 import { withoutControls } from "../../text/controls.ts";
@@ -27,6 +29,12 @@ interface Head {
   readonly meaning: string;
   /** Whether the column comes from the file. */
   readonly ofFile: boolean;
+  /** Whether the rows cannot be sorted by the column. */
+  readonly isFixed?: boolean;
+  /** The width of the column, px. If it is missing, the width depends on the heading and the kind. */
+  readonly width?: number;
+  /** Draws the content of a cell. If it is missing or returns undefined, the cell has its text. */
+  draw?(row: number): ComponentChildren;
   /** The fields that the column is computed from. The file says where the numbers in these fields came from. */
   readonly from: readonly string[];
 }
@@ -230,6 +238,8 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
   };
   const counts = ["flops", "bytes"];
   const all = [...counts, "time"];
+  // The savings of all rows give the usual order.
+  const probe = once(() => probeOf(kernels, roof));
   return [
     {
       ...number(own("attainable", counts), "FLOP/s", (row) => bound(row).attainable),
@@ -251,7 +261,7 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
       bound(row).attainable > 0 ? bound(row).achieved / bound(row).attainable : Number.NaN,
     ),
     number(own("peak_fraction", ["flops", "time"]), "share", (row) => bound(row).peakFraction),
-    number(own("headroom", ["self_time", ...all]), "s", (row) => headroomOf(kernels, row, bound(row).time)),
+    number(own("headroom", ["self_time", ...all]), "s", (row) => headroomOf(kernels, row, probe()(row).time)),
   ];
 }
 
@@ -315,7 +325,7 @@ function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
 
 /** Whether the column is the share of the roof, and the kernel in the row is above its roof. */
 export const isAlarming = (column: Column, row: number) =>
-  column.key === "utilization" && column.kind !== "text" && column.at(row) > 1 + 1e-9;
+  column.key === "utilization" && column.kind !== "text" && column.at(row) > MIN_ABOVE;
 
 /** Matches the columns of a file that say where in a program a kernel is. */
 const PLACE_COLUMN = /(?<![a-z])(?:source|program)(?![a-z])/i;

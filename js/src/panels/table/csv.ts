@@ -38,32 +38,9 @@ function plain(column: CsvColumn, row: number): string {
  */
 export const harmless = (text: string) => (FORMULA.test(text) ? "'" : "") + text.replaceAll("\0", "\ufffd");
 
-/**
- * Copies a text. Returns whether the copy succeeded. On a page without https, the browser can copy only a selection.
- */
-export async function copyText(document: Document, text: string): Promise<boolean> {
-  try {
-    await document.defaultView?.navigator.clipboard.writeText(text);
-    return document.defaultView?.navigator.clipboard !== undefined;
-  } catch {
-    return copyMarked(document, text);
-  }
-}
+/** Makes spreadsheets read a file as UTF-8. */
+export const BYTE_ORDER_MARK = "\ufeff";
 
-function copyMarked(document: Document, text: string): boolean {
-  const box = document.createElement("textarea");
-  box.value = text;
-  box.className = "roofwidget-spoken";
-  const before = document.activeElement as HTMLElement | null;
-  document.body.append(box);
-  box.select();
-  const done = document.execCommand("copy");
-  box.remove();
-  before?.focus();
-  return done;
-}
-
-/** The byte order mark makes spreadsheets read the file as UTF-8. */
 export function saveText(document: Document, name: string, text: string): void {
-  saveFile(document, name, new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
+  saveFile(document, name, new Blob([BYTE_ORDER_MARK, text], { type: "text/csv;charset=utf-8" }));
 }

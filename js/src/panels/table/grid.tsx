@@ -1,5 +1,5 @@
 // biome-ignore-all lint/a11y/useSemanticElements: rows are placed by scrolling, which those of a table cannot be
-// The grid of the table: rows on a wide widget, cards on a narrow one. Only visible rows are drawn.
+// The grid of a table: rows, or cards on a narrow widget. Only visible rows are drawn.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -29,11 +29,16 @@ interface GridProps {
   readonly columns: readonly Column[];
   readonly order: Int32Array;
   readonly sorting: Sorting | undefined;
-  readonly narrow: boolean;
+  readonly layout: Layout;
+  /** The captions between the rows, in the order of `layout.captions`. */
+  readonly captions?: readonly ComponentChildren[];
+  /** Draws the card of a row. Without this function, the rows have a cell for each column. */
+  card?(row: number): ComponentChildren;
+  /** Copies the rows at Ctrl+C. */
   copy(): void;
 }
 
-export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps) {
+export function Grid({ store, columns, order, sorting, layout, captions = [], card, copy }: GridProps) {
   const id = useUid();
   const list = useRef<HTMLDivElement>(null);
   const scrolled = useSignal(0);
@@ -41,7 +46,6 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
   const active = useSignal<number | null>(null);
   /** The row where the next range selection starts. */
   const anchor = useSignal<number | null>(null);
-  const layout = narrow ? cardLayout(columns) : gridLayout(columns, sorting?.column.key);
   const places = placesInSight(scrolled.value, layout, order.length);
   const kernels = store.kernels.value;
   const selected = store.selected.value;
@@ -51,7 +55,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
 
   function show(at: number) {
     const box = list.current;
-    if (box && at >= 0) box.scrollTop = scrollFor(at, box.scrollTop, layout);
+    if (box && at >= 0) box.scrollTop = scrollFor(at, box.scrollTop, layout, box.clientHeight - (card ? 0 : HEADS_PX));
   }
   // Scrolls to a row that was selected outside the table. A row that was selected in the table is already visible.
   const ours = useRef(selected);
@@ -117,17 +121,17 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
   return (
     <div
       ref={list}
-      class={narrow ? "roofwidget-grid roofwidget-cards" : "roofwidget-grid"}
+      class={card ? "roofwidget-grid roofwidget-cards" : "roofwidget-grid"}
       role="grid"
       tabIndex={0}
       data-lm-suppress-shortcuts="true"
       aria-label={words.grid(order.length)}
       aria-keyshortcuts={SHORTCUTS}
       aria-multiselectable="true"
-      aria-rowcount={order.length + (narrow ? 0 : 1)}
-      aria-colcount={columns.length}
+      aria-rowcount={order.length + captions.length + (card ? 0 : 1)}
+      aria-colcount={card ? 1 : columns.length}
       aria-activedescendant={places.includes(place) ? `${id}-${active.value}` : undefined}
-      style={{ "--rw-columns": layout.template, maxHeight: `${layout.inSight * layout.height + (narrow ? 2 : 30)}px` }}
+      style={{ "--rw-columns": layout.template }}
       onScroll={({ currentTarget }) => {
         scrolled.value = currentTarget.scrollTop;
       }}
@@ -138,28 +142,39 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
         if (event.target === event.currentTarget && act(event)) used(event);
       }}
     >
-      {!narrow && <Heads {...shared} sorting={sorting} sort={store.setSortBy} lock={store.lockNote("filters")} />}
+      {!card && <Heads {...shared} sorting={sorting} sort={store.setSortBy} lock={store.lockNote("filters")} />}
       <div
         class="roofwidget-rows"
         role="rowgroup"
-        style={{ height: `${order.length * layout.height}px`, minWidth: `${layout.width}px` }}
+        style={{ height: `${topOf(order.length, layout)}px`, minWidth: `${layout.width}px` }}
       >
+        {captions.map((caption, at) => (
+          <Caption key={layout.captions[at]} {...{ layout, at }}>
+            {caption}
+          </Caption>
+        ))}
         {places.map((at) => {
           const row = order[at] as number;
-          const One = narrow ? Card : Row;
           return (
-            <One
+            <Row
               key={row}
               {...shared}
               row={row}
               place={at}
+              index={at + (card ? 1 : 2) + captionsBefore(at, layout)}
               id={`${id}-${row}`}
               isSelected={chosen.has(row)}
               isPointed={row === hovered}
               isActive={row === active.value}
               hover={() => store.hover(row)}
               choose={(event) => choose(row, event.ctrlKey || event.metaKey, event.shiftKey)}
-            />
+            >
+              {card ? (
+                <Whole>{card(row)}</Whole>
+              ) : (
+                columns.map((column) => <Cell key={column.key} {...{ column, row, kernels }} />)
+              )}
+            </Row>
           );
         })}
         {order.length === 0 && <p class="roofwidget-muted">{words.none}</p>}
@@ -174,42 +189,44 @@ interface Shared {
   readonly layout: Layout;
 }
 
+/** The only cell of a line. */
+const Whole = ({ children }: { children: ComponentChildren }) => (
+  // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus and takes the keys
+  <div role="gridcell">{children}</div>
+);
+
+/** A line between rows, such as the name of a group of rows. */
+function Caption({ layout, at, children }: { layout: Layout; at: number; children: ComponentChildren }) {
+  const place = layout.captions[at] as number;
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
+    <div
+      class="roofwidget-caption-line"
+      role="row"
+      aria-rowindex={2 + place + at}
+      style={{ top: `${topOf(place, layout) - CAPTION_PX}px`, height: `${CAPTION_PX}px` }}
+    >
+      <Whole>{children}</Whole>
+    </div>
+  );
+}
+
 interface RowProps extends Shared {
   readonly row: number;
   /** The position of the row among all rows of the table. */
   readonly place: number;
+  /** The position of the row among all lines of the table, from 1. */
+  readonly index: number;
   readonly id: string;
   readonly isSelected: boolean;
   readonly isPointed: boolean;
   readonly isActive: boolean;
+  readonly children: ComponentChildren;
   hover(): void;
   choose(event: MouseEvent): void;
 }
 
-export function Row(props: RowProps) {
-  const { columns, row, kernels, place } = props;
-  return (
-    <Frame {...props} index={place + 2}>
-      {columns.map((column) => (
-        <Cell key={column.key} {...{ column, row, kernels }} />
-      ))}
-    </Frame>
-  );
-}
-
-/** A row drawn as a card. The name is on top. The other cells are below the name, each with its heading. */
-export function Card(props: RowProps) {
-  const { columns, row, kernels, place } = props;
-  const name = columns.find(({ key }) => key === "name");
-  return (
-    <Frame {...props} index={place + 1}>
-      {name && <Cell {...{ column: name, row, kernels }} />}
-      {columns.map((column) => column !== name && <Cell key={column.key} {...{ column, row, kernels }} isLabelled />)}
-    </Frame>
-  );
-}
-
-function Frame(props: RowProps & { index: number; children: ComponentChildren }) {
+function Row(props: RowProps) {
   const { row, place, layout, index, id, isSelected, isPointed, isActive } = props;
   const signs = [isSelected && "chosen", isPointed && "pointed", isActive && "active"].filter(Boolean);
   return (
@@ -222,7 +239,8 @@ function Frame(props: RowProps & { index: number; children: ComponentChildren })
       aria-rowindex={index}
       aria-selected={isSelected}
       data-row={row}
-      style={{ top: `${place * layout.height}px`, height: `${layout.height}px` }}
+      data-rw="row"
+      style={{ top: `${topOf(place, layout)}px`, height: `${layout.height}px` }}
       onPointerEnter={props.hover}
       onMouseDown={(event) => {
         // With Shift, a click selects a range of rows and must not select text.
@@ -241,10 +259,9 @@ interface CellProps {
   readonly column: Column;
   readonly row: number;
   readonly kernels: Kernels;
-  readonly isLabelled?: boolean;
 }
 
-function Cell({ column, row, kernels, isLabelled = false }: CellProps) {
+export function Cell({ column, row, kernels }: CellProps) {
   const alarming = isAlarming(column, row);
   const title = [alarming ? words.aboveRoof : "", cellTitle(column, row, kernels)].filter(Boolean).join("\n");
   const text = cellText(column, row);
@@ -255,8 +272,9 @@ function Cell({ column, row, kernels, isLabelled = false }: CellProps) {
       data-column={column.key}
       title={title || undefined}
     >
-      {isLabelled && <span class="roofwidget-muted">{column.title}</span>}
-      <span class={alarming ? "roofwidget-fault" : undefined}>{alarming ? `${text} ▲` : text}</span>
+      {column.draw?.(row) ?? (
+        <span class={alarming ? "roofwidget-fault" : undefined}>{alarming ? `${text} ▲` : text}</span>
+      )}
     </div>
   );
 }
@@ -281,16 +299,20 @@ export function Heads({ columns, layout, sorting, lock, sort }: HeadsProps) {
         return (
           // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
           <div key={column.key} class={classOf(column)} role="columnheader" aria-sort={isSorted ? way : "none"}>
-            <button
-              type="button"
-              data-lm-suppress-shortcuts="true"
-              title={`${column.meaning}. ${lock ?? words.sort(column.title)}`}
-              aria-disabled={lock !== undefined}
-              onClick={() => sort(sortedNext(sorting, column))}
-            >
-              <span class="roofwidget-headtext">{column.title}</span>
-              {isSorted && <span aria-hidden="true">{sorting?.falling ? "▾" : "▴"}</span>}
-            </button>
+            {column.isFixed ? (
+              column.title
+            ) : (
+              <button
+                type="button"
+                data-lm-suppress-shortcuts="true"
+                title={`${column.meaning}. ${lock ?? words.sort(column.title)}`}
+                aria-disabled={lock !== undefined}
+                onClick={() => sort(sortedNext(sorting, column))}
+              >
+                <span class="roofwidget-headtext">{column.title}</span>
+                {isSorted && <span aria-hidden="true">{sorting?.falling ? "▾" : "▴"}</span>}
+              </button>
+            )}
           </div>
         );
       })}
@@ -307,31 +329,32 @@ export interface Layout {
   readonly template: string;
   /** The grid scrolls horizontally if it is narrower than this, in px. */
   readonly width: number;
+  /** The rows that have a caption before them, by their positions. */
+  readonly captions: readonly number[];
 }
 
-const ROW_PX = 28;
-const CARD_LINE_PX = 20;
+const [ROW_PX, CARD_PX, CAPTION_PX, HEADS_PX] = [28, 48, 26, 26];
 const [NAME_PX, TEXT_PX, NUMBER_PX, RATE_PX] = [240, 128, 88, 108];
 /** The font size of a heading, and the space around the heading and its arrow, px. */
 const [HEAD_FONT_PX, PADDING_PX] = [13, 34];
 
-/** Returns the layout of the grid. The heading of the `sorted` column is never cut. */
-export function gridLayout(columns: readonly Column[], sorted?: string): Layout {
-  const widths = columns.map((column) => widthOf(column, column.key === sorted));
+/** Returns the layout of a grid that is `height` px high. The heading of the `sorted` column is never cut. */
+export function gridLayout(columns: readonly Column[], height: number, sorted?: string): Layout {
+  const widths = columns.map((column) => column.width ?? widthOf(column, column.key === sorted));
   const template = columns.map(({ key }, at) => (key === "name" ? `minmax(${widths[at]}px, 1fr)` : `${widths[at]}px`));
   return {
     height: ROW_PX,
-    inSight: 12,
+    inSight: Math.ceil(height / ROW_PX),
     template: template.join(" "),
     width: widths.reduce((sum, one) => sum + one, 0),
+    captions: [],
   };
 }
 
-/** Returns the layout of cards. The name has a separate line. Each of the following lines has two cells. */
-export function cardLayout(columns: readonly Column[]): Layout {
-  const lines = 1 + Math.ceil(columns.filter(({ key }) => key !== "name").length / 2);
-  return { height: lines * CARD_LINE_PX + 16, inSight: 3, template: "", width: 0 };
-}
+/** Returns the layout of cards. */
+export const cardLayout = (height: number): Layout => ({
+  ...{ height: CARD_PX, inSight: Math.ceil(height / CARD_PX), template: "", width: 0, captions: [] },
+});
 
 function widthOf({ key, kind, title }: Column, isSorted: boolean): number {
   const head = Math.ceil(textWidth(title, true, HEAD_FONT_PX)) + PADDING_PX;
@@ -340,13 +363,21 @@ function widthOf({ key, kind, title }: Column, isSorted: boolean): number {
   return Math.max(cells, wanted);
 }
 
+const captionsBefore = (place: number, { captions }: Layout) => captions.filter((at) => at <= place).length;
+
+/** Returns the distance of a row from the first line, px. */
+export const topOf = (place: number, layout: Layout) =>
+  place * layout.height + captionsBefore(place, layout) * CAPTION_PX;
+
 /** Returns the rows to draw: the visible rows and one additional row at each end. */
-export function placesInSight(scrolled: number, { height, inSight }: Layout, count: number): number[] {
-  const first = Math.max(0, Math.min(Math.floor(scrolled / height) - 1, count - inSight - 2));
-  return Array.from({ length: Math.min(inSight + 3, count - first) }, (_, at) => first + at);
+export function placesInSight(scrolled: number, { height, inSight, captions }: Layout, count: number): number[] {
+  const extra = captions.length;
+  const first = Math.max(0, Math.min(Math.floor(scrolled / height) - 1 - extra, count - inSight - 2 - extra));
+  return Array.from({ length: Math.min(inSight + 3 + extra, count - first) }, (_, at) => first + at);
 }
 
-/** Returns the scroll position that makes a row visible. */
-export function scrollFor(place: number, scrolled: number, { height, inSight }: Layout): number {
-  return Math.max((place + 1 - inSight) * height, Math.min(place * height, scrolled));
+/** Returns the scroll position that makes a row visible in a view that is `view` px high. */
+export function scrollFor(place: number, scrolled: number, layout: Layout, view: number): number {
+  const top = place === 0 ? 0 : topOf(place, layout);
+  return Math.max(topOf(place, layout) + layout.height - view, Math.min(top, scrolled));
 }

@@ -11,13 +11,13 @@ export interface Sorting {
 
 /**
  * Decodes the trait `sort_by`. For example, "-time" sorts by the column "time", largest value first. For "" and for
- * unknown columns, rows are sorted by self time, longest first.
+ * unknown columns, rows are sorted by what they could save, or by self time if this is not known.
  */
 export function sortingOf(columns: readonly Column[], sortBy: string): Sorting | undefined {
   const falling = sortBy === "" || sortBy.startsWith("-");
   const column = columnFor(columns, falling ? sortBy.slice(1) : sortBy);
   if (column) return { column, falling };
-  const usual = columnFor(columns, "self_time");
+  const usual = columnFor(columns, "headroom") ?? columnFor(columns, "self_time");
   return usual && { column: usual, falling: true };
 }
 
@@ -32,15 +32,15 @@ export function sortedNext(now: Sorting | undefined, { key, kind }: Column): str
 
 /**
  * Returns the numbers by which a column's rows are sorted. A column of numbers is sorted by its own numbers. A column
- * of texts is sorted by the ranks of the texts.
+ * of texts is sorted by the ranks of the texts. Only the numbers of `rows` are computed.
  */
-export function valuesOf(column: Column, n: number): Float64Array {
+export function valuesOf(column: Column, n: number, rows: Int32Array): Float64Array {
   const values = new Float64Array(n);
-  if (column.kind !== "text") for (let row = 0; row < n; row++) values[row] = column.at(row);
+  if (column.kind !== "text") for (const row of rows) values[row] = column.at(row);
   else {
     const { codes } = column.texts();
     const places = column.ranks.places();
-    for (let row = 0; row < n; row++) values[row] = places[codes[row] as number] ?? Number.NaN;
+    for (const row of rows) values[row] = places[codes[row] as number] ?? Number.NaN;
   }
   return values;
 }

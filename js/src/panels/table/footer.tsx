@@ -1,0 +1,96 @@
+// The footer of the kernels' tab: the most important thing to know of the rows above it, and what to do.
+
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import { causeOf, rowsAbove } from "../../roofline/above_roof.ts";
+import { busyTime } from "../../roofline/positions.ts";
+import type { Roof } from "../../roofline/roofline.ts";
+import { rowsWithoutWork } from "../../roofline/typed_work.ts";
+import type { Store } from "../../state/store.ts";
+import { formatPercent } from "../../text/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import type { Kernels } from "../../wire/columns.ts";
+import { tableWords as words } from "../../words/words.ts";
+import { hasTypedWork, TypedWork } from "../typed_work.tsx";
+
+interface FooterProps {
+  readonly store: Store;
+  /** The roof that judges the kernels. */
+  readonly roof: Roof | undefined;
+  readonly rows: Int32Array;
+}
+
+export function Footer({ store, roof, rows }: FooterProps) {
+  const kernels = store.kernels.value;
+  // Whether the button has asked for the boxes, so that the first box takes the focus.
+  const isAsked = useSignal(false);
+  const above = useMemo(() => (roof ? rowsAbove(kernels, roof, rows) : []), [kernels, roof, rows]);
+  const unknown = useMemo(() => rowsWithoutWork(kernels, rows), [kernels, rows]);
+  const { leftOut } = store.ranking.value;
+  const moved = Object.keys(store.moves.value).length;
+  const isLocked = store.lockNote("moves") !== undefined;
+  const share = (seconds: number) => formatPercent(seconds / busyTime(kernels));
+  const timeOf = (some: ArrayLike<number>) => share(secondsOf(kernels, some));
+  const first = unknown[0];
+  const line = hasTypedWork(store) ? (
+    <TypedWork store={store} isAsked={isAsked} />
+  ) : moved > 0 && !isLocked ? (
+    <p>
+      {words.whatIfs(moved)} <Link act={() => store.resetMoves()}>{words.removeWhatIfs}</Link>
+    </p>
+  ) : roof && above.length > 0 ? (
+    <Above {...{ store, roof, above }} />
+  ) : first !== undefined && !isLocked ? (
+    <p>
+      {words.withoutWork(unknown.length, kernels.totalTime > 0 ? timeOf(unknown) : "")}{" "}
+      <Link
+        act={() => {
+          isAsked.value = true;
+          store.select([first]);
+        }}
+      >
+        {words.typeWork(unknown.length)}
+      </Link>
+    </p>
+  ) : leftOut.count > 0 ? (
+    <p>{words.notRanked(leftOut.count, share(leftOut.seconds))}</p>
+  ) : null;
+  return line && <div class="roofwidget-footer">{line}</div>;
+}
+
+function secondsOf({ selfTime }: Kernels, rows: ArrayLike<number>): number {
+  let sum = 0;
+  for (let at = 0; at < rows.length; at++) sum += selfTime[rows[at] as number] || 0;
+  return sum;
+}
+
+export const Link = ({ act, children }: { act: () => void; children: ComponentChildren }) => (
+  <Button look="link" onClick={act}>
+    {children}
+  </Button>
+);
+
+interface AboveProps {
+  readonly store: Store;
+  readonly roof: Roof;
+  readonly above: readonly number[];
+}
+
+/** How many kernels are above the roof, and the likely cause. */
+function Above({ store, roof, above }: AboveProps) {
+  const kernels = store.kernels.value;
+  const { name, what } = useMemo(() => causeOf(kernels, roof, above), [kernels, roof, above]);
+  return (
+    <p class="roofwidget-above">
+      <b>{words.areAbove(above.length)}</b> {words.causes[name](what, roof.precision)}
+      {name === "precision" && store.lockNote("precision") === undefined && (
+        <Link act={() => store.choosePrecision(what)}>{words.judgeAt(what)}</Link>
+      )}
+      {name === "cache" && store.lockNote("memory") === undefined && (
+        <Link act={() => store.chooseMemory("all")}>{words.showLevels}</Link>
+      )}
+      <Link act={() => store.select(above)}>{words.showThem(above.length)}</Link>
+    </p>
+  );
+}

@@ -1,0 +1,319 @@
+// The tab of the kernels: which to fix first, and what each could save. A selection is summed up above the rows.
+
+import type { ComponentChildren } from "preact";
+import { useMemo, useRef } from "preact/hooks";
+import { CategoryDot } from "../../chart/layers/points.tsx";
+import { isPatternedIn } from "../../chart/scene.ts";
+import { categoryColour, type Theme } from "../../chart/theme.ts";
+import { headroomOf, probeOf } from "../../roofline/bound.ts";
+import { codeAt, colouringOf } from "../../roofline/colouring.ts";
+import { busyTime } from "../../roofline/positions.ts";
+import { type Roof, roofElsewhere } from "../../roofline/roofline.ts";
+import { idleRows, MIN_ABOVE } from "../../roofline/verdict.ts";
+import type { Store } from "../../state/store.ts";
+import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
+import { shortNames } from "../../text/names.ts";
+import { formatPercent, formatQuantity } from "../../text/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import { keepFocusNear } from "../../ui/focus.ts";
+import { Select } from "../../ui/select.tsx";
+import type { Kernels } from "../../wire/columns.ts";
+import { numerals, tabWords, tableWords as words } from "../../words/words.ts";
+import { FilterRow, hasFilters } from "../filters/filters.tsx";
+import { type Column, cellText, columnFor } from "./columns.ts";
+import { Footer } from "./footer.tsx";
+import { cardLayout, Grid, gridLayout } from "./grid.tsx";
+import { ranksOf } from "./natural.ts";
+import { type Sorting, sortingOf } from "./sorting.ts";
+import { copyRows, useColumns, useOrder } from "./table.tsx";
+
+interface KernelsTabProps {
+  readonly store: Store;
+  readonly theme: Theme;
+  /** The height of the tab, px. */
+  readonly height: number;
+  readonly narrow: boolean;
+}
+
+export const hasKernels = ({ kernels }: Store) => kernels.value.n > 0;
+
+/** The number of kernels beside the title of the tab: how many pass the filters, if some do not. */
+export function kernelsNote(store: Store): string {
+  const isIdle = idleRows(store.kernels.value);
+  let all = 0;
+  for (let row = 0; row < store.kernels.value.n; row++) if (!isIdle(row)) all++;
+  const passing = store.rows.value.filter((row) => !isIdle(row)).length;
+  return passing === all ? numerals.whole(all) : `${numerals.whole(passing)} / ${numerals.whole(all)}`;
+}
+
+/** The button that shows the table with all columns below the chart. */
+export const AllColumns = ({ store }: { readonly store: Store }) => (
+  <Button look="word" aria-pressed={store.isTableOpen.value} onClick={() => store.openTable(!store.isTableOpen.value)}>
+    {`${tabWords.allColumns} ⤢`}
+  </Button>
+);
+
+export function KernelsTab({ store, theme, height, narrow }: KernelsTabProps) {
+  const kernels = store.kernels.value;
+  const shown = store.focusRoof.value ?? store.shownRoofs.value[0];
+  // The kernels are judged where they ran, as the headline judges them.
+  const roof = useMemo(() => shown && (roofElsewhere(kernels, shown) ?? shown), [kernels, shown]);
+  const root = useRef<HTMLDivElement>(null);
+  const columns = useColumns(store, roof);
+  const first = useFirst(store);
+  const own = useMemo(() => tabColumns(columns, kernels, roof), [columns, kernels, roof]);
+  const sorting = usualSorting(own, columns, store.sortBy.value);
+  const isUsual = sorting?.falling === true && sorting.column.key === "headroom";
+  const order = withFirst(kernels, useOrder(store, sorting), isUsual ? first.rows : []);
+  const drawn = [badgeColumn(first.rows), ...own.map((column) => withLooks(column, store, theme))];
+  const captions = isUsual && first.rows.length > 0 ? captionsOf(store, first, order.length, roof) : [];
+  const places = captions.length > 1 ? [0, first.rows.length] : captions.length > 0 ? [0] : [];
+  const layout = { ...(narrow ? cardLayout(height) : gridLayout(drawn, height)), captions: places };
+  return (
+    <div ref={root} class="roofwidget-kernels">
+      <Head store={store} roof={roof}>
+        {narrow && sorting && (
+          <Select
+            row
+            label={words.sortBy}
+            lock={store.lockNote("filters")}
+            value={sorting.column.key}
+            options={own.map(({ key, title }) => [key, title])}
+            choose={(key) => store.setSortBy(key === "name" ? key : `-${key}`)}
+          />
+        )}
+      </Head>
+      <Grid
+        {...{ store, columns: drawn, order, sorting, layout, captions }}
+        {...(narrow && { card: (row: number) => <Card {...{ columns: drawn, kernels, row }} /> })}
+        copy={() => void copyRows(store, root.current, own, order)}
+      />
+      <Footer store={store} roof={roof} rows={order} />
+    </div>
+  );
+}
+
+interface HeadProps {
+  readonly store: Store;
+  /** The roof that judges the kernels. */
+  readonly roof: Roof | undefined;
+  /** Further choices in the menu of filters. */
+  readonly children?: ComponentChildren;
+}
+
+/** The line above the rows: the search and the filters, or what the selected kernels take. */
+export function Head({ store, roof, children }: HeadProps) {
+  if (store.selected.value.some((row) => !store.isHidden(row))) return <Selection store={store} roof={roof} />;
+  if (store.hiddenPanels.value.includes("filters") || !hasFilters(store)) return null;
+  return <FilterRow store={store}>{children}</FilterRow>;
+}
+
+interface First {
+  readonly rows: readonly number[];
+  readonly gains: readonly number[];
+}
+
+/** Returns the kernels to fix first. They stay the same while a rate is dragged, because a person cannot read moving rows. */
+function useFirst(store: Store): First {
+  const { rows, gains } = store.ranking.value;
+  const kept = useRef<readonly number[]>(rows);
+  if (!store.isInDrag() || rows.length !== kept.current.length) kept.current = rows;
+  return { rows: kept.current, gains };
+}
+
+/** Returns the order without idle time, and with the kernels to fix first at its beginning. */
+function withFirst(kernels: Kernels, order: Int32Array, first: readonly number[]): Int32Array {
+  const isIdle = idleRows(kernels);
+  const known = new Set(first);
+  return Int32Array.from([...first, ...order.filter((row) => !known.has(row) && !isIdle(row))]);
+}
+
+function usualSorting(own: readonly Column[], all: readonly Column[], sortBy: string): Sorting | undefined {
+  const sorting = sortingOf(all, sortBy);
+  return sorting && { ...sorting, column: columnFor(own, sorting.column.key) ?? sorting.column };
+}
+
+/** The columns of measured kernels and of other kernels, with their widths, px. "ai" stands for that of the roof's level. */
+const MEASURED = { name: 96, self_time: 72, utilization: 64, headroom: 92 };
+const PLANNED = { name: 96, ai: 84, attainable: 92, bound_by: 72, bound_time: 80 };
+const BADGE_PX = 26;
+
+/** Returns the columns of the tab. */
+export function tabColumns(all: readonly Column[], kernels: Kernels, roof: Roof | undefined): Column[] {
+  const isMeasured = kernels.totalTime > 0;
+  const heads: Readonly<Record<string, string>> = words.tabHeads;
+  return Object.entries(isMeasured ? MEASURED : PLANNED).flatMap(([key, width]): Column[] => {
+    const column = columnFor(all, key === "ai" ? `ai:${roof?.level ?? "main"}` : key);
+    if (!column) return [];
+    const look = { title: heads[key] ?? column.title, width };
+    if (column.kind === "text" || key !== "headroom") return [{ ...column, ...look }];
+    // A kernel above its roof saves nothing: its counts or its time are wrong.
+    return [{ ...column, ...look, at: (row) => (column.at(row) >= 0 ? column.at(row) : Number.NaN) }];
+  });
+}
+
+/** The column with the numbers of the most important kernels. */
+export const badgeColumn = (first: readonly number[]): Column => ({
+  ...{ key: "badge", title: "", meaning: "", ofFile: false, from: [], kind: "plain", isFixed: true, width: BADGE_PX },
+  at: (row) => (first.includes(row) ? first.indexOf(row) + 1 : Number.NaN),
+  draw: (row) => (first.includes(row) ? <b class="roofwidget-badge">{first.indexOf(row) + 1}</b> : ""),
+});
+
+/** The column of names in a table that cannot be sorted. */
+export const nameColumn = (store: Store, theme: Theme): Column => ({
+  ...{
+    key: "name",
+    title: words.heads.name,
+    meaning: "",
+    ofFile: false,
+    from: [],
+    kind: "text",
+    isFixed: true,
+    width: 96,
+  },
+  at: (row) => nameOf(store.kernels.value, row),
+  texts: () => store.kernels.value.name,
+  ranks: ranksOf(() => []),
+  draw: (row) => <KernelName {...{ store, theme, row }} />,
+});
+
+function withLooks(column: Column, store: Store, theme: Theme): Column {
+  const kernels = store.kernels.value;
+  if (column.key === "name") return { ...column, draw: (row) => <KernelName {...{ store, theme, row }} /> };
+  if (column.key !== "utilization" || column.kind === "text") return column;
+  const above = <span class="roofwidget-fault">{words.above}</span>;
+  return { ...column, draw: (row) => (kernels.n > row && column.at(row) > MIN_ABOVE ? above : undefined) };
+}
+
+/** A longer name is cut in its middle: this many letters at its end are always shown. */
+const TAIL_LETTERS = 8;
+const MIN_CUT_LETTERS = 16;
+
+/** The name of a kernel after the dot of its colour. */
+export function KernelName({
+  store,
+  theme,
+  row,
+}: {
+  readonly store: Store;
+  readonly theme: Theme;
+  readonly row: number;
+}) {
+  const kernels = store.kernels.value;
+  const name = shortNameOf(kernels, row);
+  const colouring = colouringOf(kernels, store.colourBy.value);
+  const code = codeAt(colouring, row);
+  const isScale = colouring.kind === "number";
+  const colour = code < 0 ? theme.muted : isScale ? theme.scale[code] : categoryColour(theme, colouring, code);
+  const at = name.length > MIN_CUT_LETTERS ? name.length - TAIL_LETTERS : name.length;
+  return (
+    <span class="roofwidget-kernelname">
+      {kernels.totalTime > 0 && (
+        <svg width={12} height={12} aria-hidden="true">
+          <CategoryDot
+            {...{ x: 5, y: 6, colour: colour ?? theme.muted, outline: theme.background }}
+            category={isScale && code >= 0 ? 0 : code}
+            isPatterned={isPatternedIn(store, theme)}
+          />
+        </svg>
+      )}
+      <span>{name.slice(0, at)}</span>
+      {at < name.length && <span class="roofwidget-tail">{name.slice(at)}</span>}
+    </span>
+  );
+}
+
+/** A row on a narrow widget. */
+function Card({
+  columns,
+  kernels,
+  row,
+}: {
+  readonly columns: readonly Column[];
+  readonly kernels: Kernels;
+  readonly row: number;
+}) {
+  const [badge, name, ...others] = columns;
+  const last = others.find(({ key }) => key === "headroom") ?? others.pop();
+  const text = (column: Column) => {
+    const value = cellText(column, row);
+    return column.key === "utilization"
+      ? words.ofItsRoof(value)
+      : column.key === "bound_by"
+        ? words.boundBy(value)
+        : value;
+  };
+  return (
+    <>
+      <span>{badge?.draw?.(row)}</span>
+      <span title={name && cellText(name, row)}>{name?.draw?.(row)}</span>
+      {last && <b>{cellText(last, row)}</b>}
+      <span class="roofwidget-muted">
+        {others
+          .flatMap((column) => (column === last || Number.isNaN(kernels.time[row]) ? [] : [text(column)]))
+          .join(" · ")}
+      </span>
+      {last && <span class="roofwidget-muted">{last.title.toLowerCase()}</span>}
+    </>
+  );
+}
+
+function captionsOf(store: Store, { rows, gains }: First, count: number, roof: Roof | undefined): ComponentChildren[] {
+  if (count < 2) return [];
+  const saved = formatQuantity(
+    gains.reduce((sum, gain) => sum + gain, 0),
+    "s",
+  );
+  const isElsewhere = roof && roof.chip.id !== (store.focusRoof.value ?? roof).chip.id;
+  const chip = isElsewhere ? (shortNames([roof.chip]).get(roof.chip.id) ?? "") : "";
+  const others = count - rows.length;
+  const fixFirst = (
+    <>
+      <b>{words.fixFirst(chip)}</b> · {words.couldSave(rows.length, saved)}
+      <Button look="link" title={words.selectFirst(rows.length)} onClick={() => store.select(rows)}>
+        {words.select}
+      </Button>
+    </>
+  );
+  return others > 0 ? [fixFirst, words.others(others)] : [fixFirst];
+}
+
+/** What the selected kernels take and could save, in place of the search. */
+function Selection({ store, roof }: { readonly store: Store; readonly roof: Roof | undefined }) {
+  const kernels = store.kernels.value;
+  const rows = store.selected.value.filter((row) => !store.isHidden(row));
+  const lock = store.lockNote("filters");
+  const probe = roof && probeOf(kernels, roof);
+  const [time, saved] = useMemo(() => {
+    const own = rows.reduce((sum, row) => sum + (kernels.selfTime[row] || 0), 0);
+    const gains = rows.map((row) => (probe ? headroomOf(kernels, row, probe(row).time) : 0));
+    return [own, gains.reduce((sum, gain) => sum + (gain > 0 ? gain : 0), 0)];
+  }, [kernels, roof, store.selected.value]);
+  const share = time / busyTime(kernels);
+  return (
+    <div class="roofwidget-selection" role="status">
+      <div class="roofwidget-sum">
+        <p>
+          <b>{words.chosen(rows.length)}</b>
+          {time > 0 && ` · ${words.ofKernelTime(formatQuantity(time, "s"), formatPercent(share))}`}
+        </p>
+        {saved > 0 && <p>{words.saves(formatQuantity(saved, "s"))}</p>}
+      </div>
+      <Button
+        title={lock}
+        aria-disabled={lock !== undefined}
+        onClick={({ currentTarget }) =>
+          keepFocusNear(currentTarget, () => {
+            store.setOnly(rows);
+            if (!lock) store.select([]);
+          })
+        }
+      >
+        {words.onlyThese}
+      </Button>
+      <Button look="word" onClick={({ currentTarget }) => keepFocusNear(currentTarget, () => store.select([]))}>
+        {words.clear}
+      </Button>
+    </div>
+  );
+}

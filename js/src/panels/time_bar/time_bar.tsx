@@ -1,0 +1,271 @@
+// The bar of the time above the chart: how long the chip was idle, and which kernels took the rest. Below it is the legend
+// of the colours, whose entries filter the kernels.
+
+import { useComputed } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { hasLegend, titleOf } from "../../chart/caption.ts";
+import { FONT_PX, textWidth } from "../../chart/labels/text_fitting.ts";
+import { ColourScale, SCALE_HEIGHT_PX, scaleWidth, ticksOfScale } from "../../chart/layers/colour_scale.tsx";
+import { CategoryDot } from "../../chart/layers/points.tsx";
+import { isPatternedIn } from "../../chart/scene.ts";
+import { categoryColour, type Theme } from "../../chart/theme.ts";
+import { type ColourPart, colouringOf, colourKeys, partsOf, type TextColouring } from "../../roofline/colouring.ts";
+import { commonOperation } from "../../roofline/operations.ts";
+import { busyTime } from "../../roofline/positions.ts";
+import type { Store } from "../../state/store.ts";
+import { categoryName } from "../../text/describe.ts";
+import { formatPercent, formatQuantity } from "../../text/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import { useDisclosure } from "../../ui/disclosure.ts";
+import { Popover } from "../../ui/popover.tsx";
+import { type Option, Select } from "../../ui/select.tsx";
+import type { Kernels } from "../../wire/columns.ts";
+import { numerals, strings, filterWords as words } from "../../words/words.ts";
+
+/** If the hatch of the idle time is narrower than this, px, its text is below the bar. */
+const MIN_HATCH_PX = 120;
+/** The space that an entry of the legend takes beside its text, px: its dot, and the gap after it. */
+const ENTRY_PX = 34;
+/** The maximum height of the list of further entries, px. */
+const MORE_PX = 320;
+
+interface TimeBarProps {
+  readonly store: Store;
+  readonly theme: Theme;
+  /** The width of the bar, px. */
+  readonly width: number;
+  readonly narrow: boolean;
+}
+
+export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
+  const kernels = store.kernels.value;
+  const colouring = colouringOf(kernels, store.colourBy.value);
+  const parts = useMemo(() => (colouring.kind === "text" ? partsOf(kernels, colouring) : []), [kernels, colouring]);
+  const keys = useMemo(() => colourKeys(kernels), [kernels]);
+  const isShown = useComputed(() => hasLegend(store));
+  const idle = kernels.totalTime > 0 ? 1 - busyTime(kernels) / kernels.totalTime : 0;
+  const isDivided = parts.length > 1 || colouring.kind === "number";
+  if (!isShown.value || !(isDivided || idle > 0 || keys.length > 1)) return null;
+  const text = idle > 0 ? words.idle(formatPercent(idle), formatQuantity(idle * kernels.totalTime, "s")) : "";
+  const isOnHatch = idle * width >= MIN_HATCH_PX;
+  return (
+    <div data-rw="time-bar" class="roofwidget-time">
+      {colouring.kind === "text" && kernels.totalTime > 0 && (isDivided || idle > 0) && (
+        <div class="roofwidget-timebar" aria-hidden="true">
+          {idle > 0 && (
+            <i class="roofwidget-idle" style={{ flexGrow: 100 * idle }}>
+              {isOnHatch && <span>{text}</span>}
+            </i>
+          )}
+          {parts.map(({ code, seconds }) => (
+            <i
+              key={code}
+              style={{ flexGrow: (100 * seconds) / kernels.totalTime, background: colourOf(theme, colouring, code) }}
+              title={nameOf(colouring, code)}
+            />
+          ))}
+        </div>
+      )}
+      <div class="roofwidget-legend" data-rw="legend">
+        {/* The text on the hatch is not spoken, because the bar only repeats the legend. */}
+        {text && <span class={isOnHatch ? "roofwidget-spoken" : ""}>{text}</span>}
+        {colouring.kind === "text" ? (
+          isDivided && (
+            <Entries {...{ store, theme, colouring, parts, narrow }} room={width - reserved(store, text, isOnHatch)} />
+          )
+        ) : (
+          <Scale store={store} theme={theme} />
+        )}
+        {keys.length > 1 && <ColourBy store={store} keys={keys} />}
+      </div>
+    </div>
+  );
+}
+
+const colourOf = (theme: Theme, colouring: TextColouring | undefined, code: number) =>
+  code < 0 || !colouring ? theme.muted : categoryColour(theme, colouring, code);
+const nameOf = ({ column, key }: TextColouring, code: number) =>
+  code < 0
+    ? words.notTold
+    : key === "category"
+      ? categoryName(column.values[code] ?? null)
+      : (column.values[code] ?? "");
+const headOf = (kernels: Kernels, isCompared: boolean, isTimed: boolean) =>
+  !isTimed ? titleOf(kernels, "category") : isCompared ? words.kernelTimeNow : words.kernelTime;
+
+/** Returns the width that the other parts of the row take, px. */
+function reserved({ kernels, colourBy }: Store, idle: string, isOnHatch: boolean): number {
+  const texts = [words.kernelTime, `${words.colourBy}: ${titleOf(kernels.value, colourBy.value)} ▾`];
+  return [...texts, isOnHatch ? "" : idle].reduce(
+    (sum, text) => sum + textWidth(text, false, FONT_PX + 1) + ENTRY_PX,
+    0,
+  );
+}
+
+interface EntriesProps {
+  readonly store: Store;
+  readonly theme: Theme;
+  readonly colouring: TextColouring;
+  readonly parts: readonly ColourPart[];
+  readonly narrow: boolean;
+  /** The width for the entries, px. */
+  readonly room: number;
+}
+
+/** The entries of the legend. Those that do not fit in the row are in a list of their own. */
+function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps) {
+  const kernels = store.kernels.value;
+  const busy = busyTime(kernels);
+  const opened = useDisclosure();
+  const entries = parts.map(({ code, kernels: count, seconds }) => {
+    const unknown = code < 0 ? ` (${numerals.whole(count)})` : "";
+    const share = busy > 0 ? formatPercent(seconds / busy) : "";
+    return { code, share, name: nameOf(colouring, code) + unknown, value: colouring.column.values[code] ?? "" };
+  });
+  let left = room;
+  const fits = entries.findIndex(({ name, share }) => {
+    left -= textWidth(`${name} ${share}`, false, FONT_PX + 1) + ENTRY_PX;
+    return left < (narrow ? Number.NEGATIVE_INFINITY : 0);
+  });
+  const shown = fits < 0 ? entries : entries.slice(0, Math.max(1, fits));
+  const more = entries.slice(shown.length);
+  const isCategory = colouring.key === "category";
+  const draw = (some: typeof entries) =>
+    some.map((entry) => <Entry key={entry.code} {...entry} {...{ store, theme, colouring, isCategory }} />);
+  return (
+    <fieldset
+      class="roofwidget-entries"
+      aria-label={
+        isCategory && !kernels.series ? words.byCategory : `${words.colourBy} ${titleOf(kernels, colouring.key)}`
+      }
+    >
+      <span class="roofwidget-muted">
+        {isCategory ? headOf(kernels, store.runs.value !== undefined, busy > 0) : titleOf(kernels, colouring.key)}
+      </span>
+      {draw(shown)}
+      {more.length > 0 && (
+        <span class="roofwidget-opener">
+          <button type="button" class="roofwidget-word" data-lm-suppress-shortcuts="true" {...opened.button}>
+            {`${words.moreEntries(more.length)} ▾`}
+          </button>
+          {opened.isOpen && (
+            <Popover
+              label={words.moreEntries(more.length)}
+              opener={opened.button.ref}
+              room={MORE_PX}
+              close={opened.close}
+            >
+              {draw(more)}
+            </Popover>
+          )}
+        </span>
+      )}
+    </fieldset>
+  );
+}
+
+interface EntryProps {
+  readonly store: Store;
+  readonly theme: Theme;
+  readonly code: number;
+  readonly name: string;
+  readonly share: string;
+  /** The category that the entry filters. */
+  readonly value: string;
+  /** Undefined for a scale, whose only entry is that of unknown values. */
+  readonly colouring?: TextColouring;
+  readonly isCategory: boolean;
+}
+
+function Entry({ store, theme, colouring, code, name, share, value, isCategory }: EntryProps) {
+  const chosen = store.categories.value;
+  const isShown = !isCategory || chosen === null || chosen.includes(value);
+  const content = (
+    <>
+      <svg width={12} height={12} aria-hidden="true">
+        <CategoryDot
+          {...{ x: 6, y: 6, colour: colourOf(theme, colouring, code), outline: theme.background }}
+          category={isShown ? code : -1}
+          isPatterned={isPatternedIn(store, theme)}
+        />
+      </svg>
+      {name}
+      {share && <span class="roofwidget-muted"> {share}</span>}
+    </>
+  );
+  if (!isCategory) return <span class="roofwidget-entry">{content}</span>;
+  const lock = store.lockNote("filters");
+  return (
+    <Button
+      look="entry"
+      data-category={value}
+      aria-pressed={isShown}
+      aria-disabled={lock !== undefined}
+      title={lock ?? words.toggle}
+      onClick={({ shiftKey, ctrlKey, metaKey }) =>
+        store.setCategories(chosenAfter(chosen, value, shiftKey || ctrlKey || metaKey))
+      }
+    >
+      {content}
+    </Button>
+  );
+}
+
+/**
+ * Returns the chosen categories after a click on the category `name`. If `joins` is true, the click adds or removes
+ * `name`. Otherwise the click chooses only `name`. Returns null (no filter) if the click removes the last chosen
+ * category or clicks the only chosen category.
+ */
+export function chosenAfter(chosen: readonly string[] | null, name: string, joins: boolean): readonly string[] | null {
+  const others = (chosen ?? []).filter((other) => other !== name);
+  const isChosen = chosen?.includes(name) ?? false;
+  if (!joins) return isChosen && others.length === 0 ? null : [name];
+  const next = isChosen ? others : [...others, name];
+  return next.length > 0 ? next : null;
+}
+
+/** The scale of a column of numbers, with its lowest, middle and highest number. */
+function Scale({ store, theme }: { readonly store: Store; readonly theme: Theme }) {
+  const kernels = store.kernels.value;
+  const colouring = colouringOf(kernels, store.colourBy.value);
+  if (colouring.kind !== "number") return null;
+  const title = titleOf(kernels, colouring.key);
+  const ticks = ticksOfScale(colouring, commonOperation(kernels, store.askedPrecision.value));
+  return (
+    <div class="roofwidget-entries">
+      <span class="roofwidget-muted">{title}</span>
+      <svg
+        width={scaleWidth(ticks)}
+        height={SCALE_HEIGHT_PX}
+        font-size={FONT_PX}
+        role="img"
+        aria-label={strings.scale(title, ticks)}
+      >
+        <ColourScale ticks={ticks} theme={theme} />
+      </svg>
+      {colouring.unknown > 0 && (
+        <Entry
+          {...{ store, theme, code: -1, share: "", value: "", isCategory: false }}
+          name={`${words.notTold} (${numerals.whole(colouring.unknown)})`}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The choice of the column that gives points their colours. */
+function ColourBy({ store, keys }: { readonly store: Store; readonly keys: readonly string[] }) {
+  const { kernels, colourBy } = store;
+  const { key } = colouringOf(kernels.value, colourBy.value);
+  const all = keys.includes(key) ? keys : [key, ...keys];
+  return (
+    <span class="roofwidget-colour">
+      <Select
+        label={`${words.colourBy}:`}
+        value={key}
+        options={all.map((one): Option => [one, titleOf(kernels.value, one)])}
+        choose={store.setColourBy}
+      />
+    </span>
+  );
+}

@@ -1,0 +1,30 @@
+// Files that are made of the state: Python makes them, and an exported page draws its own figures.
+
+import type { Model } from "./model.ts";
+import type { Requests } from "./requests.ts";
+
+export type FigureStyle = "paper-1col" | "paper-2col" | "slide";
+
+/** Draws a figure of the store as SVG text. An exported page has this function. */
+export type DrawFigure = (store: object, style: FigureStyle, caption: boolean) => string;
+
+export function createSaving(model: Model, requests: Requests) {
+  const own = model.get("draw_figure") as DrawFigure | undefined;
+  async function made(
+    name: "svg" | "html" | "json",
+    options: { readonly style?: FigureStyle; readonly caption?: boolean },
+  ) {
+    const { saved, refused = "" } = await requests.ask({ ask: "save", name, ...options });
+    if (saved === undefined) throw new Error(refused);
+    return saved;
+  }
+  return {
+    /** Whether Python can make a file. An exported page has no Python. */
+    canAskPython: own === undefined,
+    /** Returns a figure as SVG text. Rejects with the reason if there is none. */
+    figureText: async (store: object, style: FigureStyle, caption: boolean) =>
+      own ? own(store, style, caption) : made("svg", { style, caption }),
+    /** Returns a page or a session as text. Rejects with the reason if there is none. */
+    fileText: (name: "html" | "json") => made(name, {}),
+  };
+}
