@@ -219,7 +219,7 @@ def test_a_locked_graph_keeps_its_sizes_and_kernels(exported: OpenPage) -> None:
     drawn.root.locator(".roofwidget-best").click(force=True)
     drawn.root.get_by_role("button", name="Other ways").click()
     for preset in ("None: split all", "Pairs", "XLA-like"):
-        button = drawn.root.get_by_role("button", name=preset, exact=True)
+        button = drawn.root.get_by_role("menuitem", name=preset, exact=True)
         expect(button).to_have_attribute("title", LOCKED)
         button.click(force=True)
     flow.focus()

@@ -20,9 +20,7 @@ export function StatusRow({ store, pointedChip }: StatusProps) {
       <p class="roofwidget-connection" role="status">
         {connection === "answering" ? null : words[connection]}
       </p>
-      {!store.hiddenPanels.value.includes("sentence") && (
-        <StatusFormula store={store} pointedChip={pointedChip} />
-      )}
+      {!store.hiddenPanels.value.includes("sentence") && <StatusFormula store={store} pointedChip={pointedChip} />}
     </div>
   );
 }

@@ -113,8 +113,12 @@ export function Toolbar(props: ToolbarProps) {
       <div class="roofwidget-judging">{judging}</div>
       <div class="roofwidget-actions">
         {hasTools && !isCompact && <Steps store={store} own={own} />}
-        {canOpen && !isCompact && opening("open", openWords.open, { word: openWords.open, title: openWords.title, opens: "dialog" })}
-        {hasTools && !isCompact && opening("save", saveWords.save, { word: saveWords.save, title: saveWords.title, opens: "dialog" })}
+        {canOpen &&
+          !isCompact &&
+          opening("open", openWords.open, { word: openWords.open, title: openWords.title, opens: "dialog" })}
+        {hasTools &&
+          !isCompact &&
+          opening("save", saveWords.save, { word: saveWords.save, title: saveWords.title, opens: "dialog" })}
         {present}
         {hasTools && !isCompact && opening("marks", marksWords.open, { sign: "?", opens: "dialog" })}
         {(hasTools || (isCompact && canOpen)) &&
