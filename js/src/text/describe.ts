@@ -223,7 +223,8 @@ export function briefRows(kernels: Kernels, row: number, roof: Roof): TooltipRow
   const rows: TooltipRow[] = [];
   const time = timeRow(kernels, row);
   if (time) rows.push(time);
-  if (time && each > 1) rows.push([words.launches, `${each} × ${formatQuantity((kernels.time[row] as number) / each, "s")}`]);
+  if (time && each > 1)
+    rows.push([words.launches, `${each} × ${formatQuantity((kernels.time[row] as number) / each, "s")}`]);
   const isUnknown = bound.regime === "unknown";
   const [rate, limit] =
     bound.ai === 0
@@ -236,7 +237,8 @@ export function briefRows(kernels: Kernels, row: number, roof: Roof): TooltipRow
   else if (!isUnknown) rows.push([words.limit, limit]);
   const intensity = bound.ai === 0 ? `0 ${unit}` : formatIntensity(bound.ai, 3, `${unit}/B`);
   rows.push([words.boundBy, isUnknown ? strings.unknown : `${bindingWord(bound.boundBy)}, ${intensity}`]);
-  if (isUnknown) rows.push([words.why, bytesReasonOf(kernels, row, roof) ?? strings.unknownSentence(workOf(kernels, row, roof))]);
+  if (isUnknown)
+    rows.push([words.why, bytesReasonOf(kernels, row, roof) ?? strings.unknownSentence(workOf(kernels, row, roof))]);
   if (bound.aboveRoof) rows.push([words.ofRoof, words.above]);
   else if (!Number.isNaN(bound.utilization)) rows.push([words.ofRoof, formatPercent(bound.utilization)]);
   return rows;

@@ -134,8 +134,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       roofline: "links davon sind Kernel speichergebunden, rechts davon rechengebunden",
       time: "über der Diagonale sind Kernel speichergebunden, darunter rechengebunden",
     },
-    sidesOf: (chip, ridge) =>
-      `${chip}: Kernel links von ${ridge} sind speichergebunden, rechts davon rechengebunden.`,
+    sidesOf: (chip, ridge) => `${chip}: Kernel links von ${ridge} sind speichergebunden, rechts davon rechengebunden.`,
     on: (kernel, chip) => `${kernel} auf ${chip}`,
     measuredOn: (chip) => `gemessen auf ${chip}`,
     leaving: (percent, formula) => `${percent} von ${formula}`,

@@ -27,13 +27,7 @@ function lettersOf(word: unknown): string {
 
 /** What a German engineer writes as an English one does. */
 const SAME = new Set([
-  ...[
-    "strings.work.FLOP",
-    "strings.auto",
-    "strings.least",
-    "strings.tooltip.ai",
-    "strings.time.zeroFlops",
-  ],
+  ...["strings.work.FLOP", "strings.auto", "strings.least", "strings.tooltip.ai", "strings.time.zeroFlops"],
   ...["axisWords.intensityShort", "axisWords.rate", "axisWords.zeroFlops", "words.searchHint", "words.details"],
   ...["filterWords.searchHint", "filterWords.title", "filterWords.menu", "tableWords.tabHeads.ai", "fusionWords.title"],
   ...["fusionWords.flops", "fusionWords.bytes", "runWords.kernel"],
