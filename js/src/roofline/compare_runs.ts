@@ -62,8 +62,7 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
     });
   }
   const onlyNow = Array.from({ length: kernels.n }, (_, row) => row).filter((row) => isNew[row]);
-  // The change of the time over all launches, also if the times of one launch are compared.
-  const size = ({ from, to, launches: [then, now] = [1, 1] }: RunChange) => Math.abs(to * now - from * then) || 0;
+  const size = (change: RunChange) => Math.abs(changeOf(change)) || 0;
   const longest =
     ({ time }: Kernels) =>
     (a: number, b: number) =>
@@ -75,6 +74,16 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
     onlyNow: onlyNow.sort(longest(kernels)),
   };
 }
+
+/** The largest changes have numbers, on the chart and in the table: at most this many. */
+const MAX_NUMBERED = 7;
+
+/** Returns the change of the time over all launches, also if the times of one launch are compared, s. */
+export const changeOf = ({ from, to, launches: [then, now] = [1, 1] }: RunChange) => to * now - from * then;
+
+/** Returns the changes that have a number, the largest first. */
+export const largestChanges = ({ changes }: Pick<Runs, "changes">): readonly RunChange[] =>
+  changes.filter(({ verdict }) => verdict === "faster" || verdict === "slower").slice(0, MAX_NUMBERED);
 
 /**
  * Returns the part of the comparison that passes the filters. `rowsBefore` has the rows of the earlier run that pass,
@@ -88,11 +97,4 @@ export function passing(runs: Runs, rowsBefore: Int32Array, rowsNow: Int32Array)
     onlyBefore: runs.onlyBefore.filter((row) => then.has(row)),
     onlyNow: runs.onlyNow.filter((row) => now.has(row)),
   };
-}
-
-/** Returns the number of kernels per verdict. */
-export function countsOf(changes: readonly RunChange[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { verdict } of changes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
-  return counts;
 }

@@ -248,7 +248,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     also: (vendor) => `Auch von ${vendor}, neueste zuerst`,
     generations: (vendor) => `${vendor}, alle Generationen`,
     peakAt: (precision) => `Spitze, ${precision}`,
-    enter: { adds: "Eingabe fügt hinzu", shows: "Eingabe zeigt", hides: "Eingabe verbirgt" },
+    enter: { adds: "Eingabe fügt hinzu", hides: "Eingabe verbirgt" },
     addAndStay: "Hinzufügen und hier bleiben (Umschalt+Eingabe)",
     keys: ["↑ ↓ wählen", "Eingabe fügt hinzu und schließt", "Umschalt+Eingabe bleibt", "Esc schließt"],
     many: "8 Chips: Namen können fehlen.",
@@ -400,6 +400,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   // The fusion panel.
   fusionWords: {
     title: "Fusion",
+    ops: (count) => `${count} Operationen`,
     graph: (name, ops) => `${name || "Graph"} mit ${ops === 1 ? "1 Operation" : `${ops} Operationen`}.`,
     hint: "Kante anklicken: verschmelzen; im Kernel: trennen.",
     keys: "Tasten",
@@ -642,19 +643,10 @@ export const catalogue: Like<typeof en.catalogue> = {
 
   // Texts of the ranking, the projected time, and the comparison of two runs.
   runWords: {
-    fixFirst: (count) => (count === 1 ? "Diesen zuerst" : `Diese ${count} zuerst`),
-    back: (percent, isBrief) => `${percent} ${isBrief ? "" : "der Laufzeit "}zu gewinnen`,
-    gains: (chip) => `Was jeder Kernel spart, wenn er seine Roofline auf ${chip} erreicht, von der Zeit aller Kernel:`,
-    leftOut: (count, time) =>
-      `Nicht dabei: ${whole(count)} ${count === 1 ? "kollektive Operation" : "kollektive Operationen"} (${time}) mit unbekannten Bytes über den Link.`,
-    selectThem: (count) => (count === 1 ? "Ihn auswählen" : `Diese ${count} auswählen`),
-
-    projected: "Hochgerechnete Zeit",
-    ranFor: (time, chip, precision) => `${time} auf ${chip} (${precision})`,
-    goesFor: (time, chip, precision, ratio) =>
-      `${time} auf ${chip} (${precision}): ${ratio === "1" ? "genauso" : `${ratio}× so`} schnell`,
-    sameChip: "Einen anderen Chip fokussieren oder hinzufügen, um die Laufzeit dort zu sehen.",
-    projectOnto: "Übertragen auf…",
+    timeOn: (time, chip, precision) => `${time} auf ${chip} in ${precision}`,
+    projected: (before, now, ratio) => `${before} → ${now} (${ratio}×)`,
+    sameChip: "Einen anderen Chip wählen, um die Laufzeit dort zu sehen.",
+    projectOnto: "Übertragen auf",
     keeps: "Jeder Kernel behält seinen Anteil an der Roofline.",
     stays: (time) => `${time} von Kerneln mit unbekannter Grenze bleiben wie gemessen.`,
     far: (percent, limit) =>
@@ -671,7 +663,6 @@ export const catalogue: Like<typeof en.catalogue> = {
     allSelected: (count) => (count === 1 ? "der ausgewählte Kernel" : `alle ${count} ausgewählten`),
     more: (count) => `und ${count} weitere`,
 
-    compared: "Zwei Läufe",
     verdicts: {
       faster: "schneller",
       slower: "langsamer",
@@ -680,18 +671,21 @@ export const catalogue: Like<typeof en.catalogue> = {
       unknown: "unbekannt",
     },
     verdictTitle:
-      "gleich: die Bereiche der Zeiten überlappen, oder einzelne Zeiten liegen innerhalb von 1 %; andere Arbeit: die FLOPs sind verschieden",
-    kernel: "Kernel",
+      "Kernel gehören zusammen, wenn ihr Name gleich ist, bei mehreren gleichen Namen auch ihre Arbeit. Gleich: Die Bereiche der Zeiten überlappen, oder einzelne Zeiten liegen innerhalb von 1 %. Andere Arbeit: Die FLOPs sind verschieden.",
     before: "Vorher",
     now: "Jetzt",
     change: "Änderung",
-    verdict: "Urteil",
+    same: (count) => `${whole(count)} gleich`,
+    matched: "Zugeordnet nach Name und Arbeit.",
+    how: "Wie",
     launches: (time, count) => `${time} × ${whole(count)}`,
     perLaunch: (count) =>
       `${count} Kernel ${count === 1 ? "wurde" : "wurden"} öfter oder seltener gestartet als vorher; verglichen sind die Zeiten je Start.`,
-    showMore: (count) => `${count} weitere`,
-    onlyBefore: (count) => `${count} Kernel nur vorher:`,
-    onlyNow: (count) => `${count} Kernel nur jetzt:`,
+    onlyBefore: (count, time) => `${whole(count)} nur vorher (${time})`,
+    onlyNow: (count, time) => `${whole(count)} nur jetzt (${time})`,
+    showAlone: "Zeigen",
+    titleBefore: "Nur vorher",
+    titleNow: "Nur jetzt",
   },
 
   // The table.

@@ -229,7 +229,7 @@ export const catalogue = {
     also: (vendor: string) => `Also from ${vendor}, newest first`,
     generations: (vendor: string) => `${vendor}, all generations`,
     peakAt: (precision: string) => `Peak, ${precision}`,
-    enter: { adds: "Enter adds", shows: "Enter shows", hides: "Enter hides" },
+    enter: { adds: "Enter adds", hides: "Enter hides" },
     addAndStay: "Add, and stay here (Shift+Enter)",
     keys: ["↑ ↓ choose", "Enter adds and closes", "Shift+Enter adds and stays", "Esc closes"],
     many: "8 chips: names may be hidden.",
@@ -389,6 +389,7 @@ export const catalogue = {
   // The fusion panel.
   fusionWords: {
     title: "Fusion",
+    ops: (count: number) => `${count} ops`,
     graph: (name: string, ops: number) => `${name || "Graph"} of ${ops === 1 ? "1 op" : `${ops} ops`}.`,
     hint: "Click an edge to merge; click inside a kernel to split.",
     keys: "Keys",
@@ -650,19 +651,10 @@ export const catalogue = {
 
   // Texts of the ranking, the projected time, and the comparison of two runs.
   runWords: {
-    fixFirst: (count: number) => (count === 1 ? "Fix this one first" : `Fix these ${count} first`),
-    back: (percent: string, isBrief: boolean) => `${percent} ${isBrief ? "" : "of run time "}to gain`,
-    gains: (chip: string) => `What each kernel saves if it reaches its roof on ${chip}, of the time of all kernels:`,
-    leftOut: (count: number, time: string) =>
-      `Left out: ${count === 1 ? "1 collective" : `${whole(count)} collectives`} (${time}) with unknown bytes over the link.`,
-    selectThem: (count: number) => (count === 1 ? "Select it" : `Select these ${count}`),
-
-    projected: "Projected time",
-    ranFor: (time: string, chip: string, precision: string) => `${time} on ${chip} (${precision})`,
-    goesFor: (time: string, chip: string, precision: string, ratio: string) =>
-      `${time} on ${chip} (${precision}): ${ratio === "1" ? "just" : `${ratio}×`} as fast`,
-    sameChip: "Focus or add another chip to see the projected time there.",
-    projectOnto: "Project onto…",
+    timeOn: (time: string, chip: string, precision: string) => `${time} on ${chip} at ${precision}`,
+    projected: (before: string, now: string, ratio: string) => `${before} → ${now} (${ratio}×)`,
+    sameChip: "Choose another chip to see the projected time there.",
+    projectOnto: "Projected onto",
     keeps: "Each kernel keeps its share of the roof.",
     stays: (time: string) => `${time} of kernels with an unknown bound stay as measured.`,
     far: (percent: string, limit: string) =>
@@ -679,7 +671,6 @@ export const catalogue = {
     allSelected: (count: number) => (count === 1 ? "the selected kernel" : `all ${count} selected`),
     more: (count: number) => `and ${count} more`,
 
-    compared: "Two runs",
     verdicts: {
       faster: "faster",
       slower: "slower",
@@ -688,18 +679,21 @@ export const catalogue = {
       unknown: "unknown",
     } as Record<string, string>,
     verdictTitle:
-      "same: the ranges of their times overlap, or single timings are within 1 %; other work: their FLOPs differ",
-    kernel: "Kernel",
+      "Kernels match if they have the same name, or the same work if names repeat. The same: the ranges of their times overlap, or single timings are within 1 %. Other work: their FLOPs differ.",
     before: "Before",
     now: "Now",
     change: "Change",
-    verdict: "Verdict",
+    same: (count: number) => `${whole(count)} the same`,
+    matched: "Matched by name and work.",
+    how: "How",
     launches: (time: string, count: number) => `${time} × ${whole(count)}`,
     perLaunch: (count: number) =>
       `${kernels(count)} ${count === 1 ? "was" : "were"} launched more or less often than before; compared are times per launch.`,
-    showMore: (count: number) => `${count} more`,
-    onlyBefore: (count: number) => `${kernels(count)} only before:`,
-    onlyNow: (count: number) => `${kernels(count)} only now:`,
+    onlyBefore: (count: number, time: string) => `${whole(count)} only before (${time})`,
+    onlyNow: (count: number, time: string) => `${whole(count)} only now (${time})`,
+    showAlone: "Show",
+    titleBefore: "Only before",
+    titleNow: "Only now",
   },
 
   // The table.

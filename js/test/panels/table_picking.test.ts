@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { rowsWithin } from "../../src/chart/gestures/marquee.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { columnsOf, usualColumns } from "../../src/panels/table/columns.ts";
-import { cardLayout, gridLayout, placesInSight, scrollFor } from "../../src/panels/table/grid.tsx";
+import { cardLayout, gridLayout, placesInSight, scrollFor, topOf } from "../../src/panels/table/grid.tsx";
 import { pick } from "../../src/panels/table/picking.ts";
 import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
@@ -37,7 +37,7 @@ describe("the rows that are drawn", () => {
   const kernels = makeKernels([{ name: "a", flops: 1, bytes: 1 }]);
   const roof = makeRoof(makeChip());
   const columns = usualColumns(columnsOf(kernels, roof), kernels, roof);
-  const layout = gridLayout(columns);
+  const layout = gridLayout(columns, 336);
   it("are those in sight and a few more, however many there are", () => {
     expect(placesInSight(0, layout, 100_000)).toEqual(Array.from({ length: 15 }, (_, at) => at));
     expect(placesInSight(280, layout, 100_000)[0]).toBe(9);
@@ -50,14 +50,21 @@ describe("the rows that are drawn", () => {
     expect(placesInSight(500, layout, 0)).toEqual([]);
   });
   it("scroll no farther than is needed", () => {
-    expect(scrollFor(3, 0, layout)).toBe(0);
-    expect(scrollFor(12, 0, layout)).toBe(28);
-    expect(scrollFor(2, 280, layout)).toBe(56);
+    expect(scrollFor(3, 0, layout, 336)).toBe(0);
+    expect(scrollFor(12, 0, layout, 336)).toBe(28);
+    expect(scrollFor(2, 280, layout, 336)).toBe(56);
   });
-  it("are cards where there is little room, high enough for two values in a line", () => {
-    // The name, then three lines of two.
-    expect(columns.map(({ key }) => key).length).toBe(7);
-    expect(cardLayout(columns).height).toBe(4 * 20 + 16);
+  it("stand below the captions before them, and the first one's caption scrolls into sight with it", () => {
+    const parted = { ...layout, captions: [0, 5] };
+    expect([0, 4, 5, 100].map((at) => topOf(at, parted))).toEqual([26, 138, 192, 2852]);
+    // Scrolled past both captions, row 98 is the first in sight.
+    expect(placesInSight(2800, parted, 1000)).toContain(98);
+    expect(placesInSight(2800, parted, 1000)).toContain(109);
+    expect([0, 5].map((at) => scrollFor(at, 500, parted, 336))).toEqual([0, 192]);
+    expect(scrollFor(20, 0, parted, 336)).toBe(20 * 28 + 52 + 28 - 336);
+  });
+  it("are cards of two lines where there is little room", () => {
+    expect(cardLayout(480)).toEqual({ height: 48, inSight: 10, template: "", width: 0, captions: [] });
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type Column, columnsOf } from "../../src/panels/table/columns.ts";
 import { orderOf } from "../../src/panels/table/natural.ts";
 import { rankAhead, sortedNext, sortingOf, valuesOf } from "../../src/panels/table/sorting.ts";
-import { makeKernels, seeded } from "../helpers.ts";
+import { makeChip, makeKernels, makeRoof, seeded } from "../helpers.ts";
 
 const all = (n: number) => Int32Array.from({ length: n }, (_, row) => row);
 const ordered = (values: readonly number[], falling = false) => [
@@ -42,7 +42,9 @@ describe("rows by texts", () => {
   const order = (names: readonly string[], falling = false) => {
     const kernels = makeKernels(names.map((name) => ({ name })));
     const column = columnsOf(kernels, undefined).find(({ key }) => key === "name") as Column;
-    return [...orderOf(all(names.length), valuesOf(column, names.length), falling)].map((row) => names[row]);
+    return [...orderOf(all(names.length), valuesOf(column, names.length, all(names.length)), falling)].map(
+      (row) => names[row],
+    );
   };
   it("compare numbers within them as numbers, and no case", () => {
     expect(order(["fusion.10", "copy", "Fusion.2", "fusion.1"])).toEqual(["copy", "fusion.1", "Fusion.2", "fusion.10"]);
@@ -69,13 +71,13 @@ describe("rows by texts", () => {
     while (!work.next().done) pauses++;
     expect(pauses).toBeGreaterThan(4);
     const column = columns.find(({ key }) => key === "name") as Column;
-    expect([...valuesOf(column, names.length)]).toEqual(names.map((name) => Number(name.slice(1))));
+    expect([...valuesOf(column, names.length, all(names.length))]).toEqual(names.map((name) => Number(name.slice(1))));
   });
   it("end with those that have none", () => {
     const kernels = makeKernels([{ category: null }, { category: "b" }, { category: null }, { category: "a" }]);
     const column = columnsOf(kernels, undefined).find(({ key }) => key === "category") as Column;
-    expect([...orderOf(all(4), valuesOf(column, 4), false)]).toEqual([3, 1, 0, 2]);
-    expect([...orderOf(all(4), valuesOf(column, 4), true)]).toEqual([1, 3, 0, 2]);
+    expect([...orderOf(all(4), valuesOf(column, 4, all(4)), false)]).toEqual([3, 1, 0, 2]);
+    expect([...orderOf(all(4), valuesOf(column, 4, all(4)), true)]).toEqual([1, 3, 0, 2]);
   });
 });
 
@@ -91,7 +93,12 @@ describe("the column that sorts", () => {
     expect(by("-flops")).toEqual(["flops", true]);
     expect(by("-odd")).toEqual(["odd", true]);
   });
-  it("is the falling self time where none is told, or one that is not there", () => {
+  it("is what each kernel could save where none is told, or one that is not there", () => {
+    const judged = columnsOf(makeKernels([{}]), makeRoof(makeChip()));
+    expect(["", "-ai:VMEM"].map((key) => sortingOf(judged, key)?.column.key)).toEqual(["headroom", "headroom"]);
+    expect(sortingOf(judged, "")?.falling).toBe(true);
+  });
+  it("without a roof is the falling self time", () => {
     expect(by("")).toEqual(["self_time", true]);
     expect(by("-ai:VMEM")).toEqual(["self_time", true]);
   });

@@ -6,8 +6,10 @@ import {
   colouringOf,
   colourKeys,
   type NumberColouring,
+  partsOf,
   SCALE_STEPS,
   stepOf,
+  type TextColouring,
   valueAt,
 } from "../../src/roofline/colouring.ts";
 import { makeKernels } from "../helpers.ts";
@@ -84,5 +86,40 @@ describe("the columns to choose from", () => {
     ];
     const extra = { rank: [0, 1], same: [7, 7], node: ["n1", "n2"], empty: [null, null], some: ["x", null] };
     expect(colourKeys(makeKernels(specs, { extra }))).toEqual(["category", "time", "count", "rank", "node", "some"]);
+  });
+});
+
+describe("the parts of the time bar", () => {
+  const kernels = makeKernels(
+    [
+      { ...SPEC, category: "copy", time: 2 },
+      { ...SPEC, category: "dot", time: 3 },
+      { ...SPEC, category: "dot", time: 4 },
+      { ...SPEC, category: "Idle", time: 90 },
+      { ...SPEC, category: null, time: null },
+    ],
+    { extra: { node: ["n2", "n10", "n2", "n1", null] } },
+  );
+  const named = (key: string) => {
+    const colouring = colouringOf(kernels, key) as TextColouring;
+    return partsOf(kernels, colouring).map(({ code, kernels: count, seconds }) => [
+      code < 0 ? "unknown" : colouring.column.values[code],
+      count,
+      seconds,
+    ]);
+  };
+  it("are the categories by their time, without idle time", () => {
+    expect(named("category")).toEqual([
+      ["dot", 2, 7],
+      ["copy", 1, 2],
+      [null, 1, 0],
+    ]);
+  });
+  it("are the texts of any other column that gives the colours", () => {
+    expect(named("node")).toEqual([
+      ["n2", 2, 6],
+      ["n10", 1, 3],
+      ["unknown", 1, 0],
+    ]);
   });
 });

@@ -110,6 +110,27 @@ describe("lifting all filters", () => {
       { search: "", categories: null, bounds: null, precisions: null, time_share: 1, top: 1000, infeed: true },
     ]);
   });
+  it("shows the kernels again that were left out when some were singled out", () => {
+    const { model, store } = make();
+    store.setOnly([0, 3]);
+    expect(namesOf(store)).toEqual(["gemm", "norm"]);
+    expect([store.isFiltered.value, store.onlyRows.value]).toEqual([true, [0, 3]]);
+    store.setSearch("m");
+    store.setCategories(["copy"]);
+    expect(namesOf(store)).toEqual([]);
+    store.clearFilters();
+    expect(namesOf(store).length).toBe(5);
+    expect([store.isFiltered.value, store.onlyRows.value]).toEqual([false, null]);
+    // Only this page singles kernels out.
+    expect(model.sent.every((sent) => !Object.keys(sent).includes("only_rows"))).toBe(true);
+  });
+  it("is not needed when other kernels come: then none is singled out", () => {
+    const { model, store } = make();
+    store.setOnly([0, 3]);
+    model.receive("kernels", wireKernels(KERNELS.slice(1)));
+    expect(namesOf(store)).toEqual(["copy", "infeed", "norm", "later"]);
+    expect(store.isFiltered.value).toBe(false);
+  });
   it("leaves what is no filter", () => {
     const { store } = make(TOTALS, { scope: "program", sort_by: "flops", columns: ["name"] });
     store.clearFilters();

@@ -47,11 +47,11 @@ describe("numbers to text", () => {
   it("part thousands of counts by a point", () => {
     expect(filterWords.counted(37, 12_345)).toBe("37 von 12.345 Kerneln");
   });
-  it("of what is as fast are a word", () => {
-    const said = (ratio: string) => runWords.goesFor("6 s", "MI300X", "fp8", ratio);
-    expect([said("1"), said("2,5")]).toEqual([
-      ...["6 s auf MI300X (fp8): genauso schnell", "6 s auf MI300X (fp8): 2,5× so schnell"],
-    ]);
+  it("of a projection name both chips and their precisions", () => {
+    const there = runWords.timeOn("6 s", "MI300X", "fp8");
+    expect(runWords.projected(runWords.timeOn("15 s", "H100", "bf16"), there, "2,5")).toBe(
+      "15 s auf H100 in bf16 → 6 s auf MI300X in fp8 (2,5×)",
+    );
   });
   it("that are several are parted by what is no decimal comma", () => {
     expect(strings.least(["2,5 PFLOP/s", "1,2 PFLOP/s"])).toBe("min(2,5 PFLOP/s; 1,2 PFLOP/s)");

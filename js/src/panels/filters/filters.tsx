@@ -53,10 +53,16 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
         )}
         <span class="roofwidget-opener">
           <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...opened.button}>
-            {words.menu(tokens.length)} ▾
+            {`${words.menu(tokens.length)} ▾`}
           </button>
           {opened.isOpen && (
-            <Popover label={words.title} opener={opened.button.ref} room={MENU_PX} close={opened.close}>
+            <Popover
+              label={words.title}
+              opener={opened.button.ref}
+              room={MENU_PX}
+              close={opened.close}
+              look="roofwidget-at-end"
+            >
               {isOfKernels && <Controls store={store} />}
               {program && (
                 <Select

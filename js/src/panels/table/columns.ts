@@ -29,6 +29,8 @@ interface Head {
   readonly meaning: string;
   /** Whether the column comes from the file. */
   readonly ofFile: boolean;
+  /** Whether the rows cannot be sorted by the column. */
+  readonly isFixed?: boolean;
   /** The width of the column, px. If it is missing, the width depends on the heading and the kind. */
   readonly width?: number;
   /** Draws the content of a cell. If it is missing or returns undefined, the cell has its text. */

@@ -117,6 +117,15 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
     return name ? acts[name](shiftKey) : !isControl && walk(key, shiftKey);
   }
 
+  function captionAt(place: number) {
+    const at = layout.captions.indexOf(place);
+    if (at < 0) return null;
+    return (
+      <Caption key={`before ${place}`} {...{ layout, at }}>
+        {captions[at]}
+      </Caption>
+    );
+  }
   const shared = { kernels, columns, layout };
   return (
     <div
@@ -148,14 +157,10 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
         role="rowgroup"
         style={{ height: `${topOf(order.length, layout)}px`, minWidth: `${layout.width}px` }}
       >
-        {captions.map((caption, at) => (
-          <Caption key={layout.captions[at]} {...{ layout, at }}>
-            {caption}
-          </Caption>
-        ))}
         {places.map((at) => {
           const row = order[at] as number;
-          return (
+          return [
+            captionAt(at),
             <Row
               key={row}
               {...shared}
@@ -169,10 +174,15 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
               hover={() => store.hover(row)}
               choose={(event) => choose(row, event.ctrlKey || event.metaKey, event.shiftKey)}
             >
-              {card?.(row) ?? columns.map((column) => <Cell key={column.key} {...{ column, row, kernels }} />)}
-            </Row>
-          );
+              {card ? (
+                <Whole>{card(row)}</Whole>
+              ) : (
+                columns.map((column) => <Cell key={column.key} {...{ column, row, kernels }} />)
+              )}
+            </Row>,
+          ];
         })}
+        {captionAt(order.length)}
         {order.length === 0 && <p class="roofwidget-muted">{words.none}</p>}
       </div>
     </div>
@@ -185,6 +195,12 @@ interface Shared {
   readonly layout: Layout;
 }
 
+/** The only cell of a line. */
+const Whole = ({ children }: { children: ComponentChildren }) => (
+  // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus and takes the keys
+  <div role="gridcell">{children}</div>
+);
+
 /** A line between rows, such as the name of a group of rows. */
 function Caption({ layout, at, children }: { layout: Layout; at: number; children: ComponentChildren }) {
   const place = layout.captions[at] as number;
@@ -196,7 +212,7 @@ function Caption({ layout, at, children }: { layout: Layout; at: number; childre
       aria-rowindex={2 + place + at}
       style={{ top: `${topOf(place, layout) - CAPTION_PX}px`, height: `${CAPTION_PX}px` }}
     >
-      <div role="gridcell">{children}</div>
+      <Whole>{children}</Whole>
     </div>
   );
 }
@@ -289,7 +305,9 @@ export function Heads({ columns, layout, sorting, lock, sort }: HeadsProps) {
         return (
           // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
           <div key={column.key} class={classOf(column)} role="columnheader" aria-sort={isSorted ? way : "none"}>
-            {column.title && (
+            {column.isFixed ? (
+              column.title
+            ) : (
               <button
                 type="button"
                 data-lm-suppress-shortcuts="true"

@@ -11,10 +11,11 @@ import { busyTime } from "../../roofline/positions.ts";
 import { type Roof, roofElsewhere } from "../../roofline/roofline.ts";
 import { idleRows, MIN_ABOVE } from "../../roofline/verdict.ts";
 import type { Store } from "../../state/store.ts";
-import { shortNameOf } from "../../text/kernel_names.ts";
+import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
 import { shortNames } from "../../text/names.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
+import { keepFocusNear } from "../../ui/focus.ts";
 import { Select } from "../../ui/select.tsx";
 import type { Kernels } from "../../wire/columns.ts";
 import { numerals, tabWords, tableWords as words } from "../../words/words.ts";
@@ -22,8 +23,9 @@ import { FilterRow, hasFilters } from "../filters/filters.tsx";
 import { type Column, cellText, columnFor } from "./columns.ts";
 import { Footer } from "./footer.tsx";
 import { cardLayout, Grid, gridLayout } from "./grid.tsx";
+import { ranksOf } from "./natural.ts";
 import { type Sorting, sortingOf } from "./sorting.ts";
-import { copied, useColumns, useOrder } from "./table.tsx";
+import { copyRows, useColumns, useOrder } from "./table.tsx";
 
 interface KernelsTabProps {
   readonly store: Store;
@@ -47,7 +49,7 @@ export function kernelsNote(store: Store): string {
 /** The button that shows the table with all columns below the chart. */
 export const AllColumns = ({ store }: { readonly store: Store }) => (
   <Button look="word" aria-pressed={store.isTableOpen.value} onClick={() => store.openTable(!store.isTableOpen.value)}>
-    {tabWords.allColumns} ⤢
+    {`${tabWords.allColumns} ⤢`}
   </Button>
 );
 
@@ -67,37 +69,43 @@ export function KernelsTab({ store, theme, height, narrow }: KernelsTabProps) {
   const captions = isUsual && first.rows.length > 0 ? captionsOf(store, first, order.length, roof) : [];
   const places = captions.length > 1 ? [0, first.rows.length] : captions.length > 0 ? [0] : [];
   const layout = { ...(narrow ? cardLayout(height) : gridLayout(drawn, height)), captions: places };
-  const isSelected = store.selected.value.some((row) => !store.isHidden(row));
-  const lock = store.lockNote("filters");
   return (
     <div ref={root} class="roofwidget-kernels">
-      {isSelected ? (
-        <Selection store={store} roof={roof} />
-      ) : (
-        !store.hiddenPanels.value.includes("filters") &&
-        hasFilters(store) && (
-          <FilterRow store={store}>
-            {narrow && sorting && (
-              <Select
-                row
-                label={words.sortBy}
-                lock={lock}
-                value={sorting.column.key}
-                options={own.map(({ key, title }) => [key, title])}
-                choose={(key) => store.setSortBy(key === "name" ? key : `-${key}`)}
-              />
-            )}
-          </FilterRow>
-        )
-      )}
+      <Head store={store} roof={roof}>
+        {narrow && sorting && (
+          <Select
+            row
+            label={words.sortBy}
+            lock={store.lockNote("filters")}
+            value={sorting.column.key}
+            options={own.map(({ key, title }) => [key, title])}
+            choose={(key) => store.setSortBy(key === "name" ? key : `-${key}`)}
+          />
+        )}
+      </Head>
       <Grid
         {...{ store, columns: drawn, order, sorting, layout, captions }}
         {...(narrow && { card: (row: number) => <Card {...{ columns: drawn, kernels, row }} /> })}
-        copy={() => void copied(root.current?.ownerDocument, own, order)}
+        copy={() => void copyRows(store, root.current, own, order)}
       />
       <Footer store={store} roof={roof} rows={order} />
     </div>
   );
+}
+
+interface HeadProps {
+  readonly store: Store;
+  /** The roof that judges the kernels. */
+  readonly roof: Roof | undefined;
+  /** Further choices in the menu of filters. */
+  readonly children?: ComponentChildren;
+}
+
+/** The line above the rows: the search and the filters, or what the selected kernels take. */
+export function Head({ store, roof, children }: HeadProps) {
+  if (store.selected.value.some((row) => !store.isHidden(row))) return <Selection store={store} roof={roof} />;
+  if (store.hiddenPanels.value.includes("filters") || !hasFilters(store)) return null;
+  return <FilterRow store={store}>{children}</FilterRow>;
 }
 
 interface First {
@@ -126,7 +134,7 @@ function usualSorting(own: readonly Column[], all: readonly Column[], sortBy: st
 }
 
 /** The columns of measured kernels and of other kernels, with their widths, px. "ai" stands for that of the roof's level. */
-const MEASURED = { name: 96, self_time: 72, utilization: 64, headroom: 92 };
+const MEASURED = { name: 96, self_time: 68, utilization: 60, headroom: 88 };
 const PLANNED = { name: 96, ai: 84, attainable: 92, bound_by: 72, bound_time: 80 };
 const BADGE_PX = 26;
 
@@ -144,13 +152,30 @@ export function tabColumns(all: readonly Column[], kernels: Kernels, roof: Roof 
   });
 }
 
-const badgeColumn = (first: readonly number[]): Column => ({
-  ...{ key: "badge", title: "", meaning: "", ofFile: false, from: [], kind: "plain", width: BADGE_PX },
+/** The column with the numbers of the most important kernels. */
+export const badgeColumn = (first: readonly number[]): Column => ({
+  ...{ key: "badge", title: "", meaning: "", ofFile: false, from: [], kind: "plain", isFixed: true, width: BADGE_PX },
   at: (row) => (first.includes(row) ? first.indexOf(row) + 1 : Number.NaN),
-  draw: (row) => (first.includes(row) ? <Badge number={first.indexOf(row) + 1} /> : ""),
+  draw: (row) => (first.includes(row) ? <b class="roofwidget-badge">{first.indexOf(row) + 1}</b> : ""),
 });
 
-export const Badge = ({ number }: { readonly number: number }) => <b class="roofwidget-badge">{number}</b>;
+/** The column of names in a table that cannot be sorted. */
+export const nameColumn = (store: Store, theme: Theme): Column => ({
+  ...{
+    key: "name",
+    title: words.heads.name,
+    meaning: "",
+    ofFile: false,
+    from: [],
+    kind: "text",
+    isFixed: true,
+    width: 96,
+  },
+  at: (row) => nameOf(store.kernels.value, row),
+  texts: () => store.kernels.value.name,
+  ranks: ranksOf(() => []),
+  draw: (row) => <KernelName {...{ store, theme, row }} />,
+});
 
 function withLooks(column: Column, store: Store, theme: Theme): Column {
   const kernels = store.kernels.value;
@@ -161,7 +186,7 @@ function withLooks(column: Column, store: Store, theme: Theme): Column {
 }
 
 /** A longer name is cut in its middle: this many letters at its end are always shown. */
-const TAIL_LETTERS = 8;
+const TAIL_LETTERS = 6;
 const MIN_CUT_LETTERS = 16;
 
 /** The name of a kernel after the dot of its colour. */
@@ -219,7 +244,7 @@ function Card({
         : value;
   };
   return (
-    <div role="gridcell">
+    <>
       <span>{badge?.draw?.(row)}</span>
       <span title={name && cellText(name, row)}>{name?.draw?.(row)}</span>
       {last && <b>{cellText(last, row)}</b>}
@@ -229,7 +254,7 @@ function Card({
           .join(" · ")}
       </span>
       {last && <span class="roofwidget-muted">{last.title.toLowerCase()}</span>}
-    </div>
+    </>
   );
 }
 
@@ -267,22 +292,26 @@ function Selection({ store, roof }: { readonly store: Store; readonly roof: Roof
   const share = time / busyTime(kernels);
   return (
     <div class="roofwidget-selection" role="status">
-      <p>
-        <b>{words.chosen(rows.length)}</b>
-        {time > 0 && ` · ${words.ofKernelTime(formatQuantity(time, "s"), formatPercent(share))}`}
-        {saved > 0 && <span>{words.saves(formatQuantity(saved, "s"))}</span>}
-      </p>
+      <div class="roofwidget-sum">
+        <p>
+          <b>{words.chosen(rows.length)}</b>
+          {time > 0 && ` · ${words.ofKernelTime(formatQuantity(time, "s"), formatPercent(share))}`}
+        </p>
+        {saved > 0 && <p>{words.saves(formatQuantity(saved, "s"))}</p>}
+      </div>
       <Button
         title={lock}
         aria-disabled={lock !== undefined}
-        onClick={() => {
-          store.setOnly(rows);
-          if (!lock) store.select([]);
-        }}
+        onClick={({ currentTarget }) =>
+          keepFocusNear(currentTarget, () => {
+            store.setOnly(rows);
+            if (!lock) store.select([]);
+          })
+        }
       >
         {words.onlyThese}
       </Button>
-      <Button look="word" onClick={() => store.select([])}>
+      <Button look="word" onClick={({ currentTarget }) => keepFocusNear(currentTarget, () => store.select([]))}>
         {words.clear}
       </Button>
     </div>

@@ -1,6 +1,5 @@
 // The table with all columns, below the chart: the rows that pass the filters, sorted, with all known data.
 
-import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
@@ -43,30 +42,26 @@ export function FullTable({ store }: { readonly store: Store }) {
   const order = useOrder(store, sorting);
   const choosing = useDisclosure();
   const root = useRef<HTMLElement>(null);
-  const said = useSignal("");
 
   const selected = new Set(store.selected.value);
   const some = order.filter((row) => selected.has(row));
   const rows = some.length > 0 ? some : order;
   const what = some.length > 0 ? words.selectedRows(some.length) : words.allRows(order.length);
   async function copy() {
-    said.value = await copied(root.current?.ownerDocument, shown, rows);
+    await copyRows(store, root.current, shown, rows);
   }
   function save() {
     const name = fileName(kernels.source || store.title.value, "csv", "kernels");
     if (root.current)
       saveText(root.current.ownerDocument, name, toCsv(exportedColumns(columns, shown, kernels, roof), rows));
-    said.value = words.saved(rows.length, name);
+    store.say(words.saved(rows.length, name));
   }
   return (
     <section ref={root} class="roofwidget-table" aria-label={words.title}>
       <div class="roofwidget-tools">
         <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...choosing.button}>
-          {words.columns} ▾
+          {`${words.columns} ▾`}
         </button>
-        <span class="roofwidget-muted" role="status">
-          {said.value}
-        </span>
         <Tool text={words.copy} title={words.copyTitle(what)} use={copy} />
         <Tool text={words.csv} title={words.csvTitle(what)} use={save} />
         <Tool text="×" title={words.close} use={() => store.openTable(false)} />
@@ -81,10 +76,15 @@ export function FullTable({ store }: { readonly store: Store }) {
   );
 }
 
-/** Copies rows to the clipboard. Returns the text that says so. */
-export async function copied(document: Document | undefined, columns: readonly Column[], rows: Int32Array) {
-  const done = document && (await copyText(document, toTsv(columns, rows)));
-  return done ? words.copied(rows.length) : words.notCopied;
+/** Copies rows to the clipboard, and says so in the status row. */
+export async function copyRows(
+  store: Store,
+  element: HTMLElement | null,
+  columns: readonly Column[],
+  rows: Int32Array,
+): Promise<void> {
+  const isDone = element && (await copyText(element.ownerDocument, toTsv(columns, rows)));
+  store.say(isDone ? words.copied(rows.length) : words.notCopied, { isFault: !isDone });
 }
 
 /**

@@ -13,7 +13,7 @@ export function tableFile(store: Store): string {
   const keys = store.columns.value;
   const shown = keys ? picked(columns, keys) : usualColumns(columns, kernels, roof);
   const sorting = sortingOf(columns, store.sortBy.value);
-  const rows = store.rows.value;
+  const rows = store.longestFirst.value;
   const { n } = kernels;
   const order = sorting && orderOf(rows, valuesOf(sorting.column, n, rows), sorting.falling);
   return BYTE_ORDER_MARK + toCsv(exportedColumns(columns, shown, kernels, roof), order ?? rows);

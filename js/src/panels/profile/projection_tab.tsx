@@ -1,4 +1,4 @@
-// The projected time of the program on the focus chip, and the panel that shows this time next to the ranking.
+// The tab of the projection: the time of the program on the focus chip, and what it assumes.
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -6,22 +6,21 @@ import { boundTimes, MIN_EXPLAINED_SHARE, type Projection, project, recast } fro
 import { isRoof, type Roof, roofOf } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
-import { ofChip } from "../../text/names.ts";
+import { shortNames } from "../../text/names.ts";
 import { formatPercent, formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
 import { reasonOf } from "../../text/reasons.ts";
-import { Button } from "../../ui/button.tsx";
-import { Fold } from "../../ui/fold.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Tick } from "../../ui/tick.tsx";
 import type { Chip } from "../../wire/types.ts";
 import { runWords as words } from "../../words/words.ts";
 import { candidatesFor } from "./candidates.ts";
-import { Ranking } from "./ranking.tsx";
 
 /** At most this many kernels get a tick box. */
 const MAX_TICKS = 8;
 
-export function Projected({ store }: { store: Store }) {
+export const hasProjection = ({ kernels }: Store) => kernels.value.totalTime > 0;
+
+export function ProjectionTab({ store }: { readonly store: Store }) {
   const chosen = useSignal("");
   /**
    * The chip that the kernels ran on. If the kernels name no chip, this is the chip that the user chose. Until the user
@@ -57,64 +56,62 @@ export function Projected({ store }: { store: Store }) {
   const { before, now: time, factor } = formatSpeedUp(result?.before ?? Number.NaN, result?.time ?? Number.NaN);
   // On the chip that they ran on, kernels take the time that they took, which says nothing.
   const isSame = ran?.id === to.chip.id && before === time;
+  const isKnown = ran && old && isRoof(old) && result;
   return (
-    <Fold
-      name="projected"
-      title={words.projected}
-      note={!ran || before === time ? "" : `${ofChip(before, ran, to)} → ${time}`}
-    >
-      {() => (
+    <div class="roofwidget-outlook">
+      {isKnown && (
+        <p class="roofwidget-projected" role="status" aria-live={store.isInDrag() ? "off" : "polite"}>
+          {isSame
+            ? words.sameChip
+            : words.projected(
+                words.timeOn(before, nameOn(old, to), old.precision),
+                words.timeOn(time, nameOn(to, old), to.precision),
+                factor,
+              )}
+        </p>
+      )}
+      {!ran && <p>{words.ranNowhere}</p>}
+      {ran && old && !isRoof(old) && <p class="roofwidget-muted">{reasonOf(ran, old)}</p>}
+      {!store.kernels.value.chip && (
+        <Select
+          row
+          label={words.ranOn}
+          value={ran?.id ?? ""}
+          options={[
+            ...(ran ? [] : [["", words.chooseRan] as const]),
+            ...store.chips.value.map(({ id, name }) => [id, name] as const),
+          ]}
+          choose={(id) => {
+            chosen.value = id;
+          }}
+        />
+      )}
+      <Goal store={store} roof={to} ran={ran} />
+      <Select
+        row
+        label={words.runIn}
+        value={goal.value?.isRecast ? wanted.value : ""}
+        options={[["", words.asTold], ...to.chip.peaks.keys()]}
+        choose={(name) => {
+          wanted.value = name;
+        }}
+      />
+      {isKnown && (
         <>
-          {!store.kernels.value.chip && (
-            <Select
-              row
-              label={words.ranOn}
-              value={ran?.id ?? ""}
-              options={[
-                ...(ran ? [] : [["", words.chooseRan] as const]),
-                ...store.chips.value.map(({ id, name }) => [id, name] as const),
-              ]}
-              choose={(id) => {
-                chosen.value = id;
-              }}
-            />
-          )}
-          <Select
-            row
-            label={words.runIn}
-            value={goal.value?.isRecast ? wanted.value : ""}
-            options={[["", words.asTold], ...to.chip.peaks.keys()]}
-            choose={(name) => {
-              wanted.value = name;
-            }}
-          />
-          {!(ran && old) && <p class="roofwidget-muted">{words.ranNowhere}</p>}
-          {ran &&
-            old &&
-            (isRoof(old) ? (
-              result && (
-                <>
-                  <p>{words.ranFor(before, old.chip.name, old.precision)}</p>
-                  <p class="roofwidget-projected" role="status" aria-live={store.isInDrag() ? "off" : "polite"}>
-                    {isSame ? words.sameChip : words.goesFor(time, to.chip.name, to.precision, factor)}
-                  </p>
-                  <p class="roofwidget-muted">
-                    {!isSame && words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
-                    {result.far > 0 &&
-                      words.far(formatPercent(result.far / result.before), formatPercent(MIN_EXPLAINED_SHARE))}{" "}
-                    {result.above > 0 && words.above(formatPercent(result.above / result.before))}
-                  </p>
-                  <AtRoof store={store} result={result} />
-                </>
-              )
-            ) : (
-              <p class="roofwidget-muted">{reasonOf(ran, old)}</p>
-            ))}
+          <p class="roofwidget-muted">
+            {!isSame && words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
+            {result.far > 0 && words.far(formatPercent(result.far / result.before), formatPercent(MIN_EXPLAINED_SHARE))}{" "}
+            {result.above > 0 && words.above(formatPercent(result.above / result.before))}
+          </p>
+          <AtRoof store={store} result={result} />
         </>
       )}
-    </Fold>
+    </div>
   );
 }
+
+/** The name of a roof's chip, short beside another chip. */
+const nameOn = ({ chip }: Roof, other: Roof) => shortNames([chip, other.chip]).get(chip.id) ?? chip.name;
 
 /** The list of tick boxes, for kernels that are selected or were ticked before. */
 function AtRoof({ store, result }: { store: Store; result: Projection }) {
@@ -154,57 +151,35 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
   );
 }
 
-/**
- * Offers chips to project the kernels onto, while the focus chip is the chip that they ran on: the other chips that are
- * shown, or chips of the catalogue if there is no other chip.
- */
-function Offer({ store, roof }: { store: Store; roof: Roof }) {
+interface GoalProps {
+  readonly store: Store;
+  readonly roof: Roof;
+  /** The chip that the kernels ran on. */
+  readonly ran: Chip | undefined;
+}
+
+/** The chip that the times are for: one of the shown chips, or a chip of the catalogue, which is added. */
+function Goal({ store, roof, ran }: GoalProps) {
   const catalogue = store.catalogue.value;
-  const { chip } = store.kernels.value;
-  const shown = store.chips.value.filter(({ id }) => id !== chip?.id && store.shown.value.includes(id));
   const lock = store.lockNote("chips");
-  const wasOpened = store.opening.value.step === "opened";
+  const own = store.chips.value;
+  const isOffered = own.length === 1 && store.openFiles.value !== "nothing";
   useEffect(() => {
-    if (wasOpened) void store.loadCatalogue();
-  }, [wasOpened]);
-  if (chip?.id === roof.chip.id && shown.length > 0)
-    return <Buttons lock={lock} chips={shown} choose={(id) => store.focus(id)} />;
-  if (store.chips.value.length > 1 || store.openFiles.value === "nothing") return null;
-  if (typeof catalogue === "string")
-    return <Button onClick={() => void store.loadCatalogue()}>{words.projectOnto}</Button>;
-  const candidates = candidatesFor(roof.chip, roof.precision, catalogue);
-  if (candidates.length === 0) return null;
-  return <Buttons lock={lock} chips={candidates} choose={(id) => store.addChip(id, { focus: true })} />;
-}
-
-interface ButtonsProps {
-  readonly chips: readonly Pick<Chip, "id" | "name">[];
-  /** What says that the chips are locked. */
-  readonly lock: string | undefined;
-  choose(id: string): void;
-}
-
-function Buttons({ chips, lock, choose }: ButtonsProps) {
+    if (isOffered) void store.loadCatalogue();
+  }, [isOffered]);
+  const added =
+    isOffered && typeof catalogue !== "string"
+      ? candidatesFor(ran ?? roof.chip, roof.precision, catalogue).filter(({ id }) => id !== roof.chip.id)
+      : [];
+  if (own.length + added.length < 2) return null;
   return (
-    <p class="roofwidget-offer">
-      {words.projectOnto}{" "}
-      {chips.map(({ id, name }) => (
-        <Button key={id} title={lock} aria-disabled={lock !== undefined} onClick={() => choose(id)}>
-          {name}
-        </Button>
-      ))}
-    </p>
-  );
-}
-
-export function Outlook({ store }: { store: Store }) {
-  const roof = store.focusRoof.value;
-  if (!roof || !(store.kernels.value.totalTime > 0)) return null;
-  return (
-    <div class="roofwidget-outlook">
-      <Ranking store={store} />
-      <Projected store={store} />
-      <Offer store={store} roof={roof} />
-    </div>
+    <Select
+      row
+      label={words.projectOnto}
+      lock={lock}
+      value={roof.chip.id}
+      options={[...own, ...added].map(({ id, name }) => [id, name] as const)}
+      choose={(id) => (own.some((chip) => chip.id === id) ? store.focus(id) : store.addChip(id, { focus: true }))}
+    />
   );
 }
