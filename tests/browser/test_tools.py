@@ -129,7 +129,7 @@ def test_in_a_narrow_widget_chips_and_judging_stay_and_the_rest_is_in_a_menu(dra
     page.keyboard.press("Escape")
     expect(more).to_be_focused()
     more.click()
-    rulers = menu.get_by_role("menuitemcheckbox", name="Rulers (R)")
+    rulers = menu.get_by_role("menuitemcheckbox", name="Rulers")
     expect(rulers).to_have_attribute("aria-checked", "true")
     rulers.click()
     expect(menu).to_have_count(0)
