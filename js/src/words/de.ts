@@ -400,6 +400,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   // The fusion panel.
   fusionWords: {
     title: "Fusion",
+    ops: (count) => `${count} Operationen`,
     graph: (name, ops) => `${name || "Graph"} mit ${ops === 1 ? "1 Operation" : `${ops} Operationen`}.`,
     hint: "Kante anklicken: verschmelzen; im Kernel: trennen.",
     keys: "Tasten",

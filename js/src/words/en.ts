@@ -389,6 +389,7 @@ export const catalogue = {
   // The fusion panel.
   fusionWords: {
     title: "Fusion",
+    ops: (count: number) => `${count} ops`,
     graph: (name: string, ops: number) => `${name || "Graph"} of ${ops === 1 ? "1 op" : `${ops} ops`}.`,
     hint: "Click an edge to merge; click inside a kernel to split.",
     keys: "Keys",
