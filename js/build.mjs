@@ -68,8 +68,29 @@ const loaderAsText = {
   },
 };
 
+/** Writes the colours of the design tokens before the style, as custom properties. The colours of the host win. */
+const tokensInStyle = {
+  name: "tokens in style",
+  setup(build) {
+    build.onLoad({ filter: /widget\.css$/ }, ({ path }) => {
+      const file = join(here, "src", "tokens.json");
+      const { light, dark } = JSON.parse(readFileSync(file, "utf8"));
+      const hosts = { bg: ["background", "--jp-layout-color0"], ink: ["text", "--jp-ui-font-color1"] };
+      const ruleOf = (selector, roles) => {
+        const properties = Object.entries(roles).map(([role, colour]) => {
+          const [name, host] = hosts[role] ?? [role];
+          return `--rw-${name}:${host ? `var(${host},${colour})` : colour}`;
+        });
+        return `${selector}{${properties.join(";")}}\n`;
+      };
+      const colours = ruleOf(".roofwidget", light) + ruleOf(".roofwidget .roofwidget-dark", dark);
+      return { contents: colours + readFileSync(path, "utf8"), loader: "css", watchFiles: [path, file] };
+    });
+  },
+};
+
 const allOptions = [
-  { ...common, format: "esm", entryPoints: ["src/widget.tsx", "src/widget.css"] },
+  { ...common, format: "esm", entryPoints: ["src/widget.tsx", "src/widget.css"], plugins: [tokensInStyle] },
   { ...common, format: "iife", entryPoints: ["src/engine.ts", "src/page.tsx", "src/unpack.ts"] },
   ...languages.flatMap((language) => [
     {

@@ -1833,7 +1833,7 @@ class RooflineModel(HasTraits):
             its chips.
         """
         heading = title or self.title or self._names_of_chips()
-        return page.page([self._part_of_page(heading)], heading, _today(), is_headed=title != "")
+        return page.page([self._part_of_page(title)], heading, _today(), is_headed=title != "")
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Save the model as a file. The end of the file's name tells what it contains.
@@ -1984,7 +1984,7 @@ class RooflineModel(HasTraits):
                 self._phases.left[phase] = (graph, as_partition(groups, graph))
 
     def _part_of_page(self, heading: str = "") -> page.Part:
-        """Return the widget as a part of a page. A title that the page's heading already says is left out."""
+        """Return the widget as a part of a page. A title that the heading of the page already says is left out."""
         # `roofwidget.read` takes the kernels of a graph from here: the page itself counts the graph.
         kernels = wire.kernels_to_wire(self.kernels)
         state = self._wire_state(kernels=kernels, title="" if self.title == heading else wire.text_to_wire(self.title))

@@ -7,7 +7,8 @@ import { useEffect, useMemo } from "preact/hooks";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
 import { MIN_CHART_PX } from "./chart/scales.ts";
-import { chipColours, type Theme } from "./chart/theme.ts";
+import { roofColours } from "./chart/scene.ts";
+import type { Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
 import { createTools, type Tools } from "./chart/tools.ts";
 import { layoutOf } from "./layout.ts";
@@ -212,11 +213,7 @@ function View({ store, box, theme, tools }: ViewProps) {
   );
   const looks = { beside: isBeside, narrow: isNarrow, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
-  // With measured kernels hue tells categories apart; without, it tells chips apart.
-  const isInk = store.kernels.value.totalTime > 0;
-  const focus = isInk
-    ? undefined
-    : chipColours(store.chips.value, theme.value, store.shown.value).get(store.focusChip.value);
+  const focus = roofColours(store, theme.value).get(store.focusChip.value);
   const isTitled = store.title.value !== "" && !(store.kernels.value.totalTime > 0);
   return (
     <DropTarget

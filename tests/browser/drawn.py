@@ -45,7 +45,8 @@ class Drawn:
         self.page = book.page
         self.root = book.page.locator(".roofwidget").nth(view)
         self.chart = self.root.locator(".roofwidget-chart")
-        self.chart.wait_for()
+        # A widget without chips and kernels has an invitation in place of the chart.
+        self.root.locator(".roofwidget-chart, .roofwidget-empty").first.wait_for()
 
     def roof(self, chip: str) -> str:
         """Return the path of a chip's roof as it is drawn."""
@@ -86,12 +87,36 @@ class Drawn:
         expect(tooltip).to_be_visible()
         return " | ".join(tooltip.inner_text().split("\n"))
 
+    def open_tab(self, name: str) -> None:
+        """Open a tab of the inspector, such as "fusion"."""
+        self.root.locator(f"[data-rw='tab-{name}']").click()
+
     def tool(self, name: str) -> Locator:
-        """Return one of the buttons under the chart, in their menu where there is no room for it."""
+        """Return a tool of the toolbar or of its menus, which are opened."""
         tool = self.root.locator(f"button[data-tool='{name}']")
         if tool.count() == 0:
+            menus = self.root.locator("[data-tool=view], [data-tool=more]")
+            menu = menus.last if name in ("screen", "keys", "figures") or menus.count() == 1 else menus.first
+            menu.click()
+        return tool.first
+
+    def choose(self, menu: str, value: str) -> None:
+        """Choose a value of one of the toolbar's menus: of "precision", "memory" or "view"."""
+        opener = self.root.locator(f"[data-tool={menu}]")
+        opener.click()
+        self.root.locator(f"[role=menuitemradio][data-tool='{value}']").click()
+        expect(opener).to_have_attribute("aria-expanded", "false")
+
+    def download(self, kind: str, style: str = "Screen") -> Locator:
+        """Open the dialog that saves a figure, and return its button for a kind of file: "png" or "svg"."""
+        if self.root.locator("[data-tool=save]").count() == 0:
             self.root.locator("[data-tool=more]").click()
-        return tool
+        self.root.locator("[data-tool=save]").click()
+        dialog = self.root.get_by_role("dialog", name="Save a figure or a file")
+        dialog.get_by_role("button", name=style, exact=True).click()
+        dialog.get_by_role("button", name=kind.upper(), exact=True).click()
+        expect(dialog.get_by_role("img")).to_be_visible()
+        return self.root.locator(f"button[data-tool='{kind}']")
 
     def axes(self) -> Locator:
         """Open the menu of the axes with the pointer, and return it."""

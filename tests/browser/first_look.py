@@ -65,7 +65,11 @@ def copies() -> rw.Kernels:
 def layers(halved: int = 0) -> rw.Kernels:
     """Return 256 kernels of a program of 16 layers; every `halved`-th takes half of its time."""
     kinds = [
-        *(("gemm_qkv", "matrix product", 200.0), ("flash_fwd", "attention", 120.0), ("gelu", "element by element", 0.5)),
+        *(
+            ("gemm_qkv", "matrix product", 200.0),
+            ("flash_fwd", "attention", 120.0),
+            ("gelu", "element by element", 0.5),
+        ),
         *(("layer_norm", "normalisation", 2.0), ("all_reduce", "collective", 0.1), ("transpose", "copy", 0.0)),
     ]
     rows = []

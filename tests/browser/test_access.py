@@ -159,10 +159,10 @@ def test_axe_finds_nothing_while_a_kernel_is_hovered_or_a_file_opened_and_on_a_p
     book.run(0)
     empty, compared = Drawn(book, 0), Drawn(book, 1)
     checked(empty.root)
-    empty.root.get_by_role("button", name="Open…").first.click()
+    empty.root.get_by_role("button", name="Open", exact=True).first.click()
     checked(empty.root)
-    empty.root.get_by_role("button", name="+ chip").click()
-    expect(empty.root.get_by_role("searchbox", name="Search chips")).to_be_visible()
+    empty.root.get_by_role("button", name="+ Chip").click()
+    expect(empty.root.get_by_role("combobox", name="Search chips")).to_be_visible()
     checked(empty.root)
     compared.chart.focus()
     compared.page.keyboard.press("End")
@@ -182,7 +182,7 @@ def test_axe_finds_nothing_while_a_kernel_is_hovered_or_a_file_opened_and_on_a_p
     unfold(compared.root)
     checked(compared.root)
     compared.root.locator("[data-tool=more]").click()
-    expect(compared.root.get_by_role("dialog", name="More tools")).to_be_visible()
+    expect(compared.root.get_by_role("menu", name="More")).to_be_visible()
     checked(compared.root)
     book.theme("dark")
     expect(compared.root.locator(".roofwidget-dark")).to_be_visible()
@@ -275,7 +275,7 @@ def test_everything_is_heard_once_and_done_by_keyboard_and_focus_comes_back(note
     assert len(reached) == drawn.root.locator(STOPS).count() - 1
 
     drawn = shown(book, 2)
-    for opener, inside in ((r"^\+ \d+ more", ".roofwidget-picker input"), (r"^Details of", ".roofwidget-card")):
+    for opener, inside in ((r"^\+ Chip", "[role=combobox]"), (r"^Details of", ".roofwidget-card")):
         button = drawn.root.get_by_role("button", name=re.compile(opener))
         button.press("Enter")
         drawn.root.locator(inside).first.focus()
@@ -387,10 +387,10 @@ def test_in_a_presentation_everything_is_larger_and_under_the_hand(notebook: Ope
     label = drawn.root.locator("text[data-label='roof h100-sxm']")
     small = label.bounding_box()
     assert small is not None
-    drawn.tool("presentation").click()
+    drawn.tool("present").click()
     drawn.root.locator(".roofwidget-large").wait_for()
     drawn.eventually(lambda: book.python("w.presentation") is True)
-    drawn.tool("presentation").press("Enter")
+    drawn.tool("present").press("Enter")
     drawn.root.locator(".roofwidget-large").wait_for(state="detached")
     drawn.eventually(lambda: book.python("w.presentation") is False)
     book.python("setattr(w, 'presentation', True)")

@@ -283,10 +283,12 @@ def test_a_widget_closed_while_it_is_dragged_saved_and_changed_by_python_leaves_
     book.run(0)
     drawn = Drawn(book)
 
+    button = drawn.download("png")
+
     def change_and_close() -> None:
         drawn.eventually(lambda: book.python("len(w.what_if)") == 1)
         book.python("setattr(w, 'bandwidth', 2.5e12)")
-        drawn.tool("png").evaluate("(button) => button.click()")
+        button.evaluate("(button) => button.click()")
         book.python("w.close()")
         expect(drawn.root).to_have_count(0)
 

@@ -146,7 +146,9 @@ def test_a_profile_opens_with_its_kernels_those_to_fix_first_at_the_top(look: Lo
 
 def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the_chips_colour(look: Look) -> None:
     opened = look(rw.roofline(["h100-sxm", "b200"], bert()))
-    strokes = opened.page.evaluate("[...document.querySelectorAll('.roofwidget-roof')].map((one) => one.getAttribute('stroke'))")
+    strokes = opened.page.evaluate(
+        "[...document.querySelectorAll('.roofwidget-roof')].map((one) => one.getAttribute('stroke'))"
+    )
     assert set(strokes) == {"#1b1f24", "#5b6470"}
     opened = look(rw.roofline(["v5p", "v6e"]))
     roof = opened.drawn.root.locator(".roofwidget-roof[data-chip='v5p']").get_attribute("stroke")

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import Locator, expect
 
+import roofwidget as rw
 from tests.browser import lab
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn, Finger
 from tests.browser.lab import Notebook
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.browser.exported import Exported
+
+    OpenPage = Callable[..., Exported]
 
 TAIL = """import roofwidget as rw
 g = rw.Graph("tail")
@@ -90,7 +100,30 @@ def click_edge(drawn: Drawn, start: str, end: str) -> None:
 
 
 def said(drawn: Drawn) -> str:
-    return drawn.root.locator(".roofwidget-fusion [role=status]").inner_text()
+    return drawn.root.locator(".roofwidget-told").inner_text()
+
+
+def way(drawn: Drawn, name: str) -> None:
+    """Choose one of the other ways to merge."""
+    drawn.root.get_by_role("button", name="Other ways").click()
+    drawn.root.get_by_role("menuitem", name=name).click()
+
+
+def best(drawn: Drawn) -> Locator:
+    """Return the button that makes the best partition, or says that it is there."""
+    return drawn.root.locator(".roofwidget-best")
+
+
+def figures(drawn: Drawn) -> str:
+    return drawn.root.locator(".roofwidget-figures").inner_text()
+
+
+def more_figures(drawn: Drawn) -> Locator:
+    """Open the figures behind the row of totals, and return them."""
+    opened = drawn.root.locator(".roofwidget-totals dl")
+    if opened.count() == 0:
+        drawn.root.locator(".roofwidget-figures").click()
+    return opened
 
 
 def test_a_click_on_an_edge_merges_and_on_a_seam_splits(notebook: OpenNotebook) -> None:
@@ -99,7 +132,7 @@ def test_a_click_on_an_edge_merges_and_on_a_seam_splits(notebook: OpenNotebook) 
     click_edge(drawn, "layernorm", "gelu")
     drawn.eventually(lambda: book.python(GROUPS) == [["layernorm", "gelu"], ["dropout"], ["add"]])
     assert book.python("len(w.bound())") == 3
-    assert "4 → 3" in drawn.root.locator(".roofwidget-figures").inner_text()
+    assert "4 → 3" in figures(drawn)
     click_edge(drawn, "layernorm", "gelu")
     drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
 
@@ -163,13 +196,14 @@ def test_what_is_scrolled_out_of_sight_takes_no_drop_and_one_op_alone_has_no_pan
     below = [box for box in boxes if box is not None and box["y"] > frame["y"] + frame["height"]]
     assert below, "an op that is drawn, and out of sight"
     carry(drawn, "op0", below[0]["x"] + below[0]["width"] / 2, below[0]["y"] + below[0]["height"] / 2)
-    expect(drawn.root.locator(".roofwidget-figures")).to_contain_text(re.compile("Kernels\\s*14(?! →)"))
+    expect(drawn.root.locator(".roofwidget-figures")).to_contain_text("14 kernels")
     assert len(book.python(GROUPS)) == 14
 
     book.run(1)
     alone = Drawn(book, 1)
-    expect(alone.root.get_by_role("button", name="Operations 1")).to_be_visible()
-    expect(alone.root.get_by_role("button", name="Fusion")).to_have_count(0)
+    alone.open_tab("workload")
+    expect(alone.root.get_by_role("heading", name="1 operation")).to_be_visible()
+    expect(alone.root.locator("[data-rw='tab-fusion']")).to_have_count(0)
 
 
 def test_escape_lets_go_of_an_op_that_is_dragged(notebook: OpenNotebook) -> None:
@@ -219,42 +253,41 @@ def test_reductions_over_different_axes_are_refused_with_their_axes(notebook: Op
     again = str(book.python("str(w.partition.why_not('reduce_sum', 'divide', chip='h100-sxm'))"))
     assert again.endswith("divide reads softmax after reduce_sum, which reduces axis 0")
     drawn.eventually(lambda: said(drawn) == again)
-    drawn.root.get_by_role("button", name=re.compile("^best")).click()
-    drawn.eventually(lambda: said(drawn).startswith("best"))
+    expect(best(drawn)).to_have_attribute("aria-disabled", "true")
+    expect(best(drawn)).to_have_text(re.compile("^Best for H100: "))
     assert book.python(GROUPS) == [["softmax"], ["reduce_sum"], ["divide"]]
 
 
 def test_pairs_are_undone_and_done_again_by_buttons(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     pairs = [["layernorm", "gelu"], ["dropout", "add"]]
-    drawn.root.get_by_role("button", name="pairs").click()
+    way(drawn, "Pairs")
     drawn.eventually(lambda: book.python(GROUPS) == pairs)
-    drawn.root.get_by_role("button", name="Undo", exact=True).click()
+    drawn.tool("undo").click()
     drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
-    drawn.root.get_by_role("button", name="Redo", exact=True).click()
+    drawn.tool("redo").click()
     drawn.eventually(lambda: book.python(GROUPS) == pairs)
     # By keys wherever the focus is in the panel.
-    best = drawn.root.get_by_role("button", name=re.compile("^best"))
     for redo in ("Control+y", "Control+Shift+z"):
-        best.press("Control+z")
+        best(drawn).press("Control+z")
         drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
-        best.press(redo)
+        best(drawn).press(redo)
         drawn.eventually(lambda: book.python(GROUPS) == pairs)
-    expect(best).to_be_focused()
+    expect(best(drawn)).to_be_focused()
 
 
 def test_pairs_fit_on_the_focus_chip(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TWO_CHIPS)
-    drawn.root.get_by_role("button", name="pairs").click()
+    way(drawn, "Pairs")
     drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout"], ["add"]])
 
 
 def test_the_least_bytes_stand_beside_those_that_are_moved(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, TAIL)
     # Nine passes over 65536 x 4096 numbers of two bytes where two would do.
-    least = drawn.root.locator(".roofwidget-figures .roofwidget-row", has_text="Compulsory bytes")
+    least = more_figures(drawn).locator(".roofwidget-row", has_text="Compulsory bytes")
     expect(least).to_have_text(re.compile("1.07 GB · now 4.5×$"))
-    drawn.root.get_by_role("button", name=re.compile("^best")).click()
+    best(drawn).click()
     expect(least).to_have_text(re.compile("1.07 GB · now 1×$"))
 
 
@@ -270,7 +303,7 @@ def test_a_kernel_is_cut_heard_and_pointed_at_by_keyboard(notebook: OpenNotebook
     assert said(drawn) == (
         "dropout · elementwise · 537 MB in, 537 MB out · from gelu · to add · in one kernel with layernorm + gelu + add"
     )
-    assert drawn.sentence().startswith("layernorm + gelu + dropout + add")
+    expect(drawn.root.locator("[data-rw='status']")).to_contain_text("layernorm + gelu + dropout + add")
     flow.press("x")
     drawn.eventually(lambda: book.python(GROUPS) == [["layernorm", "gelu"], ["dropout", "add"]])
     expect(members).to_have_text(["layernorm + gelu", "dropout + add"])
@@ -314,39 +347,40 @@ def test_a_merge_that_may_not_be_says_why_and_changes_nothing(notebook: OpenNote
 
 def test_the_best_partition_is_found_and_undone(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
-    drawn.root.get_by_role("button", name=re.compile("^best")).click()
+    best(drawn).click()
     drawn.eventually(lambda: book.python(GROUPS) == [["layernorm", "gelu", "dropout", "add"]])
-    figures = drawn.root.locator(".roofwidget-figures").inner_text()
-    assert "4.5×" in figures
+    expect(more_figures(drawn)).to_contain_text("4.5×")
+    expect(best(drawn)).to_have_text(re.compile("^Best for "))
     # 18 FLOPs an element and 3 a row over the two passes that are left, and the layer norm's weights.
     ai, rate = book.python("[float(w.shown_kernels.arithmetic_intensity[0]), float(w.bound().attainable[0])]")
     assert ai == (65536 * 4096 * 18 + 65536 * 3) / (2 * 65536 * 4096 * 2 + 2 * 4096 * 2)
     drawn.chart.scroll_into_view_if_needed()
     drawn.page.mouse.move(*drawn.place(ai, rate))
     assert drawn.tooltip().startswith("layernorm + gelu + dropout + add")
-    drawn.root.get_by_role("button", name="Undo", exact=True).click()
+    drawn.tool("undo").click()
     drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
 
 
 def test_a_partition_set_in_python_is_shown(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     book.python("setattr(w, 'partition', [[0, 1], [2, 3]])")
-    drawn.eventually(lambda: "4 → 2" in drawn.root.locator(".roofwidget-figures").inner_text())
+    drawn.eventually(lambda: "4 → 2" in figures(drawn))
     assert drawn.root.locator(".roofwidget-seam").count() >= 2
 
 
 def test_a_size_moves_the_points_without_the_kernel(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     book.python("setattr(w, 'selected', [0])")
-    drawn.eventually(lambda: drawn.sentence().startswith("layernorm"))
+    expect(drawn.root.locator("[data-rw='status']")).to_contain_text("layernorm")
     book.page.evaluate(lab.SHUTDOWN)
+    drawn.open_tab("workload")
     box = drawn.root.get_by_role("textbox", name=re.compile("^batch"))
     box.fill("64")
     box.press("Enter")
-    bytes_row = drawn.root.locator(".roofwidget-figures .roofwidget-row", has_text="Bytes").first
-    drawn.eventually(lambda: "9.66" in bytes_row.inner_text())
+    drawn.open_tab("fusion")
+    drawn.eventually(lambda: "9.66 GB" in figures(drawn))
     click_edge(drawn, "layernorm", "gelu")
-    drawn.eventually(lambda: "4 → 3" in drawn.root.locator(".roofwidget-figures").inner_text())
+    drawn.eventually(lambda: "4 → 3" in figures(drawn))
     # What the widget manager says of every change that no kernel takes.
     book.forgive_a_lost_kernel()
 
@@ -362,9 +396,9 @@ def test_any_graph_behaves_as_the_examples_do(notebook: OpenNotebook) -> None:
     start, end = edges[legal.index(True)]
     click_edge(drawn, start, end)
     drawn.eventually(lambda: len(book.python(GROUPS)) == before - 1)
-    drawn.root.get_by_role("button", name=re.compile("^best")).click()
-    best = book.python("float(rw.Partition.best(g, 'h100-sxm').kernels().bytes.sum())")
-    drawn.eventually(lambda: book.python("float(w.shown_kernels.bytes.sum())") == best)
+    best(drawn).click()
+    fewest = book.python("float(rw.Partition.best(g, 'h100-sxm').kernels().bytes.sum())")
+    drawn.eventually(lambda: book.python("float(w.shown_kernels.bytes.sum())") == fewest)
 
 
 def test_what_does_not_fit_on_the_focus_chip_is_not_merged(notebook: OpenNotebook) -> None:
@@ -373,10 +407,10 @@ def test_what_does_not_fit_on_the_focus_chip_is_not_merged(notebook: OpenNoteboo
     tiles = "need 8.19 kB at a time; a unit's share of the SMEM of Small holds 8 kB"
     drawn.eventually(lambda: said(drawn) == f"the tiles of layernorm + gelu {tiles}")
     assert book.python(GROUPS) == UNFUSED
-    drawn.root.get_by_role("button", name="XLA-like").click()
+    way(drawn, "XLA-like")
     drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout", "add"]])
-    drawn.root.get_by_role("button", name="none").click()
-    drawn.root.get_by_role("button", name=re.compile("^best")).click()
+    way(drawn, "None: split all")
+    best(drawn).click()
     drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout", "add"]])
     drawn.root.get_by_role("button", name="Large", exact=True).click()
     click_edge(drawn, "layernorm", "gelu")
@@ -387,7 +421,7 @@ def test_a_kernel_that_does_not_fit_is_outlined_in_dashes_and_said_to_be_counted
     notebook: OpenNotebook,
 ) -> None:
     book, drawn = shown(notebook, TWO_CHIPS)
-    note = drawn.root.locator(".roofwidget-fusion p", has_text="the figures assume that they fit")
+    note = drawn.root.locator(".roofwidget-told", has_text="the figures assume that they fit")
     book.python("setattr(w, 'partition', [[0, 1], [2, 3]])")
     expect(note).to_have_text(re.compile("^the tiles of layernorm [+] gelu need 8.19 kB .* of Small holds 8 kB:"))
     expect(drawn.root.locator(".roofwidget-crowded")).to_have_count(1)
@@ -407,52 +441,179 @@ def test_a_merged_point_comes_to_its_place_and_leaves_a_trail(notebook: OpenNote
     drawn.chart.scroll_into_view_if_needed()
     drawn.page.mouse.move(*drawn.place(ai, rate))
     assert drawn.tooltip().startswith("gelu + dropout")
-    drawn.root.get_by_role("button", name="Undo", exact=True).click()
+    drawn.tool("undo").click()
     expect(trail).to_have_count(0)
 
 
-def bytes_moved(drawn: Drawn) -> str:
-    return drawn.root.locator(".roofwidget-figures .roofwidget-row", has_text="Bytes").first.inner_text()
+def choose_phase(drawn: Drawn, name: str) -> None:
+    """Choose a phase, and go back to the graph."""
+    drawn.open_tab("workload")
+    drawn.root.get_by_role("combobox", name="Phase").select_option(name)
+    drawn.open_tab("fusion")
 
 
 def test_another_phase_is_chosen_without_the_kernel_and_undone(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, PHASES)
     book.page.evaluate(lab.SHUTDOWN)
     click_edge(drawn, "op0", "op1")
-    drawn.eventually(lambda: "3 → 2" in drawn.root.locator(".roofwidget-figures").inner_text())
+    drawn.eventually(lambda: "3 → 2" in figures(drawn))
     # Of 1024 x 1000 elements of 2 bytes six are moved, and four once two kernels are one: 12.3 MB and 8.19 MB.
-    assert "12.3 MB → 8.19 MB" in bytes_moved(drawn)
-    drawn.root.get_by_label("Phase").select_option("decode")
+    assert "8.19 MB" in figures(drawn)
+    choose_phase(drawn, "decode")
     expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(2)
-    drawn.eventually(lambda: "8 kB" in bytes_moved(drawn))
+    drawn.eventually(lambda: "8 kB" in figures(drawn))
     assert "with 2 kernels" in (drawn.chart.get_attribute("aria-label") or "")
-    drawn.root.get_by_role("button", name="Undo", exact=True).click()
-    expect(drawn.root.get_by_label("Phase")).to_have_value("prefill")
+    drawn.tool("undo").click()
     expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(3)
-    assert "12.3 MB → 8.19 MB" in bytes_moved(drawn)
+    assert "8.19 MB" in figures(drawn)
     # The panel of another graph is another: what is pressed next is not the host's.
     flow = drawn.root.locator(".roofwidget-flow")
-    for step, phase in (("", "prefill"), ("Control+y", "decode"), ("Control+z", "prefill")):
-        if step:
-            drawn.page.keyboard.press(step)
-        expect(drawn.root.get_by_label("Phase")).to_have_value(phase)
-        expect(flow).to_be_focused()
+    flow.focus()
+    for step, ops in (("Control+y", 2), ("Control+z", 3)):
+        drawn.page.keyboard.press(step)
+        expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(ops)
+        expect(drawn.root.locator(":focus")).to_have_count(1)
     book.forgive_a_lost_kernel()
 
 
 def test_python_hears_of_a_phase_and_changes_it_too(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, PHASES)
     click_edge(drawn, "op1", "op2")
-    drawn.root.get_by_label("Phase").select_option("decode")
+    choose_phase(drawn, "decode")
     click_edge(drawn, "op0", "op1")
     drawn.eventually(lambda: book.python("w.phase") == "decode" and book.python(GROUPS) == [["op0", "op1"]])
-    drawn.root.get_by_role("button", name="Undo", exact=True).click()
+    drawn.tool("undo").click()
     drawn.eventually(lambda: book.python(GROUPS) == [["op0"], ["op1"]])
-    drawn.root.get_by_role("button", name="Undo", exact=True).click()
+    drawn.tool("undo").click()
     drawn.eventually(lambda: book.python("w.phase") == "prefill" and book.python(GROUPS) == [["op0"], ["op1", "op2"]])
-    expect(drawn.root.get_by_label("Phase")).to_have_value("prefill")
+    expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(3)
     book.python("setattr(w, 'phase', 'decode')")
-    expect(drawn.root.get_by_label("Phase")).to_have_value("decode")
     expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(2)
-    drawn.root.get_by_role("button", name="Undo", exact=True).click()
+    drawn.tool("undo").click()
     drawn.eventually(lambda: book.python(GROUPS) == [["op0"], ["op1", "op2"]])
+
+
+def page(exported: OpenPage, graph: rw.Graph, **options: object) -> Drawn:
+    """Return the page of a graph on an H100."""
+    return exported(rw.roofline(["h100-sxm"], graph=graph).to_html(), **options).drawn
+
+
+def chain(ops: int, *, columns: int = 4096) -> rw.Graph:
+    """Return ops in a chain, on 65536 rows of bf16. Each reads and writes 537 MB of 4096 columns."""
+    graph = rw.Graph("chain")
+    made = graph.input("x", (65536, columns), "bf16")
+    for number in range(ops):
+        made = graph.relu(made, name=f"op{number}")
+    graph.output(made)
+    return graph
+
+
+def edge(drawn: Drawn, start: str, end: str) -> Locator:
+    return drawn.root.locator(f"[data-rw='edge'][data-from='{start}'][data-to='{end}']")
+
+
+def pill(drawn: Drawn) -> Locator:
+    return drawn.root.locator("[data-rw='edge-note']")
+
+
+def test_an_edge_under_the_pointer_says_what_a_click_does_and_the_chart_shows_it(exported: OpenPage) -> None:
+    drawn = page(exported, chain(4))
+    preview = drawn.root.locator("[data-rw='merge-preview']")
+    edge(drawn, "op0", "op1").hover()
+    # Eight passes over 2^28 numbers of two bytes at 3.35 TB/s, then six.
+    expect(pill(drawn)).to_have_text("Merge: 1.28 ms → 962 µs")
+    # Two FLOPs for each element that is read and written: 2 / 4 FLOP/B, times 3.35 TB/s.
+    expect(preview).to_contain_text("op0 + op1")
+    expect(preview).to_contain_text("0.5 FLOP/B, 1.68 TFLOP/s")
+    expect(preview.locator("circle")).to_have_count(1)
+    assert drawn.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    drawn.root.locator(".roofwidget-figures").hover()
+    expect(preview).to_have_count(0)
+    expect(pill(drawn)).to_have_count(0)
+    edge(drawn, "op0", "op1").click()
+    expect(drawn.root.locator(".roofwidget-figures")).to_contain_text("4 → 3 kernels")
+    expect(pill(drawn)).to_have_text("Split: 962 µs → 1.28 ms")
+    # Both parts would be at one place.
+    expect(preview).to_contain_text("op0, op1")
+
+
+def test_the_names_of_the_parts_give_way_to_the_preview(exported: OpenPage) -> None:
+    graph = rw.Graph("two")
+    x = graph.input("x", (65536, 4096), "bf16")
+    graph.output(graph.relu(graph.layernorm(x, name="norm"), name="relu"))
+    drawn = page(exported, graph)
+    names = drawn.root.locator("text[data-label^='kernel']")
+    expect(names).to_have_text(["norm", "relu"])
+    edge(drawn, "norm", "relu").hover()
+    expect(names).to_have_count(0)
+
+
+def test_a_merge_that_cannot_be_says_why_at_its_edge(exported: OpenPage) -> None:
+    graph = rw.Graph("residual")
+    x = graph.input("x", (65536, 4096), "bf16")
+    normed = graph.layernorm(x, name="norm")
+    graph.output(graph.add(graph.dropout(graph.gelu(normed)), normed, name="add"))
+    drawn = page(exported, graph)
+    edge(drawn, "norm", "add").locator("rect").hover()
+    expect(pill(drawn)).to_have_text("Cannot merge: gelu + dropout must run after norm and before add")
+    expect(drawn.root.locator("[data-rw='merge-preview']")).to_have_count(0)
+    edge(drawn, "norm", "add").locator("rect").click()
+    expect(drawn.root.locator(".roofwidget-figures")).to_contain_text("4 kernels")
+
+
+def test_the_edges_below_an_op_are_reached_by_the_tab_key_and_merged_by_enter(exported: OpenPage) -> None:
+    drawn = page(exported, chain(3))
+    flow = drawn.root.locator(".roofwidget-flow")
+    flow.focus()
+    drawn.page.keyboard.press("ArrowDown")
+    drawn.page.keyboard.press("ArrowDown")
+    drawn.page.keyboard.press("Tab")
+    expect(edge(drawn, "op1", "op2")).to_be_focused()
+    expect(pill(drawn)).to_have_text("Merge: 962 µs → 641 µs")
+    drawn.page.keyboard.press("Enter")
+    expect(pill(drawn)).to_have_text("Split: 641 µs → 962 µs")
+    expect(edge(drawn, "op1", "op2")).to_be_focused()
+    drawn.page.keyboard.press("ArrowUp")
+    expect(flow).to_be_focused()
+    expect(pill(drawn)).to_have_count(0)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (1024, 768)])
+def test_a_graph_of_many_ops_scrolls_and_folds_its_kernels(exported: OpenPage, width: int, height: int) -> None:
+    drawn = page(exported, chain(18), viewport={"width": width, "height": height})
+    ops = drawn.root.locator("[data-rw='op']")
+    assert ops.count() > 6
+    expect(best(drawn)).to_have_text(re.compile("^Fuse all 18 for H100: "))
+    best(drawn).click()
+    expect(ops).to_have_count(1)
+    expect(ops.locator("text")).to_have_text("op0 + … + op17 (18 ops)")
+    expect(best(drawn)).to_have_text(re.compile("^Best for H100: "))
+    expect(best(drawn)).to_have_attribute("aria-disabled", "true")
+    ops.click()
+    expect(ops.nth(5)).to_be_visible()
+    drawn.root.locator(".roofwidget-fold-sign").click()
+    expect(ops).to_have_count(1)
+
+
+def test_a_wide_graph_has_an_overview_map_that_scrolls_it(exported: OpenPage) -> None:
+    graph = rw.Graph("wide")
+    x = graph.input("x", (4096, 1024), "bf16")
+    for number in range(6):
+        graph.output(graph.relu(x, name=f"op{number}"))
+    drawn = page(exported, graph)
+    assert all(box.bounding_box()["width"] >= 120 for box in drawn.root.locator("[data-rw='op'] rect").all())
+    flow = drawn.root.locator(".roofwidget-flow")
+    before = flow.evaluate("(one) => one.scrollLeft")
+    overview = drawn.root.locator(".roofwidget-map")
+    place = overview.bounding_box()
+    assert place is not None
+    drawn.page.mouse.click(place["x"] + place["width"] - 4, place["y"] + place["height"] / 2)
+    drawn.eventually(lambda: flow.evaluate("(one) => one.scrollLeft") > before)
+
+
+def test_the_search_goes_on_while_another_tab_is_open(exported: OpenPage) -> None:
+    drawn = page(exported, chain(4))
+    drawn.open_tab("kernels")
+    expect(drawn.root.locator("[data-rw='verdict']")).to_contain_text("Fused into one kernel")
+    drawn.root.locator(".roofwidget-box").first.fill("500 TFLOP/s")
+    expect(drawn.root.locator("[data-rw='verdict']")).to_contain_text("Fused into one kernel")

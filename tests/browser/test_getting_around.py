@@ -61,7 +61,7 @@ def ticks(drawn: Drawn) -> dict[str, list[float]]:
 
 
 def tool(drawn: Drawn, name: str) -> Any:
-    """Return one of the buttons under the chart."""
+    """Return a tool of the toolbar or of its menus."""
     return drawn.tool(name)
 
 
@@ -132,7 +132,7 @@ def by_rectangle_and_hand(drawn: Drawn) -> None:
     assert ticks(drawn)["x"][0] >= 1
     assert ticks(drawn)["x"][-1] <= 100
     outside = drawn.root.get_by_role("button", name="outside")
-    expect(outside).to_have_text("1 outside")
+    expect(outside).to_have_text("Show everything · 1 kernel outside")
     assert book.python("list(w.selected)") == []
     tool(drawn, "pan").click()
     grip, to = drawn.place(10, 1e12), drawn.place(20, 2e12)
@@ -210,7 +210,7 @@ def with_other_kernels_and_fingers(drawn: Drawn) -> None:
     outside = drawn.root.get_by_role("button", name="outside")
     # Other kernels leave it too; two fingers go closer; a double click on nothing fits; another plane is whole.
     book.python("setattr(w, 'kernels', [('near', 1e12, 1e11, 1), ('far', 1e14, 1e11, 10), ('a', 1e9, 1e11, 1)])")
-    expect(outside).to_have_text("2 outside")
+    expect(outside).to_have_text("Show everything · 2 kernels outside")
     # The finger that comes first takes the chart in hand, the second does not move it.
     tool(drawn, "pan").click()
     middle, reach = drawn.place(10, 1e12), 40
@@ -233,11 +233,11 @@ def with_other_kernels_and_fingers(drawn: Drawn) -> None:
     # What arrives from Python within 200 ms is one entry.
     drawn.page.wait_for_timeout(250)
     book.python("setattr(w, 'zoom', (1e-3, 1, 1e-2, 10))")
-    expect(tool(drawn, "fit")).to_have_attribute("aria-disabled", "false")
+    expect(drawn.root.locator(".roofwidget-everything")).to_be_visible()
     drawn.chart.press("Control+z")
     becomes(drawn, None)
     assert book.python("w.view") == "time"
-    drawn.root.get_by_label("View").select_option("roofline")
+    drawn.choose("view", "roofline")
     tool(drawn, "select").click()
     tool(drawn, "in").click()
     drawn.eventually(lambda: zoom(drawn) is not None)
@@ -245,27 +245,33 @@ def with_other_kernels_and_fingers(drawn: Drawn) -> None:
     becomes(drawn, None)
     tool(drawn, "in").click()
     drawn.eventually(lambda: zoom(drawn) is not None)
-    drawn.root.get_by_label("View").select_option("roofline")
+    drawn.choose("view", "roofline")
     becomes(drawn, None)
 
 
 def in_a_narrow_widget(drawn: Drawn) -> None:
-    # What is outside is told in a place that there is: no tool moves.
+    # The button that shows everything stands in the plot: no other control moves.
     drawn.page.set_viewport_size({"width": 480, "height": 1400})
     drawn.root.locator(".roofwidget-narrow").wait_for()
     places = """(bar) => [...bar.querySelectorAll('button')].map((tool) => [
       tool.dataset.tool, tool.getBoundingClientRect().left,
     ])"""
-    bar = drawn.root.locator(".roofwidget-toolbar")
+    bar = drawn.root.get_by_role("toolbar")
     before = bar.evaluate(places)
     assert [name for name, _ in before][-1] == "more"
     drawn.book.python("setattr(w, 'zoom', (1, 100, 1e11, 1e13))")
-    outside = drawn.root.get_by_role("button", name="2 kernels outside: Show everything")
-    expect(outside).to_have_text("2")
+    everything = drawn.root.get_by_role("button", name="Show everything")
+    expect(everything).to_have_text("Show everything · 2 kernels outside")
+    button, chart = everything.bounding_box(), drawn.chart.bounding_box()
+    assert button is not None
+    assert chart is not None
+    assert button["x"] > chart["x"]
+    assert button["y"] > chart["y"]
     assert bar.evaluate(places) == before
-    outside.click()
+    everything.click()
     becomes(drawn, None)
-    expect(tool(drawn, "fit")).to_have_text("")
+    expect(everything).to_have_count(0)
+    expect(drawn.chart).to_be_focused()
 
 
 def test_the_pointer_zooms_pans_and_fits_and_the_page_scrolls_where_it_should(drawn: Drawn) -> None:
@@ -356,12 +362,27 @@ def by_space_and_boxes(drawn: Drawn) -> None:
 
 def by_menu(drawn: Drawn) -> None:
     page, book, press = drawn.page, drawn.book, drawn.page.keyboard.press
-    # One stop of the Tab key leads to the tools, arrows walk along them, and the menu gives the focus back.
+    # One stop of the Tab key leads to the toolbar, arrows walk along it, and a menu gives the focus back.
     page.mouse.move(2, 2)
-    press("Tab")
-    expect(tool(drawn, "undo")).to_be_focused()
+    stop = drawn.root.get_by_role("toolbar").locator("button[tabindex='0']")
+    expect(stop).to_have_count(1)
+    stop.focus()
+    press("Home")
+    expect(drawn.root.locator("[data-rw=add-chip]")).to_be_focused()
     press("ArrowLeft")
     expect(tool(drawn, "more")).to_be_focused()
+    # Arrows and first letters walk along a menu.
+    drawn.root.locator("[data-tool=view]").focus()
+    press("ArrowDown")
+    expect(tool(drawn, "roofline")).to_be_focused()
+    press("ArrowUp")
+    expect(tool(drawn, "pan")).to_be_focused()
+    press("r")
+    expect(tool(drawn, "roofline")).to_be_focused()
+    press("r")
+    expect(tool(drawn, "rulers")).to_be_focused()
+    press("Escape")
+    expect(drawn.root.locator("[data-tool=view]")).to_be_focused()
     tool(drawn, "in").focus()
     press("Enter")
     drawn.eventually(lambda: zoom(drawn) is not None)
@@ -394,9 +415,7 @@ def by_menu(drawn: Drawn) -> None:
     becomes(drawn, None)
     press("Escape")
     expect(menu).to_have_count(0)
-    # Where the bar has no room for the tool, it is in the menu of the other tools.
-    bar = drawn.root.locator(".roofwidget-toolbar > button")
-    expect(bar.and_(drawn.root.locator("[data-tool='axes'], [data-tool='more']")).first).to_be_focused()
+    expect(drawn.root.locator("[data-tool=view]")).to_be_focused()
     drawn.eventually(
         lambda: book.python("[w.word, w.rate_unit, w.tick_base, w.x_axis]") == [8, "FLOP/cycle", 2, "balance"]
     )

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 
+import roofwidget as rw
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
 from tests.browser.lab import Notebook
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.browser.exported import Exported
+
+    OpenPage = Callable[..., Exported]
 
 LEVELS = """import roofwidget as rw
 chip = rw.Chip("Deep", {"bf16": "100 TFLOP/s", "fp32": "20 TFLOP/s"},
@@ -41,15 +51,11 @@ def levels(drawn: Drawn) -> list[str]:
     return found
 
 
-def fold(drawn: Drawn, name: str) -> None:
-    drawn.root.get_by_role("button", name=re.compile(f"^{name}")).click()
-
-
 def test_with_all_levels_those_that_bind_have_a_roof_and_a_tick_shows_the_others(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, LEVELS)
     assert levels(drawn) == ["L2"]
     assert drawn.label("ridge deep") == "ridge 100 FLOP/B"
-    fold(drawn, "Levels")
+    drawn.open_tab("chip")
     expect(drawn.root.get_by_text("Bandwidth unknown, so not drawn: L1")).to_be_visible()
     drawn.root.get_by_role("checkbox", name="show levels that bind no kernel").check()
     assert sorted(levels(drawn)) == ["CMEM", "L2"]
@@ -77,12 +83,12 @@ def test_the_bandwidth_of_each_level_has_its_own_slider(notebook: OpenNotebook) 
     assert levels(drawn) == []
 
 
-def test_the_memory_select_offers_all_levels(notebook: OpenNotebook) -> None:
+def test_the_memory_menu_offers_all_levels(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, LEVELS)
-    drawn.root.get_by_label("Memory").select_option("main")
+    drawn.choose("memory", "main")
     drawn.eventually(lambda: book.python("w.memory") == "main")
     assert levels(drawn) == []
-    drawn.root.get_by_label("Memory").select_option("all")
+    drawn.choose("memory", "all")
     drawn.eventually(lambda: book.python("w.memory") == "all")
     assert levels(drawn) == ["L2"]
 
@@ -94,7 +100,7 @@ def test_ceilings_are_ticked_and_what_was_measured_is_drawn_in_its_own_style(not
     assert sorted(styles) == [["ceiling measured HBM", "measured"], ["ceiling no FMA", "ceiling"]]
     dashes = lines.evaluate_all("(all) => all.map((one) => one.getAttribute('stroke-dasharray'))")
     assert len(set(dashes)) == 2
-    fold(drawn, "Ceilings")
+    drawn.open_tab("chip")
     drawn.root.get_by_role("checkbox", name=re.compile("^fp32")).check()
     drawn.root.get_by_role("checkbox", name=re.compile("^no FMA")).uncheck()
     drawn.eventually(lambda: book.python("sorted(w.ceilings or [])") == ["fp32", "measured HBM"])
@@ -103,7 +109,7 @@ def test_ceilings_are_ticked_and_what_was_measured_is_drawn_in_its_own_style(not
 
 def test_exposed_communication_lowers_the_whole_roof(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, GUIDE)
-    fold(drawn, "Communication")
+    drawn.open_tab("chip")
     box = drawn.root.get_by_role("textbox", name="Fractions exposed, typed")
     box.fill("20, 40, 60 %")
     box.press("Enter")
@@ -126,7 +132,7 @@ evil = rw.Chip("Mine", {"bf16": 1e14}, {"HBM": 1e12, "L2": None},
 w = rw.roofline([evil, "h100-sxm"])
 w"""
     book, drawn = shown(notebook, cell)
-    drawn.root.get_by_role("button", name="Details of Mine").click()
+    drawn.open_tab("chip")
     card = drawn.root.locator(".roofwidget-card")
     assert "<img src=x onerror=alert(1)>" in card.inner_text()
     assert "unknown" in card.inner_text()
@@ -138,30 +144,120 @@ w"""
     assert "×2" in card.inner_text()
 
 
-def test_the_picker_finds_one_chip_of_the_whole_catalogue_and_shows_it(notebook: OpenNotebook) -> None:
+BOXES = """(root) => [...root.querySelectorAll("button, input, select, [role=tab], [data-rw=slider], [data-rw=plot]")]
+  .map((one) => { const { x, y, width, height } = one.getBoundingClientRect();
+    return [one.getAttribute("aria-label") ?? one.dataset.rw ?? one.tagName, x, y, width, height].join(" "); })"""
+
+
+@pytest.mark.parametrize("width", [1280, 1024, 480])
+@pytest.mark.parametrize("chips", [["h100-sxm"], ["h100-sxm", "tpu-v5e", "mi300x"]])
+def test_nothing_moves_while_a_rate_is_dragged(exported: OpenPage, width: int, chips: list[str]) -> None:
+    html = rw.roofline(chips, rw.preset("tpu-roofline-guide").kernels).to_html()
+    drawn = exported(html, viewport={"width": width, "height": 900}).drawn
+    expect(drawn.box("peak")).to_have_css("width", "128px")
+    boxes: list[list[str]] = [drawn.root.evaluate(BOXES)]
+    bubble = drawn.root.locator(".roofwidget-bubble")
+
+    def look() -> None:
+        expect(bubble).to_have_text(re.compile(r"FLOP/s · .*×"))
+        boxes.append(drawn.root.evaluate(BOXES))
+
+    drawn.drag("peak", 0.3, during=look)
+    expect(bubble).to_have_count(0)
+    expect(drawn.reset("peak")).to_be_visible()
+    boxes.append(drawn.root.evaluate(BOXES))
+    assert boxes[0] == boxes[1] == boxes[2]
+    assert drawn.box("peak").evaluate("(one) => one.scrollWidth <= one.clientWidth"), "the value is not cut off"
+    drawn.reset("peak").click()
+    expect(drawn.reset("peak")).to_have_count(0)
+    expect(drawn.box("peak")).to_be_focused()
+    # What is typed wrongly is told in the status row, and moves nothing either.
+    drawn.box("peak").fill("fast")
+    drawn.box("peak").press("Enter")
+    status = drawn.root.locator("[data-rw='status']")
+    expect(status).to_contain_text("no number in “fast”; write for example “2 PFLOP/s”")
+    expect(drawn.box("peak")).to_have_attribute("aria-invalid", "true")
+    assert drawn.root.evaluate(BOXES) == boxes[0]
+    expect(drawn.slider("peak")).to_have_attribute("aria-valuetext", "989.5 teraFLOPs per second")
+    drawn.box("peak").fill("500 TFLOP/s")
+    drawn.box("peak").press("Enter")
+    expect(status).not_to_contain_text("no number")
+    expect(drawn.box("peak")).to_have_attribute("aria-invalid", "false")
+
+
+def test_two_sliders_are_as_wide_as_each_other_and_stand_in_one_row_or_narrow_in_two(exported: OpenPage) -> None:
+    html = rw.roofline(["h100-sxm"]).to_html()
+    for width, rows in ((1280, 1), (480, 2)):
+        drawn = exported(html, viewport={"width": width, "height": 900}).drawn
+        one, other = (drawn.root.locator("[data-rw='slider']").nth(at).bounding_box() for at in (0, 1))
+        assert one is not None
+        assert other is not None
+        assert abs(one["width"] - other["width"]) <= 1
+        assert (other["y"] > one["y"]) == (rows == 2)
+        assert one["height"] == (40 if rows == 1 else 36)
+
+
+def test_the_menu_of_a_box_judges_by_measured_rates(exported: OpenPage) -> None:
+    drawn = exported(rw.roofline(["h100-sxm"]).to_html()).drawn
+    drawn.root.locator(".roofwidget-rates").get_by_label("Peaks").first.select_option("achievable")
+    # The measured rates of the catalogue.
+    expect(drawn.box("peak")).to_have_value("794.5 TFLOP/s")
+    expect(drawn.box("bandwidth")).to_have_value("3.18 TB/s")
+    drawn.open_tab("chip")
+    tab = drawn.root.get_by_role("tabpanel")
+    expect(tab.get_by_label("Peaks")).to_have_value("achievable")
+    tab.get_by_label("Peaks").select_option("printed")
+    expect(drawn.box("peak")).to_have_value("989.5 TFLOP/s")
+
+
+def test_the_tab_of_the_chip_has_peaks_levels_ceilings_communication_and_sources(exported: OpenPage) -> None:
+    drawn = exported(rw.roofline(["h100-sxm"]).to_html()).drawn
+    expect(drawn.root.get_by_role("tabpanel")).to_have_count(0)
+    drawn.open_tab("chip")
+    tab = drawn.root.get_by_role("tabpanel")
+    for text in ("Peak bf16", "989.5 TFLOP/s", "295.4 FLOP/B", "Ceilings", "Communication", "Details"):
+        expect(tab).to_contain_text(text)
+    expect(tab.get_by_role("link").first).to_be_attached()
+    assert tab.get_by_role("checkbox").count() >= 2
+
+
+def test_snapshots_have_a_tab_once_there_is_one(exported: OpenPage) -> None:
+    drawn = exported(rw.roofline(["h100-sxm"]).to_html()).drawn
+    expect(drawn.root.locator("[data-rw='tab-snapshots']")).to_have_count(0)
+    drawn.chart.focus()
+    drawn.page.keyboard.press("f")
+    drawn.open_tab("snapshots")
+    tab = drawn.root.get_by_role("tabpanel")
+    name = tab.get_by_role("textbox", name="Name of snapshot 1")
+    expect(name).to_have_value("snapshot 1")
+    tab.get_by_role("button", name="Delete snapshot 1").click()
+    expect(drawn.root.locator("[data-rw='tab-snapshots']")).to_have_count(0)
+
+
+def test_the_palette_finds_one_chip_of_the_whole_catalogue_and_shows_it(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, CATALOGUE)
-    more = drawn.root.get_by_role("button", name=re.compile(r"^\+ \d+ more"))
-    more.click()
-    search = drawn.root.get_by_role("searchbox", name="Search chips")
+    add = drawn.root.locator("[data-rw=add-chip]")
+    add.click()
+    search = drawn.root.get_by_role("combobox", name="Search chips")
+    expect(search).to_be_focused()
     search.fill("nvidia h200")
-    box = drawn.root.locator("input[type=checkbox][data-chip='h200-sxm']")
-    box.check()
+    option = drawn.root.get_by_role("option", name="H200 SXM")
+    expect(option).to_contain_text("2024")
+    expect(option).to_contain_text("4.8 TB/s")
+    # A click on the sign adds and stays.
+    option.locator(".roofwidget-stay").click()
     drawn.eventually(lambda: "h200-sxm" in book.python("list(w.shown)"))
     assert drawn.has_roof("h200-sxm")
-    assert drawn.root.locator("input[type=checkbox][data-chip='tpu-v5e']").count() == 0
-    # The arrow keys go where they point, right to left too.
-    search.fill("nvidia h100")
-    boxes = drawn.root.locator(".roofwidget-picker input[type=checkbox]")
-    search.press("ArrowDown")
-    for direction, onward, back in (("ltr", "ArrowRight", "ArrowLeft"), ("rtl", "ArrowLeft", "ArrowRight")):
-        drawn.page.evaluate("(dir) => { document.body.dir = dir; }", direction)
-        expect(boxes.first).to_be_focused()
-        drawn.page.keyboard.press(onward)
-        expect(boxes.nth(1)).to_be_focused()
-        drawn.page.keyboard.press(back)
-    expect(boxes.first).to_be_focused()
-    drawn.page.evaluate("() => { document.body.dir = ''; }")
-    boxes.first.press("ArrowUp")
+    expect(drawn.root.locator("[role=option][data-chip='tpu-v5e']")).to_have_count(0)
+    # The arrow keys move the active option, and the focus stays in the search box.
+    search.fill("h100")
+    options = drawn.root.get_by_role("option")
+    for key, place in (("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", -1), ("ArrowDown", 0)):
+        search.press(key)
+        active = options.nth(place) if place >= 0 else options.last
+        expect(active).to_have_attribute("aria-selected", "true")
+        expect(search).to_have_attribute("aria-activedescendant", active.get_attribute("id") or "")
+    expect(search).to_be_focused()
     search.press("Escape")
     expect(search).to_have_count(0)
-    expect(more).to_be_focused()
+    expect(add).to_be_focused()

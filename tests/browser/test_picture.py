@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.drawn import Drawn
 
@@ -25,10 +26,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def saved(drawn: Drawn, kind: str) -> tuple[str, bytes]:
-    """Press the button that saves the picture."""
-    button = drawn.tool(kind)
+    """Save what the screen shows."""
+    button = drawn.download(kind)
     with drawn.page.expect_download() as download:
         button.click()
+    expect(button).to_have_text("Saved ✓")
+    drawn.page.keyboard.press("Escape")
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
@@ -190,13 +193,13 @@ def test_a_picture_of_names_with_control_characters_is_valid_and_its_sentences_s
     assert saved(drawn, "png")[1].startswith(b"\x89PNG")
 
 
-def test_a_png_that_the_browser_cannot_make_is_said_in_the_view(notebook: OpenNotebook) -> None:
+def test_a_png_that_the_browser_cannot_make_is_saved_as_svg_and_the_status_says_so(notebook: OpenNotebook) -> None:
     book = notebook([CELL])
     book.run(0)
     drawn = Drawn(book)
     drawn.page.evaluate("() => { HTMLImageElement.prototype.decode = () => Promise.reject(new Error('no')); }")
-    drawn.tool("png").click()
-    alert = drawn.page.get_by_role("alert").filter(has_text="The browser could not make a PNG")
-    alert.wait_for()
-    alert.get_by_role("button", name="Close").click()
-    alert.wait_for(state="detached")
+    with drawn.page.expect_download() as download:
+        drawn.download("png").click()
+    assert download.value.suggested_filename == "Batch-8-a-b.svg"
+    status = drawn.root.locator("[data-rw=status]")
+    expect(status).to_contain_text("Could not make a PNG here: saved as SVG instead.")

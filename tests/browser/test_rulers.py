@@ -73,7 +73,7 @@ def a_ruler_tells_what_each_roof_allows(drawn: Drawn) -> None:
 def a_frozen_curve_stays_as_a_ghost_and_tells_what_has_moved(drawn: Drawn) -> None:
     """Freeze, change, name, hide, delete and undo."""
     page, root = drawn.page, drawn.root
-    root.locator("[data-tool=freeze]").click()
+    drawn.tool("freeze").click()
     drawn.eventually(lambda: drawn.book.python("[s.name for s in w.snapshots]") == ["snapshot 1"])
     ghost = root.locator("[data-snapshot='0']")
     before = ghost.get_attribute("d")

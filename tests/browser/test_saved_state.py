@@ -138,4 +138,4 @@ def test_a_lesson_is_at_its_step_with_its_answers(notebook: OpenNotebook, path: 
     shows(drawn, {"ridge small": "knee 50 FLOP/B"})
     expect(drawn.root.locator("text[data-label='kernel 2']")).to_have_count(0)
     expect(drawn.root.get_by_role("combobox", name="Precision").first).to_be_disabled()
-    expect(drawn.root.get_by_role("button", name="Open…")).to_have_count(0)
+    expect(drawn.root.get_by_role("button", name="Open", exact=True)).to_have_count(0)

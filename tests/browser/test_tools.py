@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,12 +22,12 @@ kernels = [rw.Kernel(name, flops, 1e9, time, category=name) for name, flops, tim
   [("copy", 1e9, 2e-3), ("norm", 1e10, 3e-3), ("gemm", 1e12, 2e-2), ("too fast", 1e12, 1e-3)]]
 w = rw.roofline(chip, kernels)
 w"""
-WORDS = ["Undo", "Save", "Fit", "Freeze", "Full screen", "Present"]
+WORDS = ["+ Chip", "Example", "bf16▾", "HBM▾", "Roofline▾", "↶ Undo", "↷", "Open▾", "Save▾", "Present", "?", "⋯"]
 
 
 def words(drawn: Drawn) -> list[str]:
-    """Return the words of the toolbar that are shown beside icons."""
-    return [text for text in drawn.root.locator(".roofwidget-toolbar button").all_inner_texts() if text.strip()]
+    """Return the words and signs of the toolbar."""
+    return [text for text in drawn.root.get_by_role("toolbar").locator("button").all_inner_texts() if text.strip()]
 
 
 def inside(one: Locator, width: float, height: float) -> bool:
@@ -46,7 +47,7 @@ def drawn(notebook: OpenNotebook) -> Drawn:
     return Drawn(book)
 
 
-def test_essential_tools_have_words_and_the_legend_says_what_is_drawn(drawn: Drawn) -> None:
+def test_the_toolbar_has_words_and_the_legend_says_what_is_drawn(drawn: Drawn) -> None:
     page = drawn.page
     assert words(drawn) == WORDS
     # The legend lists what this chart shows, by pointer or by "?", and gives the focus back.
@@ -96,52 +97,126 @@ def test_essential_tools_have_words_and_the_legend_says_what_is_drawn(drawn: Dra
     expect(hint).to_have_count(0)
 
 
-def test_in_a_narrow_widget_undo_and_save_are_first_and_the_rest_in_a_menu(drawn: Drawn) -> None:
+def test_in_a_narrow_widget_chips_and_judging_stay_and_the_rest_is_in_a_menu(drawn: Drawn) -> None:
     page = drawn.page
-    # Narrower, words go first, then tools go to a menu that is not about axes; undo and save stay first.
     page.set_viewport_size({"width": 480, "height": 900})
     drawn.root.locator(".roofwidget-narrow").wait_for()
-    drawn.eventually(lambda: words(drawn) == ["Undo", "Save"])
-    names = drawn.root.locator(".roofwidget-toolbar button").evaluate_all("(all) => all.map((one) => one.dataset.tool)")
-    assert names[:2] == ["undo", "png"]
-    assert {"fit", "freeze", "screen", "presentation", "marks", "more"} <= set(names)
-    drawn.root.locator("[data-tool=more]").click()
-    menu = drawn.root.get_by_role("dialog", name="More tools")
-    expect(menu.get_by_role("button", name=re.compile("^Rulers"))).to_have_text("Rulers (R)")
-    menu.get_by_role("button", name="Axes").click()
+    drawn.eventually(lambda: words(drawn) == ["+", "Example", "bf16 · HBM▾", "⋯"])
+    bar = drawn.root.get_by_role("toolbar")
+    assert bar.evaluate("(bar) => bar.scrollWidth <= bar.clientWidth")
+    more = drawn.root.locator("[data-tool=more]")
+    more.click()
+    menu = drawn.root.get_by_role("menu", name="More")
+    for name in (
+        "undo",
+        "redo",
+        "open",
+        "save",
+        "present",
+        "marks",
+        "axes",
+        "freeze",
+        "in",
+        "fit",
+        "pan",
+        "screen",
+        "keys",
+    ):
+        expect(menu.locator(f"[data-tool={name}]")).to_have_count(1)
+    menu.get_by_role("menuitem", name="Axes").click()
     expect(menu).to_have_count(0)
     expect(drawn.root.get_by_role("dialog", name="Axes")).to_be_visible()
     page.keyboard.press("Escape")
-    drawn.root.locator("[data-tool=more]").click()
-    rulers = menu.get_by_role("button", name=re.compile("^Rulers"))
-    expect(rulers).to_have_attribute("aria-pressed", "true")
+    expect(more).to_be_focused()
+    more.click()
+    rulers = menu.get_by_role("menuitemcheckbox", name="Rulers (R)")
+    expect(rulers).to_have_attribute("aria-checked", "true")
     rulers.click()
     expect(menu).to_have_count(0)
-    drawn.root.locator("[data-tool=more]").click()
-    expect(rulers).to_have_attribute("aria-pressed", "false")
+    more.click()
+    expect(rulers).to_have_attribute("aria-checked", "false")
     page.keyboard.press("Escape")
+    # One menu has precision, memory and view.
+    drawn.root.get_by_role("button", name="Precision: auto, bf16. Memory: main, HBM").click()
+    drawn.root.get_by_role("menuitemradio", name="Time").click()
+    drawn.eventually(lambda: drawn.book.python("w.view") == "time")
 
 
 def test_a_phone_keeps_the_button_that_ends_a_presentation_and_full_screen_closes_the_menu(drawn: Drawn) -> None:
     page = drawn.page
     page.set_viewport_size({"width": 480, "height": 900})
     drawn.root.locator(".roofwidget-narrow").wait_for()
-    drawn.tool("presentation").click()
+    drawn.tool("present").click()
     drawn.root.locator(".roofwidget-large").wait_for()
-    bar = drawn.root.locator(".roofwidget-toolbar")
-    drawn.eventually(lambda: bar.locator("[data-tool=screen]").count() == 0)
-    names = bar.locator("button").evaluate_all("(all) => all.map((one) => one.dataset.tool)")
-    assert names[:2] == ["undo", "png"]
-    expect(bar.locator("[data-tool=presentation]")).to_be_visible()
-    bar.locator("[data-tool=more]").click()
-    menu = drawn.root.get_by_role("dialog", name="More tools")
-    menu.get_by_role("button", name="Full screen").click()
-    expect(menu).to_have_count(0)
+    present = drawn.root.get_by_role("button", name="Present")
+    expect(present).to_have_attribute("aria-pressed", "true")
+    drawn.tool("screen").click()
+    expect(drawn.root.get_by_role("menu")).to_have_count(0)
     drawn.eventually(lambda: bool(page.evaluate("document.fullscreenElement !== null")))
     page.evaluate("document.exitFullscreen()")
     drawn.eventually(lambda: bool(page.evaluate("document.fullscreenElement === null")))
-    bar.locator("[data-tool=presentation]").click()
+    present.click()
     drawn.root.locator(".roofwidget-large").wait_for(state="detached")
+
+
+def test_a_chip_more_moves_nothing_left_of_it_and_five_have_a_row(notebook: OpenNotebook) -> None:
+    book = notebook([CELL.replace("rw.roofline(chip,", "rw.roofline([chip, 'h100-sxm', 'b200', 'v6e'],")], width=1600)
+    book.run(0)
+    drawn = Drawn(book)
+    add, undo = drawn.root.locator("[data-rw=add-chip]"), drawn.root.locator("[data-tool=undo]")
+    before = add.bounding_box()
+
+    def rows() -> int:
+        boxes = [add.bounding_box(), undo.bounding_box()]
+        return len({round(box["y"]) for box in boxes if box})
+
+    assert rows() == 1
+    add.click()
+    drawn.page.keyboard.type("mi300x")
+    expect(drawn.root.get_by_role("option").first).to_have_attribute("data-chip", "mi300x")
+    drawn.page.keyboard.press("Enter")
+    expect(drawn.root.locator(".roofwidget-pill")).to_have_count(5)
+    assert rows() == 2
+    after = add.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert (after["x"], after["y"], after["width"]) == (before["x"], before["y"], before["width"])
+    expect(drawn.root.locator(".roofwidget-focus")).to_have_text("Example")
+
+
+def test_undo_says_what_it_has_undone(drawn: Drawn) -> None:
+    status = drawn.root.locator("[data-rw=status]")
+    drawn.box("peak").fill("150 TFLOP/s")
+    drawn.box("peak").press("Enter")
+    drawn.tool("undo").click()
+    expect(status).to_contain_text("Undone: peak of Example")
+    drawn.tool("redo").click()
+    expect(status).to_contain_text("Redone: peak of Example")
+    drawn.choose("view", "time")
+    drawn.tool("undo").click()
+    expect(status).to_contain_text("Undone: view")
+
+
+def test_a_figure_is_seen_before_it_is_saved_and_pages_and_sessions_come_from_python(drawn: Drawn) -> None:
+    page = drawn.page
+    drawn.root.locator("[data-tool=save]").click()
+    dialog = drawn.root.get_by_role("dialog", name="Save a figure or a file")
+    expect(dialog.get_by_role("img", name="Preview")).to_be_visible()
+    expect(dialog).to_contain_text("3.5 × 2.33 in")
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name="Save", exact=True).click()
+    assert download.value.suggested_filename == "roofline-1col.svg"
+    expect(drawn.root.locator("[data-rw=status]")).to_contain_text("Saved roofline-1col.svg")
+    expect(dialog.get_by_role("button", name="Saved ✓")).to_be_visible()
+    assert Path(download.value.path()).read_text(encoding="utf-8") == drawn.book.python("w.to_svg(style='paper-1col')")
+    dialog.get_by_role("button", name="Slide").click()
+    dialog.get_by_role("checkbox", name="caption").check()
+    expect(dialog).to_contain_text("13.33 × ")
+    for name, file in (("Page", "roofline.html"), ("Session", "roofline.json"), ("Table", "roofline.csv")):
+        with page.expect_download() as download:
+            dialog.get_by_role("button", name=re.compile(f"^{name}")).click()
+        assert download.value.suggested_filename == file
+    assert Path(download.value.path()).read_text(encoding="utf-8-sig").startswith("rank,name,")
 
 
 def test_panels_go_below_and_a_projector_shows_chart_and_sliders_at_once(drawn: Drawn) -> None:
@@ -158,14 +233,14 @@ def test_panels_go_below_and_a_projector_shows_chart_and_sliders_at_once(drawn: 
     assert boxes[1] is not None
     assert boxes[1]["y"] > boxes[0]["y"] + boxes[0]["height"]
 
-    drawn.tool("presentation").click()
+    drawn.tool("present").click()
     drawn.root.locator(".roofwidget-large").wait_for()
     drawn.root.evaluate("(root) => root.scrollIntoView()")
     status = page.locator("#jp-bottom-panel, #jp-main-statusbar").last.bounding_box()
     bottom = status["y"] if status else 768
-    shown = [chart, drawn.slider("peak"), drawn.slider("bandwidth"), drawn.root.locator("[data-tool=presentation]")]
+    shown = [chart, drawn.slider("peak"), drawn.slider("bandwidth"), drawn.root.locator("[data-tool=present]")]
     drawn.eventually(lambda: all(inside(one, 1024, bottom) for one in shown))
-    drawn.tool("presentation").click()
+    drawn.tool("present").click()
     drawn.root.locator(".roofwidget-large").wait_for(state="detached")
 
 

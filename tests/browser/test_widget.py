@@ -266,11 +266,11 @@ def test_the_thumb_stays_under_the_pointer_from_the_first_frame_of_a_drag(notebo
 
 def test_a_chip_without_the_precision_keeps_its_toggle_with_the_reason(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, MEASURED)
-    drawn.root.get_by_role("combobox", name="Precision").select_option("fp8")
+    drawn.choose("precision", "fp8")
     assert not drawn.has_roof("plain")
     pill = drawn.root.locator(".roofwidget-lacking")
     expect(pill).to_contain_text("Plain no fp8")
-    expect(pill).to_have_attribute("title", "Plain has no peak for fp8")
+    expect(pill.locator(".roofwidget-name")).to_have_attribute("title", "Plain has no peak for fp8")
     drawn.eventually(lambda: book.python("w.precision") == "fp8")
     assert book.python("list(w.shown)") == ["example", "plain"]
 
@@ -312,13 +312,18 @@ def test_a_view_that_is_cleared_away_leaves_nothing_behind(notebook: OpenNoteboo
     drawn.eventually(lambda: bool(element.evaluate("(element) => element.childElementCount === 0")))
 
 
-def test_in_a_narrow_cell_every_chip_is_in_sight(notebook: OpenNotebook) -> None:
+def test_in_a_narrow_cell_the_chips_scroll_beside_the_button_that_adds_one(notebook: OpenNotebook) -> None:
     cell = 'import roofwidget as rw\nw = rw.roofline(["h100-sxm", "b200", "mi300x", "mi325x", "v5p", "v6e"])\nw'
     _, drawn = shown(notebook, cell, width=480)
     right = drawn.root.evaluate("(root) => root.getBoundingClientRect().right")
-    pills = drawn.root.locator(".roofwidget-pill").all()
-    assert len(pills) == 6
-    assert all(pill.evaluate("(pill) => pill.getBoundingClientRect().right") <= right for pill in pills)
+    pills = drawn.root.locator(".roofwidget-pill")
+    expect(pills).to_have_count(6)
+    bar = drawn.root.get_by_role("toolbar")
+    before = drawn.root.locator("[data-rw=add-chip]").bounding_box()
+    assert bar.evaluate("(bar) => bar.scrollWidth <= bar.clientWidth")
+    pills.last.locator(".roofwidget-name").focus()
+    assert pills.last.evaluate("(pill) => pill.getBoundingClientRect().right") <= right
+    assert drawn.root.locator("[data-rw=add-chip]").bounding_box() == before
 
 
 BESIDE = """import ipywidgets

@@ -66,7 +66,7 @@ def changes_what_python_hears(page: Page) -> None:
 
 def opens_paths(page: Page) -> bool:
     """Return whether the panel that opens files has a box for a path."""
-    page.get_by_role("button", name="Open…").first.click()
+    page.get_by_role("button", name="Open", exact=True).first.click()
     expect(page.get_by_role("button", name="Choose a file…").first).to_be_visible()
     return page.get_by_role("textbox", name="Path, in the notebook's folder").count() > 0
 

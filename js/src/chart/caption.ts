@@ -2,12 +2,12 @@
 // pictures show the same texts.
 
 import { chipFrame, isInFrame } from "../roofline/chip_frame.ts";
-import { colouringOf } from "../roofline/colouring.ts";
+import { colouringOf, type TextColouring } from "../roofline/colouring.ts";
 import { commonOperation } from "../roofline/operations.ts";
 import { isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
 import { colourTitle } from "../text/columns.ts";
-import { categoryName, sentenceOf, sentenceOfRoof } from "../text/describe.ts";
+import { categoryName, formulaOf, sentenceOf, sentenceOfRidge, sentenceOfRoof } from "../text/describe.ts";
 import { shortNameOf } from "../text/kernel_names.ts";
 import { reasonOf } from "../text/reasons.ts";
 import { withWhatIf } from "../text/what_if.ts";
@@ -15,8 +15,7 @@ import type { Kernels } from "../wire/columns.ts";
 import { filterWords, numerals, openWords, strings } from "../words/words.ts";
 import { ticksOfScale } from "./layers/colour_scale.tsx";
 import { PATTERN_COUNT } from "./points/shapes.ts";
-import { categoryColour } from "./scene.ts";
-import type { Theme } from "./theme.ts";
+import { categoryColour, type Theme } from "./theme.ts";
 
 /** An entry of the legend. */
 interface LegendEntry {
@@ -60,7 +59,9 @@ export function legendOf(
   const most = kernels.series ? PATTERN_COUNT : theme.categories.length;
   const entries = values
     .slice(0, most)
-    .map((value, code) => entry(categoryName(value), code, categoryColour(theme, code), value ?? ""));
+    .map((value, code) =>
+      entry(categoryName(value), code, categoryColour(theme, colouring as TextColouring, code), value ?? ""),
+    );
   const more = values.length - most;
   if (more > 0) entries.push(entry(strings.moreCategories(more), -1));
   if (unknown > 0) entries.push(entry(`${filterWords.notTold} (${numerals.whole(unknown)})`, -1, theme.muted));
@@ -77,12 +78,14 @@ export const titleOf = ({ series }: Kernels, key: string) =>
 
 interface Caption {
   readonly text: string;
+  /** The formula of the kernel's roof, or which side of the ridge point is bound by what. */
+  readonly formula: string;
   /** Says how many kernels are not drawn, and how many are outside the axes. */
   readonly note: string;
 }
 
 /**
- * Returns the sentence under the chart. It describes the hovered or selected kernel, or the roof. A kernel can have a
+ * Returns what the status row says of the hovered or selected kernel, or of the roof. A kernel can have a
  * mark on several roofs: `pointedChip` is the chip of the hovered mark.
  */
 export function captionOf(store: Store, pointedChip: string | undefined): Caption {
@@ -90,28 +93,32 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
   const roofs = store.shownRoofs.value;
   const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
   const roof = pointed ?? store.focusRoof.value ?? roofs[0];
-  if (!roof) return { text: noRoof(store), note: "" };
+  if (!roof) return { text: noRoof(store), formula: noRoof(store), note: "" };
   // The text of the what-if replaces the formula, so that nothing below moves.
   const text =
     row === undefined
       ? sentenceOfRoof(roof, store.view.value, store.terms.value)
       : withWhatIf(store.kernelWhatIfs.value, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
-  return { text: unbroken(text), note: noteOf(store) };
+  const isMoved = row !== undefined && row in store.moves.value;
+  const formula = isMoved
+    ? text
+    : row === undefined
+      ? outsideOf(store) || sentenceOfRidge(roof, store.view.value)
+      : formulaOf(store.drawn.value, row, roof);
+  return { text: unbroken(text), formula: unbroken(formula), note: noteOf(store) };
 }
 
 function noteOf(store: Store): string {
   const { notDrawn, home } = store.points.value;
+  const names = notDrawn > 0 ? namesOf(store, (row) => (home[row] ?? -1) < 0) : [];
+  return [notDrawn > 0 ? strings.notDrawn(notDrawn, names) : "", outsideOf(store)].filter(Boolean).join(" ");
+}
+
+/** Says which kernels the range of the chips leaves out. Empty if it leaves out none. */
+function outsideOf(store: Store): string {
   const outside = outsideFrame(store);
-  const parts: string[] = [];
-  if (notDrawn > 0) {
-    const names = namesOf(store, (row) => (home[row] ?? -1) < 0);
-    parts.push(strings.notDrawn(notDrawn, names));
-  }
-  if (outside.size > 0) {
-    const names = namesOf(store, (row) => outside.has(row));
-    parts.push(strings.outside(outside.size, names));
-  }
-  return parts.join(" ");
+  const names = namesOf(store, (row) => outside.has(row));
+  return outside.size > 0 ? strings.outside(outside.size, names) : "";
 }
 
 /** The maximum number of kernels that a note under the chart names. */

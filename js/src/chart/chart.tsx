@@ -10,16 +10,15 @@ import { strings } from "../words/words.ts";
 import type { ChartDrag } from "./gestures/chart_drag.ts";
 import { useKernelDrag } from "./gestures/kernel_drag.ts";
 import { usePointing } from "./gestures/pointing.ts";
-import { type Grip, gripsOf, RoofGrips, RoofHandles } from "./gestures/roof_drag.tsx";
+import { RoofGrips, RoofHandles } from "./gestures/roof_drag.tsx";
 import { useGlide } from "./glide.ts";
-import { coveredBy } from "./labels/engine.ts";
-import { gapBox, pointBoxes } from "./labels/obstacles.ts";
+import { gapBox } from "./labels/obstacles.ts";
 import { Clip, frameOf } from "./layers/clip.tsx";
 import { MergePreviewMarks, withoutParts } from "./layers/merge_preview.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
 import { Prediction } from "./prediction.tsx";
-import { RoofHint, useRoofHint } from "./roof_hint.tsx";
+import { RoofHint, useRoofHover } from "./roof_hint.tsx";
 import {
   layersOver,
   layersUnder,
@@ -41,7 +40,9 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
   const share = useGlide(store.trails.value?.merges);
   const gesture = useGesture<ChartDrag>();
   const before = { scene: last.current, axes: gesture.drag?.axes };
-  const { scene, ghosts } = rooflineScene(store, data, size, theme, before, share);
+  const hover = useRoofHover(size.width);
+  const isRoofHovered = hover.hovered.value !== undefined || gesture.drag?.kind === "roof";
+  const { scene, ghosts } = rooflineScene(store, data, size, theme, before, share, isRoofHovered);
   const { kernels, roofs, focus, scales, at } = scene;
   const kernelDrag = useKernelDrag(store, scene, ghosts, gesture);
   const pointing = usePointing({ store, scene, gesture, pointedChip, kernelDrag });
@@ -52,24 +53,21 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
   });
 
   const marks = rooflineMarks(store, data, scene, ghosts, share);
-  // Labels keep their places while a roof is dragged or the pointer is on a point.
-  const labels = useStableLabels(isMoving || index >= 0, (before) => placedLabels(scene, marks, { before, isMoving }));
+  // Labels keep their places while a roof is dragged, and while the pointer is on a point or on the roof.
+  const labels = useStableLabels(isMoving || index >= 0 || isRoofHovered, (before) =>
+    placedLabels(scene, marks, { before, isMoving }),
+  );
   // While a slider or a key moves the roof, nobody can press the roof. Its handles then stay behind until the end.
   const handles = useRef<VNode>(undefined);
-  const grips = useRef<readonly Grip[]>([]);
   const handled = {
     ...scene,
     isPeakLocked: store.isLocked("peak_flops"),
     isBandwidthLocked: store.isLocked("bandwidth"),
   };
-  grips.current = isMoving
-    ? gripsOf(handled, [], grips.current)
-    : gripsOf(handled, [...labels.flatMap(coveredBy), ...pointBoxes(scene)]);
-  const hint = useRoofHint();
   if (!handles.current || !store.isInDrag() || gesture.drag) {
     handles.current = (
       <Clip box={frameOf(scales)}>
-        <RoofHandles {...handled} onHover={hint.hover} />
+        <RoofHandles {...handled} onHover={hover.hover} />
       </Clip>
     );
   }
@@ -83,6 +81,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
     kernels,
     row,
     roofs,
+    isSelected: scene.selected.has(row),
     terms: scene.units.terms,
     colourBy: scene.colouring.key,
     scales,
@@ -96,7 +95,13 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
   const { boxes } = marks;
   const { ruler, box } = rulerBeside(store, scene, labels, dragged ? -1 : index, card?.boxes, boxes);
   const rulers = store.rulers.value && (
-    <Rulers scene={scene} names={labels} arrows={boxes} ruler={ruler} spot={pointing.spot} />
+    <Rulers
+      scene={scene}
+      names={labels}
+      arrows={boxes}
+      ruler={ruler}
+      spot={isRoofHovered ? undefined : pointing.spot}
+    />
   );
 
   return (
@@ -113,7 +118,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
         <>
           {layersUnder(scene, marks)}
           <Clip box={scales.plot}>
-            <RoofGrips grips={grips.current} colour={scene.colours.get(focus?.chip.id ?? "") ?? theme.text} />
+            <RoofGrips {...handled} colour={scene.colours.get(focus?.chip.id ?? "") ?? theme.text} />
           </Clip>
         </>
       }
@@ -127,7 +132,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
     >
       {card && <Tooltip {...card} box={box} />}
       <Prediction store={store} scene={scene} />
-      <RoofHint store={store} isFine={gesture.drag?.isFine?.value === true} isHovered={hint.isShown.value} />
+      <RoofHint hover={hover} drag={gesture.drag} size={size} />
     </Stage>
   );
 }

@@ -2,7 +2,11 @@
 
 import { DARK, forcedTheme, hexOf, LIGHT, type Theme } from "./theme.ts";
 
-const QUERIES = { dark: "(prefers-color-scheme: dark)", forced: "(forced-colors: active)" };
+const QUERIES = {
+  dark: "(prefers-color-scheme: dark)",
+  forced: "(forced-colors: active)",
+  more: "(prefers-contrast: more)",
+};
 
 /**
  * Calls `changed` when the theme may have changed. JupyterLab sets an attribute of the body. A plain page follows the
@@ -31,7 +35,9 @@ export function themeOf({ ownerDocument }: HTMLElement, last?: Theme): Theme {
     return last && JSON.stringify(last) === JSON.stringify(theme) ? last : theme;
   }
   const light = ownerDocument.body.dataset["jpThemeLight"];
-  return (light === undefined ? matches(QUERIES.dark) : light === "false") ? DARK : LIGHT;
+  const theme = (light === undefined ? matches(QUERIES.dark) : light === "false") ? DARK : LIGHT;
+  if (!matches(QUERIES.more)) return theme;
+  return last?.isPatterned && last.background === theme.background ? last : { ...theme, isPatterned: true };
 }
 
 /** Returns a named colour as "#rrggbb". For example, "red" becomes "#ff0000". */

@@ -10,7 +10,7 @@ import { changed, STYLES } from "./layers/roofs.tsx";
 import { shownSnapshots } from "./layers/snapshots.tsx";
 import { circlePath } from "./paths.ts";
 import { isMeasured } from "./points/painter.ts";
-import { shapePath, signPath } from "./points/shapes.ts";
+import { RING_GAP_PX, shapeOf, shapePath } from "./points/shapes.ts";
 import type { Scene } from "./scene.ts";
 
 type Swatch = readonly [key: string, picture: ComponentChildren, text: string];
@@ -33,9 +33,6 @@ export function MarksLegend({ store, scene }: { readonly store: Store; readonly 
   );
 }
 
-/** The part of the legend about dragging the roof. */
-export const RoofGestures = ({ store }: { readonly store: Store }) => <Swatches swatches={roofGestures(store)} />;
-
 const Swatches = ({ swatches }: { readonly swatches: readonly Swatch[] }) => (
   <ul class="roofwidget-swatches">
     {swatches.map(([key, picture, text]) => (
@@ -50,8 +47,8 @@ const Swatches = ({ swatches }: { readonly swatches: readonly Swatch[] }) => (
 );
 
 /** The entries for the shapes, sizes and rings of points. */
-function pointSwatches({ points, levels, theme, marked }: Scene): Swatch[] {
-  const sides = new Set(points.side);
+function pointSwatches({ points, levels, theme, marked, isPatterned }: Scene): Swatch[] {
+  const sides = new Set(points.side.map((side) => shapeOf(side, isPatterned)));
   const [grown, above, unmeasured] = [new Uint8Array(1), new Uint8Array(1), new Uint8Array(1)];
   for (let index = 0; index < points.n; index++) {
     if ((points.radius[index] as number) > MIN_RADIUS_PX) grown[0] = 1;
@@ -69,7 +66,12 @@ function pointSwatches({ points, levels, theme, marked }: Scene): Swatch[] {
     [grown[0] === 1, "area", <path key="area" d={`${circle(3, 7)}${circle(7, 21)}`} />, words.area],
     [unmeasured[0] === 1, "unmeasured", <path key="on" d={`M2,${Y}H30${circle(4)}`} />, words.unmeasured],
     [levels.length > 0, "outline", <path key="outline" d={circle(5)} />, words.otherLevel],
-    [above[0] === 1, "above", <path key="above" d={signPath([X, Y + 3], 3)} stroke={theme.alert} />, words.aboveRoof],
+    [
+      above[0] === 1,
+      "above",
+      <path key="above" d={`${circle(3)}${circle(3 + RING_GAP_PX)}`} stroke={theme.alert} />,
+      words.aboveRoof,
+    ],
     [marked.length > 0, "ring", <path key="ring" d={`${circle(4)}${circle(7)}`} stroke-width={2} />, words.ring],
   ];
   return [
@@ -89,13 +91,13 @@ function lineSwatches(store: Store, scene: Scene): Swatch[] {
   const isMeasuredHere = points.measured > 0;
   const hasTrails = (store.trails.value?.list.length ?? 0) > 0;
   const all: readonly (readonly [boolean, ...Swatch])[] = [
-    [focus !== undefined, "roof", <path key="roof" d="M2,18L14,6H30" stroke-width={3} />, words.roof],
-    [focus !== undefined, "ceilings", line("5 5"), words.ceilings(store.terms.value)],
-    [roofs.some(changed), "sheet", line("6 4"), words.sheet],
+    [focus !== undefined, "roof", <path key="roof" d="M2,18L14,6H30" stroke-width={2.5} />, words.roof],
+    [focus !== undefined, "ceilings", line("4 3"), words.ceilings(store.terms.value)],
+    [roofs.some(changed), "sheet", line("4 3"), words.sheet],
     [styles.has("measured"), "measured", <path key="dots" d={`M2,${Y}H30`} {...STYLES.measured} />, words.measured],
     [styles.has("ceiling"), "ceiling", line(STYLES.ceiling["stroke-dasharray"]), words.ceiling],
     [styles.has("communication"), "link", line(STYLES.communication["stroke-dasharray"]), words.link],
-    [shownSnapshots(store).length > 0, "snapshot", line("2 3", 1.75), words.snapshot],
+    [shownSnapshots(store).length > 0, "snapshot", line("2 3", 1), words.snapshot],
     [isMeasuredHere && focus !== undefined, "gap", arrow, words.gap],
     [store.moved.value !== undefined, "moved", <path key="m" d={`M4,${Y}H24m-5,-4l5,4l-5,4`} />, words.moved],
     [hasTrails, "trail", <path key="t" d={`M4,${Y}Q14,18 27,${Y}m-6,-3l6,3l-5,5`} />, words.trail],

@@ -1,5 +1,5 @@
 // The chart as a picture: SVG text, computed from the state, the size and the theme, without the DOM. The title is above
-// the layers of the chart, the legend and the sentence are below.
+// the layers of the chart, the legend and the kernels that are not drawn are below.
 
 import type { Store } from "../state/store.ts";
 import { withoutForbidden } from "../text/xml.ts";
@@ -53,9 +53,8 @@ function caption(store: Store, width: number, theme: Theme, pointedChip: string 
     add(name, colour ? { colour, category: code } : undefined);
   if (x > EDGE_PX) y += LINE_PX;
   if (scale) y = Math.max(y, scale.y + SCALE_HEIGHT_PX + EDGE_PX / 2);
-  // Each of the two texts begins on a new line.
   const { text, note } = captionOf(store, pointedChip);
-  for (const line of [text, note].flatMap((part) => linesOf(part, width - 2 * EDGE_PX))) {
+  for (const line of linesOf(note, width - 2 * EDGE_PX)) {
     lines.push({ text: line, x: EDGE_PX, y });
     y += LINE_PX;
   }
@@ -113,7 +112,15 @@ export function pictureOf(
       )}
       {under.lines.map(({ text, x, y, dot }) => (
         <>
-          {dot && <CategoryDot {...dot} x={x - 8} y={bottom + y + 8} outline={theme.background} />}
+          {dot && (
+            <CategoryDot
+              isPatterned={scene.isPatterned}
+              {...dot}
+              x={x - 8}
+              y={bottom + y + 8}
+              outline={theme.background}
+            />
+          )}
           <text x={x} y={bottom + y + FONT_PX} {...textLooks(theme)}>
             {text}
           </text>

@@ -1,45 +1,70 @@
-// A hint beside the roof: how the roof is dragged, when the pointer is on a roof for the first time, and that a drag is
-// fine.
+// What is written beside the pointer on the roof: what a drag would change, and during a drag the value.
 
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { Store } from "../state/store.ts";
+import { placeIn } from "../ui/pointer_position.ts";
 import { marksWords as words } from "../words/words.ts";
-import { RoofGestures } from "./marks_legend.tsx";
+import type { Bubble, ChartDrag } from "./gestures/chart_drag.ts";
+import { isPart, type RoofPart } from "./gestures/roof_drag.tsx";
+import { clamp, type Size } from "./scales.ts";
 
-/** The pages that have shown the hint about dragging. Each page shows this hint once. */
-const pages = new WeakSet<Document>();
+/** How long the pointer rests on the roof before the words appear, ms. */
+const HINT_MS = 400;
+/** The distance of the words above the pointer, and their distance from the edges of the chart, px. */
+const [ABOVE_PX, EDGE_PX] = [16, 64];
 
-export function useRoofHint() {
-  const isShown = useSignal(false);
-  return useMemo(
-    () => ({
-      isShown,
-      hover({ currentTarget, buttons, pointerType }: PointerEvent, isOver: boolean) {
-        if (!isOver) isShown.value = false;
-        else if (buttons === 0 || pointerType === "touch") {
-          const page = (currentTarget as Element).ownerDocument;
-          isShown.value = !pages.has(page);
-          pages.add(page);
+interface Hovered {
+  readonly part: RoofPart;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Returns the part of the focus roof under the pointer, and whether the pointer has rested on it. */
+export function useRoofHover(width: number) {
+  const hovered = useSignal<Hovered | undefined>(undefined);
+  const isResting = useSignal(false);
+  const latest = { width };
+  return useMemo(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    return {
+      hovered,
+      isResting,
+      hover(event: PointerEvent, isOver: boolean) {
+        clearTimeout(timer);
+        isResting.value = false;
+        const { part } = (event.target as SVGElement).dataset;
+        const chart = (event.target as Element).closest(".roofwidget-chart");
+        if (!isOver || !chart || !isPart(part) || event.pointerType === "touch" || event.buttons !== 0) {
+          hovered.value = undefined;
+          return;
         }
+        const [x, y] = placeIn(chart, latest.width, event);
+        hovered.value = { part, x, y };
+        timer = setTimeout(() => {
+          isResting.value = true;
+        }, HINT_MS);
       },
-    }),
-    [isShown],
-  );
+    };
+  }, [width]);
 }
 
 interface RoofHintProps {
-  readonly store: Store;
-  readonly isFine: boolean;
-  readonly isHovered: boolean;
+  readonly hover: { readonly hovered: Signal<Hovered | undefined>; readonly isResting: Signal<boolean> };
+  readonly drag: ChartDrag | undefined;
+  readonly size: Size;
 }
 
-export function RoofHint({ store, isFine, isHovered }: RoofHintProps) {
-  if (!isFine && !isHovered) return null;
+export function RoofHint({ hover, drag, size }: RoofHintProps) {
+  const { value: hovered } = hover.hovered;
+  const bubble: Bubble | undefined =
+    drag?.bubble?.value ??
+    (drag || !hovered || !hover.isResting.value ? undefined : { ...hovered, text: words.dragHint[hovered.part] });
+  if (!bubble) return null;
+  const left = clamp(bubble.x, EDGE_PX, size.width - EDGE_PX);
   return (
-    <div class="roofwidget-roofhint" role="note">
-      {isFine ? words.fine : <RoofGestures store={store} />}
-      {isHovered && !isFine && <small class="roofwidget-muted">{words.whereMore}</small>}
+    <div class="roofwidget-roofhint" role="note" style={{ left: `${left}px`, top: `${bubble.y - ABOVE_PX}px` }}>
+      {bubble.text}
+      {drag?.isFine?.value && <small>{words.fine}</small>}
     </div>
   );
 }

@@ -11,13 +11,13 @@ import type { Drawing } from "./drawing.ts";
 import type { PlacedLabel } from "./labels/engine.ts";
 import { bentLineBoxes, gapBox } from "./labels/obstacles.ts";
 import { arrowLabels, type LabelContext, rooflineLabels } from "./labels/roofline_labels.ts";
-import { Axes } from "./layers/axes.tsx";
+import { Axes, RidgeTicks } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
 import { earlierPoints, RunArrows, runArrows, seriesArrows } from "./layers/compare_runs.tsx";
 import { Gaps, gapsOf, Joins, Ties } from "./layers/gaps.tsx";
-import { Leaders } from "./layers/marks.tsx";
+import { Leaders, OffScaleSigns } from "./layers/marks.tsx";
 import { type Ghost, ghostsOf, hollowGhosts, MovedKernels, noteLabels } from "./layers/moved_kernels.tsx";
-import { Roofs } from "./layers/roofs.tsx";
+import { focusWash, Roofs } from "./layers/roofs.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { changesSince, Ghosts, shownSnapshots, snapshotLabels } from "./layers/snapshots.tsx";
 import { glided, type SpeedUps, speedUpsOf, TrailMarks, trailLines } from "./layers/trails.tsx";
@@ -71,12 +71,21 @@ export function rooflineScene(
     axes: undefined,
   },
   share = 1,
+  isRoofHovered = false,
 ): { readonly scene: Scene; readonly ghosts: readonly Ghost[] } {
   const room = hidden.value ?? parts.value ?? earlier.value?.points;
-  const resting = sceneOf(store, points.value, heaviest.value, size, theme, before, room);
-  const scene = glided(resting, store.trails.value, parts.value, share);
+  const resting = sceneOf(store, points.value, heaviest.value, size, theme, before, room, isRoofHovered);
+  const { rows } = earlier.value ?? {};
+  // While two runs are compared, the kernels that changed most have the badges.
+  const compared = rows && {
+    ...{ ranked: rows, named: rows },
+    emphasised: resting.selected.size > 0 ? resting.selected : emphasised(rows, [], () => new Set(rows)),
+  };
+  const scene = glided(compared ? { ...resting, ...compared } : resting, store.trails.value, parts.value, share);
   return { scene, ghosts: ghostsOf(store, scene, moved.value) };
 }
+
+const emphasised = memoize<ReadonlySet<number>>();
 
 /** Returns the marks of a scene: gaps, arrows, snapshots, and the labels of these marks. */
 export function rooflineMarks(
@@ -126,7 +135,11 @@ function findMarks(
     // A merged kernel has several trails. The text with its speedup is written only once, at the longest trail with
     // room for the text.
     ...arrowLabels("trail", share < 1 ? [] : [...lines].sort((a, b) => lengthOf(b) - lengthOf(a))),
-    ...arrowLabels("run", arrows),
+    // While two runs are compared, the badges name the changed kernels. Only a marked change has a text.
+    ...arrowLabels(
+      "run",
+      arrows.filter(({ isMarked }) => isMarked),
+    ),
     ...snapshotLabels(scene, snapshots, changes),
   ];
   return {
@@ -151,13 +164,15 @@ const axes = memoize<VNode>();
 
 /** Draws what is below the points. */
 export function layersUnder(scene: Scene, { gaps, lines, arrows, snapshots, changes }: RooflineMarks): VNode {
-  const { scales, units, theme, focus } = scene;
+  const { scales, units, theme } = scene;
   const frame = frameOf(scales);
   return (
     <>
-      {axes(scales, [units, theme, scales.strip && focus?.bandwidth], () => (
-        <Axes {...{ scales, units, theme, focus }} />
+      {focusWash(scene)}
+      {axes(scales, [units, theme], () => (
+        <Axes {...{ scales, units, theme }} />
       ))}
+      <RidgeTicks {...scene} />
       <Ties xs={tiesOf(scene)} scales={scales} theme={theme} />
       <Ghosts scene={scene} shown={snapshots} changes={changes} />
       <Roofs {...scene} />
@@ -190,6 +205,7 @@ export function layersOver(
       <Clip box={frameOf(scales)}>
         <MovedKernels ghosts={ghosts} looks={looks} dragged={dragged} theme={theme} />
       </Clip>
+      <OffScaleSigns scene={scene} />
       <Leaders labels={labels} scene={scene} />
       {rulers}
       {emptyPlane(scene).map((line, at) => (

@@ -5,13 +5,12 @@ import type { Points } from "../roofline/points.ts";
 import type { Store } from "../state/store.ts";
 import { shortNames } from "../text/names.ts";
 import { memoize } from "../ui/memoize.ts";
-import { gutterOf } from "./labels/column.ts";
-import { project, type Scale, type Scales, type Size, scalesOf, stableScales } from "./scales.ts";
-import { namedIn, type Scene, selectionOf, unitsIn } from "./scene.ts";
-import { chipColours, type Theme } from "./theme.ts";
+import { stripTicksWidth } from "./layers/axes.tsx";
+import { project, type Scales, type Size, scalesOf, stableScales } from "./scales.ts";
+import { fittedPoints, isPatternedIn, namedIn, roofColours, type Scene, selectionOf, unitsIn } from "./scene.ts";
+import type { Theme } from "./theme.ts";
 import { zoomed } from "./zoom.ts";
 
-const coloursOf = memoize<ReadonlyMap<string, string>>();
 const linesOf = memoize<readonly SubRoof[]>();
 const NOTHING: readonly never[] = [];
 
@@ -22,12 +21,13 @@ const NOTHING: readonly never[] = [];
  */
 export function sceneOf(
   store: Store,
-  points: Points,
+  all: Points,
   heaviest: readonly number[],
   size: Size,
   theme: Theme,
   { scene: last, axes }: { readonly scene: Scene | undefined; readonly axes: Scales | undefined },
   parts?: Points,
+  isRoofHovered = false,
 ): Scene {
   const roofs = store.shownRoofs.value;
   const focus = roofs.find((roof) => roof === store.focusRoof.value);
@@ -38,14 +38,16 @@ export function sceneOf(
     ? linesOf(drawn, [kernels, focus], () => [...drawn, ...flatsOf(kernels, focus, drawn)])
     : NOTHING;
   const units = unitsIn(store, focus);
-  const gutter = (y: Scale) => gutterOf({ roofs, focus, subRoofs, names, units }, size.width, y);
   // During a drag the axes never shrink. If the axes shrank, the roof would move away from the pointer.
   const before = last?.scales.width === size.width && store.isInDrag() ? last.scales : undefined;
   const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
   const isChipFrame = store.axes.frame.value === "chip";
-  const whole = scalesOf(size, roofs, points, focus, gutter, parts, before?.whole ?? before, ghosts, isChipFrame);
+  const whole = scalesOf(
+    ...[size, roofs, all, focus, stripTicksWidth(units, focus), parts, before?.whole ?? before, ghosts, isChipFrame],
+  );
   const next = zoomed(whole, store.zoom.value);
   const scales = axes ?? stableScales(last?.scales, next);
+  const points = fittedPoints(all, scales);
   return {
     kernels,
     points,
@@ -54,14 +56,15 @@ export function sceneOf(
     focus,
     levels: focus && focus.levels.length > 1 ? store.shownLevels.value : NOTHING,
     subRoofs,
-    colours: coloursOf(store.chips.value, [theme, store.shown.value], () =>
-      chipColours(store.chips.value, theme, store.shown.value),
-    ),
+    colours: roofColours(store, theme),
     names,
     scales,
     units,
     theme,
     colouring: store.colouring.value,
+    isRoofHovered,
+    isPatterned: isPatternedIn(store, theme),
+    gaps: store.gaps.value,
     ...namedIn(store, points, heaviest, last),
     ...selectionOf(store),
   };

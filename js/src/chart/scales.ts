@@ -26,8 +26,6 @@ export interface Box {
 
 export interface Scales extends Size {
   readonly plot: Box;
-  /** The width of the column of roof names right of the plot, px. 0 if the chart has no column. */
-  readonly gutter: number;
   /** The strip for kernels without FLOPs, with a scale of bytes/s. Undefined if all kernels have FLOPs. */
   readonly strip: (Box & { readonly y: Scale }) | undefined;
   readonly x: Scale;
@@ -50,20 +48,22 @@ function keyOf({ width, height, plot, x, y, strip, whole }: Scales): string {
 
 /** A chart narrower or lower than this is not drawn, px. */
 export const MIN_CHART_PX = 40;
-const STRIP_PX = 76;
 /** The minimum height of a chart, and of a chart that should fit the screen, px. */
 const [MIN_HEIGHT_PX, MIN_HEIGHT_ON_SCREEN_PX] = [280, 220];
 
-/**
- * MAX_STRIP_FACTOR: maximum of the strip's scale as a multiple of the roof's bandwidth. STRIP_MARGIN: the factor by
- * which the scale extends beyond the first and the last point.
- */
-const [MAX_STRIP_FACTOR, STRIP_MARGIN] = [10, 1.6];
-/** The ends of the strip's scale in the frame of the chips, as multiples of the bandwidth of the data sheet. */
-const CHIP_STRIP: Extent = [1e-3, 3];
+/** The space around the plot, px. In a narrow chart the rates stand inside the plot. */
+const MARGINS = { left: 48, top: 22, right: 1, bottom: 40 };
+const NARROW_MARGINS = { left: 0, top: 8, right: 1, bottom: 34 };
+/** The width of the strip, and of its tick texts at least; in a narrow chart, the strip and what separates it, px. */
+const STRIP = { width: 22, ticks: 56 };
+const NARROW_STRIP = { width: 20, gap: 6 };
+/** A point above the plot is drawn so far below the upper edge, px. */
+export const OFF_SCALE_PX = 14;
+/** A point above this multiple of its roof has a wrong rate, and does not widen the axes. */
+const MAX_ROOF_MULTIPLE = 10;
 
 /** Whether a chart is narrow. A narrow chart has fewer and shorter texts. */
-export const isNarrow = ({ width }: Pick<Size, "width">) => width < 520;
+export const isNarrow = ({ width }: Pick<Size, "width">) => width < 600;
 
 /** The size of a chart, px. */
 export interface Size {
@@ -82,68 +82,56 @@ export function chartHeight(width: number, room = Number.POSITIVE_INFINITY, fill
 }
 
 /**
- * Builds the scales, with room for the points, for `parts` and for the snapshots in `ghosts`. `gutterOf` returns the
- * width of the column of roof names for a vertical scale. If `before` is given, each axis contains the extent of the
- * same axis in `before`. If `isChipFrame` is true and there are roofs, the axes depend on the roofs alone.
+ * Builds the scales, with room for the points, for `parts` and for the snapshots in `ghosts`. `ticksWidth` returns the
+ * width of the tick texts of the strip. If `before` is given, each axis contains the extent of the same axis in
+ * `before`. If `isChipFrame` is true and there are roofs, the axes depend on the roofs alone.
  */
 export function scalesOf(
   size: Size,
   roofs: readonly Roof[],
   points: Points,
   focus: Roof | undefined,
-  gutterOf: (y: Scale) => number = () => 0,
+  ticksWidth: (bandwidths: Scale) => number = () => 0,
   parts?: Points,
   before?: Scales,
   ghosts: readonly Snapshot[] = [],
   isChipFrame = false,
 ): Scales {
   const { width, height } = size;
-  const { slowest, fastest } = spanOf(points);
-  const left = 46;
-  const [top, bottom] = [12, height - 40];
-  const frame = isChipFrame ? chipFrame(roofs) : undefined;
-  const now = frame ?? extents(roofs, parts ? [points, parts] : [points], focus, ghosts);
-  const [x, yExtent] = [joined(now.x, before?.x.domain), joined(now.y, before?.y.domain)];
-  const y = scaleLog(yExtent, [bottom, top]);
-  const gutter = gutterOf(y);
-  const hasStrip = fastest > 0 || before?.strip !== undefined;
-  const plot = { left: left + (hasStrip ? STRIP_PX : 0), top, right: width - 12 - gutter, bottom };
+  const narrow = isNarrow(size);
+  const margins = narrow ? NARROW_MARGINS : MARGINS;
+  const [top, bottom] = [margins.top, height - margins.bottom];
   const judge = focus ?? roofs[0];
-  const [slow, fast] = frame && judge ? chipStrip(judge) : pointsStrip(slowest, fastest, judge);
+  const hasStrip = spanOf(points, judge).fastest > 0 || before?.strip !== undefined;
+  const frame = isChipFrame ? chipFrame(roofs) : undefined;
+  const now = frame ?? extents(roofs, parts ? [points, parts] : [points], judge, ghosts);
+  const [xExtent, yExtent] = [joined(now.x, before?.x.domain), joined(now.y, before?.y.domain)];
+  const y = scaleLog(yExtent, [bottom, top]);
+  const bandwidths = stripScale(xExtent, yExtent, [bottom, top]);
+  const ticks = narrow ? 0 : Math.max(STRIP.ticks, ticksWidth(bandwidths), before?.strip?.left ?? 0);
+  const stripWidth = narrow ? NARROW_STRIP.width : STRIP.width;
+  const left = margins.left + (hasStrip ? ticks + stripWidth + (narrow ? NARROW_STRIP.gap : 0) : 0);
+  const plot = { left, top, right: width - margins.right, bottom };
   return {
-    width,
-    height,
-    plot,
-    gutter,
-    strip: hasStrip
-      ? {
-          left: left + 4,
-          right: left + STRIP_PX - 6,
-          top: plot.top,
-          bottom: plot.bottom,
-          y: scaleLog(joined([slow / STRIP_MARGIN, fast * STRIP_MARGIN], before?.strip?.y.domain), [
-            plot.bottom,
-            plot.top,
-          ]),
-        }
-      : undefined,
-    x: scaleLog(x, [plot.left, plot.right]),
-    y,
+    ...{ width, height, plot, y },
+    strip: hasStrip ? { left: ticks, right: ticks + stripWidth, top, bottom, y: bandwidths } : undefined,
+    x: scaleLog(xExtent, [plot.left, plot.right]),
   };
 }
 
-/** Returns the ends of the strip's scale that depend on the roof alone. */
-const chipStrip = ({ sheetBandwidth, bandwidth }: Roof): Extent => [
-  CHIP_STRIP[0] * sheetBandwidth,
-  Math.max(CHIP_STRIP[1] * sheetBandwidth, bandwidth),
-];
+/**
+ * Returns the scale of the strip. A bandwidth is at the height at which a roof of this bandwidth enters the plot at its
+ * left edge.
+ */
+export const stripScale = ([low]: Extent, [least, most]: Extent, range: Extent): Scale =>
+  scaleLog([least / low, most / low], range);
 
-function pointsStrip(slowest: number, fastest: number, judge: Roof | undefined): Extent {
-  const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
-  // A rate far above the roof is not the true rate, for example at the start of an asynchronous copy. A kernel with
-  // such a rate must not compress the rest of the strip.
-  return [Math.min(slowest, (judge?.sheetBandwidth ?? fastest) / 30), clamp(fastest, roof, roof * MAX_STRIP_FACTOR)];
-}
+/** Returns the middle of the strip, px. Points without FLOPs are there. */
+export const stripMiddle = ({ strip, plot }: Scales) => (strip ? (strip.left + strip.right) / 2 : plot.left);
+
+/** Whether a point with this rate is above the plot without a zoom, and is drawn at its upper edge. */
+export const isOffScale = ({ y, strip, plot, whole }: Scales, ai: number, rate: number): boolean =>
+  whole === undefined && !y.isLinear && ((ai === 0 && strip?.y) || y)(rate) < plot.top;
 
 /**
  * Returns extents with room for every roof at the rates of its data sheet and for every point. During a drag the roof
@@ -152,40 +140,44 @@ function pointsStrip(slowest: number, fastest: number, judge: Roof | undefined):
 function extents(
   roofs: readonly Roof[],
   tables: readonly Points[],
-  focus: Roof | undefined,
+  judge: Roof | undefined,
   ghosts: readonly Snapshot[],
 ): { x: Extent; y: Extent } {
-  let [xLow, xHigh] = [0.5, 100];
+  let [xLow, xHigh] = roofs.length > 0 ? [Number.POSITIVE_INFINITY, 0] : [0.5, 100];
   let [yLow, yHigh] = [Number.POSITIVE_INFINITY, 0];
   for (const roof of roofs) {
-    const sheet = ridgePoint({ peak: roof.sheetPeak, bandwidth: roof.sheetBandwidth });
-    xLow = Math.min(xLow, sheet / 20, ridgePoint(roof) / 2);
-    xHigh = Math.max(xHigh, sheet * 12, ridgePoint(roof) * 2);
-    yHigh = Math.max(yHigh, roof.sheetPeak * 3, roof.peak * 1.5);
+    for (const ridge of [roof.sheetPeak / roof.sheetBandwidth, ridgePoint(roof)]) {
+      xLow = Math.min(xLow, ridge / 100);
+      xHigh = Math.max(xHigh, ridge * 8);
+    }
+    yHigh = Math.max(yHigh, roof.sheetPeak * 2.4, roof.peak * 1.5);
   }
   // The extents also contain the ridge points of the faster memory levels, which are far to the left.
-  for (const { bandwidth, sheet } of focus?.levels ?? []) {
-    xLow = Math.min(xLow, (focus?.sheetPeak ?? 0) / sheet / 3, (focus?.peak ?? 0) / bandwidth / 2);
+  for (const { bandwidth, sheet } of judge?.levels ?? []) {
+    xLow = Math.min(xLow, (judge?.sheetPeak ?? 0) / sheet, (judge?.peak ?? 0) / bandwidth);
   }
-  for (const span of tables.map(spanOf)) {
-    xLow = Math.min(xLow, span.x[0] / 2);
-    xHigh = Math.max(xHigh, span.x[1] * 2.5);
-    yLow = Math.min(yLow, span.y[0] / 2.5);
-    yHigh = Math.max(yHigh, span.y[1] * 2);
+  const spans = tables.map((points) => spanOf(points, judge));
+  for (const span of spans) {
+    xLow = Math.min(xLow, span.x[0]);
+    xHigh = Math.max(xHigh, span.x[1] * 2);
+    yLow = Math.min(yLow, span.y[0]);
+    yHigh = Math.max(yHigh, span.y[1] * 1.5);
   }
   for (const { peak, bandwidth, kernels } of ghosts) {
     xHigh = Math.max(xHigh, (peak / bandwidth) * 2);
     yHigh = Math.max(yHigh, peak * 1.5);
     for (const [, ai, rate] of kernels) {
       if (!(ai > 0 && Number.isFinite(ai))) continue;
-      [xLow, xHigh] = [Math.min(xLow, ai / 2), Math.max(xHigh, ai * 2.5)];
-      [yLow, yHigh] = [Math.min(yLow, rate / 2.5), Math.max(yHigh, rate * 2)];
+      [xLow, xHigh] = [Math.min(xLow, ai), Math.max(xHigh, ai * 2)];
+      [yLow, yHigh] = [Math.min(yLow, rate), Math.max(yHigh, rate * 1.5)];
     }
   }
+  xLow /= 2;
   for (const roof of roofs) yLow = Math.min(yLow, roof.sheetBandwidth * xLow);
+  for (const { slowest } of spans) yLow = Math.min(yLow, slowest * xLow);
   // Without roofs and points, the snapshots alone say where the axis begins.
   if (yLow > yHigh) for (const { bandwidth } of ghosts) yLow = Math.min(yLow, bandwidth * xLow);
-  return yHigh > 0 ? { x: [xLow, xHigh], y: [yLow, yHigh] } : { x: [0.1, 1e4], y: [1e10, 1e15] };
+  return yHigh > 0 ? { x: [xLow, xHigh], y: [yLow / 2, yHigh] } : { x: [0.1, 1e4], y: [1e10, 1e15] };
 }
 
 /** The lowest and the highest values of all points. If there are no points, each extent goes from infinity to zero. */
@@ -201,9 +193,12 @@ interface Span {
 
 /** Memoized by column: while a roof is dragged, the columns of measured points do not change. */
 const span = memoize<Span>();
-const spanOf = (points: Points): Span => span(points.x, [], () => findSpan(points));
+const spanOf = (points: Points, judge: Roof | undefined): Span =>
+  span(points.x, [judge?.sheetPeak, judge?.sheetBandwidth], () => findSpan(points, judge));
 
-function findSpan({ n, x, y, roof }: Points): Span {
+function findSpan({ n, x, y, roof }: Points, judge: Roof | undefined): Span {
+  const peak = MAX_ROOF_MULTIPLE * (judge?.sheetPeak ?? Number.POSITIVE_INFINITY);
+  const bandwidth = MAX_ROOF_MULTIPLE * (judge?.sheetBandwidth ?? Number.POSITIVE_INFINITY);
   let [left, right, low, high] = [Number.POSITIVE_INFINITY, 0, Number.POSITIVE_INFINITY, 0];
   let [slowest, fastest] = [Number.POSITIVE_INFINITY, 0];
   for (let at = 0; at < n; at++) {
@@ -220,7 +215,7 @@ function findSpan({ n, x, y, roof }: Points): Span {
     }
     if ((roof[at] as number) < 0) {
       low = Math.min(low, rate);
-      high = Math.max(high, rate);
+      if (rate <= Math.min(peak, ai * bandwidth)) high = Math.max(high, rate);
     }
   }
   return { x: [left, right], y: [low, high], slowest, fastest };
@@ -278,30 +273,30 @@ const spots = memoize<Spots>();
 
 /**
  * Returns the positions of points, px. Points without bytes are at the right edge. Points without FLOPs are in the
- * strip. A rate beyond an end of the strip is drawn at this end.
+ * strip. A point above the axes is drawn at their upper end.
  */
 export const project = (points: Points, scales: Scales): Spots =>
   spots(points.x, [scales], () => findSpots(points, scales));
 
 function findSpots(points: Points, scales: Scales): Spots {
-  const { plot, strip } = scales;
+  const { plot, strip, whole } = scales;
   const { x: xLogs, y: yLogs } = logs(points.x, [points.y], () => ({
     x: points.x.map(Math.log10),
     y: points.y.map(Math.log10),
   }));
   const x = new Float32Array(points.n);
   const y = new Float32Array(points.n);
-  const middle = strip ? strip.left + 0.72 * (strip.right - strip.left) : plot.left;
-  const [low, high] = (scales.whole ?? scales).strip?.y.domain ?? [0, 0];
-  const [start, end] = [low * STRIP_MARGIN, high / STRIP_MARGIN];
+  const middle = stripMiddle(scales);
+  const top = whole ? Number.NEGATIVE_INFINITY : plot.top;
   const [xOne, yOne] = [scales.x(1), scales.y(1)];
   const [across, up] = [scales.x(10) - xOne, scales.y(10) - yOne];
+  const stripOne = strip ? strip.y(1) : yOne;
   for (let at = 0; at < points.n; at++) {
     const log = xLogs[at] as number;
     const hasNoFlops = log === Number.NEGATIVE_INFINITY;
     x[at] = hasNoFlops ? middle : log === Number.POSITIVE_INFINITY ? plot.right - 8 : xOne + log * across;
-    y[at] =
-      hasNoFlops && strip ? strip.y(clamp(points.y[at] as number, start, end)) : yOne + (yLogs[at] as number) * up;
+    const height = (hasNoFlops ? stripOne : yOne) + (yLogs[at] as number) * up;
+    y[at] = height < top ? plot.top + OFF_SCALE_PX : height;
   }
   return { x, y };
 }

@@ -7,14 +7,16 @@ import { MEASURED, type Points } from "../roofline/points.ts";
 import type { Level, Roof } from "../roofline/roofline.ts";
 import { isProgram, isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
+import type { Gaps } from "../state/view.ts";
 import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { type Units, unitsOf } from "./axis_units.ts";
 import type { Join } from "./paths.ts";
+import { DENSE_FROM_POINTS } from "./points/dense_raster.ts";
 import { isMeasured } from "./points/painter.ts";
-import { PATTERN_COUNT } from "./points/shapes.ts";
+import { MANY_POINTS, OPACITY, OPACITY_OF_MANY, PATTERN_COUNT } from "./points/shapes.ts";
 import type { Scales, Spots } from "./scales.ts";
-import type { Theme } from "./theme.ts";
+import { categoryColour, chipColours, type Theme } from "./theme.ts";
 
 export interface Scene {
   readonly kernels: Kernels;
@@ -43,16 +45,59 @@ export interface Scene {
    * The hovered and selected rows. If more than MAX_MARKED_KERNELS rows are selected, the selected rows are left out.
    */
   readonly marked: readonly number[];
-  /** The selected rows. If some row is selected, all other rows are faded. If no row is selected, no row is faded. */
+  /** Whether the pointer is on the focus roof, or the roof is dragged. All its lines are then drawn. */
+  readonly isRoofHovered: boolean;
+  /** Whether shapes tell what bounds a kernel, and patterns tell its category. Otherwise all points are circles. */
+  readonly isPatterned: boolean;
+  /** Which kernels have gap arrows: those to fix first, all, or none. */
+  readonly gaps: Gaps;
   readonly selected: ReadonlySet<number>;
+  /**
+   * The rows that are not faded: the selected rows, or while two runs are compared the rows that changed most. If there
+   * are none, no row is faded.
+   */
+  readonly emphasised: ReadonlySet<number>;
 }
 
 /**
  * Returns everything in a scene that labels and arrows depend on. Colours are left out, so that a change of the theme
  * moves no label.
  */
-export const geometryOf = ({ colours, theme, colouring, ...geometry }: Scene): readonly unknown[] =>
+export const geometryOf = ({ colours, theme, colouring, isPatterned, ...geometry }: Scene): readonly unknown[] =>
   Object.values(geometry);
+
+/** The maximum radius of a point, as a share of the width of the plot. */
+const MAX_RADIUS_SHARE = 0.015;
+/** Radii have steps of this, px, so that many points share one sprite. */
+const RADIUS_STEP_PX = 0.5;
+
+const [fitted, smaller] = [memoize<Points>(), memoize<Float32Array>()];
+
+/** Returns the points with smaller radii where they would be too large for the plot. */
+export function fittedPoints(points: Points, { plot }: Scales): Points {
+  const most = RADIUS_STEP_PX * Math.floor((MAX_RADIUS_SHARE * (plot.right - plot.left)) / RADIUS_STEP_PX);
+  const radius = smaller(points.radius, [most], () =>
+    points.radius.some((own) => own > most) ? points.radius.map((own) => (own > most ? most : own)) : points.radius,
+  );
+  return radius === points.radius ? points : fitted(points, [radius], () => ({ ...points, radius }));
+}
+
+/** Whether no measured kernel is drawn. The chips then have the hues. Otherwise the categories have them. */
+export const hasChipsAlone = ({ points }: Pick<Scene, "points">) => points.measured === 0;
+
+/** Whether points have shapes and patterns: the user asks for them here, or for more contrast everywhere. */
+export const isPatternedIn = ({ patterns }: Store, theme: Theme) => theme.isPatterned || patterns.value;
+
+const roofHues = memoize<ReadonlyMap<string, string>>();
+
+/** Returns the colour of the roof, the pill and the slider of each chip. */
+export function roofColours({ chips, shown, focusRoof, points }: Store, theme: Theme): ReadonlyMap<string, string> {
+  const all = chips.value;
+  const focus = focusRoof.value?.chip.id;
+  return hasChipsAlone({ points: points.value })
+    ? roofHues(all, [theme, shown.value], () => chipColours(all, theme, shown.value))
+    : roofHues(all, [theme, focus], () => new Map(all.map(({ id }) => [id, id === focus ? theme.text : theme.other])));
+}
 
 /** The maximum number of heavy kernels and totals among which the chart chooses the kernels to name. */
 const MAX_NAMED_KERNELS = 40;
@@ -114,11 +159,12 @@ export function unitsIn({ axes, terms: { value: terms }, drawn, shownRoofs }: St
 const [sets, marks] = [memoize<ReadonlySet<number>>(), memoize<readonly number[]>()];
 
 /** The hovered and selected rows. */
-export function selectionOf(store: Store): Pick<Scene, "marked" | "selected"> {
+export function selectionOf(store: Store): Pick<Scene, "marked" | "selected" | "emphasised"> {
   const [pointed, rows] = [store.pointed.value, store.selected.value];
   const few = rows.length > MAX_MARKED_KERNELS ? [] : rows;
   const marked = marks(rows, [pointed], () => [...new Set(pointed === null ? few : [pointed, ...few])]);
-  return { marked, selected: sets(rows, [], () => new Set(rows)) };
+  const selected = sets(rows, [], () => new Set(rows));
+  return { marked, selected, emphasised: selected };
 }
 
 /**
@@ -126,23 +172,29 @@ export function selectionOf(store: Store): Pick<Scene, "marked" | "selected"> {
  * `Colouring`). Totals have their own colour. A mark on a roof has the colour of the roof's chip.
  */
 export function pointColours(scene: Scene) {
-  const { points, roofs, colours, theme, kernels, levels, selected, colouring } = scene;
+  const { points, roofs, colours, theme, kernels, levels, emphasised, colouring } = scene;
   const chips = roofs.map((roof) => colours.get(roof.chip.id) ?? theme.text);
-  const categories = Array.from({ length: PATTERN_COUNT }, (_, code) => categoryColour(theme, code));
-  const own = colouring.kind === "number" ? theme.scale : categories;
+  const own =
+    colouring.kind === "number"
+      ? theme.scale
+      : Array.from({ length: PATTERN_COUNT }, (_, code) => categoryColour(theme, colouring, code));
   return {
     colours: [...own, theme.muted, theme.text, theme.muted, ...chips],
-    patterns: patternsOf(colouring),
+    patterns: scene.isPatterned ? patternsOf(colouring) : NO_PATTERNS,
+    isPatterned: scene.isPatterned,
+    opacity: opacityOf(points),
     colour: colour(points.row, [kernels, points.roof, colouring], () => colourOf(scene)),
     hollow: hollow(points.binds, [levels.length > 0, kernels, points.row, colouring], () => hollowOf(scene)),
-    faded: faded(points.row, [kernels, selected], () => fadedOf(scene)),
+    faded: faded(points.row, [kernels, emphasised], () => fadedOf(scene)),
   };
 }
 
-/** Returns the colour of a category. */
-export const categoryColour = ({ categories }: Theme, code: number) => categories[code % categories.length] as string;
-
 const patterns = memoize<readonly number[]>();
+
+const NO_PATTERNS: readonly number[] = [];
+
+/** Returns the opacity of points: of many points, those below others stay visible. */
+const opacityOf = ({ n }: Points) => (n > DENSE_FROM_POINTS ? 1 : n > MANY_POINTS ? OPACITY_OF_MANY : OPACITY);
 
 /** Returns the pattern of each colour of texts. Empty for numbers, and if all kernels have the same text. */
 const patternsOf = (colouring: Colouring) =>
@@ -187,17 +239,17 @@ function hollowOf({ kernels, points: { binds, row, roof }, levels, colouring }: 
 }
 
 /**
- * Returns which points are faded. If some kernel is selected, all other kernels are faded. Totals are never faded, and
+ * Returns which points are faded. If some kernels are emphasised, all other kernels are faded. Totals are never faded, and
  * neither is a selected kernel in other series.
  */
-function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
+function fadedOf({ kernels, points, emphasised }: Scene): Uint8Array {
   const { row } = points;
   const { same } = kernels;
   const faded = new Uint8Array(row.length);
-  const numbers = new Set(same ? Array.from(selected, (one) => same[one]) : []);
-  for (let index = 0; index < row.length && selected.size > 0; index++) {
+  const numbers = new Set(same ? Array.from(emphasised, (one) => same[one]) : []);
+  for (let index = 0; index < row.length && emphasised.size > 0; index++) {
     const one = row[index] as number;
-    faded[index] = selected.has(one) || isTotal(kernels, one) || (same && numbers.has(same[one])) ? 0 : 1;
+    faded[index] = emphasised.has(one) || isTotal(kernels, one) || (same && numbers.has(same[one])) ? 0 : 1;
   }
   return faded;
 }
@@ -221,14 +273,31 @@ export function indicesOf({ points: { row: rows, home } }: Scene, row: number): 
   return found.reverse();
 }
 
-/** The x positions of the lines that tie the marks of an unmeasured kernel on several roofs, px. */
-export function tiesOf({ points, at, levels, scales }: Scene): number[] {
+/** At rest a ceiling nearer to its roof than this is not drawn, px. */
+const MIN_CEILING_PX = 12;
+
+/** Returns the ceilings that are drawn: at rest only those that are clear of the roof. */
+export const ceilingsIn = ({ subRoofs, isRoofHovered, ...scene }: Scene): readonly SubRoof[] =>
+  isRoofHovered ? subRoofs : subRoofs.filter((sub) => !isNearRoof(sub, scene));
+
+export function isNearRoof(
+  { kind, peak, bandwidth }: SubRoof,
+  { focus, scales: { y } }: Pick<Scene, "focus" | "scales">,
+) {
+  if (!focus) return false;
+  const [own, roof] = kind === "bandwidth" ? [bandwidth, focus.bandwidth] : [peak, focus.peak];
+  return Math.abs(y(own) - y(roof)) < MIN_CEILING_PX;
+}
+
+/** The x positions of the lines that tie the marks of a hovered or selected unmeasured kernel on several roofs, px. */
+export function tiesOf({ points, at, levels, scales, marked }: Scene): number[] {
   const xs = new Set<number>();
   const few = points.n <= MAX_POINTS_WITH_TIES && levels.length === 0;
   for (let index = 0; index < points.n && few; index++) {
     const x = at.x[index] as number;
     const isWithin = x >= scales.plot.left && x <= scales.plot.right;
-    if (!isMeasured(points, index) && points.x[index] !== 0 && isWithin) xs.add(Math.round(x));
+    const isTied = !isMeasured(points, index) && points.x[index] !== 0 && marked.includes(points.row[index] as number);
+    if (isTied && isWithin) xs.add(Math.round(x));
   }
   return [...xs];
 }

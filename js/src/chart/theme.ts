@@ -1,7 +1,12 @@
 // The colours of the widget, in a light and a dark theme. On the host's background, text has a contrast of at least
 // 4.5:1 and marks of at least 3:1.
 
-import { SCALE_STEPS } from "../roofline/colouring.ts";
+import { SCALE_STEPS, type TextColouring } from "../roofline/colouring.ts";
+import { IDLE } from "../roofline/positions.ts";
+import { familyOf } from "../roofline/verdict.ts";
+import { categories, dark, darkCategories, darkChips, light, lightCategories, lightChips } from "../tokens.json";
+import { memoize } from "../ui/memoize.ts";
+import type { DictColumn } from "../wire/columns.ts";
 import type { Chip } from "../wire/types.ts";
 
 export interface Theme {
@@ -9,20 +14,24 @@ export interface Theme {
   readonly background: string;
   readonly text: string;
   readonly muted: string;
+  /** The roofs of other chips while the categories have the hues. */
+  readonly other: string;
   readonly grid: string;
   readonly line: string;
   readonly alert: string;
-  readonly memoryWash: string;
-  readonly computeWash: string;
+  /** The area under the focus roof. */
+  readonly wash: string;
   /**
    * The hues of chips or vendors. The hues are similar to the colours of Okabe and Ito, but their lightness makes text
    * legible.
    */
   readonly chips: readonly string[];
-  /** The hues of categories. */
+  /** The hues of categories, in the order of the known categories. The last is for all further categories. */
   readonly categories: readonly string[];
   /** The colours of a scale of numbers, lowest number first. */
   readonly scale: readonly string[];
+  /** Whether the user asks for more contrast than hues have. The points then have shapes and patterns. */
+  readonly isPatterned: boolean;
 }
 
 /**
@@ -36,35 +45,49 @@ const scaleThrough = (stops: readonly string[]) =>
     return mix(stops[at] as string, stops[at + 1] as string, place - at);
   });
 
+const rolesOf = ({ bg, ink, muted, other, grid, line, alert, wash }: typeof light) => ({
+  ...{ background: bg, text: ink, muted, other, grid, line, alert, wash, isPatterned: false },
+});
+
 export const LIGHT: Theme = {
   dark: false,
-  background: "#ffffff",
-  text: "#1f2328",
-  muted: "#59616b",
-  grid: "#e3e6ea",
-  line: "#8a929c",
-  alert: "#b42318",
-  memoryWash: "#0072b2",
-  computeWash: "#d55e00",
-  chips: ["#0067a3", "#c03a00", "#007355", "#a0407a", "#756300", "#7a3ecf", "#5b6168"],
-  categories: ["#4477aa", "#aa3377", "#228833", "#997700", "#cc3311", "#007788", "#6a51a3", "#5c6670"],
+  ...rolesOf(light),
+  ...{ chips: lightChips, categories: lightCategories },
   scale: scaleThrough(["#d17a0a", "#ce5a39", "#c8334b", "#a92960", "#872070", "#651573", "#411561", "#1e0f50"]),
 };
 
 export const DARK: Theme = {
   dark: true,
-  background: "#111111",
-  text: "#e8eaed",
-  muted: "#a4acb6",
-  grid: "#2c3138",
-  line: "#79818b",
-  alert: "#ff8577",
-  memoryWash: "#56b4e9",
-  computeWash: "#ff8a3d",
-  chips: ["#56b4e9", "#ff8a3d", "#2cc79a", "#e79cc8", "#ead84a", "#b07cff", "#c0c5cb"],
-  categories: ["#88bbee", "#ee88bb", "#66cc77", "#ddbb44", "#ff7755", "#44ccdd", "#bca7f0", "#bfc5cc"],
+  ...rolesOf(dark),
+  ...{ chips: darkChips, categories: darkCategories },
   scale: scaleThrough(["#6154be", "#9556bd", "#c455b9", "#d66f9c", "#ea8479", "#f99f64", "#fcc571", "#fcea7f"]),
 };
+
+const hues = memoize<readonly number[]>();
+/** These texts take no free hue. */
+const UNCOLOURED = ["other", IDLE];
+
+/**
+ * Returns which hue each text of a column has, as an index into `Theme.categories`. A known category has the same hue in
+ * every file. Other texts take the free hues in alphabetical order. When no hue is free, a text has the last hue.
+ */
+export const huesOf = ({ key, column }: TextColouring): readonly number[] =>
+  hues(column, [key], () => findHues(column));
+
+function findHues({ values }: DictColumn): readonly number[] {
+  const known = values.map((value) => categories.indexOf(familyOf(value) ?? ""));
+  const free = categories.flatMap((_, hue) => (known.includes(hue) ? [] : [hue]));
+  const unknown = values.filter((value, at) => known[at] === -1 && value && !UNCOLOURED.includes(value.toLowerCase()));
+  const sorted = unknown.sort((a, b) => (a as string).localeCompare(b as string, "en", { numeric: true }));
+  return values.map((value, at) => {
+    const hue = known[at] as number;
+    return hue >= 0 ? hue : (free[sorted.indexOf(value)] ?? categories.length);
+  });
+}
+
+/** Returns the colour of a text of a column. */
+export const categoryColour = ({ categories: all }: Theme, colouring: TextColouring, code: number) =>
+  all[huesOf(colouring)[code] ?? categories.length] as string;
 
 /**
  * Returns the theme for two colours that the user forces on all pages. The hues of chips and categories are made
@@ -75,7 +98,8 @@ export function forcedTheme(background: string, text: string): Theme {
   const read = (hue: string) => legible(hue, background, text);
   return {
     ...base,
-    ...{ background, text, muted: text, line: text, grid: mix(background, text, 0.25), alert: read(base.alert) },
+    ...{ background, text, muted: text, other: text, line: text, grid: mix(background, text, 0.25) },
+    ...{ alert: read(base.alert), wash: background, isPatterned: true },
     chips: base.chips.map(read),
     categories: base.categories.map(read),
     scale: base.scale.map((_, step) => mix(legible(background, background, text), text, step / (SCALE_STEPS - 1))),

@@ -2,7 +2,7 @@
 
 import type { Zoom } from "../state/sync.ts";
 import type { Spot } from "./paths.ts";
-import { type Box, clamp, type Extent, type Scale, type Scales, scaleLike, scaleLog } from "./scales.ts";
+import { type Box, clamp, type Extent, type Scale, type Scales, scaleLike, stripScale } from "./scales.ts";
 
 /** The ends of a part of an axis, px. */
 type Ends = readonly [from: number, to: number];
@@ -29,21 +29,20 @@ const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
 const SAME_PX = 0.5;
 
 /**
- * Returns the scales of a zoomed view. The frame of the plot does not change. The scale of the strip changes as the
- * vertical axis does.
+ * Returns the scales of a zoomed view. The frame of the plot does not change. The roof enters the strip where
+ * its slope leaves the plot.
  */
 export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
   // A logarithmic axis cannot show 0.
   if (!zoom || (!whole.x.isLinear && zoom.some((end) => end <= 0))) return whole;
   const { plot, strip } = whole;
   const [left, right, low, high] = zoom;
-  const follow = (value: number) => strip?.y.invert(whole.y(value)) as number;
   return {
     ...whole,
     whole,
     x: scaleLike(whole.x, [left, right], [plot.left, plot.right]),
     y: scaleLike(whole.y, [low, high], [plot.bottom, plot.top]),
-    strip: strip && { ...strip, y: scaleLog([follow(low), follow(high)], [plot.bottom, plot.top]) },
+    strip: strip && { ...strip, y: stripScale([left, right], [low, high], [plot.bottom, plot.top]) },
   };
 }
 

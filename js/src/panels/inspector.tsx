@@ -8,7 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { isModified, used } from "../ui/keys.ts";
 import { useUid } from "../ui/uid.ts";
 import { tabWords as words } from "../words/words.ts";
-import { FusionTab, hasFusion } from "./fusion/fusion.tsx";
+import { FusionTab, fusionNote, hasFusion } from "./fusion/fusion.tsx";
 import { ChipTab, hasChip } from "./hardware/chip_tab.tsx";
 import { hasSnapshots, SnapshotsTab } from "./hardware/snapshots.tsx";
 import { ChangesTab, changesNote, hasChanges } from "./profile/changes_tab.tsx";
@@ -38,7 +38,7 @@ interface Tab {
 
 const TABS = {
   changes: { panel: "comparison", has: hasChanges, note: changesNote, Content: ChangesTab },
-  fusion: { panel: "fusion", has: hasFusion, Content: FusionTab },
+  fusion: { panel: "fusion", has: hasFusion, note: fusionNote, Content: FusionTab },
   kernels: { panel: "table", has: hasKernels, note: kernelsNote, Content: KernelsTab, Aside: AllColumns },
   workload: { panel: "workload", has: hasWorkload, Content: WorkloadTab },
   projection: { panel: "projection", has: hasProjection, Content: ProjectionTab },
@@ -103,7 +103,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
               key={name}
               type="button"
               role="tab"
-              id={`${id} ${name}`}
+              id={`${id}-${name}`}
               data-rw={`tab-${name}`}
               data-tab={name}
               data-lm-suppress-shortcuts="true"
@@ -130,7 +130,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
           class="roofwidget-tab"
           role="tabpanel"
           id={id}
-          aria-labelledby={`${id} ${open}`}
+          aria-labelledby={`${id}-${open}`}
           style={{ height: `${height - TABS_PX}px` }}
         >
           <Content store={store} theme={theme} height={height - TABS_PX} narrow={narrow} />

@@ -106,7 +106,7 @@ function rowPlacesOf(kernels: Kernels, bytes: Float64Array): RowPlaces {
 
 /** The smallest radius of a measured kernel. */
 export const MIN_RADIUS_PX = 3;
-const [MAX_RADIUS_PX, PROGRAM_RADIUS_PX] = [16, 9];
+const [MAX_RADIUS_PX, RADIUS_OF_ALL_PX, PROGRAM_RADIUS_PX] = [12, 24, 9];
 /** Radii are rounded to multiples of this, so that many points share one sprite. */
 const RADIUS_STEP_PX = 0.5;
 
@@ -122,7 +122,7 @@ export function radii(kernels: Kernels): (row: number) => number {
     if (isTotal(kernels, row)) return isProgram(kernels, row) ? PROGRAM_RADIUS_PX : Number.NaN;
     const seconds = selfTime[row] as number;
     if (equal || Number.isNaN(seconds)) return Number.NaN;
-    const radius = MAX_RADIUS_PX * Math.sqrt(seconds / busy);
+    const radius = RADIUS_OF_ALL_PX * Math.sqrt(seconds / busy);
     return Math.max(MIN_RADIUS_PX, Math.min(Math.round(radius / RADIUS_STEP_PX) * RADIUS_STEP_PX, MAX_RADIUS_PX));
   };
 }

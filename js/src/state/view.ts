@@ -12,10 +12,17 @@ const MERGE_MS = 200;
 /** The traits with the user's choices about the chips. */
 const CHOICES = ["shown", "focusChip", "precision", "memory", "exposedRoofs", "ceilings", "allLevels"] as const;
 
+/** Which kernels have gap arrows: those to fix first, all, or none. */
+export type Gaps = "first" | "all" | "none";
+const NEXT_GAPS: Record<Gaps, Gaps> = { first: "all", all: "none", none: "first" };
+
 export function createViewing(sync: Sync) {
   const { view, zoom, rateUnit, word, xAxis, tickBase, timeScale, frame } = sync.signals;
   /** The tab of the inspector that the user has opened, or "closed". Null before any choice. */
   const tab = signal<string | null>(null);
+  /** Whether points have shapes and patterns. */
+  const patterns = signal(false);
+  const gaps = signal<Gaps>("first");
   /** Whether the table with all columns is shown below the chart. */
   const isTableOpen = signal(false);
   const axes = { rateUnit, word, xAxis, tickBase, timeScale, frame };
@@ -51,7 +58,7 @@ export function createViewing(sync: Sync) {
       timeScale: receiver(timeScale, dropZoom),
       frame: receiver(frame),
     } satisfies Receivers,
-    state: { axes, tab, isTableOpen: isTableOpen as ReadonlySignal<boolean> },
+    state: { axes, tab, patterns, gaps, isTableOpen: isTableOpen as ReadonlySignal<boolean> },
     actions: {
       /** Shows another plane, without zoom. */
       setView: (next: View) => sync.set({ view: next, zoom: null }),
@@ -75,6 +82,15 @@ export function createViewing(sync: Sync) {
         isTableOpen.value = isOpen;
       },
       setRulers: sync.setter("rulers"),
+      setPatterns(next: boolean) {
+        patterns.value = next;
+      },
+      setGaps(next: Gaps) {
+        gaps.value = next;
+      },
+      cycleGaps() {
+        gaps.value = NEXT_GAPS[gaps.value];
+      },
       setPresentation: sync.setter("presentation"),
     },
   };

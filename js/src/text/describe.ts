@@ -87,13 +87,28 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
     );
   }
   if (roof.conditions.exposedComm > 0) parts.push(exposedText(roof.conditions.exposedComm));
-  const least = kernels.totalFlops[row] === 0 ? zeroFlops : formula;
-  if (!isBrief) parts.push(least(kernels, row, roof, bound));
+  if (!isBrief) parts.push(leastOf(kernels, row, roof, bound, strings.attainable));
   parts.push(strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s")));
   // If the kernel was measured on another chip, the possible speed-up is unknown. It is also unknown for a collective
   // whose bytes over the link are unknown, unless the kernel is above the roof.
   const hasNoGap = elsewhere !== undefined || (isUnlinked(kernels, row) && !bound.aboveRoof);
   return [...parts, ...yardsticks(bound, hasNoGap)].join(" · ");
+}
+
+/** Returns what bounds a kernel: the formula of its roof with its numbers, and the regime in words. */
+export function formulaOf(kernels: Kernels, row: number, roof: Roof): string {
+  const bound = judge(kernels, roof)(row);
+  if (bound.regime === "unknown") return sentenceOf(kernels, row, roof);
+  const least = leastOf(kernels, row, roof, bound, (formula, rate) => `${formula} = ${rate}`);
+  return `${least} · ${strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s"))}`;
+}
+
+/** Returns the sentence of a ridge point: on which of its sides kernels are bound by what. */
+export function sentenceOfRidge(roof: Roof, view: "roofline" | "time"): string {
+  if (roof.levels.length > 1) return sentenceOfRoof(roof, view);
+  if (view === "time") return `${roof.chip.name}: ${strings.sides.time}.`;
+  const unit = operationIn(roof.precision);
+  return strings.sidesOf(roof.chip.name, formatIntensity(ridgePoint(roof), 4, `${unit}/B`));
 }
 
 /**
@@ -106,10 +121,18 @@ const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
     : undefined;
 
 /**
- * Returns the formula min(peak, slope) in numbers, such as "min(989.4 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s
- * attainable". If all levels are shown, the formula has a slope for each level whose bytes are known.
+ * Returns the formula min(peak, slope) in numbers, such as "min(989.4 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s".
+ * If all levels are shown, the formula has a slope for each level whose bytes are known. `told` joins the formula and
+ * its result. Without FLOPs there is only a time.
  */
-function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
+function leastOf(
+  kernels: Kernels,
+  row: number,
+  roof: Roof,
+  bound: Bound,
+  told: (formula: string, rate: string) => string,
+): string {
+  if (kernels.totalFlops[row] === 0) return zeroFlops(kernels, row, roof, bound);
   const unit = operationOf(kernels, row, roof.precision);
   const peak = formatQuantity(bound.peak, `${unit}/s`, 4);
   const slopes = roof.levels.flatMap(({ name, bandwidth }) => {
@@ -120,7 +143,7 @@ function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): strin
   const { exposedComm } = roof.conditions;
   const limit = formatQuantity(bound.attainable, `${unit}/s`, attainableDigits(bound));
   const least = strings.least([peak, ...slopes]);
-  return strings.attainable(exposedComm > 0 ? strings.leaving(formatPercent(1 - exposedComm), least) : least, limit);
+  return told(exposedComm > 0 ? strings.leaving(formatPercent(1 - exposedComm), least) : least, limit);
 }
 
 function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
@@ -173,8 +196,63 @@ const isFar = ({ utilization }: Bound) => 1 / utilization > MAX_SHOWN_FACTOR;
 const factorText = (bound: Bound) =>
   isFar(bound) ? strings.moreThan(formatRatio(MAX_SHOWN_FACTOR)) : formatFactor(1 / bound.utilization);
 
+/** Returns the time of a kernel with its share of the run. Undefined if the time is unknown. */
+function timeRow(kernels: Kernels, row: number): TooltipRow | undefined {
+  const [seconds, own] = [kernels.time[row] as number, kernels.selfTime[row] as number];
+  if (!(seconds > 0)) return undefined;
+  const part = isTotal(kernels, row) ? Number.NaN : own / kernels.totalTime;
+  const share = Number.isNaN(part) ? "" : ` · ${strings.tooltip.share(formatPercent(part))}`;
+  return [strings.tooltip.time, formatQuantity(seconds, "s") + share];
+}
+
+/** Returns the first text without the unit that it shares with the second. */
+function withoutUnit(text: string, other: string): string {
+  const [number = text, unit] = text.split(" ");
+  return unit && other.endsWith(` ${unit}`) ? number : text;
+}
+
 /**
- * Returns the rows of the tooltip. `roofs` are the roofs of the shown chips. One of the rows names the chips on which
+ * Returns the rows of the tooltip of a hovered kernel: how long it takes, what it reaches, and what bounds it. An unknown
+ * bound has its reason.
+ */
+export function briefRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] {
+  const words = strings.tooltip;
+  const bound = judge(kernels, roof)(row);
+  const unit = operationOf(kernels, row, roof.precision);
+  const each = kernels.count[row] as number;
+  const rows: TooltipRow[] = [];
+  const time = timeRow(kernels, row);
+  if (time) rows.push(time);
+  if (time && each > 1)
+    rows.push([words.launches, `${each} × ${formatQuantity((kernels.time[row] as number) / each, "s")}`]);
+  const isUnknown = bound.regime === "unknown";
+  const [rate, limit] =
+    bound.ai === 0
+      ? ratesOfBytes(kernels, row, roof, bound)
+      : [
+          Number.isNaN(bound.achieved) ? "" : formatQuantity(bound.achieved, `${unit}/s`),
+          formatQuantity(bound.attainable, `${unit}/s`, attainableDigits(bound)),
+        ];
+  if (rate) rows.push([words.achieved, isUnknown ? rate : words.of(rate, withoutUnit(limit, rate))]);
+  else if (!isUnknown) rows.push([words.limit, limit]);
+  const intensity = bound.ai === 0 ? `0 ${unit}` : formatIntensity(bound.ai, 3, `${unit}/B`);
+  rows.push([words.boundBy, isUnknown ? strings.unknown : `${bindingWord(bound.boundBy)}, ${intensity}`]);
+  if (isUnknown)
+    rows.push([words.why, bytesReasonOf(kernels, row, roof) ?? strings.unknownSentence(workOf(kernels, row, roof))]);
+  if (bound.aboveRoof) rows.push([words.ofRoof, words.above]);
+  else if (!Number.isNaN(bound.utilization)) rows.push([words.ofRoof, formatPercent(bound.utilization)]);
+  return rows;
+}
+
+/** Returns the bytes/s that a kernel without FLOPs reaches, empty if it was not measured, and the bandwidth. */
+function ratesOfBytes(kernels: Kernels, row: number, roof: Roof, { slowest }: Bound): [rate: string, limit: string] {
+  const seconds = perByte(kernels).time[row] as number;
+  const rate = (bytesAt(perByte(kernels), roof.chip, slowest.name)[row] as number) / seconds;
+  return [rate > 0 ? formatQuantity(rate, "B/s") : "", formatQuantity(slowest.bandwidth, "B/s", 4)];
+}
+
+/**
+ * Returns all rows of the tooltip, for a selected kernel. `roofs` are the roofs of the shown chips. One of the rows names the chips on which
  * the kernel would be compute-bound.
  */
 export function tooltipRows(

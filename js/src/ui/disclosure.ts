@@ -23,10 +23,6 @@ export function useDisclosure() {
   return {
     isOpen: open.value,
     close,
-    /** Closes the element, and leaves the focus where it is. */
-    hide() {
-      open.value = false;
-    },
     /** The props for the element that the button opens. */
     opened: { id, onKeyDown },
     button: {

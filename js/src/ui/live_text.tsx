@@ -6,28 +6,26 @@ import { useRef } from "preact/hooks";
 interface LiveTextProps {
   readonly class: string;
   readonly text: string;
-  readonly note?: string;
-  /** The minimum height, in lines. */
-  readonly lines?: number;
-  /** Text that is spoken after `text` and `note`, but not shown, because the picture already shows the same content. */
+  /** The text that is seen, if it differs from `text`. */
+  readonly shown?: string;
+  /** Text that is spoken after `text`, but not shown, because the picture already shows the same content. */
   readonly more?: string;
   /** Whether a control is being dragged. */
   readonly dragging: boolean;
 }
 
-export function LiveText({ class: look, text, note = "", lines, more = "", dragging }: LiveTextProps) {
+export function LiveText({ class: look, text, shown = text, more = "", dragging }: LiveTextProps) {
   const spoken = useRef("");
   const last = useRef<readonly string[]>([]);
-  const parts = [text, note, more];
+  const parts = [text, more];
   if (!dragging && parts.some((part, at) => part !== last.current[at])) {
     spoken.current = parts.filter((part, at) => part && part !== last.current[at]).join(" ");
     last.current = parts;
   }
   return (
     <>
-      <p class={look} style={lines === undefined ? undefined : { minHeight: `${lines}lh` }} aria-hidden="true">
-        {text}
-        {note ? <span class="roofwidget-muted roofwidget-note">{note}</span> : null}
+      <p class={look} title={shown === text ? undefined : shown} aria-hidden="true">
+        {shown}
       </p>
       <p class="roofwidget-spoken" role="status">
         {spoken.current || null}

@@ -117,8 +117,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     reset: "Zurück zum Datenblatt",
     chart: (chips, count) =>
       `Roofline von ${chips || "keinem Chip"} mit ${kernels(count)}. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus, M verschiebt einen.`,
-    memoryRegion: "speichergebunden",
-    computeRegion: "rechengebunden",
+    memoryRegion: "◂ speichergebunden",
+    computeRegion: "rechengebunden ▸",
     noChip: "Kein Chip wird gezeigt: einen einschalten.",
     noPlaces: (count) =>
       count === 1
@@ -134,6 +134,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       roofline: "links davon sind Kernel speichergebunden, rechts davon rechengebunden",
       time: "über der Diagonale sind Kernel speichergebunden, darunter rechengebunden",
     },
+    sidesOf: (chip, ridge) => `${chip}: Kernel links von ${ridge} sind speichergebunden, rechts davon rechengebunden.`,
     on: (kernel, chip) => `${kernel} auf ${chip}`,
     measuredOn: (chip) => `gemessen auf ${chip}`,
     leaving: (percent, formula) => `${percent} von ${formula}`,
@@ -158,7 +159,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     possible: (ratio) => `${ratio}× möglich`,
     upTo: (ratio) => `bis zu ${ratio}×`,
     belowRoof: (ratio) => `${ratio}× unter seinem Dach`,
-    namesAbove: (names) => `${names}: über der Roofline`,
+    namesAbove: (names, isOffScale) => `${names}: über der Roofline${isOffScale ? ", außerhalb der Skala" : ""}`,
+    measuredRoof: (rate) => ` · gemessen ${rate}`,
     countAbove: (count) => `${count} über der Roofline`,
     farBelow: "weit unter der Roofline",
     moreThan: (ratio) => `> ${ratio}`,
@@ -210,7 +212,11 @@ export const catalogue: Like<typeof en.catalogue> = {
       selfTime: "eigene Zeit",
       boundTime: "Mindestzeit",
       launches: "Starts",
-      share: (percent) => `${percent} von allem`,
+      share: (percent) => `${percent} des Laufs`,
+      of: (rate, limit) => `${rate} von ${limit}`,
+      limit: "höchstens",
+      ofRoof: "vom Dach",
+      above: "darüber",
     },
     time: {
       chart: (chip, count) =>
@@ -242,7 +248,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     also: (vendor) => `Auch von ${vendor}, neueste zuerst`,
     generations: (vendor) => `${vendor}, alle Generationen`,
     peakAt: (precision) => `Spitze, ${precision}`,
-    enter: { adds: "Eingabe fügt hinzu", shows: "Eingabe zeigt", hides: "Eingabe verbirgt" },
+    enter: { adds: "Eingabe fügt hinzu", hides: "Eingabe verbirgt" },
     addAndStay: "Hinzufügen und hier bleiben (Umschalt+Eingabe)",
     keys: ["↑ ↓ wählen", "Eingabe fügt hinzu und schließt", "Umschalt+Eingabe bleibt", "Esc schließt"],
     many: "8 Chips: Namen können fehlen.",
@@ -394,6 +400,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   // The fusion panel.
   fusionWords: {
     title: "Fusion",
+    ops: (count) => `${count} Operationen`,
     graph: (name, ops) => `${name || "Graph"} mit ${ops === 1 ? "1 Operation" : `${ops} Operationen`}.`,
     hint: "Kante anklicken: verschmelzen; im Kernel: trennen.",
     keys: "Tasten",
@@ -519,13 +526,16 @@ export const catalogue: Like<typeof en.catalogue> = {
   // Rulers and snapshots.
   rulerWords: {
     roofsAbove: (limits) => `Rooflines darüber: ${limits.join("; ")}.`,
-    rulers: "Lineale (R)",
+    rulers: "Lineale",
+    patterns: "Muster",
+    gaps: "Abstandspfeile (R)",
+    gapKinds: { first: "die ersten", all: "alle", none: "keine" },
   },
 
   snapshotWords: {
     title: "Momentaufnahmen",
     freeze: "Diese Kurve festhalten (F)",
-    hint: "F hält die jetzige Kurve fest; R zeigt und verbirgt Lineale.",
+    hint: "F hält die jetzige Kurve fest; R ändert, welche Kernel Abstandspfeile haben.",
     name: (place) => `Aufnahme ${place}`,
     nameOf: (name) => `Name von ${name}`,
     show: (name) => `${name} zeigen`,
@@ -819,10 +829,11 @@ export const catalogue: Like<typeof en.catalogue> = {
     word: "Wort",
     cycle: "Takt",
     intensity: (unit, bytes, { intensity }) =>
-      `${intensity === "operational" ? "operationale" : "arithmetische"} Intensität (${unit}${ofBytes(bytes)})`,
-    intensityShort: (unit, bytes, terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
-    balance: (unit, bytes) => `Balance (${unit}${bytes === 0 ? "" : `, Wörter${ofBytes(bytes)}`})`,
-    zeroFlops: (operation, unit) => `0 ${operation}${unit ? `, ${unit}` : ""}`,
+      `${intensity === "operational" ? "operationale" : "arithmetische"} Intensität, ${unit.replaceAll("/B", " pro Byte").replaceAll("/Wort", " pro Wort")}${ofBytes(bytes)} →`,
+    intensityShort: (unit, bytes, terms) => `${ai(terms)}, ${unit}${ofBytes(bytes)} →`,
+    balance: (unit, bytes) => `Balance, ${unit}${bytes === 0 ? "" : `, Wörter${ofBytes(bytes)}`} →`,
+    zeroFlops: (operation) => `0 ${operation}`,
+    byBandwidth: (unit) => `nach ${unit.replace("B/", "Bytes/")}`,
     menu: "Achsen",
     note: "Einheiten des Diagramms. Sätze, Kurzinfos und Tabellen bleiben bei FLOP/s oder OP/s und Bytes.",
     frame: "Bereich",
@@ -902,7 +913,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       ["M", "den Kernel verschieben"],
       ["C", "einen Chip hinzufügen"],
       ["F", "diese Kurve festhalten"],
-      ["R", "Lineale"],
+      ["R", "Abstandspfeile: die ersten, alle, keine"],
       ["+ − 0", "vergrößern, verkleinern, alles zeigen"],
       ["W A S D", "das Diagramm verschieben"],
       ["?", "was die Zeichen bedeuten"],
@@ -939,7 +950,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     open: "Was die Zeichen bedeuten (?)",
     title: "Was die Zeichen bedeuten",
     gestures: "Was sich ziehen lässt",
-    whereMore: "„?“ unter dem Diagramm erklärt alle Zeichen.",
+    dragHint: { peak: "ziehen: Peak", bandwidth: "ziehen: Bandbreite", ridge: "ziehen: beide" },
     fine: "Fein: das Dach bewegt sich ein Fünftel des Wegs.",
     shapes: {
       memory: "ein Kernel, den der Speicher begrenzt",

@@ -81,8 +81,8 @@ export const catalogue = {
     reset: "Back to the data sheet",
     chart: (chips: string, count: number) =>
       `Roofline of ${chips || "no chip"} with ${kernels(count)}. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
-    memoryRegion: "memory-bound",
-    computeRegion: "compute-bound",
+    memoryRegion: "◂ memory-bound",
+    computeRegion: "compute-bound ▸",
     noChip: "No chip is shown: switch one on.",
     noPlaces: (count: number) =>
       count === 1
@@ -99,6 +99,8 @@ export const catalogue = {
       roofline: "kernels left of it are memory-bound, right of it compute-bound",
       time: "kernels above the diagonal are memory-bound, below it compute-bound",
     },
+    sidesOf: (chip: string, ridge: string) =>
+      `${chip}: kernels left of ${ridge} are memory-bound, right of it compute-bound.`,
     on: (kernel: string, chip: string) => `${kernel} on ${chip}`,
     measuredOn: (chip: string) => `measured on ${chip}`,
     /** A formula, and the share of its result that remains after exposed communication. */
@@ -128,7 +130,10 @@ export const catalogue = {
     possible: (ratio: string) => `${ratio}× possible`,
     upTo: (ratio: string) => `up to ${ratio}×`,
     belowRoof: (ratio: string) => `${ratio}× below its roof`,
-    namesAbove: (names: string) => `${names}: above the roof`,
+    namesAbove: (names: string, isOffScale: boolean) =>
+      `${names}: above the roof${isOffScale ? ", off the scale" : ""}`,
+    /** The measured rate beside the rate of the data sheet. */
+    measuredRoof: (rate: string) => ` · measured ${rate}`,
     countAbove: (count: number) => `${count} above the roof`,
     farBelow: "far below its roof",
     moreThan: (ratio: string) => `> ${ratio}`,
@@ -188,7 +193,11 @@ export const catalogue = {
       selfTime: "self time",
       boundTime: "least time",
       launches: "launches",
-      share: (percent: string) => `${percent} of all`,
+      share: (percent: string) => `${percent} of the run`,
+      of: (rate: string, limit: string) => `${rate} of ${limit}`,
+      limit: "at most",
+      ofRoof: "of its roof",
+      above: "above",
     },
     time: {
       chart: (chip: string, count: number) =>
@@ -220,7 +229,7 @@ export const catalogue = {
     also: (vendor: string) => `Also from ${vendor}, newest first`,
     generations: (vendor: string) => `${vendor}, all generations`,
     peakAt: (precision: string) => `Peak, ${precision}`,
-    enter: { adds: "Enter adds", shows: "Enter shows", hides: "Enter hides" },
+    enter: { adds: "Enter adds", hides: "Enter hides" },
     addAndStay: "Add, and stay here (Shift+Enter)",
     keys: ["↑ ↓ choose", "Enter adds and closes", "Shift+Enter adds and stays", "Esc closes"],
     many: "8 chips: names may be hidden.",
@@ -380,6 +389,7 @@ export const catalogue = {
   // The fusion panel.
   fusionWords: {
     title: "Fusion",
+    ops: (count: number) => `${count} ops`,
     graph: (name: string, ops: number) => `${name || "Graph"} of ${ops === 1 ? "1 op" : `${ops} ops`}.`,
     hint: "Click an edge to merge; click inside a kernel to split.",
     keys: "Keys",
@@ -520,13 +530,16 @@ export const catalogue = {
   // Rulers and snapshots.
   rulerWords: {
     roofsAbove: (limits: readonly string[]) => `Roofs above it: ${limits.join("; ")}.`,
-    rulers: "Rulers (R)",
+    rulers: "Rulers",
+    patterns: "Patterns",
+    gaps: "Gap arrows (R)",
+    gapKinds: { first: "first ones", all: "all", none: "none" },
   },
 
   snapshotWords: {
     title: "Snapshots",
     freeze: "Freeze this curve (F)",
-    hint: "F freezes the current curve; R shows and hides rulers.",
+    hint: "F freezes the current curve; R changes which kernels have gap arrows.",
     /** The default name of a snapshot. */
     name: (place: number) => `snapshot ${place}`,
     nameOf: (name: string) => `Name of ${name}`,
@@ -829,10 +842,12 @@ export const catalogue = {
     word: "word",
     cycle: "cycle",
     intensity: (unit: string, bytes: number, { intensity = "arithmetic" }: Terms) =>
-      `${intensity} intensity (${unit}${ofBytes(bytes)})`,
-    intensityShort: (unit: string, bytes: number, terms: Terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
-    balance: (unit: string, bytes: number) => `balance (${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`})`,
-    zeroFlops: (operation: string, unit?: string) => `0 ${operation}${unit ? `, ${unit}` : ""}`,
+      `${intensity} intensity, ${unit.replaceAll("/B", " per byte").replaceAll("/word", " per word")}${ofBytes(bytes)} →`,
+    intensityShort: (unit: string, bytes: number, terms: Terms) => `${ai(terms)}, ${unit}${ofBytes(bytes)} →`,
+    balance: (unit: string, bytes: number) => `balance, ${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`} →`,
+    zeroFlops: (operation: string) => `0 ${operation}`,
+    /** What the strip of kernels without FLOPs shows: their bytes/s. */
+    byBandwidth: (unit: string) => `by ${unit.replace("B/", "bytes/")}`,
     menu: "Axes",
     /** Note about the units of the chart. The axes may have other units than the sentences, tooltips and tables. */
     note: "Units of the chart. Sentences, tooltips and tables stay in FLOP/s or OP/s, and bytes.",
@@ -916,7 +931,7 @@ export const catalogue = {
       ["M", "move the kernel"],
       ["C", "add a chip"],
       ["F", "freeze this curve"],
-      ["R", "rulers"],
+      ["R", "gap arrows: first ones, all, none"],
       ["+ − 0", "zoom in, zoom out, show everything"],
       ["W A S D", "move the chart"],
       ["?", "what the marks mean"],
@@ -955,7 +970,7 @@ export const catalogue = {
     open: "What the marks mean (?)",
     title: "What the marks mean",
     gestures: "What can be dragged",
-    whereMore: "“?” below the chart explains all marks.",
+    dragHint: { peak: "drag: peak", bandwidth: "drag: bandwidth", ridge: "drag: both" },
     fine: "Fine: the roof moves a fifth of the way.",
     shapes: {
       memory: "a kernel that memory bounds",
@@ -971,14 +986,14 @@ export const catalogue = {
     roof: "thick line: the roof of the chip in focus",
     ceilings: (terms: Terms) => `dashes beyond the ${ridge(terms)}: peak or bandwidth alone`,
     sheet: "dashes: the data sheet, before your change",
-    measured: "dots: a measured roof",
-    ceiling: "dashes and dots: a ceiling inside the chip",
+    measured: "thin line: a measured roof",
+    ceiling: "thin dashes: a ceiling inside the chip",
     link: "long dashes: a link between chips",
     snapshot: "short dashes: a frozen roof",
     gap: "arrow up: from the measured rate to the roof",
     moved: "arrow: a what-if of the kernel",
     trail: "thin arrow: from a part to its merged kernel",
-    runs: "arrow: from the earlier run to this run; dashed if slower",
+    runs: "arrow: from the earlier run to this run; red if slower",
     strip: "left strip: kernels without FLOPs, by bytes per second",
     diagonal: "diagonal: compute and memory take the same time",
     isochrone: "thin corner: all kernels with the same least time",

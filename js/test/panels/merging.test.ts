@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { environment, evaluate } from "../../src/fusion/graph.ts";
 import { fuse, unfused } from "../../src/fusion/partition.ts";
-import { descriptionOf, lackingPeak } from "../../src/panels/fusion/merging.ts";
+import { descriptionOf, lackingPeak, proposalOf } from "../../src/panels/fusion/merging.ts";
 import { chain } from "../chains.ts";
 import { decodeGraph } from "../graphs.ts";
 import { makeChip, makeRoof } from "../helpers.ts";
@@ -40,4 +40,35 @@ it("an op is told with its bytes, what it is joined with, and its kernel", () =>
     "b · elementwise · 200 B in, 200 B out · from a · to c · in one kernel with c",
   );
   expect(descriptionOf({ graph, values, partition }, 0)).toBe("a · elementwise · 200 B in, 200 B out · to b");
+});
+
+describe("an edge", () => {
+  const graph = decodeGraph(chain("chain", { ops: 3 }));
+  const values = evaluate(graph, environment(graph));
+  const input = { cost: (_: unknown, bytes: number) => bytes / 1e9, fits: () => true, chip: undefined };
+  const apart = { graph, values, partition: unfused(graph) };
+  const joined = { graph, values, partition: fuse(graph, unfused(graph), 0, 1) };
+  it("between two kernels says what their merge gains", () => {
+    // Each of three ops reads and writes 200 B. Together two of them move 400 B less.
+    expect(proposalOf(apart, 0, 1, input)).toMatchObject({ text: "Merge: 1.2 µs → 800 ns", groups: [[0, 1]] });
+    expect(proposalOf(apart, 0, 1, input).next?.groups).toEqual([[0, 1], [2]]);
+  });
+  it("within a kernel says what a split costs", () => {
+    expect(proposalOf(joined, 0, 1, input)).toMatchObject({ text: "Split: 800 ns → 1.2 µs", groups: [[0], [1]] });
+  });
+  it("says that nothing is gained or lost", () => {
+    const same = { ...input, cost: () => 1e-6 / 3 };
+    expect(proposalOf(apart, 0, 1, { ...input, cost: (_, __, ops) => ops.length * 1e-6 }).text).toBe("No gain: 3 µs");
+    expect(proposalOf(joined, 0, 1, { ...input, cost: (_, __, ops) => ops.length * 1e-6 }).text).toBe("No loss: 3 µs");
+    expect(proposalOf(apart, 0, 1, same).text).toBe("Merge: 1 µs → 667 ns");
+  });
+  it("says why a merge is not possible, and offers none", () => {
+    const refused = proposalOf(apart, 0, 1, { ...input, fits: () => false, chip: makeChip({ name: "one" }) });
+    expect(refused.text).toMatch(/^Cannot merge: /);
+    expect(refused.next).toBeUndefined();
+    expect(refused.groups).toEqual([]);
+  });
+  it("tells bytes where times are unknown", () => {
+    expect(proposalOf(apart, 0, 1, { ...input, cost: undefined }).text).toBe("Merge: 1.2 kB → 800 B");
+  });
 });

@@ -27,24 +27,11 @@ function lettersOf(word: unknown): string {
 
 /** What a German engineer writes as an English one does. */
 const SAME = new Set([
-  ...[
-    "strings.work.FLOP",
-    "strings.chips",
-    "strings.auto",
-    "strings.least",
-    "strings.tooltip.ai",
-    "strings.time.zeroFlops",
-  ],
+  ...["strings.work.FLOP", "strings.auto", "strings.least", "strings.tooltip.ai", "strings.time.zeroFlops"],
   ...["axisWords.intensityShort", "axisWords.rate", "axisWords.zeroFlops", "words.searchHint", "words.details"],
-  ...[
-    "filterWords.searchHint",
-    "filterWords.title",
-    "filterWords.menu",
-    "tableWords.tabHeads.ai",
-    "fusionWords.title",
-    "fusionWords.flops",
-    "fusionWords.bytes",
-  ],
+  ...["filterWords.searchHint", "filterWords.title", "filterWords.menu", "tableWords.tabHeads.ai", "fusionWords.title"],
+  ...["fusionWords.flops", "fusionWords.bytes", "runWords.kernel"],
+  ...["words.addChip", "words.picker", "words.views.roofline", "toolWords.keyList.10.0", "saveWords.format"],
   ...["openWords.pathHint", "snapshotWords.intensity", "tableWords.aiAt", "tableWords.csv"],
   ...["tableWords.heads.name", "tableWords.heads.flops", "tableWords.flopsOf", "tableWords.saved"],
   ...["workloadWords.phase", "workloadWords.bytes", "workloadWords.flops"],

@@ -1,6 +1,6 @@
 // What a figure shows of a state: the dots with their colours, the named kernels, the legend and the counts.
 
-import { codeAt } from "../../roofline/colouring.ts";
+import { type Colouring, codeAt } from "../../roofline/colouring.ts";
 import { commonOperation } from "../../roofline/operations.ts";
 import { IDLE, MEASURED } from "../../roofline/positions.ts";
 import { isTotal } from "../../roofline/totals.ts";
@@ -11,8 +11,7 @@ import { shortNamesOf } from "../../text/short_names.ts";
 import { type Kernels, textAt } from "../../wire/columns.ts";
 import { figureWords } from "../../words/words.ts";
 import { ticksOfScale } from "../layers/colour_scale.tsx";
-import { categoryColour } from "../scene.ts";
-import type { Theme } from "../theme.ts";
+import { categoryColour, type Theme } from "../theme.ts";
 import {
   CROWD,
   type FigureStyle,
@@ -96,7 +95,7 @@ export function contentOf(store: Store, style: FigureStyle, theme: Theme, names:
     if (isLeftOut(row)) continue;
     const code = roof[at] === MEASURED && !isTotal(kernels, row) ? codeAt(colouring, row) : -1;
     const [ai, rate, isKnown] = [x[at] as number, y[at] as number, code >= 0];
-    const colour = isKnown ? colourOf(colouring.kind, theme, code) : theme.text;
+    const colour = isKnown ? colourOf(colouring, theme, code) : theme.text;
     // With all memory levels, only the dot of the level that binds is filled.
     const isHollow = binds[at] === 0 || (roof[at] === MEASURED && !isKnown && !isTotal(kernels, row));
     all.push({
@@ -135,8 +134,8 @@ export function contentOf(store: Store, style: FigureStyle, theme: Theme, names:
 
 const isIdle = (kernels: Kernels, row: number) => textAt(kernels.category, row)?.toLowerCase() === IDLE;
 
-const colourOf = (kind: "text" | "number", theme: Theme, code: number) =>
-  kind === "number" ? (theme.scale[code] as string) : categoryColour(theme, code);
+const colourOf = (colouring: Colouring, theme: Theme, code: number) =>
+  colouring.kind === "number" ? (theme.scale[code] as string) : categoryColour(theme, colouring, code);
 
 /** Returns the categories that have at least MIN_SHARE of the kernel time among the dots; nothing for less than two. */
 function legendOf(store: Store, style: FigureStyle, theme: Theme, dots: readonly Dot[]): Entry[] {
@@ -162,7 +161,7 @@ function legendOf(store: Store, style: FigureStyle, theme: Theme, dots: readonly
   if (codes.length < 2) return [];
   const entries = codes.map(([code]): Entry => {
     const text = categoryName(colouring.column.values[code] ?? null);
-    return { text, colour: colourOf("text", theme, code), code };
+    return { text, colour: colourOf(colouring, theme, code), code };
   });
   const more = entries.length - style.maxCategories;
   return more > 0 ? [...entries.slice(0, style.maxCategories - 1), { text: figureWords.more(more + 1) }] : entries;

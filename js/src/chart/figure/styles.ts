@@ -1,5 +1,7 @@
 // The rules of each style of figure, as numbers. All lengths are in points, 1/72 inch.
 
+import { paper } from "../../tokens.json";
+
 export type StyleName = "paper-1col" | "paper-2col" | "slide";
 
 export interface FigureStyle {
@@ -43,7 +45,7 @@ export const STYLES: Readonly<Record<StyleName, FigureStyle>> = {
 };
 
 /** The colours on white paper: of roofs, axes and texts, of thin lines, of the grid, and of the strip. */
-export const PAPER = { ink: "#000000", thin: "#6b6b6b", grid: "#e6e6e6", strip: "#f2f2f2" };
+export const PAPER = paper;
 /** The line width of the grid, and of the other thin lines as a share of the width of an axis. */
 export const GRID = 0.4;
 export const THIN = 5 / 6;

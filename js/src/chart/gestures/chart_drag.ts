@@ -5,6 +5,13 @@ import type { Drag, GestureOf } from "../../ui/gesture.ts";
 import type { Spot } from "../paths.ts";
 import type { Scales } from "../scales.ts";
 
+/** A text beside the pointer. The position is in px. */
+export interface Bubble {
+  readonly x: number;
+  readonly y: number;
+  readonly text: string;
+}
+
 export interface ChartDrag extends Drag {
   readonly kind: "roof" | "kernel" | "marquee" | "plane";
   hasMoved(): boolean;
@@ -20,6 +27,8 @@ export interface ChartDrag extends Drag {
   pinch?(middle: Spot, spread: number): void;
   /** Whether the roof moves only a small share of the pointer's way. */
   readonly isFine?: ReadonlySignal<boolean>;
+  /** The values of the dragged roof, beside the pointer. Undefined until the roof has moved. */
+  readonly bubble?: ReadonlySignal<Bubble | undefined>;
   /** Whether the dragged kernel no longer exists. The drag of a kernel that no longer exists has no effect. */
   isVoid?(): boolean;
 }

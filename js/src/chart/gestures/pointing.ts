@@ -34,7 +34,7 @@ export const CHART_KEYS = {
   Enter: "select",
   " ": "selectMore",
   f: "freeze",
-  r: "rulers",
+  r: "gaps",
   Escape: "leave",
 } as const;
 /** The key that explains the marks. It works on the toolbar too. */
@@ -106,7 +106,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     select: () => hovered !== null && choose(hovered, false),
     selectMore: () => hovered !== null && choose(hovered, true),
     freeze: () => store.freeze(),
-    rulers: () => store.setRulers(!store.rulers.value),
+    gaps: () => store.cycleGaps(),
     leave() {
       if (gesture.drag) return gesture.cancel();
       point(-1);

@@ -4,14 +4,12 @@ import { signal } from "@preact/signals";
 import { ridgePoint } from "../../roofline/roofline.ts";
 import type { RateKey } from "../../state/rates.ts";
 import type { Store } from "../../state/store.ts";
-import { overlap } from "../labels/box_index.ts";
-import { squareAround } from "../labels/engine.ts";
 import { px, type Spot } from "../paths.ts";
-import { type Box, clamp, joined, type Scale, type Scales } from "../scales.ts";
+import { clamp, joined, type Scale, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
-import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
+import { type Bubble, type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
-type RoofPart = "peak" | "bandwidth" | "ridge";
+export type RoofPart = "peak" | "bandwidth" | "ridge";
 
 /** The roof at the start of a drag. */
 export interface RoofDragStart {
@@ -51,6 +49,7 @@ export function startRoofDrag(
   const { focus, scales } = scene;
   const { part, level = "" } = (event.target as SVGElement).dataset;
   if (!focus || event.button !== 0 || !isPart(part)) return false;
+  const grabbed = part;
   const { peak } = focus;
   const bandwidth = focus.levels.find(({ name }) => name === level)?.bandwidth ?? focus.bandwidth;
   const flat = scales.y(peak);
@@ -65,6 +64,7 @@ export function startRoofDrag(
   const isTouch = event.pointerType === "touch";
   const gears = isTouch ? gearsOf(scales, TOUCH_PX_PER_DECADE) : ([1, 1] as const);
   const isFine = signal(false);
+  const bubble = signal<Bubble | undefined>(undefined);
   const timer = isTouch ? setTimeout(startFine, LONG_PRESS_MS) : undefined;
   function startFine() {
     isFine.value = true;
@@ -76,6 +76,9 @@ export function startRoofDrag(
     const gear = isFine.value ? FINE : 1;
     const [peak, bandwidth] = ratesAt(start, ...follow([x, y], [gears[0] * gear, gears[1] * gear]));
     rates.move(keys.map(({ quantity }) => (quantity === "bandwidth" ? bandwidth : peak)));
+    const { units } = scene;
+    const texts = { peak: [units.rate(peak)], bandwidth: [units.bandwidth(bandwidth)] };
+    bubble.value = { x, y, text: (grabbed === "ridge" ? Object.values(texts).flat() : texts[grabbed]).join(" · ") };
   }
   function end() {
     clearTimeout(timer);
@@ -87,7 +90,7 @@ export function startRoofDrag(
   }
   const pressed = [x, y] as const;
   // A press on the roof never clicks what is under the roof, even if the pointer does not move.
-  gesture.start({ kind: "roof", axes: scales, hasMoved: () => true, isFine, move, end, cancel }, event);
+  gesture.start({ kind: "roof", axes: scales, hasMoved: () => true, isFine, bubble, move, end, cancel }, event);
   return true;
 }
 
@@ -111,7 +114,7 @@ export function followerOf(start: Spot): (to: Spot, gears: Spot) => Spot {
   };
 }
 
-const isPart = (text: string | undefined): text is RoofPart =>
+export const isPart = (text: string | undefined): text is RoofPart =>
   text === "peak" || text === "bandwidth" || text === "ridge";
 
 /** Returns the rates of a roof that is dragged to (`x`, `y`), limited to the axes. */
@@ -138,11 +141,6 @@ export function ratesAt(
 const asBefore = (rate: number, before: number) => (Math.abs(rate / before - 1) < 1e-9 ? before : rate);
 
 const reachOf = ({ whole, ...now }: Scales, axis: "x" | "y") => joined(now[axis].domain, whole?.[axis].domain);
-
-/** The distance of a grip's arrow heads from the roof, px. */
-const GRIP_PX = 9;
-/** A part of the roof that is shorter than this, px, has no grip. */
-const MIN_PART_PX = 64;
 
 interface Part {
   readonly part: "peak" | "bandwidth";
@@ -187,8 +185,8 @@ export function RoofHandles({ onHover, ...scene }: RoofHandlesProps) {
   return (
     <g
       class="roofwidget-handles"
-      onPointerEnter={(event) => onHover(event, true)}
-      onPointerLeave={(event) => onHover(event, false)}
+      onPointerOver={(event) => onHover(event, true)}
+      onPointerOut={(event) => onHover(event, false)}
     >
       {partsOf(scene).map(({ part, level, from, to }) => (
         <path
@@ -209,65 +207,28 @@ export function RoofHandles({ onHover, ...scene }: RoofHandlesProps) {
   );
 }
 
-/** A visible handle: arrow heads on both sides of a part of the roof. They point where the part moves. */
-export interface Grip extends Part {
-  readonly x: number;
-  readonly y: number;
-  /** The place of the grip on its part, from 0 to 1. */
-  readonly share: number;
-}
+/** The place of the grip on a part of the roof, as a share of the part. */
+const GRIP_SHARES = { peak: 0.75, bandwidth: 0.4 };
+/** The places of a grip's dots along its part, and their radius, px. */
+const [DOTS_PX, DOT_PX] = [[-7, 0, 7], 2];
 
-/** The places of a grip on its part, best first. The name of the roof is usually at the end of the flat. */
-const GRIP_SHARES = { peak: placesAround(0.25), bandwidth: placesAround(0.5) };
-
-/** Returns the share, then other shares from near to far. */
-function placesAround(share: number): readonly number[] {
-  const away = Array.from({ length: 19 }, (_, at) => 0.05 * (at + 1));
-  return [share, ...away.sort((a, b) => Math.abs(a - share) - Math.abs(b - share))];
-}
-
-/**
- * Returns the grips of the focus roof. Each grip is where the fewest of the boxes in `others` cover it. If `before` is
- * given, each grip keeps its place on its part, so that no grip jumps during a drag.
- */
-export function gripsOf(scene: HandledRoof, others: readonly Box[], before?: readonly Grip[]): Grip[] {
-  const { left, right, top, bottom } = scene.scales.plot;
-  return partsOf(scene).flatMap((part): Grip[] => {
-    const { from, to } = part;
-    // Limited to the plot, in case the ridge point is outside the plot.
-    const [start, end] = [Math.max(from[0], left), Math.min(to[0], right)];
-    if (end - start < MIN_PART_PX / 2 || Math.hypot(to[0] - from[0], to[1] - from[1]) < MIN_PART_PX) return [];
-    const kept = before?.find((grip) => grip.part === part.part && grip.level === part.level)?.share;
-    const grips = (kept === undefined ? GRIP_SHARES[part.part] : [kept]).map((share): Grip => {
-      const x = start + (end - start) * share;
-      return { ...part, share, x, y: from[1] + ((to[1] - from[1]) * (x - from[0])) / (to[0] - from[0]) };
-    });
-    const seen = grips.filter(({ y }) => y >= top && y <= bottom);
-    const covering = seen.map(({ x, y }) => {
-      const own = squareAround(x, y, GRIP_PX);
-      return others.filter((box) => overlap(box, own)).length;
-    });
-    return seen.filter((_, at) => at === covering.indexOf(Math.min(...covering)));
-  });
-}
-
-export function RoofGrips({ grips, colour }: { readonly grips: readonly Grip[]; readonly colour: string }) {
+/** Three dots on each part of the roof, for fingers: they show where the roof can be dragged. */
+export function RoofGrips({ colour, ...scene }: HandledRoof & { readonly colour: string }) {
   return (
-    <g class="roofwidget-grips" fill="none" stroke={colour}>
-      {grips.map(({ part, level, x, y }) => (
-        <path
-          key={`${part} ${level}`}
-          d={part === "peak" ? upAndDown(x, y) : sideways(x, y)}
-          stroke-width={1.75}
-          stroke-linecap="round"
-          stroke-linejoin="round"
-        />
-      ))}
+    <g class="roofwidget-grips" fill={colour}>
+      {partsOf(scene).map(({ part, level, from, to }) => {
+        const share = GRIP_SHARES[part];
+        const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+        const length = Math.hypot(dx, dy) || 1;
+        return DOTS_PX.map((along) => (
+          <circle
+            key={`${part} ${level} ${along}`}
+            cx={px(from[0] + dx * (share + along / length))}
+            cy={px(from[1] + dy * (share + along / length))}
+            r={DOT_PX}
+          />
+        ));
+      })}
     </g>
   );
 }
-
-const upAndDown = (x: number, y: number) =>
-  [-1, 1].map((sign) => `M${px(x - 4)},${px(y + sign * (GRIP_PX - 4))}l4,${4 * sign}l4,${-4 * sign}`).join("");
-const sideways = (x: number, y: number) =>
-  [-1, 1].map((sign) => `M${px(x + sign * (GRIP_PX - 4))},${px(y - 4)}l${4 * sign},4l${-4 * sign},4`).join("");

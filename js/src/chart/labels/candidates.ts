@@ -127,8 +127,20 @@ const aboveAndBelow = (x: number, line: number, anchor: Anchor): Position[] => [
  */
 const SLOPE_SHARES = [0.35, 0.5, 0.2, 0.65, 0.8, ...Array.from({ length: 33 }, (_, step) => 0.02 + 0.03 * step)];
 
+/** Where to try the name of the focus roof's slope, as shares of its length. */
+const NAME_SHARES = [0.13, 0.3, 0.45, 0.55, 0.62, 0.7];
+
+/** Positions of the name of a slope, above the slope. */
+export const nameOnSlope = (roof: Rates, scales: Scales): Position[] => onSlope(roof, scales, NAME_SHARES, [-6]);
+
 /** Positions along a slope, above the slope or below it. The text has the same angle as the slope. */
-export function alongSlope(roof: Rates, { x, y, whole }: Scales): Position[] {
+export function alongSlope(roof: Rates, scales: Scales): Position[] {
+  // The distances in the second list are larger. They put the text beyond a neighbouring line if there is no room
+  // between the slope and this line.
+  return [onSlope(roof, scales, SLOPE_SHARES, [-6, 12]), onSlope(roof, scales, SLOPE_SHARES, [-19, 26])].flat();
+}
+
+function onSlope(roof: Rates, { x, y, whole }: Scales, shares: readonly number[], off: readonly number[]): Position[] {
   const from = Math.max(x.domain[0], whole ? y.domain[0] / roof.bandwidth : 0);
   const to = Math.min(ridgePoint(roof), x.domain[1], whole ? y.domain[1] / roof.bandwidth : Number.POSITIVE_INFINITY);
   if (whole && from >= to) return [];
@@ -137,9 +149,7 @@ export function alongSlope(roof: Rates, { x, y, whole }: Scales): Position[] {
     [x(to), y(to * roof.bandwidth)],
   ];
   const turn = Math.atan2(y(10) - y(1), x(10) - x(1));
-  // The distances in the second list are larger. They put the text beyond a neighbouring line if there is no room
-  // between the slope and this line.
-  return [alongLine(line, turn, SLOPE_SHARES, [-6, 12]), alongLine(line, turn, SLOPE_SHARES, [-19, 26])].flat();
+  return alongLine(line, turn, shares, off);
 }
 
 /**
@@ -184,6 +194,15 @@ function alongFlat(roof: Rates, scales: Scales): Position[] {
     ...aboveAndBelow(ridge + 10, flat, "start"),
   ];
 }
+
+/** The distance of a name above its flat and from the right edge of the plot, px. */
+const [RISE_PX, EDGE_PX] = [9, 2];
+
+/** Positions at the right edge of the plot: above the highest of some flats, then below the lowest. */
+export const aboveFlat = (highest: number, lowest: number, { plot, y }: Scales): Position[] => [
+  at(plot.right - EDGE_PX, y(highest) - RISE_PX, "end"),
+  at(plot.right - EDGE_PX, y(lowest) + 15, "end"),
+];
 
 /** Positions along the flat of a roof, then along its slope. */
 export const alongRoof = (roof: Rates, scales: Scales): Position[] => [
@@ -235,16 +254,10 @@ const besideStripArrow = ({ from, to }: Gap, { plot }: Scales): Position[] =>
 export const besideGap = (gap: Gap, scales: Scales, text: number): Position[] =>
   gap.x < scales.plot.left ? besideStripArrow(gap, scales) : besideGapArrow(gap, scales, text);
 
-/**
- * Positions at the bottom of a region of the plot. The region is between `left` and `right`, px. Empty if less than 24
- * px of the region are in sight.
- */
-export function atFoot(left: number, right: number, { plot }: Scales): Position[] {
-  const y = plot.bottom - 8;
-  if (right - left < 24) return [];
-  const middle = (left + right) / 2;
-  return [at(middle, y, "middle"), at(left + 8, y, "start"), at(right - 8, y, "end"), at(middle, y - 16, "middle")];
-}
+/** The position of the word for a region of the plot: beside the ridge line, above the axis. */
+export const besideRidgeLine = (x: number, side: "left" | "right", { plot }: Scales): Position[] => [
+  side === "left" ? at(x - 8, plot.bottom - 8, "end") : at(x + 8, plot.bottom - 8, "start"),
+];
 
 /** Positions in the given corner of the plot, then further inside the plot. */
 export function inCorner(corner: "upper left" | "lower right", { plot }: Scales): Position[] {

@@ -18,6 +18,13 @@ import {
 } from "./rules.ts";
 import { FONT_PX, textWidth } from "./text_fitting.ts";
 
+/** A name at the start of a label, with a weight and a colour of its own. */
+export interface LabelName {
+  readonly text: string;
+  readonly bold: boolean;
+  readonly colour: string;
+}
+
 export interface Label {
   readonly kind: LabelKind;
   /** If several labels have the same key, only the first label that finds room is written. */
@@ -26,6 +33,8 @@ export interface Label {
   /** Shorter texts for narrow places, the longest first. */
   readonly shorter?: readonly string[];
   readonly bold?: boolean;
+  /** The names in the text. The rest of the text is then not bold. */
+  readonly names?: readonly LabelName[];
   /**
    * The text of the badge before the text, such as "1". If the text finds no room, the badge alone is drawn, even over
    * points and lines.
@@ -53,7 +62,7 @@ export interface Label {
 
 export interface PlacedLabel
   extends Position,
-    Pick<Label, "kind" | "key" | "text" | "bold" | "badge" | "colour" | "mark"> {
+    Pick<Label, "kind" | "key" | "text" | "bold" | "names" | "badge" | "colour" | "mark"> {
   /** The index of the chosen candidate. */
   readonly choice: number;
   /** Whether the label is under the label of the hovered kernel. */
@@ -147,7 +156,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     return cost;
   }
   function place(label: Label, rule: LabelRule, isLastTurn: boolean) {
-    const { kind, key, bold, badge, colour, mark, positions } = label;
+    const { kind, key, bold, names, badge, colour, mark, positions } = label;
     const texts = [label.text, ...(label.shorter ?? [])];
     const widths = texts.map((text) => labelWidth({ kind, text, ...(bold && { bold }), badge }));
     // A badge alone is always drawn.
@@ -183,7 +192,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     addBoxes(written, [...boxes, ...leaderBoxes(boxes, label, position)]);
     keys.add(key);
     const text = texts[stepOf(choice)] as string;
-    const more = { ...(bold && { bold }), ...(mark && { mark }), ...(badge && { badge }) };
+    const more = { ...(bold && { bold }), ...(names && { names }), ...(mark && { mark }), ...(badge && { badge }) };
     placed.push({ kind, key, text, colour, ...position, ...more, choice });
   }
   /** Places the label of a hovered kernel at its first position in the chart. Labels of kernels below it are faded. */

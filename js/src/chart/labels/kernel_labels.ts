@@ -12,6 +12,7 @@ import { firstRow, type Kernels } from "../../wire/columns.ts";
 import { strings } from "../../words/words.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
+import { isOffScale } from "../scales.ts";
 import { joinsOf, type Scene } from "../scene.ts";
 import { ALERT, type Choices, type Label, MUTED, TEXT } from "./engine.ts";
 import { MAX_POINTS_TO_AVOID, pointBoxes } from "./obstacles.ts";
@@ -186,8 +187,9 @@ function aboveLabel(scene: Scene): Label | undefined {
   if (heaviest < 0) return undefined;
   const index = points.home[heaviest] as number;
   const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) + 3 };
-  const [text = "", ...shorter] = aboveTexts(above, [kernels], () => [
-    ...GROUPS_ABOVE.map((most) => aboveText(kernels, above, most)),
+  const isOff = isOffScale(scales, points.x[index] as number, points.y[index] as number);
+  const [text = "", ...shorter] = aboveTexts(above, [kernels, isOff], () => [
+    ...GROUPS_ABOVE.map((most) => aboveText(kernels, above, most, isOff)),
     strings.countAbove(above.length),
   ]);
   return {
@@ -197,7 +199,7 @@ function aboveLabel(scene: Scene): Label | undefined {
 }
 
 /** Returns a text such as "copy-start ×5, copy-done ×3: above the roof". */
-function aboveText(kernels: Kernels, above: readonly number[], most: number): string {
+function aboveText(kernels: Kernels, above: readonly number[], most: number, isOff: boolean): string {
   const [groups, stems] = [new Map<string, number[]>(), new Map<string, string>()];
   for (const row of above) {
     const name = shortNameOf(kernels, row);
@@ -213,5 +215,5 @@ function aboveText(kernels: Kernels, above: readonly number[], most: number): st
     return rows.length > 1 ? `${name} ×${rows.length}` : name;
   });
   const more = sorted.slice(most).reduce((sum, [, rows]) => sum + rows.length, 0);
-  return strings.namesAbove(shown.join(", ") + (more > 0 ? ` +${more}` : ""));
+  return strings.namesAbove(shown.join(", ") + (more > 0 ? ` +${more}` : ""), isOff);
 }

@@ -5,7 +5,7 @@ import { memoize } from "../../ui/memoize.ts";
 import type { BentLine, Gap } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
 import type { Box } from "../scales.ts";
-import { isInSight, joinsOf, type Scene } from "../scene.ts";
+import { ceilingsIn, isInSight, joinsOf, type Scene } from "../scene.ts";
 import { squareAround } from "./engine.ts";
 
 /** If there are more points than this, there is no room beside the points. Labels then ignore the points. */
@@ -21,7 +21,7 @@ export type KernelBox = Box & { readonly row: number };
 
 /** The box of the strip for kernels without FLOPs. The box includes the strip's axis numbers. */
 export const stripBoxes = ({ scales: { strip } }: Scene): Box[] =>
-  strip ? [{ ...strip, right: strip.right + 2 }] : [];
+  strip ? [{ ...strip, left: 0, right: strip.right + 2 }] : [];
 
 /** The boxes of all points. Empty if there are more points than `max`. */
 export const pointBoxes = (scene: Scene, max = MAX_POINTS_TO_AVOID): readonly KernelBox[] =>
@@ -66,19 +66,24 @@ const [knownLines, knownPoints] = [memoize<readonly Box[]>(), memoize<readonly K
 
 /** The boxes of all roof lines, and the boxes of the lines that join the points of a kernel. */
 export function lineBoxes(scene: Scene): readonly Box[] {
-  const { roofs, focus, levels, subRoofs, scales } = scene;
+  const { roofs, focus, levels, subRoofs, scales, isRoofHovered } = scene;
   // Only in hierarchical mode do lines join points.
-  return knownLines(scales, [roofs, focus, subRoofs, levels.length > 0 && scene], () => findLines(scene));
+  const of = [roofs, focus, subRoofs, isRoofHovered, levels.length > 0 && scene];
+  return knownLines(scales, of, () => findLines(scene));
 }
 
 function findLines(scene: Scene): Box[] {
-  const { roofs, focus, levels, subRoofs, scales } = scene;
+  const { roofs, focus, levels, scales } = scene;
   const { x, y } = scales;
   const boxes = joinsOf(scene).map(
     ({ from, to, y: line }): Box => ({ left: from, right: to, top: line - 1, bottom: line + 1 }),
   );
   const near = levels.filter(({ name }) => name !== focus?.level);
-  const lines = [...roofs, ...near.map(({ bandwidth }) => ({ peak: focus?.peak ?? 0, bandwidth })), ...subRoofs];
+  const lines = [
+    ...roofs,
+    ...near.map(({ bandwidth }) => ({ peak: focus?.peak ?? 0, bandwidth })),
+    ...ceilingsIn(scene),
+  ];
   const [low, high] = x.domain;
   for (const roof of lines) {
     const ridge = ridgePoint(roof);

@@ -1,75 +1,134 @@
-// The labels of roofs: names along flats and slopes, numbers at ridge points, and names of memory levels and ceilings.
+// The labels of roofs: names and rates along flats and slopes, numbers at ridge points, and names of memory levels and
+// ceilings.
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
-import { operationIn } from "../../roofline/operations.ts";
 import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
 import { briefNamesOf } from "../../text/names.ts";
 import { strings } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
 import { isNarrow } from "../scales.ts";
-import type { Scene } from "../scene.ts";
+import { ceilingsIn, hasChipsAlone, isNearRoof, type Scene } from "../scene.ts";
 import { overlap } from "./box_index.ts";
-import { hasFlatInSight, isInPlot } from "./candidates.ts";
-import { CLEARLY_PX, type Label, squareAround, TEXT } from "./engine.ts";
+import { aboveFlat, hasFlatInSight, isInPlot, type Position } from "./candidates.ts";
+import { boxesAt, CLEARLY_PX, type Label, type LabelName, MUTED, squareAround } from "./engine.ts";
 import { RIDGE_PX, ridgeBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
-import { shortenToWords } from "./text_fitting.ts";
+import { shortenToWords, textWidth } from "./text_fitting.ts";
 
 /** Maximum number of letters of a chip's name on a roof. */
 export const MAX_ROOF_LETTERS = 26;
+/** Flats nearer than this share a label, px. */
+const JOIN_PX = 14;
+/** The name of a slope is hidden if the slope of another roof is nearer above it than this, px. */
+const MIN_SLOPE_PX = 16;
+/** From this number of roofs on, their labels have no rates. */
+const MANY_ROOFS = 8;
 
 export function roofLabels(scene: Scene): Label[] {
-  const { roofs, scales } = scene;
-  // Whether the column beside the plot contains the name of the roof.
-  const isInColumn = (roof: Roof) => scales.gutter > 0 && (!scales.whole || hasFlatInSight(roof, scales));
+  const { roofs, focus, scales, levels } = scene;
+  const flat = roofs.filter((roof) => hasFlatInSight(roof, scales));
+  const numbered = hasChipsAlone(scene) ? roofs.filter((roof) => roof !== focus) : [];
   return [
-    ...roofs.filter((roof) => !isInColumn(roof)).map((roof) => nameLabel(roof, scene)),
-    ...roofs.flatMap((roof) => ridgeLabels(roof, scene)),
+    ...groupsOf(flat, scene).map((group) => nameLabel(group, scene)),
+    // A roof without a flat in sight has its name along the slope.
+    ...roofs.filter((roof) => !flat.includes(roof)).map((roof) => nameLabel([roof], scene)),
+    ...numbered.map((roof) => ridgeLabel(roof, scene)),
+    ...(focus && levels.length === 0 ? slopeLabels(focus, scene) : []),
     ...levelLabels(scene),
     ...ceilingLabels(scene),
   ];
 }
 
-function nameLabel(roof: Roof, { roofs, focus, names, scales }: Scene): Label {
-  const name = names.get(roof.chip.id) ?? roof.chip.name;
+/** Groups roofs whose flats are near each other, from the highest flat down. The focus roof is first in its group. */
+function groupsOf(roofs: readonly Roof[], { focus, scales: { y } }: Scene): Roof[][] {
+  const groups: { readonly top: number; readonly roofs: Roof[] }[] = [];
+  for (const roof of [...roofs].sort((a, b) => b.peak - a.peak)) {
+    const last = groups.at(-1);
+    if (last && y(roof.peak) - last.top < JOIN_PX) last.roofs.push(roof);
+    else groups.push({ top: y(roof.peak), roofs: [roof] });
+  }
+  return groups.map((group) => group.roofs.sort((a, b) => Number(b === focus) - Number(a === focus)));
+}
+
+/** The label of roofs with one line: their names and their rate, and what was measured. */
+function nameLabel(group: readonly Roof[], scene: Scene): Label {
+  const { roofs, focus, names, scales, units } = scene;
+  const [first] = group as readonly [Roof];
+  const brief = briefNamesOf(roofs, names);
+  const entriesOf = (isBrief: boolean): LabelName[] =>
+    group.map((roof) => {
+      const name = (isBrief && brief.get(roof.chip.id)) || names.get(roof.chip.id) || roof.chip.name;
+      const text = shortenToWords(name, (some) => some.length <= MAX_ROOF_LETTERS);
+      return { text, bold: roof === focus, colour: roof.chip.id };
+    });
+  const rates = group.map((roof) => units.rate(roof.peak, 4));
+  const isOne = new Set(rates).size === 1;
+  const namesAlone = (entries: readonly LabelName[]) => entries.map(({ text }) => text).join(", ");
+  const withRate = (entries: readonly LabelName[]) =>
+    isOne ? `${namesAlone(entries)} ${rates[0]}` : entries.map(({ text }, at) => `${text} ${rates[at]}`).join(", ");
+  const entries = entriesOf(group.length > 1);
+  const measured = first === focus && group.length === 1 ? measuredPeak(scene) : "";
+  const isMany = roofs.length >= MANY_ROOFS;
+  const forms = [
+    ...(isMany ? [] : [withRate(entries) + measured, withRate(entries)]),
+    namesAlone(entries),
+    namesAlone(entriesOf(true)),
+  ];
+  const [text = "", ...shorter] = [...new Set(forms)];
+  const top = Math.max(...group.map(({ peak }) => peak));
   return {
-    kind: "roof",
-    // The column uses other keys for the names in it. A previous choice is an index into a list of candidate positions,
-    // and the column has other lists.
-    key: `${scales.gutter > 0 ? "slope" : "roof"} ${roof.chip.id}`,
-    text: shortenToWords(name, (text) => text.length <= MAX_ROOF_LETTERS),
-    shorter: [briefNamesOf(roofs, names).get(roof.chip.id) ?? roof.chip.name],
-    bold: roof === focus,
-    colour: roof.chip.id,
-    positions: RULES.roof.positions(roof, scales),
+    ...{ kind: "roof", key: `roof ${first.chip.id}`, text, shorter, names: entries },
+    ...{ bold: first === focus, colour: first.chip.id },
+    positions: hasFlatInSight(first, scales)
+      ? aboveFlat(top, Math.min(...group.map(({ peak }) => peak)), scales)
+      : RULES.roof.positions(first, scales),
   };
 }
 
-/** The label with the number of a ridge point. */
-function ridgeLabels(roof: Roof, scene: Scene): Label[] {
-  const { focus, scales, units } = scene;
+/** Returns the measured peak of the focus chip, if its line is too near to the roof to be drawn. */
+function measuredPeak({ focus, subRoofs, scales, units }: Scene): string {
+  const measured = subRoofs.find(({ style, kind }) => style === "measured" && kind === "compute");
+  if (!focus || !measured || !isNearRoof(measured, { focus, scales })) return "";
+  const [rate, own] = [units.rate(focus.peak, 4), units.rate(measured.peak, 4)];
+  const [number = own, unit] = own.split(" ");
+  return strings.measuredRoof(unit && rate.endsWith(` ${unit}`) ? number : own);
+}
+
+/** The name of the focus roof's slope, with its rate where no strip shows it. */
+function slopeLabels(focus: Roof, { roofs, subRoofs, scales, units, isRoofHovered }: Scene): Label[] {
+  const { y, strip } = scales;
+  const isCrowded = roofs.some((other) => {
+    const up = y(focus.bandwidth) - y(other.bandwidth);
+    return other !== focus && up > 0 && up < MIN_SLOPE_PX;
+  });
+  if (isCrowded && !isRoofHovered) return [];
+  const measured = subRoofs.find(({ style, kind }) => style === "measured" && kind === "bandwidth");
+  const rate = strip && !isNarrow(scales) ? focus.level : `${focus.level} ${units.bandwidth(focus.bandwidth, 4)}`;
+  const more = measured && isNearRoof(measured, { focus, scales }) ? units.bandwidth(measured.bandwidth) : "";
+  const text = more ? focus.level + strings.measuredRoof(more) : rate;
+  const { left, right } = scales.plot;
+  const isInside = (position: Position) =>
+    boxesAt(textWidth(text), position).every((box) => box.left > left && box.right < right);
+  const positions = RULES.slope.positions(focus, scales).filter(isInside);
+  return [{ kind: "slope", key: "slope", text, shorter: [rate, focus.level], colour: focus.chip.id, positions }];
+}
+
+/** Returns the number of a ridge point as a tick text. A narrow chart has no room for the word. */
+export function ridgeNumber(roof: Roof, units: Units, isBrief: boolean): string {
+  const number = units.intensityAlone(ridgePoint(roof), 4);
+  return isBrief ? number : strings.ridgeAt(number, units.terms);
+}
+
+/** The label with the number of another roof's ridge point. */
+function ridgeLabel(roof: Roof, scene: Scene): Label {
+  const { scales, units } = scene;
   const ai = ridgePoint(roof);
-  const isFocus = roof === focus;
   const [x, y] = [scales.x(ai), scales.y(roof.peak)];
-  const number = units.intensityAlone(ai, 4);
-  const label: Label = {
-    kind: "ridge",
-    key: `ridge ${roof.chip.id}`,
-    text: number,
-    bold: isFocus,
-    colour: roof.chip.id,
+  return {
+    ...{ kind: "ridge", key: `ridge ${roof.chip.id}`, text: units.intensityAlone(ai, 4), colour: roof.chip.id },
     near: nearRidge(scene, x, y),
-    positions: isInPlot(scales, x, y) ? RULES.ridge.positions([x, y], isFocus) : [],
+    positions: isInPlot(scales, x, y) ? RULES.ridge.positions([x, y], false) : [],
   };
-  if (!isFocus) return [label];
-  const brief = strings.ridgeAt(number, units.terms);
-  const text = isNarrow(scales)
-    ? brief
-    : strings.ridgeAt(units.intensity(ai, 4, operationIn(roof.precision)), units.terms);
-  const own: Label = { ...label, mark: { x, y, radius: 5 } };
-  // A number without the word "ridge" could be read as a kernel's intensity. The number alone is used only if the
-  // longer text does not fit.
-  return [{ ...own, text, shorter: [brief] }, own];
 }
 
 /**
@@ -98,14 +157,13 @@ function levelLabels(scene: Scene): Label[] {
   });
 }
 
-function ceilingLabels({ focus, levels, subRoofs, scales, units }: Scene): Label[] {
-  const colour = focus?.chip.id ?? TEXT;
+function ceilingLabels(scene: Scene): Label[] {
+  const { levels, scales, units } = scene;
   const kind = levels.length > 0 ? "levelCeiling" : "ceiling";
-  // If the chart has a column of names, the column contains the names of ceilings with a flat.
-  const outside = subRoofs.filter((sub) => sub.kind === "bandwidth" || scales.gutter === 0);
-  return outside.map((sub): Label => {
-    const positions = RULES.ceiling.positions(sub, scales);
-    return { kind, key: `sub ${sub.key}`, text: ceilingText(sub, units), colour, positions };
+  return ceilingsIn(scene).map((sub): Label => {
+    const positions =
+      sub.kind === "bandwidth" ? RULES.ceiling.positions(sub, scales) : aboveFlat(sub.peak, sub.peak, scales);
+    return { kind, key: `sub ${sub.key}`, text: ceilingText(sub, units), colour: MUTED, positions };
   });
 }
 

@@ -3,11 +3,11 @@
 import { judge } from "../../roofline/bound.ts";
 import { belowRoofText, gapText, upToText } from "../../text/describe.ts";
 import { strings } from "../../words/words.ts";
+import { rateBoxes } from "../layers/axes.tsx";
 import { type Ghost, ghostBox } from "../layers/moved_kernels.tsx";
 import type { Gap, LabelledArrow } from "../paths.ts";
-import { type Box, clamp, isNarrow } from "../scales.ts";
+import { type Box, isNarrow } from "../scales.ts";
 import type { Scene } from "../scene.ts";
-import { columnNames } from "./column.ts";
 import { type Choices, type Label, MUTED, type PlacedLabel, placeLabels, TEXT } from "./engine.ts";
 import { kernelLabels } from "./kernel_labels.ts";
 import { gapBox, type KernelBox, lineBoxes, pointBoxes, ridgeBoxes, stripBoxes } from "./obstacles.ts";
@@ -15,8 +15,6 @@ import { roofLabels } from "./roof_labels.ts";
 import { RULES } from "./rules.ts";
 import { FONT_PX, textWidth } from "./text_fitting.ts";
 
-/** Width of the tick texts left of the plot, px. */
-const TICKS_PX = 46;
 /**
  * If there are more points than this, a number beside a gap arrow could seem to belong to another point. Only marked
  * kernels then have a number.
@@ -38,7 +36,7 @@ export interface LabelContext {
 
 export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: LabelContext = {}): PlacedLabel[] {
   const { before, isMoving = false, others = [], ghosts = [], arrows = [] } = context;
-  const { plot, width, gutter } = scene.scales;
+  const { plot, width } = scene.scales;
   const labels = [
     ...roofLabels(scene),
     ...gapLabels(scene, gaps, isMoving),
@@ -47,7 +45,8 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
     ...regionLabels(scene),
   ];
   const surroundings = {
-    bounds: { left: TICKS_PX, top: 2, right: gutter > 0 ? plot.right : width - 2, bottom: plot.bottom - 2 },
+    bounds: { left: plot.left, top: 2, right: width, bottom: plot.bottom - 2 },
+    texts: rateBoxes(scene.scales, scene.units),
     points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
     // During a drag labels keep their places, even if lines move under the labels.
     lines: before ? [] : lineBoxes(scene),
@@ -55,7 +54,7 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
     ridges: isMoving ? [] : ridgeBoxes(scene),
     strip: stripBoxes(scene),
   };
-  return [...columnNames(scene, before), ...placeLabels(labels, surroundings, before)];
+  return placeLabels(labels, surroundings, before);
 }
 
 /**
@@ -108,21 +107,21 @@ export const arrowLabels = (kind: "trail" | "run", arrows: readonly LabelledArro
     positions: RULES[kind].positions(arrow),
   }));
 
-function regionLabels({ focus, levels, points, scales }: Scene): Label[] {
-  if (!focus || (isNarrow(scales) && points.n > 0)) return [];
-  const { plot, x } = scales;
+/** In a chart narrower than this, px, no words tell the regimes. */
+const MIN_REGION_PX = 560;
+
+function regionLabels({ focus, levels, scales }: Scene): Label[] {
+  const { plot, x, width } = scales;
+  if (!focus || width < MIN_REGION_PX) return [];
   const ridges = [focus, ...levels].map(({ bandwidth }) => x(focus.peak / bandwidth));
-  const inPlot = (px: number) => clamp(px, plot.left, plot.right);
-  const region = (key: string, text: string, left: number, right: number): Label => ({
-    ...{ kind: "region", key, text, colour: MUTED, positions: RULES.region.positions(left, right, scales) },
-  });
-  const memory = strings.memoryRegion;
-  // Memory bounds the kernels left of all ridge points. If there are several memory levels, no single region contains
-  // the kernels that compute bounds.
-  if (levels.length > 0) return [region("memory region", memory, plot.left, inPlot(Math.min(...ridges)))];
-  const ridge = inPlot(ridges[0] as number);
+  const [first, last] = [Math.min(...ridges), Math.max(...ridges)];
+  const region = (key: string, text: string, at: number, side: "left" | "right"): Label[] =>
+    at < plot.left || at > plot.right
+      ? []
+      : [{ kind: "region", key, text, colour: MUTED, positions: RULES.region.positions(at, side, scales) }];
+  // Between the ridge points of several memory levels, memory or compute bounds a kernel.
   return [
-    region("memory region", `${memory} (${focus.level})`, plot.left, ridge),
-    region("compute region", strings.computeRegion, ridge, plot.right),
+    ...region("memory region", strings.memoryRegion, first, "left"),
+    ...region("compute region", strings.computeRegion, last, "right"),
   ];
 }

@@ -12,17 +12,18 @@ import {
   alongSlope,
   aroundMiddle,
   aroundMovedKernel,
-  atFoot,
   besideArrow,
   besideGap,
   besideIsochrone,
   besideKernel,
   besideLaunches,
   besideRidge,
+  besideRidgeLine,
   besideRuler,
   besideRulerFoot,
   inCorner,
   inMiddle,
+  nameOnSlope,
   type Position,
 } from "./candidates.ts";
 
@@ -96,18 +97,19 @@ export const RULES = {
   // The roofline plane.
   level: rule(92, alongSlope, ANYTHING),
   levelRidge: rule(90, besideRidge, NOTHING, { staysAway: true }),
-  ceiling: rule(88, alongCeiling, ANYTHING, { staysAway: true }),
+  ceiling: rule(88, alongCeiling, ANYTHING),
   // The name of a level's ceiling is between the slopes of two levels. If the name covered a slope, the reader could
   // not see which line has this name.
   levelCeiling: rule(88, alongCeiling, NOTHING, { staysAway: true }),
   roof: rule(86, alongRoof, ANYTHING),
-  ridge: rule(84, besideRidge, NOTHING, { staysAway: true }),
+  ridge: rule(84, besideRidge, LINES, { staysAway: true }),
   trail: rule(76, besideArrow, ANYTHING),
   run: rule(74, besideArrow, NOTHING),
   change: rule(72, besideArrow, NOTHING),
   snapshot: rule(70, alongRoof, LINES),
   gap: rule(50, besideGap, LINES, GAP),
-  region: rule(40, atFoot, NOTHING),
+  region: rule(93, besideRidgeLine, NOTHING, { staysAway: true }),
+  slope: rule(85, nameOnSlope, NOTHING),
 
   // The time view.
   empty: rule(62, inMiddle, ANYTHING),

@@ -2,24 +2,36 @@
 // without FLOPs.
 
 import type { ComponentChildren } from "preact";
-import { formatTick } from "../../text/numbers.ts";
+import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
+import { memoize } from "../../ui/memoize.ts";
 import { axisWords as words } from "../../words/words.ts";
 import { namedTicks, type Units } from "../axis_units.ts";
-import { FONT_PX, textWidth } from "../labels/text_fitting.ts";
+import { ridgeNumber } from "../labels/roof_labels.ts";
+import { textWidth } from "../labels/text_fitting.ts";
 import { px } from "../paths.ts";
-import type { Box, Scale, Scales } from "../scales.ts";
+import { type Box, isNarrow, type Scale, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 import type { Counting } from "../ticks.ts";
 
-type AxesProps = Pick<Scene, "scales" | "units" | "theme" | "focus">;
+type AxesProps = Pick<Scene, "scales" | "units" | "theme">;
 
-/** In a chart narrower than this, px, the horizontal axis has a short title. */
-const SHORT_TITLE_BELOW_PX = 520;
-/** The height of a line of the vertical axis' title, px. */
-const TITLE_LINE_PX = 14;
+/** The font size of tick texts, px. */
+export const TICK_FONT_PX = 11.5;
+/** The distance of the tick texts and of the title below an axis, to their baselines, px. */
+const [TICK_DROP_PX, TITLE_DROP_PX] = [15, 31];
+/** The distance of the rates from the plot, px: beside it, or above their grid line in a narrow chart. */
+const [RATE_GAP_PX, RATE_RISE_PX] = [6, 4];
+/** Tick texts nearer to the number of the ridge point than this are left out, px. */
+const RIDGE_GAP_PX = 8;
+/** A tick of the strip nearer to its roof than this has no text, px. */
+const STRIP_GAP_PX = 15;
+/** The highest tick of the strip, as a multiple of its roof. */
+const MAX_TICK_FACTOR = 10;
+/** The strip has a link to the slope if no rate is nearer to the link than this, px. */
+const LINK_GAP_PX = 9;
 
-export const titleOf = ({ xTitle, xShort }: Units, width: number) => (width < SHORT_TITLE_BELOW_PX ? xShort : xTitle);
+export const titleOf = ({ xTitle, xShort }: Units, width: number) => (isNarrow({ width }) ? xShort : xTitle);
 
 /** The position of a tick along the axis, px, and its text. */
 export type TickText = readonly [at: number, text: string];
@@ -30,112 +42,209 @@ interface FrameProps {
   /** Positions of the grid lines, px. */
   readonly grid: readonly [across: readonly number[], up: readonly number[]];
   readonly ticks: readonly [across: readonly TickText[], up: readonly TickText[]];
-  /** The title of the horizontal axis, and the lines of the title of the vertical axis. */
-  readonly titles: readonly [across: string, ...up: string[]];
-  /**
-   * `titleTop`: the y of the vertical axis' title, px. `tickEnd`: the right end of the vertical axis' tick texts, px.
-   */
-  readonly titleTop: number;
-  readonly tickEnd: number;
+  /** The titles of the horizontal and the vertical axis. */
+  readonly titles: readonly [across: string, up: string];
+  /** Whether the rates stand inside the plot, above their grid lines. */
+  readonly isInside: boolean;
   readonly theme: Theme;
-  readonly children: ComponentChildren;
+  readonly children?: ComponentChildren;
 }
 
 /** Draws the grid, the frame, the ticks and the titles of the roofline plane or the time view. */
-export function AxesFrame({ box, grid, ticks, titles, titleTop, tickEnd, theme, children }: FrameProps) {
+export function AxesFrame({ box, grid, ticks, titles, isInside, theme, children }: FrameProps) {
   const { left, top, right, bottom } = box;
-  const [across, ...up] = titles;
   const lines = [
     ...grid[0].map((x) => `M${px(x)},${top}V${bottom}`),
     ...grid[1].map((y) => `M${left},${px(y)}H${right}`),
   ];
+  const rates = isInside
+    ? { x: left + RATE_GAP_PX, "text-anchor": "start" as const }
+    : { x: left - RATE_GAP_PX, "text-anchor": "end" as const };
+  const isWide = !isInside && textWidth(titles[1], false, TICK_FONT_PX) > left - RATE_GAP_PX;
+  const title = isWide ? ({ x: 0, "text-anchor": "start" } as const) : rates;
   return (
-    <g class="roofwidget-axes" font-size={FONT_PX} fill={theme.muted}>
+    <g class="roofwidget-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
       <path d={lines.join("")} stroke={theme.grid} />
-      <path d={`M${left},${top}V${bottom}H${right}`} fill="none" stroke={theme.line} />
-      {ticks[0].map(([x, text]) => (
-        <text key={text} x={x} y={bottom + 17} text-anchor="middle">
-          {text}
-        </text>
-      ))}
+      <path d={`M${left},${isInside ? bottom : top}V${bottom}H${right}`} fill="none" stroke={theme.line} />
+      <TickTexts ticks={ticks[0]} bottom={bottom} />
       {ticks[1].map(([y, text]) => (
-        <text key={text} x={tickEnd} y={y + 4} text-anchor="end">
+        <text key={text} y={isInside ? y - RATE_RISE_PX : y + 4} {...rates}>
           {text}
         </text>
       ))}
-      {up.map((line, at) => (
-        <text key={line} x={2} y={titleTop + at * TITLE_LINE_PX}>
-          {line}
-        </text>
-      ))}
-      <text x={right} y={bottom + 34} text-anchor="end">
-        {across}
+      <text y={isInside ? top + TICK_FONT_PX : top - 9} {...title}>
+        {titles[1]}
+      </text>
+      <text x={right} y={bottom + TITLE_DROP_PX} text-anchor="end">
+        {titles[0]}
       </text>
       {children}
     </g>
   );
 }
 
-export function Axes({ scales, units, theme, focus }: AxesProps) {
-  const { plot, x, y, strip } = scales;
-  const textsOf = (scale: Scale, room: number, counting: Counting) =>
-    namedTicks(scale, room, units.tickBase, counting).map(({ value, text }): TickText => [scale(value), text]);
-  const [across, up] = [textsOf(x, 42, units.x), textsOf(y, 26, units.y)];
+/** The tick texts below the horizontal axis. */
+const TickTexts = ({ ticks, bottom }: { readonly ticks: readonly TickText[]; readonly bottom: number }) => (
+  <>
+    {ticks.map(([x, text]) => (
+      <text key={text} x={x} y={bottom + TICK_DROP_PX} text-anchor="middle">
+        {text}
+      </text>
+    ))}
+  </>
+);
+
+const textsOf = (scale: Scale, room: number, units: Units, counting: Counting) =>
+  namedTicks(scale, room, units.tickBase, counting).map(({ value, text }): TickText => [scale(value), text]);
+
+/** Draws what no roof changes: the grid, the titles and the rates. */
+export function Axes({ scales, units, theme }: AxesProps) {
+  const { plot, x, y } = scales;
+  const up = textsOf(y, 26, units, units.y);
+  const narrow = isNarrow(scales);
   return (
     <AxesFrame
       box={plot}
-      grid={[across.map(([at]) => at), up.map(([at]) => at)]}
-      ticks={[
-        across.filter(([at]) => at > plot.left - 1 && at < plot.right - 10),
-        up.filter(([at]) => at > plot.top + 4 + units.yTitle.length * TITLE_LINE_PX),
-      ]}
-      titles={[titleOf(units, scales.width), ...units.yTitle]}
-      titleTop={plot.top + 8}
-      tickEnd={40}
+      grid={[textsOf(x, 42, units, units.x).map(([at]) => at), up.map(([at]) => at)]}
+      // In a narrow chart the title stands inside the plot.
+      ticks={[[], up.filter(([at]) => at > plot.top + (narrow ? 32 : 4))]}
+      titles={[titleOf(units, scales.width), units.yTitle.join(" · ")]}
+      isInside={narrow}
       theme={theme}
-    >
-      {strip && <Strip strip={strip} units={units} theme={theme} focus={focus} />}
-    </AxesFrame>
+    />
   );
 }
 
-function Strip({
-  strip,
-  units,
-  theme,
-  focus,
-}: Omit<AxesProps, "scales"> & { readonly strip: NonNullable<Scales["strip"]> }) {
+const knownRates = memoize<readonly Box[]>();
+
+/** The boxes of the rates, which no label and no leader covers. */
+export const rateBoxes = (scales: Scales, units: Units): readonly Box[] =>
+  knownRates(scales, [units], () =>
+    textsOf(scales.y, 26, units, units.y).map(([at, text]) => {
+      const width = textWidth(text, false, TICK_FONT_PX);
+      const { left } = scales.plot;
+      return isNarrow(scales)
+        ? { left: left + RATE_GAP_PX, right: left + RATE_GAP_PX + width, top: at - 15, bottom: at - 1 }
+        : {
+            left: left - RATE_GAP_PX - width,
+            right: left - RATE_GAP_PX,
+            top: at - LINK_GAP_PX,
+            bottom: at + LINK_GAP_PX,
+          };
+    }),
+  );
+
+/**
+ * Draws what a roof changes below the plot and beside it: the tick texts, the number of the ridge point among them, and
+ * the strip.
+ */
+export function RidgeTicks({ scales, units, theme, focus, colours }: Scene) {
+  const { plot, x, strip } = scales;
+  const at = focus && x(ridgePoint(focus));
+  const isSeen = at !== undefined && at >= plot.left && at <= plot.right;
+  const number = focus && isSeen ? ridgeNumber(focus, units, isNarrow(scales)) : "";
+  const half = textWidth(number, true, TICK_FONT_PX) / 2;
+  const middle = Math.min(at ?? 0, plot.right - half);
+  const isClear = ([tick, text]: TickText) => {
+    const own = textWidth(text, false, TICK_FONT_PX) / 2;
+    return (
+      tick - own >= 0 && tick + own < scales.width && (!number || Math.abs(tick - middle) > half + own + RIDGE_GAP_PX)
+    );
+  };
+  const stripEnd = strip && isNarrow(scales) ? strip.right + 24 : plot.left - 1;
+  const ticks = textsOf(x, 42, units, units.x).filter((tick) => isClear(tick) && tick[0] > stripEnd);
+  return (
+    <g class="roofwidget-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
+      <TickTexts ticks={ticks} bottom={plot.bottom} />
+      {number && (
+        <text
+          class="roofwidget-ridge-number"
+          x={middle}
+          y={plot.bottom + TICK_DROP_PX}
+          text-anchor="middle"
+          font-weight={700}
+          fill={colours.get(focus?.chip.id ?? "") ?? theme.text}
+        >
+          {number}
+        </text>
+      )}
+      {strip && <Strip scales={scales} strip={strip} units={units} theme={theme} focus={focus} />}
+    </g>
+  );
+}
+
+/** Returns the width of the widest tick text beside the strip, px. */
+export const stripTicksWidth =
+  (units: Units, focus: Roof | undefined) =>
+  (y: Scale): number => {
+    const texts = stripTicks(y, units, focus).map(([, text]) => textWidth(text, false, TICK_FONT_PX));
+    const own = focus ? textWidth(units.bandwidth(focus.sheetBandwidth, 4), true, TICK_FONT_PX) : 0;
+    return Math.ceil(Math.max(own, ...texts)) + RATE_GAP_PX;
+  };
+
+/** Returns the ticks of the strip. No memory is much faster than the roof, so that there are none far above it. */
+const stripTicks = (y: Scale, units: Units, focus: Roof | undefined): TickText[] =>
+  namedTicks(y, 30, units.tickBase, units.moved)
+    .filter(({ value }) => !focus || value <= MAX_TICK_FACTOR * focus.bandwidth)
+    .map(({ value }) => [y(value), units.bandwidth(value)]);
+
+interface StripProps extends AxesProps {
+  readonly strip: NonNullable<Scales["strip"]>;
+  readonly focus: Roof | undefined;
+}
+
+function Strip({ scales, strip, units, theme, focus }: StripProps) {
+  const { plot } = scales;
   const { left, right, top, bottom, y } = strip;
-  const limit = focus ? units.bandwidth(focus.bandwidth, 4) : "";
-  const title = words.zeroFlops(units.operation, units.movedTitle);
+  const narrow = isNarrow(scales);
   const at = focus && y(focus.bandwidth);
-  const roof = at !== undefined && at >= top && at <= bottom ? at : undefined;
+  const isSeen = at !== undefined && at >= top && at <= bottom;
+  const limit = focus ? units.bandwidth(focus.bandwidth, 4) : "";
+  // An arrow and the value at the edge say where a roof out of view is.
+  const edge = at === undefined ? 0 : Math.max(top + 9, Math.min(at, bottom - 9));
+  const sign = isSeen || at === undefined ? "" : at < top ? "↑ " : "↓ ";
+  const ticks = narrow
+    ? []
+    : stripTicks(y, units, focus).filter(([tick]) => !focus || Math.abs(tick - edge) >= STRIP_GAP_PX);
+  const rates = textsOf(scales.y, 26, units, units.y);
+  const isLinked = isSeen && !narrow && rates.every(([rate]) => Math.abs(rate - at) >= LINK_GAP_PX);
+  const middle = (left + right) / 2;
   return (
     <g class="roofwidget-strip">
-      <rect x={left} y={top} width={right - left} height={bottom - top} fill={theme.muted} fill-opacity={0.06} />
-      {namedTicks(y, 30, units.tickBase, units.moved).map(({ value, text }) => (
-        <g key={value}>
-          <line x1={left} x2={left + 4} y1={y(value)} y2={y(value)} stroke={theme.line} />
-          {(roof === undefined || Math.abs(y(value) - roof) > 18) && (
-            <text x={left + 6} y={y(value) + 4} font-size={11}>
-              {text}
-            </text>
-          )}
+      <rect x={left} y={top} width={right - left} height={bottom - top} fill={theme.wash} />
+      {ticks.map(([tick, text]) => (
+        <g key={text}>
+          <line x1={left - 3} x2={left} y1={tick} y2={tick} stroke={theme.line} />
+          <text data-rw="strip-tick" x={left - 5} y={tick + 4} text-anchor="end">
+            {text}
+          </text>
         </g>
       ))}
-      {focus && roof !== undefined && (
-        <>
-          <line x1={left} x2={right} y1={roof} y2={roof} stroke={theme.text} stroke-width={2} />
-          <text x={(left + right) / 2} y={roof - 5} text-anchor="middle" font-size={11}>
-            {textWidth(limit, false, 11) < right - left + 12
-              ? limit
-              : formatTick(units.moved.fromBase(focus.bandwidth))}
-          </text>
-        </>
+      {isSeen && (
+        <line
+          class="roofwidget-strip-roof"
+          x1={left}
+          x2={right}
+          y1={at}
+          y2={at}
+          stroke={theme.text}
+          stroke-width={2.5}
+        />
       )}
-      <text x={(left + right) / 2} y={bottom + 17} text-anchor="middle">
-        {textWidth(title) < right - left + 12 ? title : words.zeroFlops(units.operation)}
+      {isLinked && <path d={`M${right},${at}H${plot.left}`} stroke={theme.text} stroke-dasharray="1 3" />}
+      {focus && !narrow && (
+        <text x={left - 5} y={edge + 4} text-anchor="end" font-weight={700} fill={theme.text}>
+          {sign + limit}
+        </text>
+      )}
+      <text x={narrow ? left : middle} y={bottom + TICK_DROP_PX} text-anchor={narrow ? "start" : "middle"}>
+        {words.zeroFlops(units.operation)}
       </text>
+      {!narrow && (
+        <text x={middle} y={bottom + TITLE_DROP_PX} text-anchor="middle">
+          {words.byBandwidth(units.movedTitle)}
+        </text>
+      )}
     </g>
   );
 }

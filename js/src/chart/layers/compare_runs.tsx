@@ -6,7 +6,7 @@ import { type Points, pointsOf } from "../../roofline/points.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { formatChange } from "../../text/numbers.ts";
 import type { Kernels } from "../../wire/columns.ts";
-import { arrowPath, bendOf, type LabelledArrow, type Spot } from "../paths.ts";
+import { bendOf, type LabelledArrow, px, type Spot } from "../paths.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { project } from "../scales.ts";
 import type { Scene } from "../scene.ts";
@@ -14,6 +14,8 @@ import type { Theme } from "../theme.ts";
 
 interface Earlier {
   readonly changes: readonly RunChange[];
+  /** The rows of the current run in the order of the changes. */
+  readonly rows: readonly number[];
   readonly points: Points;
 }
 
@@ -24,9 +26,11 @@ interface RunArrow extends LabelledArrow {
   readonly startsAtPoint: boolean;
 }
 
-/** Maximum number of arrows. More arrows would hide the chart. */
-const MAX_ARROWS = 16;
-const START_RADIUS_PX = 4;
+/** Maximum numbers of arrows: of changed kernels, and from series to series. More arrows would hide the chart. */
+const [MAX_CHANGES, MAX_ARROWS] = [7, 16];
+const START_RADIUS_PX = 3.5;
+/** The length and half the width of an arrow's head, px. */
+const [HEAD_PX, HALF_HEAD_PX] = [7, 3.5];
 
 /** Returns the drawn kernels whose times changed most, and the points of these kernels in the earlier run. */
 export function earlierPoints(
@@ -38,9 +42,10 @@ export function earlierPoints(
   const isShown = ({ verdict, row }: RunChange) =>
     (verdict === "faster" || verdict === "slower") && (home[row] as number) >= 0;
   const shown: RunChange[] = [];
-  for (const change of changes) if (shown.length < MAX_ARROWS && isShown(change)) shown.push(change);
-  const rows = Int32Array.from(shown, ({ earlier }) => earlier);
-  return { changes: shown, points: pointsOf(before, roofs, focus, rows) };
+  for (const change of changes) if (shown.length < MAX_CHANGES && isShown(change)) shown.push(change);
+  const earlier = Int32Array.from(shown, ({ earlier }) => earlier);
+  const points = pointsOf(before, roofs, focus, earlier);
+  return { changes: shown, rows: shown.map(({ row }) => row), points };
 }
 
 export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[] {
@@ -62,7 +67,7 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
           text: formatChange(from, to),
           faster: verdict === "faster",
           from: tail,
-          bend: bendOf(tail, head),
+          bend: [(tail[0] + head[0]) / 2, (tail[1] + head[1]) / 2],
           to: head,
           rim: radiusAt(points, end),
           isMarked: marked.includes(now),
@@ -105,26 +110,33 @@ export function seriesArrows({ kernels, points, at, scales, marked }: Scene): Ru
   return arrows.slice(0, MAX_ARROWS);
 }
 
-/**
- * An arrow to a faster kernel is blue and solid. An arrow to a slower kernel is orange and dashed. The sign of the
- * change shows the direction without colour.
- */
+/** The filled head of an arrow, which ends at the rim of its point. */
+function headPath({ bend, to, from }: RunArrow, rim: number): string {
+  const [dx, dy] = [to[0] - bend[0], to[1] - bend[1]];
+  const length = Math.hypot(dx, dy);
+  if (Math.hypot(to[0] - from[0], to[1] - from[1]) < rim + HEAD_PX) return "";
+  const [x, y] = [dx / length, dy / length];
+  const at = (back: number, aside: number) => `${px(to[0] - x * back - y * aside)},${px(to[1] - y * back + x * aside)}`;
+  const foot = rim + 1 + HEAD_PX;
+  return `M${at(rim + 1, 0)}L${at(foot, HALF_HEAD_PX)}L${at(foot, -HALF_HEAD_PX)}Z`;
+}
+
+/** Draws an arrow from a hollow dot to the point of a kernel. The arrow to a slower kernel is red. */
 export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; theme: Theme }) {
   return (
     <g class="roofwidget-runs" fill="none">
-      {arrows.map((arrow) => (
-        <g
-          key={arrow.row}
-          data-row={arrow.row}
-          stroke={arrow.faster ? theme.memoryWash : theme.computeWash}
-          stroke-width={arrow.isMarked ? 2.25 : 1.5}
-        >
-          {!arrow.startsAtPoint && (
-            <circle cx={arrow.from[0]} cy={arrow.from[1]} r={START_RADIUS_PX} stroke-dasharray="2 2" />
-          )}
-          <path d={arrowPath(arrow, arrow.rim)} stroke-dasharray={arrow.faster ? undefined : "4 2"} />
-        </g>
-      ))}
+      {arrows.map((arrow) => {
+        const colour = arrow.faster ? theme.text : theme.alert;
+        return (
+          <g key={arrow.row} data-row={arrow.row} stroke={colour} stroke-width={arrow.isMarked ? 2 : 1}>
+            <path d={`M${arrow.from}Q${arrow.bend} ${arrow.to}`} />
+            <path d={headPath(arrow, arrow.rim)} fill={colour} />
+            {!arrow.startsAtPoint && (
+              <circle cx={arrow.from[0]} cy={arrow.from[1]} r={START_RADIUS_PX} fill={theme.background} />
+            )}
+          </g>
+        );
+      })}
     </g>
   );
 }

@@ -11,22 +11,26 @@ import type { Theme } from "../theme.ts";
 
 /** If two arrows are closer together than this, px, they look like one arrow, and only the first arrow is drawn. */
 const MIN_GAP_DISTANCE_PX = 6;
+/** If there are more points than this, arrows of all kernels would hide the chart. */
+const MAX_POINTS_WITH_GAPS = 2000;
 
 /**
- * Returns the gap arrows: of marked kernels, then of the kernels with a badge. While kernels are selected, only they
- * have arrows. If the kernels ran on another chip, there are no arrows, because no change of a kernel closes the
- * distance to the focus chip's roof.
+ * Returns the gap arrows: of marked kernels, then of the kernels with a badge or of all kernels. While kernels are
+ * selected or two runs are compared, only marked kernels have arrows. If the kernels ran on another chip, there are no
+ * arrows, because no change of a kernel closes the distance to the focus chip's roof.
  */
 export function gapsOf(scene: Scene): Gap[] {
-  const { kernels, focus, marked, selected, ranked } = scene;
-  if (!focus || roofElsewhere(kernels, focus)) return [];
+  const { kernels, focus, marked, emphasised, ranked, points, gaps: shown } = scene;
+  if (!focus || shown === "none" || roofElsewhere(kernels, focus)) return [];
   const boundOf = judge(kernels, focus);
-  const rest = selected.size > 0 || (isNarrow(scene.scales) && marked.length > 0) ? [] : ranked;
+  const isAll = shown === "all" && points.n <= MAX_POINTS_WITH_GAPS;
+  const isBrief = emphasised.size > 0 || (isNarrow(scene.scales) && marked.length > 0);
+  const rest = isBrief ? [] : isAll ? points.row : ranked;
   const gaps: Gap[] = [];
   for (const row of new Set([...marked, ...rest])) {
     const gap = gapOf(scene, row, boundOf(row).utilization);
     if (!gap) continue;
-    if (gap.isMarked || gaps.every(({ x }) => Math.abs(x - gap.x) >= MIN_GAP_DISTANCE_PX)) gaps.push(gap);
+    if (gap.isMarked || isAll || gaps.every(({ x }) => Math.abs(x - gap.x) >= MIN_GAP_DISTANCE_PX)) gaps.push(gap);
   }
   return gaps;
 }
@@ -57,7 +61,8 @@ export function Gaps({ gaps, theme }: { gaps: readonly Gap[]; theme: Theme }) {
         return (
           <g key={row} stroke={isMarked ? theme.text : theme.line} stroke-width={isMarked ? 1.5 : 1}>
             <path d={`M${x},${from - up * rim}V${to + up}`} stroke-dasharray={isMarked ? undefined : "4 3"} />
-            {!isCut && <path d={`M${x - 4},${to + up * 7}L${x},${to + up}L${x + 4},${to + up * 7}`} />}
+            {isMarked && !isCut && <circle cx={x} cy={to} r={2.5} fill={theme.text} stroke={theme.background} />}
+            {!isMarked && !isCut && <path d={`M${x - 4},${to + up * 7}L${x},${to + up}L${x + 4},${to + up * 7}`} />}
           </g>
         );
       })}

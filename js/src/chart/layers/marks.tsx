@@ -1,13 +1,13 @@
 // Everything above the points: rings around marked kernels, leaders, and all texts of the chart.
 
-import { Component } from "preact";
-import { columnLeaders } from "../labels/column.ts";
+import { Component, type VNode } from "preact";
 import {
   BADGE_FONT_PX,
   BADGE_GAP_PX,
   BADGE_PX,
   badgeWidth,
   boxOf,
+  type LabelName,
   labelColour,
   leaderOf,
   type PlacedLabel,
@@ -15,7 +15,7 @@ import {
 import { FONT_PX } from "../labels/text_fitting.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
-import type { Box } from "../scales.ts";
+import { type Box, isOffScale } from "../scales.ts";
 import { indicesOf, type Scene } from "../scene.ts";
 
 export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
@@ -48,27 +48,27 @@ export function Marquee({ box }: { box: Box | undefined }) {
   return <rect class="roofwidget-marquee" x={left} y={top} width={right - left} height={bottom - top} />;
 }
 
-/** Draws the leaders: from flats to their names in the column, and from points to far names. */
+/** Draws a sign above each point that is above the axes. */
+export function OffScaleSigns({ scene: { points, at, scales, above, theme } }: { scene: Scene }) {
+  const { top } = scales.plot;
+  const xs = above.flatMap((row) => {
+    const index = points.home[row] ?? -1;
+    return isOffScale(scales, points.x[index] as number, points.y[index] as number) ? [at.x[index] as number] : [];
+  });
+  const d = [...new Set(xs.map(Math.round))].map((x) => `M${x - 4},${top + 5}l4,-4l4,4`).join("");
+  return <path class="roofwidget-off-scale" d={d} fill="none" stroke={theme.alert} stroke-width={1.5} />;
+}
+
+/** Draws the leaders from points to far names. */
 export function Leaders({ labels, scene }: { labels: readonly PlacedLabel[]; scene: Scene }) {
-  return (
-    <g class="roofwidget-leaders" fill="none">
-      {columnLeaders(scene, labels).map(({ key, d, colour }) => (
-        <path key={key} d={d} stroke={colour} />
-      ))}
-      <path
-        class="roofwidget-leader"
-        d={labels.map(leaderOf).join("")}
-        stroke={scene.theme.text}
-        stroke-opacity={0.5}
-      />
-    </g>
-  );
+  return <path class="roofwidget-leader" d={labels.map(leaderOf).join("")} fill="none" stroke={scene.theme.line} />;
 }
 
 /** The distance between two lines of a label, px. */
 export const LINE_PX = 15;
 
-function spansOf({ text, x }: PlacedLabel) {
+function spansOf({ text, x, names }: PlacedLabel, scene: Scene) {
+  if (names) return namedSpans(text, names, scene);
   if (!text.includes("\n")) return text;
   return text.split("\n").map((line, at) => (
     <tspan key={line} x={x} dy={at && LINE_PX}>
@@ -77,10 +77,44 @@ function spansOf({ text, x }: PlacedLabel) {
   ));
 }
 
+/** Returns a text with its names in their own weights and colours. What was measured is in a second colour. */
+function namedSpans(text: string, names: readonly LabelName[], scene: Scene) {
+  const spans: VNode[] = [];
+  let from = 0;
+  for (const name of names) {
+    const at = text.indexOf(name.text, from);
+    if (at < 0) continue;
+    const colour = labelColour(name, scene);
+    spans.push(<tspan key={`gap ${at}`}>{text.slice(from, at)}</tspan>);
+    spans.push(
+      <tspan key={at} font-weight={name.bold ? 700 : 400} fill={colour}>
+        {name.text}
+      </tspan>,
+    );
+    from = at + name.text.length;
+  }
+  const [rate, ...measured] = text.slice(from).split(" · ");
+  return [
+    ...spans,
+    rate,
+    ...measured.map((part) => (
+      <tspan key="measured" fill={scene.theme.muted}>
+        {` · ${part}`}
+      </tspan>
+    )),
+  ];
+}
+
 export const Labels = ({ labels, scene }: { labels: readonly PlacedLabel[]; scene: Scene }) => (
   <>
     {labels.map((label) => (
-      <Text key={label.key} label={label} colour={labelColour(label, scene)} outline={scene.theme.background} />
+      <Text
+        key={label.key}
+        label={label}
+        colour={labelColour(label, scene)}
+        outline={scene.theme.background}
+        scene={scene}
+      />
     ))}
   </>
 );
@@ -95,6 +129,7 @@ interface TextProps {
   readonly label: PlacedLabel;
   readonly colour: string;
   readonly outline: string;
+  readonly scene: Scene;
 }
 
 // A class component can skip drawing. Most labels do not change during a drag.
@@ -104,14 +139,14 @@ class Text extends Component<TextProps> {
     if (colour !== before.colour || outline !== before.outline) return true;
     return DRAWN_PARTS.some((part) => label[part] !== before.label[part]);
   }
-  render({ label, colour, outline }: TextProps) {
+  render({ label, colour, outline, scene }: TextProps) {
     const { badge, key, isCovered } = label;
-    if (!badge) return this.text(label, colour, outline);
+    if (!badge) return this.text(label, colour, outline, scene);
     const { left } = boxOf(label);
     const [width, y] = [badgeWidth(badge), label.y - 11];
     const text: PlacedLabel = { ...label, x: left + width + BADGE_GAP_PX, anchor: "start" };
     return (
-      <g opacity={isCovered ? COVERED_OPACITY : undefined}>
+      <g data-rw="label" opacity={isCovered ? COVERED_OPACITY : undefined}>
         <g data-badge={key}>
           <rect x={left} y={y} width={width} height={BADGE_PX} rx={4} fill={colour} stroke={outline} />
           <text
@@ -125,21 +160,22 @@ class Text extends Component<TextProps> {
             {badge}
           </text>
         </g>
-        {label.text && this.text({ ...text, isCovered: false }, colour, outline)}
+        {label.text && this.text({ ...text, isCovered: false }, colour, outline, scene)}
       </g>
     );
   }
-  private text(label: PlacedLabel, colour: string, outline: string) {
+  private text(label: PlacedLabel, colour: string, outline: string, scene: Scene) {
     return (
       <text
         data-label={label.key}
+        data-rw={label.kind === "kernel" && !label.badge ? "label" : undefined}
         opacity={label.isCovered ? COVERED_OPACITY : undefined}
         x={label.x}
         y={label.y}
         text-anchor={label.anchor}
         transform={label.angle ? `rotate(${label.angle} ${label.x} ${label.y})` : undefined}
         font-size={FONT_PX}
-        font-weight={label.bold ? 700 : 400}
+        font-weight={label.bold && !label.names ? 700 : 400}
         fill={colour}
         stroke={outline}
         stroke-width={3}
@@ -147,7 +183,7 @@ class Text extends Component<TextProps> {
         paint-order="stroke"
         unicode-bidi="isolate"
       >
-        {spansOf(label)}
+        {spansOf(label, scene)}
       </text>
     );
   }

@@ -16,7 +16,7 @@ import { RULES } from "../labels/rules.ts";
 import { textWidth } from "../labels/text_fitting.ts";
 import { arrowPath, type Spot } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
-import { shapePath } from "../points/shapes.ts";
+import { shapeOf, shapePath } from "../points/shapes.ts";
 import { isShown } from "../points/visible.ts";
 import { type Box, clamp, project } from "../scales.ts";
 import { indicesOf, isInSight, type pointColours, type Scene } from "../scene.ts";
@@ -99,14 +99,14 @@ interface MovedKernelsProps {
   readonly theme: Theme;
 }
 
-export function MovedKernels({ ghosts, looks: { colours, colour }, dragged, theme }: MovedKernelsProps) {
+export function MovedKernels({ ghosts, looks: { colours, colour, isPatterned }, dragged, theme }: MovedKernelsProps) {
   return (
     <g class="roofwidget-carried" stroke={theme.text}>
       {ghosts.map(({ row, index, from, to, radius, side }) => (
         <g key={index} data-row={row}>
-          <path d={arrowPath({ from, bend: between(from, to), to }, radius)} fill="none" stroke-width={1.75} />
+          <path d={arrowPath({ from, bend: between(from, to), to }, radius)} fill="none" stroke-width={1.5} />
           <path
-            d={shapePath(to, radius, side)}
+            d={shapePath(to, radius, shapeOf(side, isPatterned))}
             fill={colours[colour[index] as number]}
             stroke-width={row === dragged ? 3 : 1.5}
           />

@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import { SIDES } from "../../roofline/points.ts";
-import type { Spot } from "../paths.ts";
+import { circlePath, type Spot } from "../paths.ts";
 import { DENSE_FROM_POINTS, visibleFrontToBack } from "../points/dense_raster.ts";
 import { radiusAt } from "../points/painter.ts";
 import {
@@ -10,9 +10,10 @@ import {
   outlineWidth,
   patternPath,
   patternWidth,
+  RING_GAP_PX,
   SIGN_WIDTH_PX,
+  shapeOf,
   shapePath,
-  signPath,
 } from "../points/shapes.ts";
 import { visiblePoints } from "../points/visible.ts";
 import type { Size } from "../scales.ts";
@@ -40,7 +41,7 @@ const MAX_REACH_PX = 40;
 export function PointShapes({ scene, looks }: PointShapesProps) {
   const { points, scales, theme } = scene;
   const { at } = visiblePoints(scene);
-  const { colours, colour, patterns, hollow, faded } = looks;
+  const { colours, colour, patterns, isPatterned, opacity, hollow, faded } = looks;
   const radius = Float32Array.from({ length: points.n }, (_, index) => radiusAt(points, index));
   const order =
     points.n > DENSE_FROM_POINTS
@@ -53,12 +54,13 @@ export function PointShapes({ scene, looks }: PointShapesProps) {
     const look = `${colour[index]} ${hollow[index]} ${faded[index]}`;
     if (groups.at(-1)?.look !== look) groups.push({ look, first: index, shapes: [] });
     const shapes = groups.at(-1)?.shapes as VNode[];
-    shapes.push(<path d={shapePath(spot, radius[index] as number, points.side[index] as number)} />);
+    const shape = shapeOf(points.side[index] as number, isPatterned);
+    shapes.push(<path d={shapePath(spot, radius[index] as number, shape)} />);
     const pattern = patternPath(spot, radius[index] as number, patterns[colour[index] as number] ?? 0);
     if (pattern) shapes.push(<path d={pattern} fill="none" stroke-width={patternWidth(radius[index] as number)} />);
     if (points.aboveRoof[index] && hollow[index] !== 1) {
-      const sign = signPath(spot, radius[index] as number);
-      shapes.push(<path d={sign} fill="none" stroke={theme.alert} stroke-width={SIGN_WIDTH_PX} />);
+      const ring = circlePath(spot, (radius[index] as number) + RING_GAP_PX);
+      shapes.push(<path d={ring} fill="none" stroke={theme.alert} stroke-width={SIGN_WIDTH_PX} />);
     }
   }
   return (
@@ -66,15 +68,15 @@ export function PointShapes({ scene, looks }: PointShapesProps) {
       {groups.map(({ first, shapes }) => {
         const isHollow = hollow[first] !== 0;
         const own = colours[colour[first] as number];
-        const opacity = faded[first] ? FADED_OPACITY : undefined;
+        const shade = faded[first] ? FADED_OPACITY : opacity;
         return (
           <g
             key={first}
             fill={isHollow ? theme.background : own}
             stroke={isHollow ? own : theme.background}
             stroke-width={outlineWidth(isHollow)}
-            fill-opacity={opacity}
-            stroke-opacity={opacity}
+            fill-opacity={shade}
+            stroke-opacity={shade}
           >
             {shapes}
           </g>
@@ -93,24 +95,27 @@ interface CategoryDotProps {
   readonly x: number;
   readonly y: number;
   readonly outline: string;
+  readonly isPatterned?: boolean;
 }
 
 /**
  * The dot of a category in a legend: the colour and the pattern of its points. The dot of a category below 0 is an
  * outline, as the points of unknown values are.
  */
-export const CategoryDot = ({ colour, category, x, y, outline }: CategoryDotProps) =>
+export const CategoryDot = ({ colour, category, x, y, outline, isPatterned }: CategoryDotProps) =>
   category < 0 ? (
     <circle cx={x} cy={y} r={DOT_RADIUS_PX - 1} fill="none" stroke={colour} stroke-width={outlineWidth(true)} />
   ) : (
     <>
       <circle cx={x} cy={y} r={DOT_RADIUS_PX} fill={colour} />
-      <path
-        d={patternPath([x, y], DOT_RADIUS_PX, category)}
-        fill="none"
-        stroke={outline}
-        stroke-width={patternWidth(DOT_RADIUS_PX)}
-      />
+      {isPatterned && (
+        <path
+          d={patternPath([x, y], DOT_RADIUS_PX, category)}
+          fill="none"
+          stroke={outline}
+          stroke-width={patternWidth(DOT_RADIUS_PX)}
+        />
+      )}
     </>
   );
 

@@ -1,5 +1,5 @@
 // Draws the current roofs as solid lines and the roofs of the data sheets as dashed lines. The focus roof also has
-// regions, memory levels and ceilings.
+// its ridge line, memory levels and ceilings.
 
 import type { VNode } from "preact";
 import type { SubRoof } from "../../roofline/ceilings.ts";
@@ -7,19 +7,30 @@ import { type Level, type Roof, ridgePoint } from "../../roofline/roofline.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { placeOf, px, roofPath, slopePath } from "../paths.ts";
 import type { Scales } from "../scales.ts";
-import type { Scene } from "../scene.ts";
+import { ceilingsIn, hasChipsAlone, type Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 import { Clip } from "./clip.tsx";
+
+/** The widths of the focus roof, of the focus roof under the pointer, and of other roofs, px. */
+const [FOCUS_PX, HOVERED_PX, OTHER_PX] = [2.5, 3.5, 1.5];
+/** If there are more other roofs than this, they are thin. */
+const MAX_WIDE_ROOFS = 7;
+/** The dashes of other roofs while the categories have the hues. After the last, the first is used again, thinner. */
+export const ROOF_DASHES = [undefined, "6 3", "2 2", "6 2 1.5 2"] as const;
+/** The dashes of a data sheet's roof and of continuations. */
+const SHEET_DASHES = "4 3";
 
 // Memoized: while a roof is dragged, the other roofs do not change.
 const lines = memoize<VNode>();
 
-export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }: Scene) {
+export function Roofs(scene: Scene) {
+  const { roofs, focus, levels, colours, scales, theme, isRoofHovered } = scene;
   const colourOf = ({ chip }: Roof) => colours.get(chip.id) ?? theme.text;
   const own = focus ? colourOf(focus) : theme.text;
+  const others = roofs.filter((roof) => roof !== focus);
+  const hasHues = hasChipsAlone(scene);
   return (
     <Clip box={scales.plot} class="roofwidget-roofs" fill="none">
-      {focus && <Washes roof={focus} scales={scales} theme={theme} />}
       {focus && <Bands roof={focus} levels={levels} colour={own} scales={scales} />}
       {roofs.filter(changed).map((roof) => (
         <path
@@ -28,21 +39,23 @@ export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }
           data-chip={roof.chip.id}
           d={roofPath({ peak: roof.sheetPeak, bandwidth: roof.sheetBandwidth }, scales)}
           stroke={colours.get(roof.chip.id)}
-          stroke-width={1.5}
-          stroke-dasharray="6 4"
-          stroke-opacity={0.75}
+          stroke-dasharray={SHEET_DASHES}
         />
       ))}
-      {focus && <Ceilings roof={focus} colour={own} scales={scales} />}
-      {focus && <SubRoofs subRoofs={subRoofs} colour={own} scales={scales} />}
-      {roofs
-        .filter((roof) => roof !== focus)
-        .map((roof) => {
-          const look = { scales, theme, colour: colourOf(roof), width: 1.75, opacity: levels.length > 0 ? 0.45 : 0.8 };
-          return lines(roof, Object.values(look), () => <Line key={roof.chip.id} roof={roof} {...look} />);
-        })}
-      {focus && <Levels roof={focus} levels={levels} colour={own} background={theme.background} scales={scales} />}
-      {focus && <Line roof={focus} colour={own} {...{ scales, theme }} width={3} opacity={1} />}
+      {focus && isRoofHovered && <Continuations roof={focus} colour={own} scales={scales} />}
+      {focus && <SubRoofs subRoofs={ceilingsIn(scene)} colour={theme.line} scales={scales} />}
+      {others.map((roof, at) => {
+        const isAgain = !hasHues && at >= ROOF_DASHES.length;
+        const width = isAgain || others.length > MAX_WIDE_ROOFS ? 1 : OTHER_PX;
+        const dashes = hasHues ? undefined : ROOF_DASHES[at % ROOF_DASHES.length];
+        const look = { scales, theme, colour: colourOf(roof), width, dashes, hasRing: hasHues };
+        return lines(roof, Object.values(look), () => <Line key={roof.chip.id} roof={roof} {...look} />);
+      })}
+      {focus && <RidgeLine roof={focus} levels={levels} scales={scales} theme={theme} />}
+      {focus && <Levels roof={focus} levels={levels} colour={theme.other} scales={scales} />}
+      {focus && (
+        <Line roof={focus} colour={own} {...{ scales, theme }} width={isRoofHovered ? HOVERED_PX : FOCUS_PX} hasRing />
+      )}
     </Clip>
   );
 }
@@ -53,33 +66,51 @@ interface LineProps {
   readonly theme: Theme;
   readonly colour: string;
   readonly width: number;
-  readonly opacity: number;
+  readonly dashes?: string | undefined;
+  /** Whether the ridge point has a ring. */
+  readonly hasRing: boolean;
 }
 
-/** The line of a roof with its ridge point. The focus roof's line is thick. */
-const Line = ({ roof, scales, theme, colour, width, opacity }: LineProps) => (
-  <g stroke={colour} stroke-opacity={opacity}>
+/** The line of a roof with its ridge point. */
+const Line = ({ roof, scales, theme, colour, width, dashes, hasRing }: LineProps) => (
+  <g stroke={colour}>
     <path
       class="roofwidget-roof"
       data-chip={roof.chip.id}
       d={roofPath(roof, scales)}
       stroke-width={width}
+      stroke-dasharray={dashes}
       stroke-linejoin="round"
     />
-    <circle
-      class="roofwidget-ridge"
-      cx={scales.x(ridgePoint(roof))}
-      cy={scales.y(roof.peak)}
-      r={width > 2 ? 4.5 : 3.5}
-      fill={theme.background}
-      stroke-width={Math.min(width, 2.5)}
-    />
+    {hasRing && (
+      <circle
+        class="roofwidget-ridge"
+        cx={scales.x(ridgePoint(roof))}
+        cy={scales.y(roof.peak)}
+        r={4}
+        fill={theme.background}
+        stroke-width={Math.min(width, 2)}
+      />
+    )}
   </g>
 );
 
 export const changed = (roof: Roof) => roof.peak !== roof.sheetPeak || roof.bandwidth !== roof.sheetBandwidth;
 
-function Ceilings({ roof, colour, scales }: { roof: Roof; colour: string; scales: Scales }) {
+/** The dotted lines from the ridge points of the focus roof down to the axis. */
+function RidgeLine({
+  roof,
+  levels,
+  scales,
+  theme,
+}: Pick<LineProps, "roof" | "scales" | "theme"> & Pick<Scene, "levels">) {
+  const ridges = [roof, ...levels].map(({ bandwidth }) => px(scales.x(roof.peak / bandwidth)));
+  const d = [...new Set(ridges)].map((x) => `M${x},${px(scales.y(roof.peak))}V${scales.plot.bottom}`).join("");
+  return <path class="roofwidget-ridge-line" d={d} stroke={theme.line} stroke-dasharray="2 3" />;
+}
+
+/** The flat and the slope of a roof past its ridge point. */
+function Continuations({ roof, colour, scales }: { roof: Roof; colour: string; scales: Scales }) {
   const [low, high] = scales.x.domain;
   const ridge = ridgePoint(roof);
   return (
@@ -87,27 +118,19 @@ function Ceilings({ roof, colour, scales }: { roof: Roof; colour: string; scales
       class="roofwidget-ceilings"
       d={`M${placeOf(scales, low, roof.peak)}L${placeOf(scales, ridge, roof.peak)}L${placeOf(scales, high, high * roof.bandwidth)}`}
       stroke={colour}
-      stroke-width={1.25}
-      stroke-opacity={0.6}
-      stroke-dasharray="5 5"
+      stroke-dasharray={SHEET_DASHES}
     />
   );
 }
 
-function Washes({ roof, scales, theme }: { roof: Roof; scales: Scales; theme: Theme }) {
-  const { plot, x, y } = scales;
-  const [low, high] = x.domain;
-  const ridge = px(x(ridgePoint(roof)));
-  const peak = px(y(roof.peak));
-  const right = px(x(Math.max(high, ridgePoint(roof))));
+/** The area under the focus roof, below the grid. With several memory levels there is none. */
+export function focusWash({ focus, levels, scales, theme }: Scene) {
+  if (!focus || levels.length > 0) return null;
+  const { left, bottom } = scales.plot;
   return (
-    <g class="roofwidget-washes" fill-opacity={theme.dark ? 0.1 : 0.06}>
-      <path
-        d={`M${plot.left},${plot.bottom}V${px(y(low * roof.bandwidth))}L${ridge},${peak}V${plot.bottom}Z`}
-        fill={theme.memoryWash}
-      />
-      <path d={`M${ridge},${plot.bottom}V${peak}H${right}V${plot.bottom}Z`} fill={theme.computeWash} />
-    </g>
+    <Clip box={scales.plot}>
+      <path class="roofwidget-wash" d={`${roofPath(focus, scales)}V${bottom}H${left}Z`} fill={theme.wash} />
+    </Clip>
   );
 }
 
@@ -115,12 +138,11 @@ interface LevelsProps {
   readonly roof: Roof;
   readonly levels: readonly Level[];
   readonly colour: string;
-  readonly background: string;
   readonly scales: Scales;
 }
 
 /** Draws faint bands between the slopes of neighbouring levels. */
-function Bands({ roof, levels, colour, scales }: Omit<LevelsProps, "background">) {
+function Bands({ roof, levels, colour, scales }: LevelsProps) {
   const falling = [...levels].sort((a, b) => b.bandwidth - a.bandwidth);
   const { x, y } = scales;
   const [low] = x.domain;
@@ -142,50 +164,32 @@ function Bands({ roof, levels, colour, scales }: Omit<LevelsProps, "background">
   );
 }
 
-/**
- * Draws a roof for each memory level except the main level. Roofs of faster levels are thinner. Slopes of the data
- * sheet are dashed.
- */
-function Levels({ roof, levels, colour, background, scales }: LevelsProps) {
-  const near = levels.filter(({ name }) => name !== roof.level).sort((a, b) => a.bandwidth - b.bandwidth);
+/** Draws a roof for each memory level except the main level. Slopes of the data sheet are dashed. */
+function Levels({ roof, levels, colour, scales }: LevelsProps) {
+  const near = levels.filter(({ name }) => name !== roof.level);
   return (
     <g class="roofwidget-levels" stroke={colour}>
-      {near.map(({ name, bandwidth, sheet }, index) => {
-        const rates = { peak: roof.peak, bandwidth };
-        return (
-          <g key={name} data-level={name} stroke-width={Math.max(1, 2.25 - 0.5 * index)}>
-            {bandwidth !== sheet && (
-              <path
-                class="roofwidget-ghost"
-                d={slopePath({ peak: roof.sheetPeak, bandwidth: sheet }, scales)}
-                stroke-width={1.5}
-                stroke-dasharray="6 4"
-                stroke-opacity={0.75}
-              />
-            )}
-            <path class="roofwidget-level" d={roofPath(rates, scales)} stroke-linejoin="round" />
-            <circle
-              class="roofwidget-level-ridge"
-              cx={scales.x(ridgePoint(rates))}
-              cy={scales.y(roof.peak)}
-              r={3.5}
-              fill={background}
+      {near.map(({ name, bandwidth, sheet }) => (
+        <g key={name} data-level={name}>
+          {bandwidth !== sheet && (
+            <path
+              class="roofwidget-ghost"
+              d={slopePath({ peak: roof.sheetPeak, bandwidth: sheet }, scales)}
+              stroke-dasharray={SHEET_DASHES}
             />
-          </g>
-        );
-      })}
+          )}
+          <path class="roofwidget-level" d={roofPath({ peak: roof.peak, bandwidth }, scales)} stroke-linejoin="round" />
+        </g>
+      ))}
     </g>
   );
 }
 
-/**
- * The dashes of ceilings. Measured roofs are dotted. Software ceilings are dash-dotted. Communication ceilings have
- * long dashes.
- */
+/** The looks of ceilings. All are thin; those that are not measured are dashed. */
 export const STYLES = {
-  measured: { "stroke-dasharray": "0.1 5.5", "stroke-linecap": "round", "stroke-width": 2.5 },
-  ceiling: { "stroke-dasharray": "9 3 2 3", "stroke-width": 1.5 },
-  communication: { "stroke-dasharray": "16 6", "stroke-width": 1.5 },
+  measured: {},
+  ceiling: { "stroke-dasharray": "4 3" },
+  communication: { "stroke-dasharray": "16 6" },
 } as const;
 
 function SubRoofs({ subRoofs, colour, scales }: { subRoofs: readonly SubRoof[]; colour: string; scales: Scales }) {
@@ -195,6 +199,7 @@ function SubRoofs({ subRoofs, colour, scales }: { subRoofs: readonly SubRoof[]; 
         <path
           key={sub.key}
           class="roofwidget-subroof"
+          data-rw="ceiling"
           data-roof={sub.key}
           data-style={sub.style}
           d={sub.kind === "bandwidth" ? slopePath(sub, scales) : roofPath(sub, scales, sub.kind === "compute")}

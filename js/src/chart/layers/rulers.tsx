@@ -244,7 +244,7 @@ interface RulersProps {
   /** The ruler above a point. Undefined if no point has a ruler. */
   readonly ruler: Ruler | undefined;
   /** The position of the pointer on empty space. The position is a signal, so that a move redraws only the ruler. */
-  readonly spot?: ReadonlySignal<PointerPosition | undefined>;
+  readonly spot?: ReadonlySignal<PointerPosition | undefined> | undefined;
 }
 
 export function Rulers({ scene, names, arrows, ruler, spot }: RulersProps): VNode | null {

@@ -11,7 +11,7 @@ import { RULES } from "../labels/rules.ts";
 import { arrowPath, bendOf, circlePath, type LabelledArrow, roofPath, type Spot } from "../paths.ts";
 import { radiusAt, radiusOf } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
-import { isNarrow } from "../scales.ts";
+import { isNarrow, stripMiddle } from "../scales.ts";
 import { isInSight, type Scene } from "../scene.ts";
 import { Clip } from "./clip.tsx";
 
@@ -42,7 +42,7 @@ export const shownSnapshots = ({ snapshots, showsTotals }: Pick<Store, "snapshot
 function spotOf({ scales }: Scene, ai: number, rate: number): Spot | undefined {
   const { plot, strip } = scales;
   if (ai === 0 && !strip) return undefined;
-  const x = ai === 0 && strip ? strip.left + 0.72 * (strip.right - strip.left) : scales.x(ai);
+  const x = ai === 0 ? stripMiddle(scales) : scales.x(ai);
   const at: Spot = [Number.isFinite(ai) ? x : plot.right - 8, (ai === 0 && strip ? strip.y : scales.y)(rate)];
   return isInSight(scales, ai, ...at) ? at : undefined;
 }
@@ -145,8 +145,8 @@ export function Ghosts({ scene, shown, changes }: GhostsProps) {
             key={place}
             data-snapshot={place}
             d={roofPath(snapshot, scales)}
-            stroke={colours.get(snapshot.chip) ?? theme.muted}
-            stroke-width={1.75}
+            stroke={colours.get(snapshot.chip) ?? theme.other}
+            stroke-width={1}
             stroke-dasharray="2 3"
           />
         ))}

@@ -2,7 +2,7 @@
 
 import type { Roof } from "../../roofline/roofline.ts";
 import type { View } from "../../state/sync.ts";
-import { type TooltipRow, tooltipRows } from "../../text/describe.ts";
+import { briefRows, colourRow, type TooltipRow, tooltipRows } from "../../text/describe.ts";
 import { nameOf } from "../../text/kernel_names.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import type { Terms } from "../../wire/types.ts";
@@ -16,6 +16,8 @@ interface TooltipContent {
   readonly kernels: Kernels;
   readonly row: number;
   readonly roof: Roof;
+  /** Whether the kernel is selected. Its tooltip then has all rows. */
+  readonly isSelected?: boolean;
   /** The roofs on the chart. */
   readonly roofs?: readonly Roof[];
   readonly view?: View;
@@ -41,8 +43,8 @@ export interface Card {
   readonly boxes: readonly Box[];
 }
 
-const [WIDTH_PX, MAX_WIDTH_PX] = [272, 320];
-const LINE_PX = 17;
+const [WIDTH_PX, MAX_WIDTH_PX] = [280, 320];
+const LINE_PX = 20;
 const PADDING_PX = 24;
 const MAX_NAME_LETTERS = 300;
 /** Distance from the edges of the chart and from labels, px. */
@@ -65,7 +67,7 @@ export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly
         {rows.map(([label, value]) => (
           <div key={label}>
             <dt>{label}</dt>
-            <dd>{value}</dd>
+            <dd class={value === strings.tooltip.above ? "roofwidget-fault" : undefined}>{value}</dd>
           </div>
         ))}
       </dl>
@@ -82,6 +84,7 @@ export function cardOf({
   row,
   roof,
   roofs,
+  isSelected = false,
   view,
   more = [],
   terms,
@@ -99,16 +102,22 @@ export function cardOf({
   const name = whole.length > MAX_NAME_LETTERS ? `${whole.slice(0, MAX_NAME_LETTERS)}…` : whole;
   const room = (isUnder ? below : scales.height) - 2 * GAP_PX - PADDING_PX;
   let height = Math.ceil(textWidth(name, true) / (width - 18)) * LINE_PX;
-  const all = [...more, ...tooltipRows(kernels, row, roof, view, roofs, terms, colourBy)];
+  // The rows of the time view are about its axes.
+  const isFull = isSelected || view === "time";
+  const colour = colourBy && !isFull ? colourRow(kernels, row, colourBy, roof.precision) : undefined;
+  const own = isFull
+    ? tooltipRows(kernels, row, roof, view, roofs, terms, colourBy)
+    : [...briefRows(kernels, row, roof), ...(colour ? [colour] : [])];
+  const all = [...more, ...own];
   const rows = all.filter(([label, value]) => {
     if (value === "" || value === strings.unknown) return false;
     height += linesOf(value, width - 26 - textWidth(label)).length * LINE_PX;
     return height <= room;
   });
   const labels = ["kernel", "move", "gap"].flatMap((kind) => names.filter(({ key }) => key === `${kind} ${row}`));
-  const own = [...labels.map(boxOf), ...(toRoof ? [toRoof] : [])];
+  const taken = [...labels.map(boxOf), ...(toRoof ? [toRoof] : [])];
   const size = { width, height: Math.min(height, room) + PADDING_PX };
-  return { name, rows, boxes: placesFor({ x, y }, size, scales, below, own) };
+  return { name, rows, boxes: placesFor({ x, y }, size, scales, below, taken) };
 }
 
 /** Whether a tooltip beside a point would hide half of the chart. */

@@ -13,6 +13,8 @@ export interface PointsPicture {
   readonly colour: Uint16Array;
   /** The category of each colour of the palette. Points of this category have its pattern. */
   readonly patterns: readonly number[];
+  readonly isPatterned: boolean;
+  readonly opacity: number;
   /**
    * 1 for points drawn as outlines: points at memory levels that do not bind, and points of moved kernels. 2 for
    * outlines of points whose colour is unknown.

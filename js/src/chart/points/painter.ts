@@ -5,18 +5,27 @@ import { MIN_RADIUS_PX } from "../../roofline/positions.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { DENSE_FROM_POINTS, paintDenseRaster, type Region } from "./dense_raster.ts";
 import { hasAlert, type PaintedFrame, type PointsPicture, spriteKeysOf } from "./frame_diff.ts";
-import { cornersOf, FADED_OPACITY, outlineWidth, patternOf, patternWidth, SIGN_WIDTH_PX, signOf } from "./shapes.ts";
+import {
+  cornersOf,
+  FADED_OPACITY,
+  outlineWidth,
+  patternOf,
+  patternWidth,
+  RING_GAP_PX,
+  SIGN_WIDTH_PX,
+  shapeOf,
+} from "./shapes.ts";
 
 /** If more points than this have changed, it is faster to repaint everything. */
 const MAX_CHANGES = 64;
 const MAX_CHANGES_IN_DENSE_RASTER = 3000;
-/** How far the sign of a point above its roof (a ring and an arrow) extends beyond the point, px. */
-const ALERT_PX = 11;
+/** How far the ring of a point above its roof extends beyond the point, px. */
+const ALERT_PX = RING_GAP_PX + SIGN_WIDTH_PX;
 /**
  * The distance from a point's centre to the farthest painted pixel, px. For a point without a sign these pixels are the
  * corners of a star.
  */
-const reachOf = (radius: number, hasAlert: boolean) => (hasAlert ? radius + ALERT_PX : 1.3 * radius + 2);
+const reachOf = (radius: number, hasAlert: boolean) => Math.max(1.3 * radius + 2, hasAlert ? radius + ALERT_PX : 0);
 
 /** Creates a painter for one canvas. The painter remembers the frame that it painted last. */
 export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPicture) => void {
@@ -31,7 +40,8 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
     const [width, height] = [Math.round(scales.width * ratio), Math.round(scales.height * ratio)];
     const context = canvas.getContext("2d");
     if (!context) return;
-    const key = [width, height, ratio, picture.outline, picture.alert, ...picture.colours, ...picture.patterns].join();
+    const { outline, alert, opacity, isPatterned, colours, patterns } = picture;
+    const key = [width, height, ratio, outline, alert, opacity, isPatterned, ...colours, ...patterns].join();
     const radius = sizes(points.radius, [radiusOf(points)], () => radiiOf(points));
     if (frame?.key !== key) sprites.clear();
     const before = frame?.key === key && frame.n === points.n ? frame : undefined;
@@ -111,7 +121,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
  * the radius is.
  */
 export function radiusOf(points: Points): number {
-  return points.n > 20_000 ? 2 : points.n > 2000 ? 2.5 : points.n > 200 ? 3.5 : 5;
+  return points.n > 20_000 ? 2 : points.n > 2000 ? 2.5 : points.n > 200 ? 3.5 : 4.5;
 }
 
 /** The radius of a point, px. */
@@ -137,7 +147,7 @@ function radiiOf(points: Points): Float32Array {
  */
 function makeSprite(
   document: Document,
-  { points, colour: colourIndex, patterns, hollow, faded, outline, alert }: PointsPicture,
+  { points, colour: colourIndex, patterns, isPatterned, opacity, hollow, faded, outline, alert }: PointsPicture,
   index: number,
   colour: string,
   radius: number,
@@ -152,9 +162,9 @@ function makeSprite(
   const context = sprite.getContext("2d");
   if (!context) return sprite;
   context.setTransform(ratio, 0, 0, ratio, half, half);
-  context.globalAlpha = faded[index] ? FADED_OPACITY : 1;
+  context.globalAlpha = faded[index] ? FADED_OPACITY : opacity;
   context.beginPath();
-  const corners = cornersOf(points.side[index] as number, radius);
+  const corners = cornersOf(shapeOf(points.side[index] as number, isPatterned), radius);
   for (const [x, y] of corners) context.lineTo(x, y);
   if (corners.length > 0) context.closePath();
   else context.arc(0, 0, radius, 0, 2 * Math.PI);
@@ -174,11 +184,8 @@ function makeSprite(
     context.stroke();
   }
   if (isAbove && hollow[index] !== 1) {
-    const { ring, arrow } = signOf(radius);
     context.beginPath();
-    context.arc(0, 0, ring, 0, 2 * Math.PI);
-    context.moveTo(...arrow[0]);
-    for (const [x, y] of arrow) context.lineTo(x, y);
+    context.arc(0, 0, radius + RING_GAP_PX, 0, 2 * Math.PI);
     context.strokeStyle = alert;
     context.lineWidth = SIGN_WIDTH_PX;
     context.stroke();

@@ -1,17 +1,25 @@
-// The shapes of points, as numbers and as SVG paths. The painter and the saved pictures draw the same shapes. The shape
-// says what bounds the kernel: memory (a circle), compute (a square) or something else (a diamond). The point of a
+// The shapes of points, as numbers and as SVG paths. The painter and the saved pictures draw the same shapes. With patterns, the
+// shape says what bounds the kernel: memory (a circle), compute (a square) or something else (a diamond). The point of a
 // program is a star.
 
 import { SIDES } from "../../roofline/points.ts";
 import { circlePath, px, type Spot } from "../paths.ts";
 
 /** The opacity of faded points. */
-export const FADED_OPACITY = 0.22;
+export const FADED_OPACITY = 0.25;
+/** The opacity of other points. From more points than `MANY_POINTS` on, points can be seen through. */
+export const [MANY_POINTS, OPACITY, OPACITY_OF_MANY] = [100, 0.9, 0.72];
 /** The line width of the sign of a point above its roof, px. */
 export const SIGN_WIDTH_PX = 1.5;
 
 /** Returns the line width of a point's outline, px. */
 export const outlineWidth = (isHollow: boolean) => (isHollow ? 1.75 : 1);
+
+/**
+ * Returns which shape a point has. Without patterns, all kernels are circles. The total of a program is always a star.
+ */
+export const shapeOf = (side: number, isPatterned: boolean) =>
+  isPatterned || side === SIDES.program ? side : SIDES.memory;
 
 /** Returns the corners of a shape around its centre, px. A circle has no corners. */
 export function cornersOf(side: number, radius: number): Spot[] {
@@ -36,15 +44,8 @@ const polygon = (corners: number, outer: number, inner: number): Spot[] =>
     return [away * Math.sin(angle), -away * Math.cos(angle)];
   });
 
-/** Returns the sign of a point above its roof: the radius of a ring, and the corners of an arrow head, px. */
-export const signOf = (radius: number) => ({
-  ring: radius + 3,
-  arrow: [
-    [-4, -radius - 5],
-    [0, -radius - 10],
-    [4, -radius - 5],
-  ] as const,
-});
+/** The distance of the red ring of a point above its roof from the point, px. */
+export const RING_GAP_PX = 3;
 
 /** Returns the path of a shape. */
 export function shapePath([x, y]: Spot, radius: number, side: number): string {
@@ -141,9 +142,3 @@ export const patternPath = ([x, y]: Spot, radius: number, category: number, leas
   patternOf(category, radius, least)
     .map(([from, to]) => `M${px(x + from[0])},${px(y + from[1])}L${px(x + to[0])},${px(y + to[1])}`)
     .join("");
-
-/** Returns the path of the sign of a point above its roof. */
-export function signPath([x, y]: Spot, radius: number): string {
-  const { ring, arrow } = signOf(radius);
-  return `${circlePath([x, y], ring)}M${arrow.map(([dx, dy]) => `${px(x + dx)},${px(y + dy)}`).join("L")}`;
-}

@@ -36,8 +36,7 @@ export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }
         ],
       ]}
       titles={[strings.time.axisX, strings.time.axisY]}
-      titleTop={14}
-      tickEnd={outer.left - 6}
+      isInside={false}
       theme={theme}
     >
       <path d={edges} fill-opacity={0.1} />
@@ -45,25 +44,16 @@ export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }
   );
 }
 
-/** Draws the regions on both sides of the diagonal, the isochrones, and the square of launch overhead. */
+/** Draws the isochrones, the diagonal, and the square of launch overhead. */
 export function TimeLines({ scene }: { scene: TimeScene }) {
   const { focus, isochrones, overhead, colours, scales, theme } = scene;
   const { plot, outer, x, y } = scales;
   const [low, high] = joined(x.domain, y.domain);
   const [left, right] = [px(x(low)), px(x(high))];
   const [bottom, top] = [px(y(low)), px(y(high))];
-  const [column, row] = [plot.left - outer.left, outer.bottom - plot.bottom];
   const square = `M${outer.left},${px(y(overhead))}H${px(x(overhead))}V${outer.bottom}`;
   return (
     <g fill="none" stroke={theme.line}>
-      <g class="roofwidget-washes" stroke="none" fill-opacity={theme.dark ? 0.1 : 0.06}>
-        <Clip box={plot}>
-          <path d={`M${left},${bottom}V${top}H${right}Z`} fill={theme.memoryWash} />
-          <path d={`M${left},${bottom}H${right}V${top}Z`} fill={theme.computeWash} />
-        </Clip>
-        <path d={`M${outer.left},${plot.top}h${column}V${plot.bottom}H${outer.left}Z`} fill={theme.memoryWash} />
-        <path d={`M${plot.left},${outer.bottom}v${-row}H${plot.right}v${row}Z`} fill={theme.computeWash} />
-      </g>
       <Clip box={scales.whole || x.isLinear ? outer : { ...outer, top: 0 }}>
         {overhead > 0 && (
           <path
@@ -90,7 +80,7 @@ export function TimeLines({ scene }: { scene: TimeScene }) {
             class="roofwidget-diagonal"
             d={`M${left},${bottom}L${right},${top}`}
             stroke={colours.get(focus.chip.id)}
-            stroke-width={3}
+            stroke-width={2.5}
           />
         </Clip>
       )}

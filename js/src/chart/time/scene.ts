@@ -20,8 +20,8 @@ import {
   scaleLog,
   stableScales,
 } from "../scales.ts";
-import { namedIn, type Scene, selectionOf, unitsIn } from "../scene.ts";
-import { chipColours, type Theme } from "../theme.ts";
+import { fittedPoints, isPatternedIn, namedIn, roofColours, type Scene, selectionOf, unitsIn } from "../scene.ts";
+import type { Theme } from "../theme.ts";
 import { ticksOf } from "../ticks.ts";
 import { zoomed } from "../zoom.ts";
 import { longestTimes, measuredTime, timesShown } from "./points.ts";
@@ -73,7 +73,7 @@ type PlacedKernels = Pick<Scene, "kernels" | "points">;
  */
 export function timeSceneOf(
   store: Store,
-  points: Points,
+  all: Points,
   heaviest: readonly number[],
   size: Size,
   theme: Theme,
@@ -90,9 +90,10 @@ export function timeSceneOf(
       ? linearScales(size, longestTimes(all.kernels, all.points, focus), room)
       : timeScales(size, all.points, timesShown(all.kernels, all.points, focus), room);
   const kept = before?.whole ?? before;
-  const whole = around({ kernels, points }, after?.points.n ? around(after, kept) : kept);
+  const whole = around({ kernels, points: all }, after?.points.n ? around(after, kept) : kept);
   const next = zoomed(whole, store.zoom.value);
   const scales = stableScales(last?.scales, next);
+  const points = fittedPoints(all, scales);
   const overhead = focus?.conditions.launchOverhead ?? 0;
   return {
     kernels,
@@ -102,7 +103,8 @@ export function timeSceneOf(
     focus,
     levels: [],
     subRoofs: [],
-    colours: chipColours(store.chips.value, theme, store.shown.value),
+    colours: roofColours(store, theme),
+    ...{ isRoofHovered: false, isPatterned: isPatternedIn(store, theme), gaps: store.gaps.value },
     names: shortNames(store.chips.value),
     scales,
     units: unitsIn(store, focus),
@@ -151,7 +153,7 @@ export const tickText = (seconds: number) => formatQuantity(seconds, "s", 5);
  */
 export const roomOf = ({ isLinear }: Scale) => (isLinear ? 52 : 26);
 
-const outerOf = ({ width, height }: Size): Box => ({ left: 56, top: 26, right: width - 12, bottom: height - 40 });
+const outerOf = ({ width, height }: Size): Box => ({ left: 56, top: 26, right: width - 1, bottom: height - 40 });
 
 /** Returns linear axes that start at 0. A second has the same length on the two axes, so isochrones are squares. */
 function linearScales(size: Size, [xLongest, yLongest]: readonly [number, number], before?: TimeScales): TimeScales {
@@ -160,7 +162,7 @@ function linearScales(size: Size, [xLongest, yLongest]: readonly [number, number
   const pixel = Math.max(xLongest / across, yLongest / up, before ? before.x.domain[1] / across : 0);
   const x = scaleLinear([0, pixel * across], [plot.left, plot.right]);
   const y = scaleLinear([0, pixel * up], [plot.bottom, plot.top]);
-  return { ...size, plot, outer: plot, gutter: 0, strip: undefined, x, y };
+  return { ...size, plot, outer: plot, strip: undefined, x, y };
 }
 
 function timeScales(
@@ -178,7 +180,7 @@ function timeScales(
   };
   const x = scaleLog(joined(xTimes, before?.x.domain), [plot.left, plot.right]);
   const y = scaleLog(joined(yTimes, before?.y.domain), [plot.bottom, plot.top]);
-  return { width, height, plot, outer, gutter: 0, strip: undefined, x, y };
+  return { width, height, plot, outer, strip: undefined, x, y };
 }
 
 /**

@@ -1,7 +1,8 @@
 // The pills of the toolbar: one for each chip, with a switch that shows and hides its roof.
 
 import { useRef } from "preact/hooks";
-import { chipColours, type Theme } from "../../chart/theme.ts";
+import { roofColours } from "../../chart/scene.ts";
+import type { Theme } from "../../chart/theme.ts";
 import type { Store } from "../../state/store.ts";
 import { shortNames } from "../../text/names.ts";
 import { reasonOf, shortReasonOf } from "../../text/reasons.ts";
@@ -37,7 +38,7 @@ interface PillsProps {
 }
 
 export function Pills({ store, theme, pills, own }: PillsProps) {
-  const colours = chipColours(store.chips.value, theme, store.shown.value);
+  const colours = roofColours(store, theme);
   const lock = store.lockNote("chips");
   return (
     <div class="roofwidget-pills">

@@ -51,7 +51,7 @@ export function Figures({ workload: { graph, values, partition }, cost, found, c
   return (
     <>
       {all.isOpen && (
-        <dl class="roofwidget-details" {...all.opened}>
+        <dl class="roofwidget-popover" {...all.opened}>
           {others.map(([name, value]) => (
             <div key={name} class="roofwidget-row">
               <dt>{name}</dt>

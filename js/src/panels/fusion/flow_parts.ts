@@ -52,6 +52,7 @@ export const thickness = (bytes: number) =>
 const [NAME_LETTER_PX, LETTER_PX] = [7.2, 6.4];
 
 export const textPx = (text: string) => text.length * LETTER_PX;
+export const namePx = (name: string) => name.length * NAME_LETTER_PX;
 
 /**
  * Shortens a name to a width in px. If the name contains a dot, it is a path, and its beginning is dropped. Otherwise its

@@ -19,6 +19,7 @@ import {
   endsOf,
   isOut,
   middleOf,
+  namePx,
   type Outline,
   outlineOf,
   outlinesOf,
@@ -258,11 +259,11 @@ export function FlowView(props: FlowViewProps) {
             const pair = pairOf(edge);
             const [from, to] = [pair.from, pair.to].map((op) => graph.ops[op]?.name ?? "") as [string, string];
             const title = titleOf(graph, edge.tensors, values.bytes);
+            const { x, y } = middleOf(edge);
             return (
               // biome-ignore lint/a11y/useSemanticElements: an SVG has no buttons
-              <path
+              <g
                 key={`${from} ${to} hit`}
-                d={pathOf(edge.points)}
                 class="roofwidget-hit"
                 data-rw="edge"
                 role="button"
@@ -295,7 +296,9 @@ export function FlowView(props: FlowViewProps) {
                 }}
               >
                 <title>{title}</title>
-              </path>
+                <path d={pathOf(edge.points)} />
+                <rect x={x - 12} y={y - 12} width="24" height="24" />
+              </g>
             );
           })}
           <g>
@@ -381,9 +384,6 @@ function Contour({ outline, height, look }: { outline: Outline | undefined; heig
 
 /** The space between a text and the sides of its box, px. */
 const PADDING_PX = 12;
-/** If the intensity leaves less room than this for the name, px, it is below the name, or left out of a low box. */
-const MIN_NAME_PX = 60;
-
 interface OpBoxProps {
   readonly flow: Flow;
   readonly box: Box;
@@ -396,18 +396,18 @@ function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, inte
   const name = spoken(graph, ops);
   const ai = intensity(ops);
   const [left, top] = [x - width / 2 + by.x, y - boxHeight / 2 + by.y];
+  // If the name needs the whole width, the intensity is below it, or left out of a low box.
   const beside = width - 2 * PADDING_PX - textPx(ai) - 8;
-  const isBelow = beside < MIN_NAME_PX && boxHeight >= 40;
-  const isLeftOut = beside < MIN_NAME_PX && !isBelow;
-  const room = isBelow || isLeftOut ? width - 2 * PADDING_PX : beside;
+  const isBeside = namePx(name) <= beside;
+  const isBelow = !isBeside && boxHeight >= 40;
   return (
     <g transform={`translate(${left} ${top})`}>
       <title>{`${ops.map((op) => graph.ops[op]?.name).join(" + ")}: ${ai}`}</title>
       <rect width={width} height={boxHeight} rx="6" />
       <text x={PADDING_PX} y={boxHeight / 2 - (isBelow ? 8 : 0)} class="roofwidget-op-title">
-        {shortened(name, room)}
+        {shortened(name, isBeside ? beside : width - 2 * PADDING_PX)}
       </text>
-      {!isLeftOut && (
+      {(isBeside || isBelow) && (
         <text
           x={isBelow ? PADDING_PX : width - PADDING_PX}
           y={boxHeight / 2 + (isBelow ? 9 : 0)}

@@ -18,6 +18,7 @@ import { Button } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
 import { keepFocusNear } from "../../ui/focus.ts";
 import { keyShortcuts, lookUp, stepOf, UNDO_KEYS, used } from "../../ui/keys.ts";
+import { Menu, Opener } from "../../ui/menu.tsx";
 import type { Work } from "../../ui/slices.ts";
 import { strings, fusionWords as words } from "../../words/words.ts";
 import { operationAt } from "../workload/dims.ts";
@@ -32,6 +33,8 @@ import { cut, descriptionOf, downstream, proposalOf, sentenceOf, spoken, tooLarg
 const INITIAL_ROOM: Room = { width: 360, height: 340 };
 /** In a panel at least this wide the row of figures has room for both values of each, px. */
 const WIDE_PX = 480;
+/** The maximum height of the menu of other ways, px. */
+const MENU_PX = 240;
 
 /** The keys of the graph, with the action of each key. */
 export const GRAPH_KEYS = {
@@ -53,6 +56,8 @@ const SHORTCUTS = keyShortcuts(GRAPH_KEYS, UNDO_KEYS);
 /** Whether there is something to merge: a single op has nothing to merge with. */
 export const hasFusion = ({ throttled, hiddenPanels }: Store) =>
   (throttled.fused.value?.graph.ops.length ?? 0) > 1 && !hiddenPanels.value.includes("fusion");
+
+export const fusionNote = ({ throttled }: Store) => words.ops(throttled.fused.value?.graph.ops.length ?? 0);
 
 /** Searches the best partition, also while another tab is open. It draws nothing. */
 export function FusionSearch({ store }: { readonly store: Store }) {
@@ -283,7 +288,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
           />
         )}
         {keys.isOpen && (
-          <p class="roofwidget-details" {...keys.opened}>
+          <p class="roofwidget-popover" {...keys.opened}>
             {words.keyList}
           </p>
         )}
@@ -360,34 +365,32 @@ interface WaysProps {
 }
 
 function OtherWays({ lock, ways }: WaysProps) {
-  const menu = useDisclosure();
+  const isOpen = useSignal(false);
+  const opener = useRef<HTMLSpanElement>(null);
+  function close(isDone: boolean) {
+    isOpen.value = false;
+    if (isDone) opener.current?.querySelector("button")?.focus({ preventScroll: true });
+  }
+  const items = ways.map(([name, act, why]) => ({
+    name,
+    text: name,
+    act: lock === undefined ? act : undefined,
+    reason: lock ?? (act ? undefined : why),
+  }));
   return (
-    <span
-      onFocusOut={({ currentTarget, relatedTarget }) => {
-        if (menu.isOpen && !currentTarget.contains(relatedTarget as Node | null)) menu.hide();
-      }}
-    >
-      <Button {...menu.button}>
-        {words.others} <span aria-hidden="true">{"▾"}</span>
-      </Button>
-      {menu.isOpen && (
-        <div class="roofwidget-menu" {...menu.opened}>
-          {ways.map(([name, act, why]) => (
-            <Button
-              key={name}
-              look="way"
-              aria-disabled={lock !== undefined || !act}
-              title={lock ?? (act ? undefined : why)}
-              onClick={() => {
-                if (lock || !act) return;
-                menu.close();
-                act();
-              }}
-            >
-              {name}
-            </Button>
-          ))}
-        </div>
+    <span ref={opener} class="roofwidget-opener">
+      <Opener
+        look="button"
+        isOpen={isOpen.value}
+        onClick={() => {
+          isOpen.value = !isOpen.value;
+        }}
+      >
+        {words.others}
+        <span aria-hidden="true">{" ▾"}</span>
+      </Opener>
+      {isOpen.value && (
+        <Menu label={words.others} groups={[{ label: words.others, items }]} room={MENU_PX} close={close} />
       )}
     </span>
   );

@@ -2,11 +2,11 @@
 // rates of the shown chips.
 
 import { untracked } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { factorOf } from "../../text/describe.ts";
 import { formatQuantity, MAX_RATE, MIN_RATE, parseRate, type RateUnit, spokenRate } from "../../text/numbers.ts";
-import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
+import { TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { KEY_STEPS, Slider } from "../../ui/slider.tsx";
 import type { Quantity } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
@@ -69,6 +69,12 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
     set,
     () => set(sheet),
   );
+  const fault = entry.fault.value;
+  useEffect(() => {
+    if (!fault) return;
+    store.say(fault, { isFault: true, stays: true });
+    return () => store.say("");
+  }, [fault]);
   const clamp = (exponent: number) => Math.max(low, Math.min(high, exponent));
   /**
    * Each key steps from the present rate, so the slider follows it at once. During a drag the slider is drawn again only
@@ -139,7 +145,11 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
       >
         {isMeasured && <PeaksMenu store={store} />}
       </TypedBox>
-      <Fault entry={entry} />
+      {fault && (
+        <span id={entry.faultId} class="roofwidget-spoken">
+          {fault}
+        </span>
+      )}
     </div>
   );
 }

@@ -3,8 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef } from "preact/hooks";
 import { CategoryDot } from "../../chart/layers/points.tsx";
-import { categoryColour } from "../../chart/scene.ts";
-import type { Theme } from "../../chart/theme.ts";
+import { isPatternedIn } from "../../chart/scene.ts";
+import { categoryColour, type Theme } from "../../chart/theme.ts";
 import { headroomOf, probeOf } from "../../roofline/bound.ts";
 import { codeAt, colouringOf } from "../../roofline/colouring.ts";
 import { busyTime } from "../../roofline/positions.ts";
@@ -201,9 +201,10 @@ export function KernelName({
 }) {
   const kernels = store.kernels.value;
   const name = shortNameOf(kernels, row);
-  const code = codeAt(colouringOf(kernels, store.colourBy.value), row);
-  const { kind } = colouringOf(kernels, store.colourBy.value);
-  const colour = code < 0 ? theme.muted : kind === "number" ? theme.scale[code] : categoryColour(theme, code);
+  const colouring = colouringOf(kernels, store.colourBy.value);
+  const code = codeAt(colouring, row);
+  const isScale = colouring.kind === "number";
+  const colour = code < 0 ? theme.muted : isScale ? theme.scale[code] : categoryColour(theme, colouring, code);
   const at = name.length > MIN_CUT_LETTERS ? name.length - TAIL_LETTERS : name.length;
   return (
     <span class="roofwidget-kernelname">
@@ -211,7 +212,8 @@ export function KernelName({
         <svg width={12} height={12} aria-hidden="true">
           <CategoryDot
             {...{ x: 5, y: 6, colour: colour ?? theme.muted, outline: theme.background }}
-            category={kind === "number" && code >= 0 ? 0 : code}
+            category={isScale && code >= 0 ? 0 : code}
+            isPatterned={isPatternedIn(store, theme)}
           />
         </svg>
       )}

@@ -7,8 +7,8 @@ import { hasLegend, titleOf } from "../../chart/caption.ts";
 import { FONT_PX, textWidth } from "../../chart/labels/text_fitting.ts";
 import { ColourScale, SCALE_HEIGHT_PX, scaleWidth, ticksOfScale } from "../../chart/layers/colour_scale.tsx";
 import { CategoryDot } from "../../chart/layers/points.tsx";
-import { categoryColour } from "../../chart/scene.ts";
-import type { Theme } from "../../chart/theme.ts";
+import { isPatternedIn } from "../../chart/scene.ts";
+import { categoryColour, type Theme } from "../../chart/theme.ts";
 import { type ColourPart, colouringOf, colourKeys, partsOf, type TextColouring } from "../../roofline/colouring.ts";
 import { commonOperation } from "../../roofline/operations.ts";
 import { busyTime } from "../../roofline/positions.ts";
@@ -60,7 +60,7 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
           {parts.map(({ code, seconds }) => (
             <i
               key={code}
-              style={{ flexGrow: (100 * seconds) / kernels.totalTime, background: colourOf(theme, code) }}
+              style={{ flexGrow: (100 * seconds) / kernels.totalTime, background: colourOf(theme, colouring, code) }}
               title={nameOf(colouring, code)}
             />
           ))}
@@ -82,7 +82,8 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
   );
 }
 
-const colourOf = (theme: Theme, code: number) => (code < 0 ? theme.muted : categoryColour(theme, code));
+const colourOf = (theme: Theme, colouring: TextColouring | undefined, code: number) =>
+  code < 0 || !colouring ? theme.muted : categoryColour(theme, colouring, code);
 const nameOf = ({ column, key }: TextColouring, code: number) =>
   code < 0
     ? words.notTold
@@ -127,7 +128,7 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
   const more = entries.slice(shown.length);
   const isCategory = colouring.key === "category";
   const draw = (some: typeof entries) =>
-    some.map((entry) => <Entry key={entry.code} {...entry} {...{ store, theme, isCategory }} />);
+    some.map((entry) => <Entry key={entry.code} {...entry} {...{ store, theme, colouring, isCategory }} />);
   return (
     <fieldset
       class="roofwidget-entries"
@@ -168,18 +169,21 @@ interface EntryProps {
   readonly share: string;
   /** The category that the entry filters. */
   readonly value: string;
+  /** Undefined for a scale, whose only entry is that of unknown values. */
+  readonly colouring?: TextColouring;
   readonly isCategory: boolean;
 }
 
-function Entry({ store, theme, code, name, share, value, isCategory }: EntryProps) {
+function Entry({ store, theme, colouring, code, name, share, value, isCategory }: EntryProps) {
   const chosen = store.categories.value;
   const isShown = !isCategory || chosen === null || chosen.includes(value);
   const content = (
     <>
       <svg width={12} height={12} aria-hidden="true">
         <CategoryDot
-          {...{ x: 6, y: 6, colour: colourOf(theme, code), outline: theme.background }}
+          {...{ x: 6, y: 6, colour: colourOf(theme, colouring, code), outline: theme.background }}
           category={isShown ? code : -1}
+          isPatterned={isPatternedIn(store, theme)}
         />
       </svg>
       {name}

@@ -137,6 +137,12 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
           act: () => store.setRulers(!store.rulers.value),
         },
         {
+          name: "patterns",
+          text: rulerWords.patterns,
+          isOn: store.patterns.value,
+          act: () => store.setPatterns(!store.patterns.value),
+        },
+        {
           name: "ceilings",
           text: toolWords.ceilings,
           isOn: hasCeilings,
@@ -155,6 +161,16 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
         { name: "out", text: toolWords.zoomOut, ...unlocked(() => navigation?.by(1 / STEP)) },
         { name: "fit", text: toolWords.fit, ...unlocked(store.zoom.value ? () => navigation?.fit() : undefined) },
       ],
+    },
+    {
+      label: rulerWords.gaps,
+      isChoice: true,
+      items: (["first", "all", "none"] as const).map((name) => ({
+        name: `gaps ${name}`,
+        text: rulerWords.gapKinds[name],
+        isOn: store.gaps.value === name,
+        act: () => store.setGaps(name),
+      })),
     },
     { label: toolWords.drag, isChoice: true, items: (["select", "zoom", "pan"] as const).map(drag) },
   ];

@@ -84,7 +84,7 @@ export function Toolbar(props: ToolbarProps) {
   const present = hasTools && (isLarge || !isCompact) && (
     <Button
       {...own("present")}
-      look="word"
+      look="action"
       aria-pressed={isLarge}
       title={toolWords.present}
       onClick={() => store.setPresentation(!isLarge)}
@@ -103,8 +103,9 @@ export function Toolbar(props: ToolbarProps) {
     >
       {hasChips && (
         <div class="roofwidget-objects">
-          {opening("chips", words.addChipKey, {
-            ...{ word: <>{isCompact ? "+" : `+ ${words.addChip}`}</>, opens: "dialog", look: "button", lock },
+          {opening("chips", `+ ${words.addChip}`, {
+            ...{ title: words.addChipKey, opens: "dialog", look: "button", lock },
+            ...(isCompact ? { sign: "+" } : { word: `+ ${words.addChip}` }),
           })}
           <Pills store={store} theme={theme} pills={pills} own={own} />
         </div>
@@ -112,8 +113,12 @@ export function Toolbar(props: ToolbarProps) {
       <div class="roofwidget-judging">{judging}</div>
       <div class="roofwidget-actions">
         {hasTools && !isCompact && <Steps store={store} own={own} />}
-        {canOpen && !isCompact && opening("open", openWords.title, { word: openWords.open, opens: "dialog" })}
-        {hasTools && !isCompact && opening("save", saveWords.title, { word: saveWords.save, opens: "dialog" })}
+        {canOpen &&
+          !isCompact &&
+          opening("open", openWords.open, { word: openWords.open, title: openWords.title, opens: "dialog" })}
+        {hasTools &&
+          !isCompact &&
+          opening("save", saveWords.save, { word: saveWords.save, title: saveWords.title, opens: "dialog" })}
         {present}
         {hasTools && !isCompact && opening("marks", marksWords.open, { sign: "?", opens: "dialog" })}
         {(hasTools || (isCompact && canOpen)) &&
@@ -133,7 +138,7 @@ function Steps({ store, own }: { readonly store: Store; readonly own: Own }) {
     <>
       <Button
         {...own("undo")}
-        look="word"
+        look="action"
         title={toolWords.undoKeys}
         aria-disabled={!canUndo.value}
         onClick={canUndo.value ? undo : undefined}
@@ -143,7 +148,7 @@ function Steps({ store, own }: { readonly store: Store; readonly own: Own }) {
       </Button>
       <Button
         {...own("redo")}
-        look="word"
+        look="action"
         title={toolWords.redoKeys}
         aria-label={toolWords.redo}
         aria-disabled={!canRedo.value}
@@ -215,6 +220,8 @@ interface OpeningProps {
   /** What the button shows: a word with the sign of a menu, or a sign alone. */
   readonly word?: ComponentChildren;
   readonly sign?: string;
+  /** The tooltip of a button whose name is its word. */
+  readonly title?: string;
   readonly opens?: "menu" | "dialog";
   /** Further menus and dialogs that open at this button. */
   readonly others?: readonly ToolMenu[];
@@ -229,7 +236,7 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
     open.value = undefined;
     if (isDone) opener.current?.focus({ preventScroll: true });
   }
-  return (name: ToolMenu, label: string, { word, sign, opens, others = [], lock, look }: OpeningProps) => {
+  return (name: ToolMenu, label: string, { word, sign, title, opens, others = [], lock, look }: OpeningProps) => {
     const isOpen = open.value === name;
     const shown = isOpen || others.some((other) => other === open.value) ? open.value : undefined;
     return (
@@ -243,11 +250,11 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
         <Opener
           {...own(name)}
           data-rw={name === "chips" ? "add-chip" : undefined}
-          look={look ?? "word"}
+          look={look ?? "action"}
           isOpen={isOpen}
           opens={opens ?? "menu"}
-          aria-label={label}
-          title={lock ?? label}
+          aria-label={sign || title === undefined ? label : undefined}
+          title={lock ?? title ?? label}
           aria-disabled={lock !== undefined}
           onClick={() => {
             if (lock === undefined) open.value = isOpen ? undefined : name;

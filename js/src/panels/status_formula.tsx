@@ -1,0 +1,29 @@
+// What bounds the hovered or selected kernel, or on which sides of the ridge point memory and compute bind.
+
+import { captionOf } from "../chart/caption.ts";
+import { roofsAbove } from "../chart/layers/rulers.tsx";
+import type { Store } from "../state/store.ts";
+import { colourRow } from "../text/describe.ts";
+import { LiveText } from "../ui/live_text.tsx";
+
+interface StatusFormulaProps {
+  readonly store: Store;
+  readonly pointedChip: string | undefined;
+}
+
+/** Shows the formula of the roof. A screen reader gets the whole sentence about the kernel or the roof. */
+export function StatusFormula({ store, pointedChip }: StatusFormulaProps) {
+  const row = store.described.value;
+  const { text, formula, note } = captionOf(store, pointedChip);
+  const colour =
+    row === undefined ? undefined : colourRow(store.drawn.value, row, store.colourBy.value, store.askedPrecision.value);
+  return (
+    <LiveText
+      class="roofwidget-formula"
+      dragging={store.isInDrag()}
+      shown={formula}
+      text={text}
+      more={row === undefined ? note : `${colour ? `${colour.join(": ")}. ` : ""}${roofsAbove(store, row)}`}
+    />
+  );
+}
