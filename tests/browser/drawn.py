@@ -78,8 +78,8 @@ class Drawn:
         return self.root.get_by_role("button", name=f"Show {chip}", exact=True)
 
     def sentence(self) -> str:
-        """Return the sentence under the chart."""
-        return (self.root.locator(".roofwidget-sentence").text_content() or "").replace("\xa0", " ")
+        """Return the sentence of the status row."""
+        return (self.root.locator(".roofwidget-formula").text_content() or "").replace("\xa0", " ")
 
     def tooltip(self) -> str:
         """Return the tooltip's text, its lines apart by ' | '."""

@@ -66,11 +66,12 @@ def test_with_all_levels_those_that_bind_have_a_roof_and_a_tick_shows_the_others
 def test_the_sentence_of_a_kernel_spells_out_every_level(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, LEVELS)
     book.python("setattr(w, 'selected', [0])")
-    drawn.eventually(lambda: "tiled" in drawn.sentence())
-    assert drawn.sentence().startswith(
-        "tiled on Deep · min(100 TFLOP/s, HBM 1000 FLOP/B × 1 TB/s, L2 2 FLOP/B × 10 TB/s, CMEM 20 FLOP/B × 20 TB/s) "
-        "= 20 TFLOP/s attainable · memory-bound (L2) · 10 % of peak · 50 % of roof · 2× possible"
-    )
+    # All of it is spoken. The status row shows the formula.
+    status = drawn.root.locator("[data-rw='status']")
+    expect(status).to_contain_text("tiled on Deep")
+    assert (
+        "min(100 TFLOP/s, HBM 1000 FLOP/B × 1 TB/s, L2 2 FLOP/B × 10 TB/s, CMEM 20 FLOP/B × 20 TB/s) = 20 TFLOP/s"
+    ) in drawn.sentence()
 
 
 def test_the_bandwidth_of_each_level_has_its_own_slider(notebook: OpenNotebook) -> None:
