@@ -1,10 +1,11 @@
-"""The table of kernels in a real JupyterLab: sorting, columns, export, and selection linked with the chart."""
+"""The table of kernels and their tab: what to fix first, sorting, columns, export, and the selection of the chart."""
 
 from __future__ import annotations
 
 import re
 from math import nan
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,11 @@ import roofwidget as rw
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
 from tests.browser.lab import Notebook
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.browser.exported import Exported
 
 # At the least 4, 2, 1.5 and 1 s; FLOP/B 400, 0.5, 150 and 0.
 PROGRAM = """import roofwidget as rw
@@ -47,13 +53,17 @@ def shown(notebook: OpenNotebook, cell: str = PROGRAM, **options: int) -> tuple[
     book = notebook([cell], **{"height": 1400, **options})  # type: ignore[arg-type]
     book.run(0)
     drawn = Drawn(book)
-    drawn.root.get_by_role("button", name="Table").click()
+    drawn.root.get_by_role("button", name="All columns").click()
     table(drawn).scroll_into_view_if_needed()
     return book, drawn
 
 
 def table(drawn: Drawn) -> Locator:
-    return drawn.root.get_by_role("grid")
+    return drawn.root.get_by_role("region", name="All columns").get_by_role("grid")
+
+
+def tab(drawn: Drawn) -> Locator:
+    return drawn.root.get_by_role("tabpanel", name="Kernels")
 
 
 def row(drawn: Drawn, name: str) -> Locator:
@@ -86,10 +96,10 @@ def drag(drawn: Drawn, start: tuple[float, float], end: tuple[float, float], *, 
         drawn.page.mouse.up()
 
 
-def test_rows_stand_by_self_time_and_say_what_the_roof_says(notebook: OpenNotebook) -> None:
+def test_rows_stand_by_what_they_could_save_and_say_what_the_roof_says(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook)
-    assert names(drawn) == ["=norm", "matmul", "<i>gelu</i>", "copy"]
-    assert head(drawn, "Self time").get_attribute("aria-sort") == "descending"
+    assert names(drawn) == ["=norm", "<i>gelu</i>", "matmul", "copy"]
+    assert head(drawn, "Headroom").get_attribute("aria-sort") == "descending"
     keys = ("self_time", "share", "flops", "bytes:HBM", "ai:HBM", "achieved", "attainable", "bound_by", "utilization")
     said = ["8 s", "44 %", "1 TFLOP", "2 TB", "0.5 FLOP/B", "125 GFLOP/s", "500 GFLOP/s", "HBM", "25 %"]
     assert [cell(drawn, "=norm", key).inner_text() for key in keys] == said
@@ -117,7 +127,7 @@ def test_a_heading_sorts_by_mouse_and_by_keyboard_and_tells_python(notebook: Ope
 
 def test_columns_are_chosen_by_tick_and_from_python(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
-    drawn.root.get_by_role("button", name="Columns").click()
+    drawn.root.get_by_role("button", name=re.compile("^Columns")).click()
     drawn.root.get_by_role("checkbox", name="grid size").check()
     drawn.eventually(lambda: cell(drawn, "matmul", "grid size").count() == 1)
     assert cell(drawn, "matmul", "grid size").inner_text() == "108"
@@ -127,7 +137,7 @@ def test_columns_are_chosen_by_tick_and_from_python(notebook: OpenNotebook) -> N
     assert head(drawn, "FLOPs").count() == 0
     book.python("setattr(w, 'columns', ['headroom', 'name'])")
     heads = table(drawn).get_by_role("columnheader")
-    drawn.eventually(lambda: heads.all_inner_texts() == ["Headroom", "Kernel"])
+    drawn.eventually(lambda: heads.all_inner_texts() == ["Headroom\n▾", "Kernel"])
     drawn.root.get_by_role("button", name="Default").click()
     drawn.eventually(lambda: book.python("w.columns is None"))
 
@@ -181,15 +191,15 @@ def test_rows_are_selected_by_modifier_range_and_keyboard(notebook: OpenNotebook
     row(drawn, "<i>gelu</i>").click(modifiers=["ControlOrMeta"])
     drawn.eventually(lambda: book.python("sorted(w.selected)") == [1, 2])
     row(drawn, "=norm").click()
-    row(drawn, "<i>gelu</i>").click(modifiers=["Shift"])
-    drawn.eventually(lambda: chosen(drawn) == ["=norm", "matmul", "<i>gelu</i>"])
+    row(drawn, "matmul").click(modifiers=["Shift"])
+    drawn.eventually(lambda: chosen(drawn) == ["=norm", "<i>gelu</i>", "matmul"])
     table(drawn).focus()
     table(drawn).press("Escape")
     drawn.eventually(lambda: book.python("list(w.selected)") == [])
     for key in ("Home", "ArrowDown", "Enter", "Shift+ArrowDown"):
         table(drawn).press(key)
-    drawn.eventually(lambda: book.python("list(w.selected)") == [0, 2])
-    drawn.eventually(lambda: book.python("w.hovered") == 2)
+    drawn.eventually(lambda: book.python("list(w.selected)") == [2, 0])
+    drawn.eventually(lambda: book.python("w.hovered") == 0)
     table(drawn).press("ControlOrMeta+a")
     drawn.eventually(lambda: book.python("sorted(w.selected)") == [0, 1, 2, 3])
 
@@ -200,7 +210,8 @@ def test_the_selection_of_the_chart_and_of_python_is_marked_in_the_table(noteboo
     drawn.eventually(lambda: chosen(drawn) == ["matmul"] and book.python("list(w.selected)") == [0])
     book.python("setattr(w, 'selected', [1, 3])")
     drawn.eventually(lambda: chosen(drawn) == ["=norm", "copy"])
-    assert "2 selected" in drawn.root.get_by_role("button", name="Table").inner_text()
+    expect(tab(drawn)).to_contain_text("2 selected · 10 s, 56 % of kernel time")
+    expect(tab(drawn)).to_contain_text("could save 7 s")
 
 
 def test_a_row_that_is_pointed_at_shows_its_point(notebook: OpenNotebook) -> None:
@@ -244,8 +255,8 @@ def test_a_csv_file_holds_every_digit_and_no_formula(notebook: OpenNotebook, tmp
     assert (tmp_path / "kernels.csv").read_bytes().decode("utf-8-sig") == (
         "name,flops,category,grid size,headroom,precision,count,time,self_time,bytes:HBM,chip\r\n"
         "'=norm,1000000000000,loop,64,6,,1,8,8,2000000000000,My chip\r\n"
-        "matmul,400000000000000,gemm,108,1,,1,5,5,1000000000000,My chip\r\n"
         "<i>gelu</i>,150000000000000,loop,32,1.5,,1,3,3,1000000000000,My chip\r\n"
+        "matmul,400000000000000,gemm,108,1,,1,5,5,1000000000000,My chip\r\n"
         "copy,0,,1,1,,1,2,2,1000000000000,My chip\r\n"
     )
     row(drawn, "copy").click()
@@ -292,7 +303,7 @@ w"""
 def test_the_columns_that_say_most_stand_first_and_the_way_to_the_others_is_seen(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, width=1100)
     heads = [text.replace("\n", " ") for text in table(drawn).get_by_role("columnheader").all_inner_texts()]
-    first = ["Rank", "Kernel", "Self time ▾", "Share", "Cumulative", "Of roof", "Headroom"]
+    first = ["Rank", "Kernel", "Self time", "Share", "Cumulative", "Of roof", "Headroom ▾"]
     assert heads[: len(first)] == first
     box, last = table(drawn).bounding_box(), head(drawn, "Headroom").bounding_box()
     assert box is not None
@@ -314,7 +325,7 @@ def test_rows_are_copied_for_a_spreadsheet(notebook: OpenNotebook, by: str) -> N
     else:
         table(drawn).focus()
         table(drawn).press("ControlOrMeta+c")
-    expect(drawn.root.locator(".roofwidget-tools [role=status]")).to_have_text("2 rows copied")
+    expect(drawn.root.locator("[data-rw=status]")).to_contain_text("2 rows copied")
     assert drawn.page.evaluate("navigator.clipboard.readText()") == "name\theadroom\n'=norm\t6\ncopy\t1\n"
 
 
@@ -336,15 +347,15 @@ def test_only_what_passes_the_filters_is_listed(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
     book.python("setattr(w, 'search', 'm*l')")
     drawn.eventually(lambda: names(drawn) == ["matmul"])
-    assert "1 of 4 kernels" in drawn.root.get_by_role("button", name="Table").inner_text()
+    expect(drawn.root.get_by_role("tab", name="Kernels")).to_have_text("Kernels 1 / 4")
+    expect(tab(drawn)).to_contain_text("1 of 4 kernels · 28 % of time")
     book.python("setattr(w, 'search', 'nothing')")
     expect(table(drawn)).to_contain_text("No kernel passes the filters.")
 
 
 def test_rows_keep_their_places_while_a_roof_is_dragged(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook)
-    head(drawn, "Headroom").get_by_role("button").click()
-    drawn.eventually(lambda: names(drawn) == ["=norm", "<i>gelu</i>", "matmul", "copy"])
+    assert names(drawn) == ["=norm", "<i>gelu</i>", "matmul", "copy"]
     before = cell(drawn, "matmul", "headroom").inner_text()
     during: list[list[str]] = []
     drawn.drag("peak", 0.2, during=lambda: during.append(names(drawn)))
@@ -353,12 +364,123 @@ def test_rows_keep_their_places_while_a_roof_is_dragged(notebook: OpenNotebook) 
     assert cell(drawn, "matmul", "headroom").inner_text() != before
 
 
-def test_a_narrow_widget_has_cards_instead(notebook: OpenNotebook) -> None:
+def test_a_narrow_widget_has_cards_and_its_table_scrolls_sideways(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, width=480)
-    expect(table(drawn).get_by_role("columnheader")).to_have_count(0)
-    assert cell(drawn, "=norm", "headroom").inner_text().split("\n") == ["Headroom", "6 s"]
-    drawn.root.get_by_role("combobox", name="Sort by").select_option("flops")
-    drawn.eventually(lambda: book.python("w.sort_by") == "-flops")
-    drawn.eventually(lambda: names(drawn)[0] == "matmul")
-    row(drawn, "<i>gelu</i>").click()
+    cards = tab(drawn).locator("[data-rw=row]")
+    expect(tab(drawn).get_by_role("columnheader")).to_have_count(0)
+    assert cards.first.inner_text().split() == "1 =norm 6 s 8 s · 25 % of its roof could save".split()
+    cards.nth(1).click()
     drawn.eventually(lambda: book.python("list(w.selected)") == [2])
+    expect(head(drawn, "FLOPs")).to_have_count(1)
+    assert table(drawn).evaluate("(grid) => grid.scrollWidth > grid.clientWidth")
+    assert drawn.root.evaluate("(root) => root.scrollWidth <= root.clientWidth")
+
+
+# Bounds of 1 s each; they could save 9, 7, 6, 5, 4 and 3 s. Two lack bytes, three are above the roof, and one is idle.
+FIX = [("gemm", 10), ("norm", 8), ("gelu", 7), ("softmax", 6), ("rope", 5), ("add", 4)]
+
+
+def profile(**more: Any) -> rw.Kernels:
+    rows = [rw.Kernel(name, 1e12, 1e12, time=time, category="op") for name, time in FIX]
+    rows += [rw.Kernel(name, 1e12, None, time=1, category="host") for name in ("call", "hook")]
+    rows.append(rw.Kernel("idle", None, None, time=58, category="idle"))
+    return rw.Kernels.from_records(rows + list(more.pop("rows", ()))).replace(**more)
+
+
+CHIP = rw.Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+
+
+def opened(exported: Callable[..., Exported], kernels: rw.Kernels, **more: Any) -> Drawn:
+    return exported(rw.roofline([CHIP], kernels, **more).to_html()).drawn
+
+
+def lines(drawn: Drawn) -> list[str]:
+    return [" ".join(text.split()) for text in tab(drawn).get_by_role("row").all_inner_texts()]
+
+
+def test_the_tab_has_what_to_fix_first_with_numbers_and_then_the_others(exported: Callable[..., Exported]) -> None:
+    drawn = opened(exported, profile())
+    assert lines(drawn) == [
+        "Kernel Time Of roof Could save ▾",
+        "Fix first · these 5 could save up to 31 s Select",
+        "1 gemm 10 s 10 % 9 s",
+        "2 norm 8 s 13 % 7 s",
+        "3 gelu 7 s 14 % 6 s",
+        "4 softmax 6 s 17 % 5 s",
+        "5 rope 5 s 20 % 4 s",
+        "Others · 3",
+        "add 4 s 25 % 3 s",
+        "call 1 s – –",
+        "hook 1 s – –",
+    ]
+    # Idle time is no kernel.
+    expect(drawn.root.get_by_role("tab", name="Kernels")).to_have_text("Kernels 8")
+    tab(drawn).get_by_role("button", name="Time").click()
+    assert lines(drawn)[1:3] == ["1 gemm 10 s 10 % 9 s", "2 norm 8 s 13 % 7 s"]
+    tab(drawn).get_by_role("button", name="Time").click()
+    assert lines(drawn)[1] == "call 1 s – –"
+
+
+def test_a_selection_is_summed_up_and_alone_until_the_filter_is_lifted(exported: Callable[..., Exported]) -> None:
+    drawn = opened(exported, profile())
+    press = tab(drawn).get_by_role("button", name="Select", exact=True)
+    press.click()
+    expect(tab(drawn)).to_contain_text("5 selected · 36 s, 86 % of kernel time")
+    expect(tab(drawn)).to_contain_text("could save 31 s")
+    expect(tab(drawn).get_by_role("searchbox")).to_have_count(0)
+    tab(drawn).get_by_role("button", name="Only these").click()
+    expect(tab(drawn)).to_contain_text("5 of 9 kernels · 36 % of time")
+    expect(tab(drawn).locator("[data-rw=row]")).to_have_count(5)
+    tab(drawn).get_by_role("button", name="Remove the filter “Only 5 kernels”").click()
+    expect(tab(drawn).locator("[data-rw=row]")).to_have_count(8)
+    press.click()
+    tab(drawn).get_by_role("button", name="Clear", exact=True).click()
+    expect(tab(drawn).get_by_role("searchbox")).to_have_count(1)
+
+
+def test_a_hovered_row_shows_its_dot_and_a_hovered_dot_its_row(exported: Callable[..., Exported]) -> None:
+    drawn = opened(exported, profile())
+    norm = tab(drawn).locator("[data-rw=row]").nth(1)
+    norm.hover()
+    assert "norm" in drawn.tooltip()
+    drawn.page.mouse.move(*drawn.place(1, 1e12 / 10))
+    expect(tab(drawn).locator("[data-rw=row]").first).to_have_class(re.compile("roofwidget-pointed"))
+    expect(norm).not_to_have_class(re.compile("roofwidget-pointed"))
+
+
+ABOVE = [rw.Kernel(f"copy-start.{at}", 0, 1e12, time=0.1) for at in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said", "action"),
+    [
+        (ABOVE, "3 kernels are above the roof. Likely: asynchronous copies. Their time is the time to start", "Show them"),
+        ([], "2 kernels have no FLOPs or bytes (4.8 % of kernel time).", "Type their work…"),
+    ],
+)
+def test_the_footer_says_what_is_most_important(
+    exported: Callable[..., Exported], rows: list[rw.Kernel], said: str, action: str
+) -> None:
+    drawn = opened(exported, profile(rows=rows))
+    expect(tab(drawn)).to_contain_text(said)
+    tab(drawn).get_by_role("button", name=action).click()
+    expect(tab(drawn)).to_contain_text("3 selected" if rows else "1 selected")
+
+
+def test_collectives_without_bytes_over_their_link_are_not_ranked(exported: Callable[..., Exported]) -> None:
+    rows = [rw.Kernel(f"all-reduce.{at}", 1e9, 1e9, time=5, category="all-reduce") for at in range(2)]
+    drawn = opened(exported, rw.Kernels.from_records([rw.Kernel("gemm", 1e12, 1e12, time=10), *rows]))
+    expect(tab(drawn)).to_contain_text("2 collectives (50 % of the time) are not ranked")
+    assert lines(drawn)[-2:] == ["all-reduce.0 5 s 0.02 % –", "all-reduce.1 5 s 0.02 % –"]
+
+
+def test_kernels_without_times_have_what_bounds_them(exported: Callable[..., Exported]) -> None:
+    kernels = rw.Kernels(["gemm", "norm"], [1e14, 1e12], [1e11, 1e12])
+    drawn = opened(exported, kernels)
+    drawn.root.get_by_role("tab", name="Kernels").click()
+    assert lines(drawn) == [
+        "Kernel AI Attainable Bound by Least time",
+        "gemm 1000 FLOP/B 100 TFLOP/s compute 1 s",
+        "norm 1 FLOP/B 1 TFLOP/s HBM 1 s",
+    ]
+    expect(drawn.root.locator("[data-rw=time-bar]")).to_have_count(0)

@@ -1,4 +1,5 @@
-// The row below the sliders: what was just done, that Python does not answer, or what is said of the hovered kernel or of the roof.
+// The row below the sliders: what was just done, that Python does not answer, or what is said of the hovered kernel or of
+// the roof.
 
 import type { Store } from "../state/store.ts";
 import { words } from "../words/words.ts";

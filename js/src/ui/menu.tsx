@@ -62,7 +62,7 @@ export function Menu({ label, groups, room, close }: MenuProps) {
   return (
     <div
       ref={list}
-      class="roofwidget-popover roofwidget-menu"
+      class="roofwidget-popover roofwidget-choices"
       style={{ maxHeight: `${room}px` }}
       role="menu"
       aria-label={label}
@@ -72,11 +72,11 @@ export function Menu({ label, groups, room, close }: MenuProps) {
       }}
     >
       {groups.map((group) => (
-        <div key={group.label} role="group" aria-label={group.label}>
+        <fieldset key={group.label} aria-label={group.label}>
           {group.items.map((item) => (
             <Item key={item.name} {...item} isChoice={group.isChoice === true} close={close} />
           ))}
-        </div>
+        </fieldset>
       ))}
     </div>
   );
@@ -108,7 +108,9 @@ function Item({
         })
       }
     >
-      <span aria-hidden="true">{isOn ? "✓" : ""}</span>
+      <span class="roofwidget-check" aria-hidden="true">
+        {isOn ? "✓" : ""}
+      </span>
       <span>{text}</span>
     </Button>
   );

@@ -248,7 +248,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     also: (vendor) => `Auch von ${vendor}, neueste zuerst`,
     generations: (vendor) => `${vendor}, alle Generationen`,
     peakAt: (precision) => `Spitze, ${precision}`,
-    enter: { adds: "Eingabe fügt hinzu", shows: "Eingabe zeigt", hides: "Eingabe verbirgt" },
+    enter: { adds: "Eingabe fügt hinzu", hides: "Eingabe verbirgt" },
     addAndStay: "Hinzufügen und hier bleiben (Umschalt+Eingabe)",
     keys: ["↑ ↓ wählen", "Eingabe fügt hinzu und schließt", "Umschalt+Eingabe bleibt", "Esc schließt"],
     many: "8 Chips: Namen können fehlen.",

@@ -229,7 +229,7 @@ export const catalogue = {
     also: (vendor: string) => `Also from ${vendor}, newest first`,
     generations: (vendor: string) => `${vendor}, all generations`,
     peakAt: (precision: string) => `Peak, ${precision}`,
-    enter: { adds: "Enter adds", shows: "Enter shows", hides: "Enter hides" },
+    enter: { adds: "Enter adds", hides: "Enter hides" },
     addAndStay: "Add, and stay here (Shift+Enter)",
     keys: ["↑ ↓ choose", "Enter adds and closes", "Shift+Enter adds and stays", "Esc closes"],
     many: "8 chips: names may be hidden.",

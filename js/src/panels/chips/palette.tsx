@@ -120,7 +120,7 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
       {lines.length > 0 && (
         <div id={id} class="roofwidget-list" role="listbox" aria-label={words.picker}>
           {lists.map(({ section, lines: own }, at) => (
-            <div key={section.title} role="group" aria-label={section.title}>
+            <fieldset key={section.title} aria-label={section.title}>
               <div class="roofwidget-head" aria-hidden="true">
                 <span>{section.title}</span>
                 {at === 0 && (
@@ -144,7 +144,7 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
                   take={(stays) => take(line, stays)}
                 />
               ))}
-            </div>
+            </fieldset>
           ))}
         </div>
       )}
@@ -190,7 +190,7 @@ function Option({ id, line, isActive, isShown, precision, own, take }: OptionPro
         <span>{words.generations(vendor ?? "")}</span>
       )}
       <span class="roofwidget-muted">
-        {isActive && words.enter[isShown ? "hides" : "adds"]}
+        {isActive && <span class="roofwidget-enter">{words.enter[isShown ? "hides" : "adds"]}</span>}
         {!isShown && (
           <span class="roofwidget-stay" title={words.addAndStay} aria-hidden="true">
             {"+"}

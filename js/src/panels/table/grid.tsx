@@ -117,6 +117,15 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
     return name ? acts[name](shiftKey) : !isControl && walk(key, shiftKey);
   }
 
+  function captionAt(place: number) {
+    const at = layout.captions.indexOf(place);
+    if (at < 0) return null;
+    return (
+      <Caption key={`before ${place}`} {...{ layout, at }}>
+        {captions[at]}
+      </Caption>
+    );
+  }
   const shared = { kernels, columns, layout };
   return (
     <div
@@ -148,14 +157,10 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
         role="rowgroup"
         style={{ height: `${topOf(order.length, layout)}px`, minWidth: `${layout.width}px` }}
       >
-        {captions.map((caption, at) => (
-          <Caption key={layout.captions[at]} {...{ layout, at }}>
-            {caption}
-          </Caption>
-        ))}
         {places.map((at) => {
           const row = order[at] as number;
-          return (
+          return [
+            captionAt(at),
             <Row
               key={row}
               {...shared}
@@ -174,9 +179,10 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
               ) : (
                 columns.map((column) => <Cell key={column.key} {...{ column, row, kernels }} />)
               )}
-            </Row>
-          );
+            </Row>,
+          ];
         })}
+        {captionAt(order.length)}
         {order.length === 0 && <p class="roofwidget-muted">{words.none}</p>}
       </div>
     </div>

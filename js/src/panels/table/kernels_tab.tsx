@@ -134,7 +134,7 @@ function usualSorting(own: readonly Column[], all: readonly Column[], sortBy: st
 }
 
 /** The columns of measured kernels and of other kernels, with their widths, px. "ai" stands for that of the roof's level. */
-const MEASURED = { name: 96, self_time: 72, utilization: 64, headroom: 92 };
+const MEASURED = { name: 96, self_time: 68, utilization: 60, headroom: 88 };
 const PLANNED = { name: 96, ai: 84, attainable: 92, bound_by: 72, bound_time: 80 };
 const BADGE_PX = 26;
 
@@ -186,7 +186,7 @@ function withLooks(column: Column, store: Store, theme: Theme): Column {
 }
 
 /** A longer name is cut in its middle: this many letters at its end are always shown. */
-const TAIL_LETTERS = 8;
+const TAIL_LETTERS = 6;
 const MIN_CUT_LETTERS = 16;
 
 /** The name of a kernel after the dot of its colour. */

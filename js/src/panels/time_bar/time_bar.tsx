@@ -96,10 +96,7 @@ const headOf = (kernels: Kernels, isCompared: boolean, isTimed: boolean) =>
 /** Returns the width that the other parts of the row take, px. */
 function reserved({ kernels, colourBy }: Store, idle: string, isOnHatch: boolean): number {
   const texts = [words.kernelTime, `${words.colourBy}: ${titleOf(kernels.value, colourBy.value)} ▾`];
-  return [...texts, isOnHatch ? "" : idle].reduce(
-    (sum, text) => sum + textWidth(text, false, FONT_PX + 1) + ENTRY_PX,
-    0,
-  );
+  return [...texts, isOnHatch ? "" : idle].reduce((sum, text) => sum + textWidth(text) + ENTRY_PX, 0);
 }
 
 interface EntriesProps {
@@ -124,7 +121,7 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
   });
   let left = room;
   const fits = entries.findIndex(({ name, share }) => {
-    left -= textWidth(`${name} ${share}`, false, FONT_PX + 1) + ENTRY_PX;
+    left -= textWidth(`${name} ${share}`) + ENTRY_PX;
     return left < (narrow ? Number.NEGATIVE_INFINITY : 0);
   });
   const shown = fits < 0 ? entries : entries.slice(0, Math.max(1, fits));

@@ -118,7 +118,7 @@ export function Saving({ store, tools }: SavingProps) {
         {(["html", "json"] as const).map((extension) => (
           <Button
             key={extension}
-            look="word"
+            look="action"
             aria-disabled={!canAsk}
             title={canAsk ? undefined : words.needsPython}
             onClick={canAsk ? () => ask(extension) : undefined}
@@ -127,7 +127,7 @@ export function Saving({ store, tools }: SavingProps) {
           </Button>
         ))}
         <Button
-          look="word"
+          look="action"
           aria-disabled={store.kernels.value.n === 0}
           onClick={store.kernels.value.n === 0 ? undefined : () => saveText("csv", tableFile(store))}
         >

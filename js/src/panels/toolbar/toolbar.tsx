@@ -84,7 +84,7 @@ export function Toolbar(props: ToolbarProps) {
   const present = hasTools && (isLarge || !isCompact) && (
     <Button
       {...own("present")}
-      look="word"
+      look="action"
       aria-pressed={isLarge}
       title={toolWords.present}
       onClick={() => store.setPresentation(!isLarge)}
@@ -138,7 +138,7 @@ function Steps({ store, own }: { readonly store: Store; readonly own: Own }) {
     <>
       <Button
         {...own("undo")}
-        look="word"
+        look="action"
         title={toolWords.undoKeys}
         aria-disabled={!canUndo.value}
         onClick={canUndo.value ? undo : undefined}
@@ -148,7 +148,7 @@ function Steps({ store, own }: { readonly store: Store; readonly own: Own }) {
       </Button>
       <Button
         {...own("redo")}
-        look="word"
+        look="action"
         title={toolWords.redoKeys}
         aria-label={toolWords.redo}
         aria-disabled={!canRedo.value}
@@ -250,7 +250,7 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
         <Opener
           {...own(name)}
           data-rw={name === "chips" ? "add-chip" : undefined}
-          look={look ?? "word"}
+          look={look ?? "action"}
           isOpen={isOpen}
           opens={opens ?? "menu"}
           aria-label={sign || title === undefined ? label : undefined}
