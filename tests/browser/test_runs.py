@@ -83,7 +83,7 @@ def test_what_to_fix_first_is_judged_where_it_ran_and_says_so(notebook: OpenNote
     # The shares are of the roofs of the chip that they ran on, not of the one in focus.
     assert rows(kernels)[0] == "1 norm 5 s 40 % 3 s"
     book.python("setattr(w, 'selected', [0])")
-    expect(drawn.root.locator(".roofwidget-formula")).to_contain_text("matmul on Twice · measured on My chip · min(")
+    expect(drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")).to_contain_text("matmul on Twice · measured on My chip · min(")
 
 
 def test_kernels_of_one_name_are_told_apart_by_their_shape(notebook: OpenNotebook) -> None:
@@ -266,5 +266,5 @@ def test_nothing_of_the_panels_is_wider_than_the_widget(notebook: OpenNotebook, 
 
 def test_a_program_that_was_not_measured_has_none_of_it(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, "import roofwidget as rw\nw = rw.roofline()\nw")
-    for name in ("Kernels", "Projection", "Changes"):
+    for name in ("Projection", "Changes"):
         assert drawn.root.get_by_role("tab", name=name).count() == 0
