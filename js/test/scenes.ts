@@ -1,8 +1,8 @@
 // Scenes of the roofline plane for tests: from given kernels, and random ones.
 
 import { DEFAULT_AXES, unitsOf } from "../src/chart/axis_units.ts";
-import { gutterOf } from "../src/chart/labels/column.ts";
-import { chartHeight, project, type Scale, scalesOf } from "../src/chart/scales.ts";
+import { stripTicksWidth } from "../src/chart/layers/axes.tsx";
+import { chartHeight, project, scalesOf } from "../src/chart/scales.ts";
 import type { Scene } from "../src/chart/scene.ts";
 import { LIGHT } from "../src/chart/theme.ts";
 import { colouringOf } from "../src/roofline/colouring.ts";
@@ -33,11 +33,18 @@ export function scene(specs: readonly KernelSpec[], more: Partial<Scene> = {}, w
   const points = pointsOf(kernels, roofs, focus);
   const names = new Map(roofs.map(({ chip }) => [chip.id, chip.name]));
   const lines = { roofs, focus, subRoofs: [], names, units: unitsOf(DEFAULT_AXES) };
-  const gutter = (y: Scale) => gutterOf(lines, width, y);
-  const scales = more.scales ?? scalesOf({ width, height: chartHeight(width, room) }, roofs, points, focus, gutter);
+  const scales =
+    more.scales ??
+    scalesOf({ width, height: chartHeight(width, room) }, roofs, points, focus, stripTicksWidth(lines.units, focus));
   return {
     ...{ ...lines, kernels, points, scales, levels: [], theme: LIGHT, marked: [] },
-    ...{ at: project(points, scales), selected: new Set<number>(), colouring: colouringOf(kernels, "category") },
+    ...{ isRoofHovered: false, isPatterned: false, gaps: "first" },
+    ...{
+      at: project(points, scales),
+      selected: new Set<number>(),
+      emphasised: more.selected ?? new Set<number>(),
+      colouring: colouringOf(kernels, "category"),
+    },
     colours: new Map(roofs.map(({ chip }) => [chip.id, "#000000"])),
     named: [...byFallingTime(kernels)],
     ranked: rankingOf(kernels, byFallingTime(kernels), focus).rows,

@@ -47,7 +47,7 @@ CHIP_TRAITS: Final = ("chips", "shown", "precision", "memory", "what_if")
 CONDITION_TRAITS: Final = ("exposed_comm", "launch_overhead")
 GRAPH_TRAITS: Final = ("graph", "partition", "dims")
 """Changes of `convention`, `dtype` and `phase` also change these traits."""
-INK: Final = "var(--jp-content-font-color1, #1f2328)"
+INK: Final = "var(--jp-content-font-color1, #1b1f24)"
 """The host's text colour, because no fixed colour is readable on both white and black."""
 PALETTE: Final = ("#0072b2", "#d55e00", "#0f9d74", "#c2569b", "#a87800", "#6b74e6")
 """The widget's colours in its order; contrast is at least 3:1 on white and on JupyterLab's black."""

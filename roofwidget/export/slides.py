@@ -15,7 +15,7 @@ from roofwidget.export.page import policy_hash
 from roofwidget.support.text_tables import escaped
 
 _STYLE: Final = """\
-html { scroll-snap-type: y mandatory; background: #fff; color: #1f2328; }
+html { scroll-snap-type: y mandatory; background: #fff; color: #1b1f24; }
 body { margin: 0; font: min(2.2vw, 3.9vh)/1.35 system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; }
 section { box-sizing: border-box; display: flex; flex-direction: column; gap: 2vh; height: 100vh; padding: 3vh 3vw 2vh;
   scroll-snap-align: start; scroll-snap-stop: always; overflow: hidden; break-after: page; }
@@ -25,8 +25,8 @@ p, ul, ol { margin: 0 0 .4em; }
 .asked + ul { display: flex; flex-wrap: wrap; gap: .1em 2.5em; }
 .asked { font-weight: 600; }
 img { flex: 1; min-height: 0; width: 100%; object-fit: contain; object-position: top; }
-small { color: #59616b; }
-footer { color: #59616b; font-size: .6em; }
+small { color: #57606a; }
+footer { color: #57606a; font-size: .6em; }
 code { font-size: .9em; }
 @media print { section { height: 100%; } }
 """

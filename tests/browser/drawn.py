@@ -78,8 +78,9 @@ class Drawn:
         return self.root.get_by_role("button", name=f"Show {chip}", exact=True)
 
     def sentence(self) -> str:
-        """Return the sentence of the status row."""
-        return (self.root.locator(".roofwidget-formula").text_content() or "").replace("\xa0", " ")
+        """Return the sentence of the status row, which is the title of its formula."""
+        formula = self.root.locator(".roofwidget-formula")
+        return (formula.get_attribute("title") or formula.text_content() or "").replace("\xa0", " ")
 
     def tooltip(self) -> str:
         """Return the tooltip's text, its lines apart by ' | '."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import pytest
 from ipywidgets import Widget
 
 from roofwidget import Chip, Graph, Kernel, Kernels, RooflineModel, dim
-from roofwidget.companions import roofline_figure
+from roofwidget.companions import parts, roofline_figure
 from roofwidget.companions.parts import bqplot
 from roofwidget.units import FIGURE_LIMITS
 
@@ -312,3 +314,25 @@ def test_the_axes_of_the_chips_are_those_of_the_golden_frame_whatever_the_kernel
 def scale_limits(figure: Any) -> tuple[float, ...]:
     x, y = (figure.marks[0].scales[name] for name in "xy")
     return (x.min, x.max, y.min, y.max)
+
+
+def test_the_colours_are_the_design_tokens_of_the_widget() -> None:
+    text = (Path(__file__).parents[2] / "js" / "src" / "tokens.json").read_text(encoding="utf-8")
+    tokens = json.loads(text)
+    assert tokens["bqplot"] == {"palette": list(parts.PALETTE), "grey": parts.GREY}
+    assert f"var(--jp-content-font-color1, {tokens['light']['ink']})" == parts.INK
+    for ground in (tokens["light"]["bg"], tokens["dark"]["bg"]):
+        for colour in (*parts.PALETTE, parts.GREY):
+            assert contrast(colour, ground) >= 3
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, from 1 to 21, as the Web Content Accessibility Guidelines 2.2 define it."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def luminance(colour: str) -> float:
+    shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -146,15 +146,14 @@ function extents(
   let [xLow, xHigh] = roofs.length > 0 ? [Number.POSITIVE_INFINITY, 0] : [0.5, 100];
   let [yLow, yHigh] = [Number.POSITIVE_INFINITY, 0];
   for (const roof of roofs) {
-    for (const ridge of [roof.sheetPeak / roof.sheetBandwidth, ridgePoint(roof)]) {
-      xLow = Math.min(xLow, ridge / 100);
-      xHigh = Math.max(xHigh, ridge * 8);
-    }
-    yHigh = Math.max(yHigh, roof.sheetPeak * 2.4, roof.peak * 1.5);
+    const sheet = roof.sheetPeak / roof.sheetBandwidth;
+    xLow = Math.min(xLow, sheet / 100, ridgePoint(roof));
+    xHigh = Math.max(xHigh, sheet * 8, ridgePoint(roof) * 2);
+    yHigh = Math.max(yHigh, roof.sheetPeak * 2.4, roof.peak * 1.2);
   }
   // The extents also contain the ridge points of the faster memory levels, which are far to the left.
   for (const { bandwidth, sheet } of judge?.levels ?? []) {
-    xLow = Math.min(xLow, (judge?.sheetPeak ?? 0) / sheet, (judge?.peak ?? 0) / bandwidth);
+    xLow = Math.min(xLow, (judge?.sheetPeak ?? 0) / sheet / 2, (judge?.peak ?? 0) / bandwidth);
   }
   const spans = tables.map((points) => spanOf(points, judge));
   for (const span of spans) {
@@ -296,7 +295,9 @@ function findSpots(points: Points, scales: Scales): Spots {
     const hasNoFlops = log === Number.NEGATIVE_INFINITY;
     x[at] = hasNoFlops ? middle : log === Number.POSITIVE_INFINITY ? plot.right - 8 : xOne + log * across;
     const height = (hasNoFlops ? stripOne : yOne) + (yLogs[at] as number) * up;
-    y[at] = height < top ? plot.top + OFF_SCALE_PX : height;
+    // In the frame of the chips, the strip may have no room for a slow copy.
+    const limit = hasNoFlops && !whole ? plot.bottom - OFF_SCALE_PX : Number.POSITIVE_INFINITY;
+    y[at] = height < top ? plot.top + OFF_SCALE_PX : Math.min(height, limit);
   }
   return { x, y };
 }

@@ -6,7 +6,7 @@ import { useRef } from "preact/hooks";
 interface LiveTextProps {
   readonly class: string;
   readonly text: string;
-  /** The text that is seen, if it differs from `text`. */
+  /** The text that is seen, if it differs from `text`, which is then its title. */
   readonly shown?: string;
   /** Text that is spoken after `text`, but not shown, because the picture already shows the same content. */
   readonly more?: string;
@@ -24,7 +24,7 @@ export function LiveText({ class: look, text, shown = text, more = "", dragging 
   }
   return (
     <>
-      <p class={look} title={shown === text ? undefined : shown} aria-hidden="true">
+      <p class={look} title={shown === text ? undefined : text} aria-hidden="true">
         {shown}
       </p>
       <p class="roofwidget-spoken" role="status">

@@ -117,8 +117,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     reset: "Zurück zum Datenblatt",
     chart: (chips, count) =>
       `Roofline von ${chips || "keinem Chip"} mit ${kernels(count)}. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus, M verschiebt einen.`,
-    memoryRegion: "◂ speichergebunden",
-    computeRegion: "rechengebunden ▸",
+    memoryRegion: "speichergebunden",
+    computeRegion: "rechengebunden",
     noChip: "Kein Chip wird gezeigt: einen einschalten.",
     noPlaces: (count) =>
       count === 1
@@ -829,9 +829,10 @@ export const catalogue: Like<typeof en.catalogue> = {
     word: "Wort",
     cycle: "Takt",
     intensity: (unit, bytes, { intensity }) =>
-      `${intensity === "operational" ? "operationale" : "arithmetische"} Intensität, ${unit.replaceAll("/B", " pro Byte").replaceAll("/Wort", " pro Wort")}${ofBytes(bytes)} →`,
-    intensityShort: (unit, bytes, terms) => `${ai(terms)}, ${unit}${ofBytes(bytes)} →`,
-    balance: (unit, bytes) => `Balance, ${unit}${bytes === 0 ? "" : `, Wörter${ofBytes(bytes)}`} →`,
+      `${intensity === "operational" ? "operationale" : "arithmetische"} Intensität (${unit}${ofBytes(bytes)})`,
+    intensityShort: (unit, bytes, terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
+    balance: (unit, bytes) => `Balance (${unit}${bytes === 0 ? "" : `, Wörter${ofBytes(bytes)}`})`,
+    inWords: (title) => title.replaceAll("/B", " pro Byte").replaceAll("/Wort", " pro Wort"),
     zeroFlops: (operation) => `0 ${operation}`,
     byBandwidth: (unit) => `nach ${unit.replace("B/", "Bytes/")}`,
     menu: "Achsen",
@@ -953,6 +954,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     dragHint: { peak: "ziehen: Peak", bandwidth: "ziehen: Bandbreite", ridge: "ziehen: beide" },
     fine: "Fein: das Dach bewegt sich ein Fünftel des Wegs.",
     shapes: {
+      kernel: "ein Kernel",
       memory: "ein Kernel, den der Speicher begrenzt",
       compute: "ein Kernel, den die Rechenleistung begrenzt",
       outside: "ein Kernel, den seine Verbindung oder sein Start begrenzt",

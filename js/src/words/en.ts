@@ -81,8 +81,8 @@ export const catalogue = {
     reset: "Back to the data sheet",
     chart: (chips: string, count: number) =>
       `Roofline of ${chips || "no chip"} with ${kernels(count)}. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
-    memoryRegion: "◂ memory-bound",
-    computeRegion: "compute-bound ▸",
+    memoryRegion: "memory-bound",
+    computeRegion: "compute-bound",
     noChip: "No chip is shown: switch one on.",
     noPlaces: (count: number) =>
       count === 1
@@ -842,9 +842,11 @@ export const catalogue = {
     word: "word",
     cycle: "cycle",
     intensity: (unit: string, bytes: number, { intensity = "arithmetic" }: Terms) =>
-      `${intensity} intensity, ${unit.replaceAll("/B", " per byte").replaceAll("/word", " per word")}${ofBytes(bytes)} →`,
-    intensityShort: (unit: string, bytes: number, terms: Terms) => `${ai(terms)}, ${unit}${ofBytes(bytes)} →`,
-    balance: (unit: string, bytes: number) => `balance, ${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`} →`,
+      `${intensity} intensity (${unit}${ofBytes(bytes)})`,
+    intensityShort: (unit: string, bytes: number, terms: Terms) => `${ai(terms)} (${unit}${ofBytes(bytes)})`,
+    balance: (unit: string, bytes: number) => `balance (${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`})`,
+    /** A unit of the axis in words. */
+    inWords: (title: string) => title.replaceAll("/B", " per byte").replaceAll("/word", " per word"),
     zeroFlops: (operation: string) => `0 ${operation}`,
     /** What the strip of kernels without FLOPs shows: their bytes/s. */
     byBandwidth: (unit: string) => `by ${unit.replace("B/", "bytes/")}`,
@@ -973,6 +975,7 @@ export const catalogue = {
     dragHint: { peak: "drag: peak", bandwidth: "drag: bandwidth", ridge: "drag: both" },
     fine: "Fine: the roof moves a fifth of the way.",
     shapes: {
+      kernel: "a kernel",
       memory: "a kernel that memory bounds",
       compute: "a kernel that compute bounds",
       outside: "a kernel that its link or its launch bounds",

@@ -27,6 +27,7 @@ function scene(
       scales,
       marked,
       selected: new Set<number>(),
+      ...{ isRoofHovered: false, isPatterned: false, gaps: "first", emphasised: new Set<number>() },
       roofs: [ROOF],
       focus: ROOF,
       levels: [],
@@ -105,8 +106,8 @@ describe("a gap arrow", () => {
 describe("labels", () => {
   it("name the roof and its ridge point", () => {
     const texts = rooflineLabels(scene([]), []).map(({ text }) => text);
-    expect(texts).toContain("chip");
-    expect(texts).toContain("ridge 100 FLOP/B");
+    expect(texts).toContain("chip 100 TFLOP/s");
+    expect(texts).toContain("HBM 1 TB/s");
   });
   it("stay where they were while choices are given", () => {
     const one = scene([measured(1e12, 1e11, 0.4, "first"), measured(3e12, 1e11, 0.9, "second")]);

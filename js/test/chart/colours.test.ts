@@ -1,7 +1,9 @@
 // Colours of chips: each shown chip has its own, all are legible, and a vendor keeps its hue.
 
 import { describe, expect, it } from "vitest";
-import { chipColours, DARK, LIGHT } from "../../src/chart/theme.ts";
+import { categoryColour, chipColours, DARK, huesOf, LIGHT } from "../../src/chart/theme.ts";
+import type { TextColouring } from "../../src/roofline/colouring.ts";
+import tokens from "../../src/tokens.json";
 import { makeChip } from "../helpers.ts";
 
 const make = (vendor: string, count: number) =>
@@ -19,17 +21,18 @@ function luminance(hex: string): number {
   const [r, g, b] = linear(hex);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
-/** Distance of two colours in Oklab, with the matrices of Björn Ottosson, "A perceptual color space for image processing" (2020). */
-function distance(one: string, other: string): number {
-  const times = (rows: readonly Three[], [x, y, z]: Three) => rows.map(([a, b, c]) => a * x + b * y + c * z) as Three;
-  const lab = (hex: string) => {
+const times = (rows: readonly Three[], [x, y, z]: Three) => rows.map(([a, b, c]) => a * x + b * y + c * z) as Three;
+
+/** Distance of two linear colours in Oklab, with the matrices of Björn Ottosson, "A perceptual color space for image processing" (2020). */
+function distanceIn(one: Three, other: Three): number {
+  const lab = (rgb: Three) => {
     const cones = times(
       [
         [0.4122214708, 0.5363325363, 0.0514459929],
         [0.2119034982, 0.6806995451, 0.1073969566],
         [0.0883024619, 0.2817188376, 0.6299787005],
       ],
-      linear(hex),
+      rgb,
     );
     return times(
       [
@@ -43,6 +46,32 @@ function distance(one: string, other: string): number {
   const [a, b] = [lab(one), lab(other)];
   return Math.hypot(...a.map((value, at) => value - (b[at] as number)));
 }
+const distance = (one: string, other: string) => distanceIn(linear(one), linear(other));
+
+/**
+ * The colours that people see: with all cones, without middle cones, and without long cones. From Machado, Oliveira and
+ * Fernandes, "A physiologically-based model for simulation of color vision deficiency" (2009), severity 1.
+ */
+const SIGHTS: Readonly<Record<string, readonly Three[]>> = {
+  normal: [
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ],
+  deuteranopia: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
+  protanopia: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+};
+const seen = (sight: readonly Three[], hex: string) =>
+  times(sight, linear(hex)).map((channel) => Math.max(0, Math.min(1, channel))) as Three;
+
 function contrast(a: string, b: string): number {
   const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y) as [number, number];
   return (high + 0.05) / (low + 0.05);
@@ -85,5 +114,60 @@ describe("the colours of chips", () => {
   it("of few chips stay whatever is shown", () => {
     const few = [...make("NVIDIA", 4), ...make("AMD", 2)];
     expect(chipColours(few, LIGHT, ["AMD 0"])).toEqual(chipColours(few, LIGHT));
+  });
+});
+
+const textColouring = (...values: (string | null)[]): TextColouring => ({
+  ...{ kind: "text", key: "category", unknown: 0 },
+  column: { values, codes: new Int32Array(values.length) },
+});
+
+describe("the design tokens", () => {
+  // As they are in the tables of the design: on the background, and on the wash under the roof.
+  const TEXTS = ["ink", "muted", "other", "alert"] as const;
+  for (const [name, roles, categories] of [
+    ["light", tokens.light, tokens.lightCategories],
+    ["dark", tokens.dark, tokens.darkCategories],
+  ] as const) {
+    it.each(TEXTS)(`%s can be read as text on the background and on the wash, ${name}`, (role) => {
+      expect(contrast(roles[role], roles.bg)).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(roles[role], roles.wash)).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(roles[role], roles.panel)).toBeGreaterThanOrEqual(4.5);
+    });
+    it(`links can be read, and buttons in ink, ${name}`, () => {
+      expect(contrast(roles.accent, roles.bg)).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(roles.bg, roles.ink)).toBeGreaterThanOrEqual(4.5);
+    });
+    it.each(["line", ...categories])(`the mark %s is seen on the background and on the wash, ${name}`, (mark) => {
+      const colour = mark === "line" ? roles.line : mark;
+      expect(contrast(colour, roles.bg)).toBeGreaterThanOrEqual(3);
+      expect(contrast(colour, roles.wash)).toBeGreaterThanOrEqual(3);
+    });
+    it.each(Object.entries(SIGHTS))(`categories differ for sight %s, ${name}`, (_, sight) => {
+      const all = categories.map((hex) => seen(sight, hex));
+      const pairs = all.flatMap((one, at) => all.slice(at + 1).map((other) => distanceIn(one, other)));
+      expect(Math.min(...pairs)).toBeGreaterThanOrEqual(name === "light" ? 0.0835 : 0.0715);
+    });
+  }
+  it("have no text below 11 px", () => {
+    expect(Math.min(...Object.values(tokens.sizes))).toBe(11);
+  });
+});
+
+describe("the colours of categories", () => {
+  it("are the same in every file", () => {
+    for (const others of [[], ["a", "b"], ["copy", "attention"]]) {
+      expect(categoryColour(LIGHT, textColouring(...others, "matrix product"), others.length)).toBe("#3f84dc");
+      expect(categoryColour(DARK, textColouring(...others, "collective"), others.length)).toBe("#3c9a20");
+    }
+  });
+  it("of one family are one", () => {
+    const [copy, collective] = [5, 4];
+    expect(huesOf(textColouring("copy-done", "copy-start", "all-reduce"))).toEqual([copy, copy, collective]);
+  });
+  it("that are unknown are the free ones in alphabetical order, then one for all further ones", () => {
+    const some = textColouring("zeta", "attention", "beta", null, "idle", "other");
+    expect(huesOf(some)).toEqual([2, 1, 0, 7, 7, 7]);
+    expect(huesOf(textColouring(..."abcdefghi"))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 7]);
   });
 });

@@ -1,7 +1,6 @@
 // Hierarchical mode and ceilings: the names of lines and their positions, and which of a kernel's points binds.
 
 import { describe, expect, it } from "vitest";
-import { gutterOf } from "../../src/chart/labels/column.ts";
 import { boxesOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
 import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { gapsOf } from "../../src/chart/layers/gaps.tsx";
@@ -47,9 +46,7 @@ function sceneOf(
   ] as const;
   const subRoofs = exposed.length > 0 ? subRoofsOf(focus, ceilings, exposed, exposedText) : [];
   const size = { width, height: chartHeight(width) };
-  const scales = scalesOf(size, roofs, points, focus, (y) =>
-    gutterOf({ roofs, focus, subRoofs, names, units: UNITS }, width, y),
-  );
+  const scales = scalesOf(size, roofs, points, focus);
   return {
     ...{
       kernels,
@@ -61,6 +58,7 @@ function sceneOf(
       subRoofs,
       marked: [],
       selected: new Set<number>(),
+      ...{ isRoofHovered: false, isPatterned: false, gaps: "first", emphasised: new Set<number>() },
       theme: LIGHT,
       units: UNITS,
       colouring: colouringOf(kernels, "category"),
@@ -95,7 +93,6 @@ describe("with all levels of memory", () => {
     expect(texts.get("level L1")).toBe("L1 · 19.5 TB/s");
     expect(texts.get("ridge level L2")).toBe("43.33");
     expect(texts.get("ridge level L1")).toBe("16");
-    expect(texts.get("ridge a100")).toBe("ridge 156 FLOP/B");
     expectClear(labels);
   });
   it("names run along their slopes, right beside them", () => {
@@ -114,11 +111,13 @@ describe("with all levels of memory", () => {
     for (const level of ["HBM", "L2", "L1"]) expect(textsOf(labels).has(`level ${level}`), level).toBe(true);
     expectClear(labels);
   });
-  it("the region left of every ridge point names no single level", () => {
-    expect(textsOf(rooflineLabels(sceneOf([MATMUL]), [])).get("memory region")).toBe("memory-bound");
-    expect(textsOf(rooflineLabels(sceneOf([MATMUL], { memory: "L2" }), [])).get("memory region")).toBe(
-      "memory-bound (L2)",
-    );
+  it("the words for the regions are left of every ridge point, and right of every one", () => {
+    const one = sceneOf([MATMUL]);
+    const labels = new Map(rooflineLabels(one, []).map((label) => [label.key, label]));
+    expect(labels.get("memory region")).toMatchObject({ text: "◂ memory-bound", anchor: "end" });
+    expect(labels.get("memory region")?.x).toBeCloseTo(one.scales.x(16) - 8, 6);
+    expect(labels.get("compute region")).toMatchObject({ text: "compute-bound ▸", anchor: "start" });
+    expect(labels.get("compute region")?.x).toBeCloseTo(one.scales.x(156) + 8, 6);
   });
   it("the chart has room for every level's ridge point", () => {
     const slow = makeChip({ id: "a100", peaks: { fp64: 1e12 }, memories: { DRAM: 1e11, L1: 2e13 } });
@@ -171,7 +170,8 @@ describe("one kernel's points", () => {
 describe("lower roofs", () => {
   it("have their names: ceilings with their rates, exposed communication with its share", () => {
     for (const width of [928, 480]) {
-      const labels = rooflineLabels(sceneOf([], { width, memory: "main", exposed: [0.2, 0.4, 0.6] }), []);
+      const one = sceneOf([], { width, memory: "main", exposed: [0.2, 0.4, 0.6] });
+      const labels = rooflineLabels({ ...one, isRoofHovered: true }, []);
       const texts = textsOf(labels);
       expect(texts.get("sub ceiling HBM STREAM")).toBe("STREAM 1.6 TB/s");
       expect(texts.get("sub ceiling fp32")).toMatch(/^fp32/);
@@ -182,11 +182,10 @@ describe("lower roofs", () => {
   });
   it("that have room are named along their lines, clear of the roof's own name", () => {
     const scene = sceneOf([], { memory: "main", exposed: [0.9] });
-    expect(scene.scales.gutter).toBe(0);
     const labels = rooflineLabels(scene, []);
     expect(textsOf(labels).get("sub ceiling fp32")).toBe("fp32 19.5 TFLOP/s");
     expect(textsOf(labels).get("sub exposed 0.9")).toBe("90 % exposed");
-    expect(textsOf(labels).get("roof a100")).toBe("A100");
+    expect(textsOf(labels).get("roof a100")).toBe("A100 312 TFLOP/s");
     expectClear(labels);
   });
   it("go along with their names when the roof is dragged, but for ceilings, which stay", () => {
@@ -196,8 +195,9 @@ describe("lower roofs", () => {
     const scene = sceneOf([], { memory: "main", exposed: [0.2, 0.4], roof });
     const now = new Map(rooflineLabels(scene, [], { before: choices }).map((label) => [label.key, label.y]));
     const before = new Map(rooflineLabels(still, []).map((label) => [label.key, label.y]));
-    expect(now.get("sub ceiling fp32")).toBe(before.get("sub ceiling fp32"));
-    for (const key of ["roof a100", "sub exposed 0.2", "sub exposed 0.4"]) {
+    const away = (one: Scene, ys: typeof now) => (ys.get("sub ceiling fp32") as number) - one.scales.y(19.5e12);
+    expect(away(scene, now)).toBeCloseTo(away(still, before), 6);
+    for (const key of ["roof a100", "sub exposed 0.4"]) {
       expect((now.get(key) as number) - (before.get(key) as number), key).toBeGreaterThan(20);
     }
   });

@@ -1,8 +1,8 @@
 // Positions of labels: a gap's number by its own arrow, a roof's name by its visible part, and fewer labels in a narrow chart.
 
 import { describe, expect, it } from "vitest";
-import { columnLeaders } from "../../src/chart/labels/column.ts";
 import { boxesOf, boxOf, leaderOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
+import { ridgeNumber } from "../../src/chart/labels/roof_labels.ts";
 import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import { rulerOver } from "../../src/chart/layers/rulers.tsx";
@@ -13,8 +13,7 @@ import { project, type Scales } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { zoomed } from "../../src/chart/zoom.ts";
 import { attainable, type Roof } from "../../src/roofline/roofline.ts";
-import type { Zoom } from "../../src/state/sync.ts";
-import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
+import { type KernelSpec, makeChip, makeRoof, seeded, UNITS } from "../helpers.ts";
 import { random, SMALL, scene } from "../scenes.ts";
 
 /** Distance from a text to the rim of a circle, or to a vertical line, px. */
@@ -128,7 +127,7 @@ function toRoof(label: PlacedLabel, roof: Roof, { plot, x, y }: Scales): number 
 }
 
 describe("a roof's name", () => {
-  it("stands beside the roof or in the column wherever 120 px of the roof are in sight", () => {
+  it("stands beside the roof wherever 120 px of the roof are in sight", () => {
     const next = seeded(37);
     let written = 0;
     for (let round = 0; round < 300; round++) {
@@ -138,46 +137,65 @@ describe("a roof's name", () => {
       const before = new Map(rooflineLabels(somewhere(whole, next), []).map(({ key, choice }) => [key, choice]));
       for (const labels of [rooflineLabels(one, gapsOf(one)), rooflineLabels(one, gapsOf(one), { before: before })]) {
         for (const roof of one.roofs) {
-          const names = labels.filter(({ key }) => key === `roof ${roof.chip.id}` || key === `slope ${roof.chip.id}`);
+          const names = labels.filter((label) => label.names?.some(({ colour }) => colour === roof.chip.id));
           const { plot } = one.scales;
           const told = `round ${round}: ${roof.chip.id}, ${one.scales.width} px`;
           if (seen(roof, one.scales) >= 120) expect(names, told).toHaveLength(1);
           for (const name of names) {
             written++;
-            if (name.x <= plot.right) expect(toRoof(name, roof, one.scales), told).toBeLessThan(25);
-            else expect(one.scales.y(roof.peak), told).toBeGreaterThanOrEqual(plot.top);
+            expect(toRoof(name, roof, one.scales), told).toBeLessThan(40);
+            expect(
+              boxesOf(name).every(({ right }) => right <= plot.right),
+              told,
+            ).toBe(true);
           }
         }
       }
     }
     expect(written).toBeGreaterThan(900);
   });
-  it("is written once, and a line leads to it from a flat that is in sight alone", () => {
-    // Their flats are 2 % apart: their names are in the column.
-    const roofs = [SMALL, makeRoof(makeChip({ id: "other", peaks: { bf16: 1.02e14 }, memories: { HBM: 4e12 } }))];
-    const one = scene([], { roofs });
-    const at = (zoom: Zoom) => {
-      const scales = zoomed(one.scales, zoom);
-      const there = { ...one, scales, at: project(one.points, scales) };
-      const labels = rooflineLabels(there, []);
-      const names = labels.filter(({ key }) => /^(?:roof|slope) /.test(key)).map(({ key }) => key);
-      return [names, columnLeaders(there, labels).map(({ key }) => key)];
-    };
-    // The ridge points are at 100 and at 25.5.
-    expect(at([1, 1000, 1e12, 2e14])).toEqual([
-      ["roof other", "roof small"],
-      ["roof other", "roof small"],
+  const labelOf = (one: Scene, chip: string) =>
+    rooflineLabels(one, []).find(({ names }) => names?.some(({ colour }) => colour === chip));
+  const like = (id: string, peak: number, bandwidth = 1e12) =>
+    makeRoof(makeChip({ id, name: id, peaks: { bf16: peak }, memories: { HBM: bandwidth } }));
+  it("is at the right edge of the plot, 9 px above the flat, with its rate", () => {
+    const one = scene([], { roofs: [SMALL] });
+    expect(labelOf(one, "small")).toMatchObject({
+      ...{ text: "small 100 TFLOP/s", x: one.scales.plot.right - 2, y: one.scales.y(1e14) - 9, anchor: "end" },
+    });
+  });
+  it("stands with other names above flats that are nearer than 14 px, the name of the focus roof first", () => {
+    const one = scene([], { roofs: [SMALL, like("same", 1e14, 2e12), like("far", 2e14)] });
+    const label = labelOf(one, "same");
+    expect(label?.text).toBe("small, same 100 TFLOP/s");
+    expect(label?.names).toEqual([
+      { text: "small", bold: true, colour: "small" },
+      { text: "same", bold: false, colour: "same" },
     ]);
-    expect(at([5, 60, 1e13, 2e14])).toEqual([["roof other", "slope small"], ["roof other"]]);
+    expect(labelOf(one, "far")?.text).toMatch(/^far/);
+  });
+  it("has no rate beside eight roofs", () => {
+    const roofs = Array.from({ length: 8 }, (_, nth) => like(`m${nth}`, 1e12 * 3 ** nth));
+    expect(labelOf(scene([], { roofs }), "m7")?.text).toBe("m7");
+  });
+  it("is along the slope if the flat is out of sight", () => {
+    const one = scene([], { roofs: [SMALL] });
+    const scales = zoomed(one.scales, [1, 50, 1e12, 2e14]);
+    expect(labelOf({ ...one, scales, at: project(one.points, scales) }, "small")?.angle).not.toBe(0);
   });
 });
 
 describe("a ridge point's number", () => {
   const ridge = (width: number) =>
     rooflineLabels(scene([], {}, width), []).filter(({ key }) => key.startsWith("ridge "));
-  it("says that it is one, where a kernel's intensity could be meant, and in a narrow chart leaves out its unit", () => {
-    expect(ridge(760).map(({ text }) => text)).toEqual(["ridge 100 FLOP/B", "200"]);
-    expect(ridge(440).map(({ text }) => text)).toEqual(["ridge 100", "200"]);
+  it("stands beside the ridge points of other roofs while only chips are drawn", () => {
+    expect(ridge(760).map(({ text }) => text)).toEqual(["200"]);
+    const kernels = [{ flops: 1e12, bytes: 1e10, time: 1 }];
+    expect(rooflineLabels(scene(kernels), []).filter(({ key }) => key.startsWith("ridge "))).toEqual([]);
+  });
+  it("of the focus roof is among the ticks: with the word, and without it in a narrow chart", () => {
+    expect(ridgeNumber(SMALL, UNITS, false)).toBe("ridge 100");
+    expect(ridgeNumber(SMALL, UNITS, true)).toBe("100");
   });
 });
 
@@ -208,7 +226,8 @@ describe("a narrow chart", () => {
     expect(kinds(eight(440))("kernel ")).toBe(5);
     expect(kinds(eight(760))(" region")).toBe(2);
     expect(kinds(eight(440))(" region")).toBe(0);
-    expect(kinds(scene([], {}, 440))(" region")).toBe(2);
+    expect(kinds(scene([], {}, 440))(" region")).toBe(0);
+    expect(kinds(scene([], {}, 560))(" region")).toBe(2);
     const marked = rooflineLabels(eight(440, { marked: [0] }), []);
     expect(marked.some(({ key }) => key === "kernel 0")).toBe(true);
   });

@@ -1,9 +1,10 @@
 // The patterns of categories: what tells their points apart without colour.
 
 import { describe, expect, it } from "vitest";
-import { PATTERN_COUNT, patternOf, patternPath, patternWidth } from "../../src/chart/points/shapes.ts";
+import { PATTERN_COUNT, patternOf, patternPath, patternWidth, shapeOf } from "../../src/chart/points/shapes.ts";
 import { pointColours } from "../../src/chart/scene.ts";
 import { LIGHT } from "../../src/chart/theme.ts";
+import { SIDES } from "../../src/roofline/points.ts";
 import { scene } from "../scenes.ts";
 
 describe("the patterns of categories", () => {
@@ -16,11 +17,21 @@ describe("the patterns of categories", () => {
       expect(new Set(paths).size).toBe(codes.length);
     }
   });
+  it("are on no point, and all kernels are circles, unless the user asks for patterns", () => {
+    const specs = codes.map((code) => ({ flops: 1e12, bytes: 1e10, time: 1, category: `category ${code}` }));
+    expect(pointColours(scene(specs)).patterns).toEqual([]);
+    expect(Object.values(SIDES).map((side) => shapeOf(side, true))).toEqual(Object.values(SIDES));
+    expect([SIDES.memory, SIDES.compute, SIDES.outside].map((side) => shapeOf(side, false))).toEqual(
+      Array(3).fill(SIDES.memory),
+    );
+  });
   it("are on the points of the first sixteen categories, one each", () => {
     const specs = codes.map((code) => ({ flops: 1e12, bytes: 1e10, time: 1, category: `category ${code}` }));
-    const { colour, colours, patterns } = pointColours(scene(specs));
+    const { colour, colours, patterns } = pointColours(scene(specs, { isPatterned: true }));
     expect(new Set([...colour].map((look) => patterns[look])).size).toBe(codes.length);
-    expect([...colour].map((look) => colours[look])).toEqual([...LIGHT.categories, ...LIGHT.categories]);
+    const other = LIGHT.categories.at(-1);
+    const hues = [...colour].map((look) => colours[look]);
+    expect(hues).toEqual([...LIGHT.categories.slice(0, 7), ...Array(9).fill(other)]);
   });
   it("stay inside their points, and leave more of the colour than they cover", () => {
     for (const radius of radii) {

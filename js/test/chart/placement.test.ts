@@ -2,10 +2,10 @@
 // line leads from each that is far from its mark.
 
 import { describe, expect, it } from "vitest";
-import { type Grip, gripsOf } from "../../src/chart/gestures/roof_drag.tsx";
+import { gripsOf } from "../../src/chart/gestures/roof_drag.tsx";
 import { overlap } from "../../src/chart/labels/box_index.ts";
-import { boxesOf, boxOf, coveredBy, leaderOf, type PlacedLabel, squareAround } from "../../src/chart/labels/engine.ts";
-import { pointBoxes, stripBoxes } from "../../src/chart/labels/obstacles.ts";
+import { boxesOf, boxOf, leaderOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
+import { stripBoxes } from "../../src/chart/labels/obstacles.ts";
 import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import type { Scene } from "../../src/chart/scene.ts";
@@ -105,8 +105,6 @@ function checked(
   return names.length;
 }
 
-const isFlat = ({ part }: Grip) => part === "peak";
-
 describe("the names of kernels", () => {
   it("in twenty profiles never overlap, are never the same, and are never far away without a line", () => {
     const next = seeded(19);
@@ -147,41 +145,21 @@ describe("the names of kernels", () => {
 
 describe("the grips of a roof", () => {
   const one = scene([], { roofs: [HOPPER], focus: HOPPER }, 760);
-  const [flat, slope] = [gripsOf(one, []).find(isFlat), gripsOf(one, []).find((grip) => !isFlat(grip))];
-  it("are away from names and points, except on a full chart", () => {
-    const next = seeded(7);
-    let [grips, covered] = [0, 0];
-    for (let nth = 0; nth < 20; nth++) {
-      const roofs = nth % 2 === 0 ? [HOPPER, AMPERE] : [LEVELS];
-      const levels = nth % 2 === 0 ? [] : LEVELS.levels;
-      for (const [width, room] of SIZES_PX) {
-        const one = scene(profile(next, nth).slice(0, 12), { roofs, focus: roofs[0], levels }, width, room);
-        const boxes = [...rooflineLabels(one, gapsOf(one)).flatMap(coveredBy), ...pointBoxes(one)];
-        for (const { x, y } of gripsOf(one, boxes)) {
-          grips += 1;
-          covered += boxes.some((box) => overlap(box, squareAround(x, y, 8))) ? 1 : 0;
-        }
-      }
-    }
-    expect(grips).toBeGreaterThan(100);
-    expect(covered / grips).toBeLessThan(0.15);
-  });
-  it("are where the fewest boxes cover them", () => {
-    const all = { ...one.scales.plot, right: one.scales.plot.right + 20 };
-    const most = { ...all, right: one.scales.plot.right - 30 };
-    const aside = gripsOf(one, [all, most]).find(isFlat);
-    expect(aside?.x).toBeGreaterThan(most.right);
+  it("are at 75 % of the flat and at 40 % of the slope", () => {
+    const { x, y, plot } = one.scales;
+    const ridge = HOPPER.peak / HOPPER.bandwidth;
+    const [slope, flat] = gripsOf(one);
+    expect(flat).toMatchObject({ part: "peak", y: y(HOPPER.peak) });
+    expect(flat?.x).toBeCloseTo(x(ridge) + 0.75 * (plot.right - x(ridge)), 6);
+    const from = Math.max(plot.left, x(y.domain[0] / HOPPER.bandwidth));
+    expect(slope).toMatchObject({ part: "bandwidth" });
+    expect(slope?.x).toBeCloseTo(from + 0.4 * (x(ridge) - from), 6);
   });
   it("are missing on a part whose rate a lesson locks", () => {
-    expect(gripsOf({ ...one, isBandwidthLocked: true }, [])).toEqual([flat]);
-    expect(gripsOf({ ...one, isPeakLocked: true }, [])).toEqual([slope]);
-    expect(gripsOf({ ...one, isPeakLocked: true, isBandwidthLocked: true }, [])).toEqual([]);
-  });
-  it("stay where they are on their part during a drag", () => {
-    const [x, y] = [flat?.x ?? 0, flat?.y ?? 0];
-    const aside = gripsOf(one, [squareAround(x, y, 8)]);
-    expect(aside.find(isFlat)?.x).not.toBe(x);
-    expect(aside.find((grip) => !isFlat(grip))).toEqual(slope);
-    expect(gripsOf(one, [], aside)).toEqual(aside);
+    const parts = (lock: object) => gripsOf({ ...one, ...lock }).map(({ part }) => part);
+    expect(parts({})).toEqual(["bandwidth", "peak"]);
+    expect(parts({ isBandwidthLocked: true })).toEqual(["peak"]);
+    expect(parts({ isPeakLocked: true })).toEqual(["bandwidth"]);
+    expect(parts({ isPeakLocked: true, isBandwidthLocked: true })).toEqual([]);
   });
 });

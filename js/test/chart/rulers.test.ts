@@ -215,7 +215,7 @@ describe("what is written on any chart", () => {
             `round ${round}`,
           ).toBe(false);
           const isIn = ({ left, right, top, bottom }: Box) =>
-            left >= 46 && right <= one.scales.width && top >= 0 && bottom <= one.scales.plot.bottom;
+            left >= 0 && right <= one.scales.width && top >= 0 && bottom <= one.scales.plot.bottom;
           expect(box.every(isIn), `round ${round}: ${labels[index]?.text}`).toBe(true);
         }
       }

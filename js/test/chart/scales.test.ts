@@ -1,7 +1,16 @@
 // The extents of the axes, which stay the same while a roof is dragged.
 
 import { describe, expect, it } from "vitest";
-import { chartHeight, type Extent, project, type Scales, scaleLog, scalesOf } from "../../src/chart/scales.ts";
+import {
+  chartHeight,
+  type Extent,
+  isOffScale,
+  project,
+  type Scales,
+  scaleLog,
+  scalesOf,
+} from "../../src/chart/scales.ts";
+import { zoomed } from "../../src/chart/zoom.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import { ridgePoint } from "../../src/roofline/roofline.ts";
 import type { WhatIf } from "../../src/wire/types.ts";
@@ -98,15 +107,16 @@ describe("the extents of the chart", () => {
 });
 
 describe("kernels without FLOPs or bytes", () => {
-  it("without FLOPs that only seem very fast stand at the end of the strip, which keeps its room for the others", () => {
+  it("without FLOPs that only seem very fast stand 14 px below the upper edge, and do not widen the axes", () => {
     const copies = [
       { flops: 0, bytes: 1e9, time: 1e-3 },
       { flops: 0, bytes: 1e9, time: 1e-9 },
     ];
     const { points, scales } = draw(copies);
-    expect(scales.strip?.y.domain[1]).toBeCloseTo(3.35e12 * 10 * 1.6, -9);
+    expect(isOffScale(scales, 0, 1e12)).toBe(false);
+    expect(isOffScale(scales, 0, 1e18)).toBe(true);
     const { y } = project(points, scales);
-    expect(y[1]).toBeCloseTo(scales.strip?.y(3.35e13) as number, 3);
+    expect(y[1]).toBe(scales.plot.top + 14);
     expect(y[0]).toBeCloseTo(scales.strip?.y(1e12) as number, 3);
     expect(points.y[1]).toBe(1e18);
   });
@@ -147,6 +157,24 @@ describe("the frame of the chips", () => {
     const points = pointsOf(makeKernels(specs), roofs, roofs[0]);
     return { points, scales: scalesOf(SIZE, roofs, points, roofs[0], undefined, undefined, undefined, [], true) };
   };
+  it("stand as high in the strip as a roof of their bandwidth enters the plot, also under a zoom", () => {
+    const { scales } = draw([
+      { flops: 0, bytes: 1e9, time: 1e-3 },
+      { flops: 1e12, bytes: 1e10, time: 0.1 },
+    ]);
+    for (const one of [scales, zoomed(scales, [1, 100, 1e11, 1e14])]) {
+      for (const bandwidth of [1e11, 3.35e12]) {
+        expect(one.strip?.y(bandwidth)).toBeCloseTo(one.y(one.x.domain[0] * bandwidth), 6);
+      }
+    }
+  });
+  it("do not widen the vertical axis if they are above ten times their roof", () => {
+    const [one, fast] = [
+      { flops: 1e12, bytes: 1e10, time: 0.1 },
+      { flops: 1e12, bytes: 1e10, time: 1e-6 },
+    ];
+    expect(draw([one, fast]).scales.y.domain[1]).toBe(draw([one]).scales.y.domain[1]);
+  });
   const before = [
     { flops: 1e12, bytes: 1e10, time: 0.1 },
     { flops: 0, bytes: 1e9, time: 0.1 },

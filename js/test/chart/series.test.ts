@@ -24,7 +24,7 @@ const V1_FIRST = { values: ["v1", "v2", "v3", "v4"], codes: Int32Array.of(1, 1, 
 function runs(marked: readonly number[], selected: readonly number[] = marked) {
   const kernels = { ...makeKernels(SPECS), series: true, same: SAME, category: V1_FIRST };
   const colouring = colouringOf(kernels, "category");
-  return { ...scene(SPECS), kernels, colouring, marked, selected: new Set(selected) };
+  return { ...scene(SPECS), kernels, colouring, marked, selected: new Set(selected), emphasised: new Set(selected) };
 }
 
 describe("a kernel of several series", () => {
@@ -76,7 +76,7 @@ describe("a saved picture", () => {
       new AbortController().signal,
     );
     const { svg } = pictureOf(store, 700, () => 400, LIGHT);
-    expect(svg.match(/<g[^>]* stroke-width="2.25"><path/g)).toHaveLength(3);
+    expect(svg.match(/<g[^>]* stroke-width="2"><path/g)).toHaveLength(3);
     expect(svg).not.toContain('stroke-dasharray="2 2"');
   });
   it("keeps the sign of a point above its roof if the point's colour is unknown", () => {

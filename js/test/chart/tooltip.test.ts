@@ -95,7 +95,7 @@ describe("what the card says", () => {
     x: 308,
   });
   const card = (scales: { width: number; height: number }, names: readonly PlacedLabel[] = []) =>
-    cardOf({ kernels, row: 0, roof, names, x: 300, y: 200, scales, below: 40 });
+    cardOf({ kernels, row: 0, roof, names, isSelected: true, x: 300, y: 200, scales, below: 40 });
   const labels = (height: number) => card({ width: 900, height }).rows.map(([label]) => label);
   const words = strings.tooltip;
 
@@ -103,9 +103,9 @@ describe("what the card says", () => {
     const all = labels(400);
     expect(all).toHaveLength(13);
     expect(all.slice(-3)).toEqual([words.bandwidth("HBM"), words.boundTime, words.launches]);
-    // 12 lines with the name take 228 px; 8 px stay free.
-    expect(labels(236)).toEqual(all.slice(0, -2));
-    expect(labels(235)).toEqual(all.slice(0, -3));
+    // 12 lines with the name take 264 px; 8 px stay free.
+    expect(labels(272)).toEqual(all.slice(0, -2));
+    expect(labels(271)).toEqual(all.slice(0, -3));
     expect(labels(48)).toEqual([]);
   });
   it("stands beside the name of its own kernel, not of another", () => {

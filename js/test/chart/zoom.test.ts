@@ -7,19 +7,19 @@ import { MIN_DECADES, zoomAround, zoomed, zoomToBox } from "../../src/chart/zoom
 // 100 px per decade: 0.01 to 100 FLOP/B, 1e9 to 1e12 FLOP/s; in the strip 1e8 to 1e11 B/s.
 const plot = { left: 0, right: 400, top: 0, bottom: 300 };
 const whole = {
-  ...{ width: 400, height: 340, plot, gutter: 0 },
-  strip: { left: -60, right: -10, top: 0, bottom: 300, y: scaleLog([1e8, 1e11], [300, 0]) },
+  ...{ width: 400, height: 340, plot },
+  strip: { left: -60, right: -10, top: 0, bottom: 300, y: scaleLog([1e11, 1e14], [300, 0]) },
   x: scaleLog([0.01, 100], [0, 400]),
   y: scaleLog([1e9, 1e12], [300, 0]),
 } as Scales;
 const round = (zoom: readonly number[] | null) => zoom?.map((value) => Number(value.toPrecision(6)));
 
 describe("a zoom", () => {
-  it("shows its part in the whole plot, and the strip follows up and down", () => {
+  it("shows its part in the whole plot, and the strip follows", () => {
     const part = zoomed(whole, [1, 10, 1e10, 1e11]);
     expect([1, 10].map((ai) => Math.round(part.x(ai)))).toEqual([0, 400]);
     expect([1e10, 1e11].map((rate) => Math.round(part.y(rate)))).toEqual([300, 0]);
-    expect(round(part.strip?.y.domain as [number, number])).toEqual([1e9, 1e10]);
+    expect(round(part.strip?.y.domain as [number, number])).toEqual([1e10, 1e11]);
     expect(part.whole).toBe(whole);
     expect(zoomed(whole, null)).toBe(whole);
   });

@@ -191,11 +191,11 @@ describe("an arrow", () => {
     const alone = { ...scene, selected: new Set([1]) } as Scene;
     expect(runArrows(alone, earlier).map(({ row }) => row)).toEqual([1]);
   });
-  it("is one of sixteen at most, those of the largest changes", () => {
+  it("is one of seven at most, those of the largest changes", () => {
     const many = Array.from({ length: 40 }, (_, at) => kernel(`k${at}`, 1 + at));
     const after = makeKernels(many.map((one, at) => ({ ...one, time: 0.5 + at / 2 })));
     const runs = runsOf(baseline(many, [...many.keys()], Array(40).fill("faster")), after);
     const rows = drawn(after, runs).arrows.map(({ row }) => row);
-    expect(rows).toEqual(Array.from({ length: 16 }, (_, at) => 39 - at));
+    expect(rows).toEqual(Array.from({ length: 7 }, (_, at) => 39 - at));
   });
 });

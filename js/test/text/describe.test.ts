@@ -5,7 +5,7 @@ import golden from "../../../tests/golden/bytes_elsewhere.json";
 import { cellText, columnFor, columnsOf } from "../../src/panels/table/columns.ts";
 import { judge } from "../../src/roofline/bound.ts";
 import { bytesElsewhere, type Roof } from "../../src/roofline/roofline.ts";
-import { categoryName, gapText, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
+import { categoryName, gapText, briefRows, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
 import { nameOf } from "../../src/text/kernel_names.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
 import { strings } from "../../src/words/words.ts";
@@ -169,12 +169,32 @@ describe("the tooltip", () => {
       [words.roof, "40 %"],
       [words.peak, "40 %"],
       [words.boundBy, "compute"],
-      [words.time, "10 ms · 25 % of all"],
+      [words.time, "10 ms · 25 % of the run"],
       [words.bandwidth("HBM"), "1 TB/s · 30 %"],
       [words.bandwidth("L2"), "2.2 TB/s · 40 %"],
       [words.boundTime, "4.04 ms"],
       [words.launches, "20"],
     ]);
+  });
+  it("of a hovered kernel has five rows: its time, its launches, what it reaches of its roof, what binds it, and its share", () => {
+    const spec = { ...MATMUL, bytes: { HBM: 1e10 }, count: 20 };
+    expect(briefRows(makeKernels([spec, { flops: 1, bytes: 1, time: 0.03 }]), 0, ROOF)).toEqual([
+      ["time", "10 ms · 25 % of the run"],
+      ["launches", "20 × 500 µs"],
+      ["achieved", "400 TFLOP/s of 990"],
+      ["bound by", "compute, 400 FLOP/B"],
+      ["of its roof", "40 %"],
+    ]);
+    expect(briefRows(makeKernels([{ flops: 0, bytes: 1e9, time: 1e-3 }]), 0, ROOF).slice(1)).toEqual([
+      ["achieved", "1 TB/s of 3.35"],
+      ["bound by", "HBM, 0 FLOP"],
+      ["of its roof", "30 %"],
+    ]);
+    expect(briefRows(makeKernels([{ flops: 1e12, bytes: 1e10 }]), 0, ROOF)).toEqual([
+      ["at most", "335 TFLOP/s"],
+      ["bound by", "HBM, 100 FLOP/B"],
+    ]);
+    expect(briefRows(makeKernels([{ ...MATMUL, time: 1e-3 }]), 0, ROOF).at(-1)).toEqual(["of its roof", "above"]);
   });
   it("of an unmeasured kernel has what it can reach at most, and nothing that was measured", () => {
     expect(tooltipRows(makeKernels([{ flops: 1e12, bytes: 1e10 }]), 0, ROOF)).toEqual([

@@ -212,23 +212,28 @@ const GRIP_SHARES = { peak: 0.75, bandwidth: 0.4 };
 /** The places of a grip's dots along its part, and their radius, px. */
 const [DOTS_PX, DOT_PX] = [[-7, 0, 7], 2];
 
+/** Returns the places of the grips, px. `along` is the direction of the part, of length 1. */
+export const gripsOf = (scene: HandledRoof) =>
+  partsOf(scene).map(({ part, level, from, to }) => {
+    const share = GRIP_SHARES[part];
+    const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+    const length = Math.hypot(dx, dy) || 1;
+    return {
+      part,
+      level,
+      x: from[0] + dx * share,
+      y: from[1] + dy * share,
+      along: [dx / length, dy / length] as const,
+    };
+  });
+
 /** Three dots on each part of the roof, for fingers: they show where the roof can be dragged. */
-export function RoofGrips({ colour, ...scene }: HandledRoof & { readonly colour: string }) {
-  return (
-    <g class="roofwidget-grips" fill={colour}>
-      {partsOf(scene).map(({ part, level, from, to }) => {
-        const share = GRIP_SHARES[part];
-        const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
-        const length = Math.hypot(dx, dy) || 1;
-        return DOTS_PX.map((along) => (
-          <circle
-            key={`${part} ${level} ${along}`}
-            cx={px(from[0] + dx * (share + along / length))}
-            cy={px(from[1] + dy * (share + along / length))}
-            r={DOT_PX}
-          />
-        ));
-      })}
-    </g>
-  );
-}
+export const RoofGrips = ({ colour, ...scene }: HandledRoof & { readonly colour: string }) => (
+  <g class="roofwidget-grips" fill={colour}>
+    {gripsOf(scene).map(({ part, level, x, y, along }) =>
+      DOTS_PX.map((by) => (
+        <circle key={`${part} ${level} ${by}`} cx={px(x + by * along[0])} cy={px(y + by * along[1])} r={DOT_PX} />
+      )),
+    )}
+  </g>
+);

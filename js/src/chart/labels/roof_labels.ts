@@ -80,7 +80,10 @@ function nameLabel(group: readonly Roof[], scene: Scene): Label {
     ...{ kind: "roof", key: `roof ${first.chip.id}`, text, shorter, names: entries },
     ...{ bold: first === focus, colour: first.chip.id },
     positions: hasFlatInSight(first, scales)
-      ? aboveFlat(top, Math.min(...group.map(({ peak }) => peak)), scales)
+      ? [
+          ...aboveFlat(top, Math.min(...group.map(({ peak }) => peak)), scales),
+          ...RULES.roof.positions(first, scales).map((position) => ({ ...position, isFar: true })),
+        ]
       : RULES.roof.positions(first, scales),
   };
 }

@@ -36,7 +36,7 @@ export interface LabelContext {
 
 export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: LabelContext = {}): PlacedLabel[] {
   const { before, isMoving = false, others = [], ghosts = [], arrows = [] } = context;
-  const { plot, width } = scene.scales;
+  const { plot } = scene.scales;
   const labels = [
     ...roofLabels(scene),
     ...gapLabels(scene, gaps, isMoving),
@@ -45,7 +45,7 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
     ...regionLabels(scene),
   ];
   const surroundings = {
-    bounds: { left: plot.left, top: 2, right: width, bottom: plot.bottom - 2 },
+    bounds: { left: plot.left, top: 2, right: plot.right, bottom: plot.bottom - 2 },
     texts: rateBoxes(scene.scales, scene.units),
     points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
     // During a drag labels keep their places, even if lines move under the labels.
@@ -121,7 +121,7 @@ function regionLabels({ focus, levels, scales }: Scene): Label[] {
       : [{ kind: "region", key, text, colour: MUTED, positions: RULES.region.positions(at, side, scales) }];
   // Between the ridge points of several memory levels, memory or compute bounds a kernel.
   return [
-    ...region("memory region", strings.memoryRegion, first, "left"),
-    ...region("compute region", strings.computeRegion, last, "right"),
+    ...region("memory region", `◂ ${strings.memoryRegion}`, first, "left"),
+    ...region("compute region", `${strings.computeRegion} ▸`, last, "right"),
   ];
 }

@@ -76,6 +76,8 @@ export interface LabelRule {
 /** What the badge of a kernel may cover if the kernel's name has no room. */
 export const BADGE_ALONE: Across = { lines: 1_000, arrows: 100, points: 10_000, isochrones: 0 };
 
+/** The cost of a name of a roof that is not at the right edge: more than that of all its shorter texts. */
+const FAR_FROM_EDGE = 40_000;
 const KERNEL = { far: 1_000, hasLeader: true };
 const GAP = { shorter: 1_000, far: 5_000, hasLeader: true };
 
@@ -101,7 +103,7 @@ export const RULES = {
   // The name of a level's ceiling is between the slopes of two levels. If the name covered a slope, the reader could
   // not see which line has this name.
   levelCeiling: rule(88, alongCeiling, NOTHING, { staysAway: true }),
-  roof: rule(86, alongRoof, ANYTHING),
+  roof: rule(86, alongRoof, ANYTHING, { far: FAR_FROM_EDGE }),
   ridge: rule(84, besideRidge, LINES, { staysAway: true }),
   trail: rule(76, besideArrow, ANYTHING),
   run: rule(74, besideArrow, NOTHING),
@@ -133,7 +135,7 @@ export type LabelKind = keyof typeof RULES;
  * missing here has the same rule for bold labels and for other labels.
  */
 const BOLD_RULES: Partial<Record<LabelKind, LabelRule>> = {
-  roof: rule(100, alongRoof, ANYTHING),
+  roof: rule(100, alongRoof, ANYTHING, { far: FAR_FROM_EDGE }),
   ridge: rule(96, besideRidge, ANYTHING, { hasLeader: true }),
   gap: rule(80, besideGap, ANYTHING, GAP),
   change: rule(72, besideArrow, LINES),

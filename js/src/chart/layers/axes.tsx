@@ -31,7 +31,9 @@ const MAX_TICK_FACTOR = 10;
 /** The strip has a link to the slope if no rate is nearer to the link than this, px. */
 const LINK_GAP_PX = 9;
 
-export const titleOf = ({ xTitle, xShort }: Units, width: number) => (isNarrow({ width }) ? xShort : xTitle);
+/** Returns the title of the horizontal axis. A narrow chart has a short title. */
+export const titleOf = ({ xTitle, xShort }: Units, width: number) =>
+  `${(isNarrow({ width }) ? xShort : words.inWords(xTitle)).replace(/ \((.*)\)$/, ", $1")} →`;
 
 /** The position of a tick along the axis, px, and its text. */
 export type TickText = readonly [at: number, text: string];
@@ -65,6 +67,14 @@ export function AxesFrame({ box, grid, ticks, titles, isInside, theme, children 
   return (
     <g class="roofwidget-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
       <path d={lines.join("")} stroke={theme.grid} />
+      <rect
+        data-rw="plot"
+        x={left}
+        y={top}
+        width={Math.max(0, right - left)}
+        height={Math.max(0, bottom - top)}
+        fill="none"
+      />
       <path d={`M${left},${isInside ? bottom : top}V${bottom}H${right}`} fill="none" stroke={theme.line} />
       <TickTexts ticks={ticks[0]} bottom={bottom} />
       {ticks[1].map(([y, text]) => (

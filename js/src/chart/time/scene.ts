@@ -153,7 +153,7 @@ export const tickText = (seconds: number) => formatQuantity(seconds, "s", 5);
  */
 export const roomOf = ({ isLinear }: Scale) => (isLinear ? 52 : 26);
 
-const outerOf = ({ width, height }: Size): Box => ({ left: 56, top: 26, right: width - 1, bottom: height - 40 });
+const outerOf = ({ width, height }: Size): Box => ({ left: 56, top: 26, right: width - 12, bottom: height - 40 });
 
 /** Returns linear axes that start at 0. A second has the same length on the two axes, so isochrones are squares. */
 function linearScales(size: Size, [xLongest, yLongest]: readonly [number, number], before?: TimeScales): TimeScales {
