@@ -50,7 +50,7 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
 
     # A file that is chosen: its chip gets the focus, and newer ones are offered.
     button(drawn, "Open").click()
-    drawn.root.locator("input[type=file]").set_input_files(str(TPU))
+    drawn.root.get_by_role("dialog").locator("input[type=file]").set_input_files(str(TPU))
     offer = drawn.root.locator(".roofwidget-offer button")
     offer.first.wait_for()
     assert book.python("[chip.vendor for chip in w.chips]") == ["Google"]
@@ -98,7 +98,7 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     assert frame.evaluate(DROP, ["second.csv", RUN])
     button(drawn, "Compare").click()
     drawn.eventually(lambda: book.python("len(w.kernels) == 20 and len(w.baseline) > 0"))
-    expect(drawn.root.get_by_role("button", name="Two runs")).to_be_visible()
+    expect(drawn.root.get_by_role("tab", name="Changes")).to_be_visible()
 
 
 def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_notebooks_folder(
@@ -128,7 +128,7 @@ def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_noteboo
     button(drawn, "Open path").click()
     drawn.eventually(lambda: book.python("len(w.kernels)") == 20)
     expect(panel).to_have_count(0)
-    button(drawn, "How the file was read format table").click()
+    button(drawn, "How the file was read").click()
     read_as = drawn.root.get_by_role("table").filter(has_text="rows").locator("tbody tr")
     expect(read_as.filter(has_text="name")).to_have_text('nameall"name"')
     expect(read_as.filter(has_text="time")).to_have_text('timeall"time (us)" x 1e-06')

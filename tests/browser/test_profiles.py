@@ -1,4 +1,4 @@
-"""The filters of a profile in a real JupyterLab: the bar under the chart, what it says, and what Python hears."""
+"""The filters of a profile in a real JupyterLab: the search, the menu, the legend, and what Python hears of them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+import roofwidget as rw
 from tests.browser.drawn import Drawn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playwright.sync_api import Locator
 
     from tests.browser.conftest import OpenNotebook
+    from tests.browser.exported import Exported
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 TPU = f"""import roofwidget as rw
@@ -37,18 +41,26 @@ w"""
 
 
 def bar(drawn: Drawn) -> Locator:
-    """Return the bar of filters."""
-    return drawn.root.get_by_role("region", name="Filters")
+    """Return the inspector, which has the search and the tokens."""
+    return drawn.root.locator("[data-rw=inspector]")
+
+
+def menu(drawn: Drawn) -> Locator:
+    """Open the menu of filters, and return it."""
+    dialog = drawn.root.get_by_role("dialog", name="Filter")
+    if dialog.count() == 0:
+        bar(drawn).get_by_role("button", name=re.compile("^Filter")).click()
+    return dialog
 
 
 def counted(drawn: Drawn) -> str:
-    """Return how much the bar says is shown."""
-    return (bar(drawn).locator(".roofwidget-counted").text_content() or "").replace("\xa0", " ")
+    """Return how much is said to be shown."""
+    return (bar(drawn).locator(".roofwidget-tokens > p").first.text_content() or "").replace("\xa0", " ")
 
 
 def choose(drawn: Drawn, label: str, option: str) -> None:
-    """Choose in one of the bar's selects, by its words."""
-    bar(drawn).get_by_role("combobox", name=label, exact=True).select_option(label=option)
+    """Choose in one of the menu's selects, by its words."""
+    menu(drawn).get_by_role("combobox", name=label, exact=True).select_option(label=option)
 
 
 def test_filters_compose_and_what_passes_is_counted_drawn_and_told(notebook: OpenNotebook) -> None:
@@ -65,15 +77,18 @@ def test_filters_compose_and_what_passes_is_counted_drawn_and_told(notebook: Ope
     assert counted(drawn) == "1 of 7 kernels · 25 % of time"
     choose(drawn, "Category", "all")
     choose(drawn, "Precision", "all")
-    bound_by = bar(drawn).get_by_label("Bound by")
+    bound_by = menu(drawn).get_by_label("Bound by")
     expect(bound_by.get_by_role("option")).to_have_text(["all", "compute", "HBM"])
     choose(drawn, "Bound by", "HBM")
     drawn.eventually(lambda: book.python(names) == ["copy.1", "copy.2", "norm", "softmax", "infeed"])
-    bar(drawn).get_by_label("Infeed and outfeed").click()
+    menu(drawn).get_by_label("Infeed and outfeed").click()
     assert counted(drawn) == "4 of 7 kernels · 23 % of time"
+    drawn.page.keyboard.press("Escape")
+    expect(drawn.root.get_by_role("dialog", name="Filter")).to_have_count(0)
     bar(drawn).get_by_role("button", name="Clear filters").click()
     drawn.eventually(lambda: book.python("[w.bounds, w.infeed, len(w.filtered)]") == [None, True, 7])
     expect(bar(drawn).get_by_role("button", name="Clear filters")).to_have_count(0)
+    bound_by = menu(drawn).get_by_label("Bound by")
     # Only where there is one.
     book.python("setattr(w, 'kernels', [('known', 1, 1, 1)] * 5 + [('unknown', None, 1, 1)])")
     expect(bound_by.get_by_role("option")).to_have_text(["all", "compute", "HBM", "unknown"])
@@ -91,7 +106,7 @@ def test_a_search_goes_through_whole_names_as_it_is_typed(notebook: OpenNotebook
     assert drawn.label("kernel 0") == "gemm<1>"
     book.python("setattr(w, 'search', 'c*y')")
     expect(box).to_have_value("c*y")
-    expect(bar(drawn).get_by_role("status")).to_have_text("2 of 7 kernels · 16 % of time")
+    expect(bar(drawn).locator(".roofwidget-tokens [role=status]")).to_have_text("2 of 7 kernels · 16 % of time")
 
 
 def test_nothing_that_passes_is_said_on_the_chart_with_the_way_back(notebook: OpenNotebook) -> None:
@@ -111,7 +126,7 @@ def test_the_time_slider_leaves_the_fewest_kernels_of_a_share_and_is_one_stream(
     book = notebook([SMALL])
     book.run(0)
     drawn = Drawn(book)
-    slider = bar(drawn).get_by_role("slider")
+    slider = menu(drawn).get_by_role("slider")
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
     assert box is not None
@@ -141,7 +156,7 @@ def test_the_axes_hold_still_while_the_time_slider_is_held(notebook: OpenNoteboo
     drawn = Drawn(book)
     ticks = drawn.chart.locator(".roofwidget-axes > text")
     before = ticks.all_text_contents()
-    slider = bar(drawn).get_by_role("slider")
+    slider = menu(drawn).get_by_role("slider")
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
     assert box is not None
@@ -166,8 +181,8 @@ w"""
     book = notebook([cell], height=1400)
     book.run(0)
     drawn = Drawn(book)
-    drawn.root.get_by_role("button", name="Table").click()
-    cells = drawn.root.get_by_role("grid").get_by_role("gridcell")
+    drawn.root.get_by_role("button", name="All columns").click()
+    cells = drawn.root.get_by_role("region", name="All columns").get_by_role("gridcell")
     drawn.eventually(lambda: cells.all_inner_texts() == ["compute", "50 %", "compute", "50 %"])
     book.python("setattr(w, 'focus_chip', 'other')")
     drawn.eventually(lambda: cells.all_inner_texts() == ["compute", "25 %", "unknown", "–"])
@@ -175,37 +190,62 @@ w"""
     assert book.python("w.bound().bound_by.tolist()") == ["unknown", "compute"]
 
 
-def test_a_click_on_the_bar_of_categories_shows_one_and_with_shift_two(notebook: OpenNotebook) -> None:
+def test_a_click_on_an_entry_of_the_legend_shows_one_category_and_with_shift_two(notebook: OpenNotebook) -> None:
     book = notebook([SMALL])
     book.run(0)
     drawn = Drawn(book)
-    parts = bar(drawn).locator("[data-category]")
-    assert [part.get_attribute("data-category") for part in parts.all()] == ["dot", "copy", ""]
-    # A part that is too narrow to be pressed is drawn.
-    assert [part.get_attribute("title") for part in bar(drawn).locator(".roofwidget-categories > i").all()] == [
-        "Infeed · 2 % of time · 1 kernel"
-    ]
+    legend = drawn.root.locator("[data-rw=legend]")
+    entries = legend.locator("[data-category]")
+    expect(entries).to_have_text(["dot 75 %", "copy 16 %", "no category 7 %", "Infeed 2 %"])
+    parts = drawn.root.locator(".roofwidget-timebar > i")
     widths = [(part.bounding_box() or {"width": 0})["width"] for part in parts.all()]
     assert widths[0] == pytest.approx(75 / 16 * widths[1], rel=0.05)
-    painted = bar(drawn).locator(".roofwidget-categories > :is(button, i) > span").all()
-    colours = [span.evaluate("(span) => span.style.background") for span in painted]
-    legend = drawn.root.locator(".roofwidget-legend circle").all()
-    assert [colour_of(circle.get_attribute("fill") or "") for circle in legend] == colours
-    # A pattern is in the middle of its part, also where the part is narrow.
-    away = """(span) => {
-      const middle = (one) => { const { left, right } = one.getBoundingClientRect(); return (left + right) / 2; };
-      return Math.abs(middle(span) - middle(span.querySelector('svg')));
-    }"""
-    assert max(span.evaluate(away) for span in painted) < 1
-    parts.nth(1).click()
+    colours = [part.evaluate("(part) => part.style.background") for part in parts.all()]
+    dots = entries.locator("circle").all()
+    assert [colour_of(circle.get_attribute("fill") or "") for circle in dots] == colours
+    entries.nth(1).click()
     drawn.eventually(lambda: book.python("w.categories") == ["copy"])
-    expect(parts.nth(1)).to_have_attribute("aria-pressed", "true")
-    parts.nth(2).click(modifiers=["Shift"])
+    expect(entries.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(entries.nth(0)).to_have_attribute("aria-pressed", "false")
+    # The dot of what is left out is hollow.
+    expect(entries.nth(0).locator("circle")).to_have_attribute("fill", "none")
+    entries.nth(2).click(modifiers=["Shift"])
     drawn.eventually(lambda: book.python("w.categories") == ["copy", ""])
     assert counted(drawn) == "4 of 7 kernels · 23 % of time"
-    parts.nth(2).click()
-    parts.nth(2).click()
+    entries.nth(2).click()
+    entries.nth(2).click()
     drawn.eventually(lambda: book.python("w.categories is None"))
+
+
+def test_the_bar_of_time_begins_with_the_idle_time(exported: Callable[..., Exported]) -> None:
+    rows = [rw.Kernel(name, 1e12, 1e12, time=time, category=name) for name, time in (("dot", 30), ("copy", 10))]
+    kernels = rw.Kernels.from_records([*rows, rw.Kernel("idle", None, None, time=60, category="idle")])
+    drawn = exported(rw.roofline([rw.Chip("A", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})], kernels).to_html()).drawn
+    parts = drawn.root.locator(".roofwidget-timebar > i")
+    expect(parts).to_have_text(["idle 60 % · 60 s", "", ""])
+    widths = [(part.bounding_box() or {"width": 0})["width"] for part in parts.all()]
+    assert widths == pytest.approx([0.6 * 1246, 0.3 * 1246, 0.1 * 1246], rel=0.01)
+    # Shares are of the time in which kernels run.
+    expect(drawn.root.locator("[data-category]")).to_have_text(["dot 75 %", "copy 25 %"])
+    expect(drawn.root.locator("[data-rw=legend]")).to_contain_text("Kernel time")
+
+
+def test_categories_that_have_no_room_in_the_legend_are_in_a_list(exported: Callable[..., Exported]) -> None:
+    rows = [rw.Kernel(f"k{at}", 1e12, 1e12, time=20 - at, category=f"a long category {at}") for at in range(12)]
+    html = rw.roofline([rw.Chip("A", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})], rows).to_html()
+    drawn = exported(html).drawn
+    legend = drawn.root.locator("[data-rw=legend]")
+    shown = legend.locator("[data-category]").count()
+    assert 3 <= shown <= 8
+    legend.get_by_role("button", name=f"+ {12 - shown} more").click()
+    expect(legend.locator("[data-category]")).to_have_count(12)
+    legend.get_by_role("dialog").get_by_role("button").last.click()
+    expect(drawn.root.locator("[data-rw=row]")).to_have_count(1)
+    # On a phone the row of all entries scrolls.
+    drawn = exported(html, viewport={"width": 480, "height": 900}).drawn
+    legend = drawn.root.locator("[data-rw=legend]")
+    expect(legend.locator("[data-category]")).to_have_count(12)
+    assert legend.evaluate("(one) => one.scrollWidth > one.clientWidth && one.clientHeight < 40")
 
 
 def colour_of(fill: str) -> str:
@@ -217,8 +257,8 @@ def test_the_program_is_a_star_and_has_a_scope_of_its_own_with_its_steps(noteboo
     book = notebook([TPU])
     book.run(0)
     drawn = Drawn(book)
-    assert counted(drawn) == "17 of 17 kernels · 100 % of time · 1 not drawn"
-    expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("1 kernel is not drawn")
+    assert counted(drawn) == "17 of 17 kernels · 100 % of time"
+    expect(bar(drawn)).to_contain_text("1 kernel is above the roof.")
     assert drawn.label("kernel 17") == "Program"
     choose(drawn, "Points", "program and steps")
     drawn.eventually(lambda: book.python("w.scope") == "program")
@@ -235,14 +275,14 @@ def test_the_program_is_a_star_and_has_a_scope_of_its_own_with_its_steps(noteboo
     expect(bar(drawn).get_by_role("searchbox")).to_have_count(1)
 
 
-def test_what_the_reader_said_is_folded_under_the_bar(notebook: OpenNotebook) -> None:
+def test_what_the_reader_said_is_behind_a_link_of_the_source_line(notebook: OpenNotebook) -> None:
     book = notebook([TPU])
     book.run(0)
     drawn = Drawn(book)
-    fold = bar(drawn).get_by_role("button", name="1 remark on this file")
-    expect(bar(drawn).get_by_role("listitem")).to_have_count(0)
-    fold.click()
-    said = bar(drawn).get_by_role("listitem").all_text_contents()
+    source = drawn.root.locator("[data-rw=source]")
+    expect(source.get_by_role("listitem")).to_have_count(0)
+    source.get_by_role("button", name="1 remark").click()
+    said = source.get_by_role("listitem").all_text_contents()
     assert said == book.python("list(w.kernels.warnings)")
 
 
@@ -258,33 +298,35 @@ w"""
     assert counted(drawn) == "1,000 of 1,200 kernels · 97 % of time"
     choose(drawn, "Top", "10")
     drawn.eventually(lambda: book.python("w.filtered_rows.tolist()") == list(range(1190, 1200)))
-    choose(drawn, "Top", "all")
+    drawn.page.keyboard.press("Escape")
+    bar(drawn).get_by_role("button", name="Remove the filter “Top 10”").click()
     drawn.eventually(lambda: book.python("[w.top, len(w.filtered)]") == [None, 1200])
     book.python("setattr(w, 'top', 7)")
-    expect(bar(drawn).get_by_role("combobox", name="Top")).to_have_value("7")
+    expect(menu(drawn).get_by_role("combobox", name="Top")).to_have_value("7")
 
 
-def test_a_handful_of_kernels_and_a_graph_have_no_bar(notebook: OpenNotebook) -> None:
+def test_a_handful_of_kernels_has_no_filters_until_some_are_left_out(notebook: OpenNotebook) -> None:
     few = """import roofwidget as rw
 w = rw.RooflineWidget(["h100-sxm"], [("a", 1e12, 1e9, 1e-3), ("b", 1e11, 1e9, 1e-3)])
 w"""
     book = notebook([few, "w.top = 1", "w.top = None"])
     book.run(0)
     drawn = Drawn(book)
-    expect(bar(drawn)).to_have_count(0)
+    expect(bar(drawn).get_by_role("searchbox")).to_have_count(0)
     book.run(1)
     # What is hidden can be had back.
     assert counted(drawn) == "1 of 2 kernels · 50 % of time"
     book.run(2)
-    expect(bar(drawn)).to_have_count(0)
+    expect(bar(drawn).get_by_role("searchbox")).to_have_count(0)
 
 
-def test_the_figures_of_the_chip_are_in_sight_for_a_profile_and_follow_a_what_if(notebook: OpenNotebook) -> None:
+def test_the_figures_of_the_chip_have_a_tab_and_follow_a_what_if(notebook: OpenNotebook) -> None:
     book = notebook([SMALL])
     book.run(0)
     drawn = Drawn(book)
-    button = drawn.root.get_by_role("button", name="Device")
-    expect(button).to_have_attribute("aria-expanded", "true")
+    chip = drawn.root.get_by_role("tab", name="Chip")
+    expect(chip).to_have_attribute("aria-selected", "false")
+    chip.click()
     peaks = drawn.root.locator("dl.roofwidget-device > div")
     level = drawn.root.locator("table.roofwidget-device tbody tr")
     expect(peaks).to_have_text([re.compile("bf16.*100.TFLOP/s"), re.compile("fp8.*200.TFLOP/s")])
@@ -294,6 +336,3 @@ def test_the_figures_of_the_chip_are_in_sight_for_a_profile_and_follow_a_what_if
     drawn.box("bandwidth").fill("×2")
     drawn.box("bandwidth").press("Enter")
     expect(level).to_have_text(re.compile("HBM.*2.TB/s.*50.FLOP/B"))
-    # With no profile it is folded.
-    book.python("setattr(w, 'kernels', [('planned', 1e12, 1e9)])")
-    expect(button).to_have_attribute("aria-expanded", "false")

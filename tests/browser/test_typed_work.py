@@ -28,9 +28,9 @@ def test_typed_work_gives_a_kernel_its_point_in_page_and_python(notebook: OpenNo
     book.run(0)
     drawn = Drawn(book)
     root, press = drawn.root, drawn.page.keyboard.press
-    sentence = root.locator(".roofwidget-sentence")
-    expect(sentence).to_contain_text("1 kernel is not drawn: flash_fwd.")
-    root.get_by_role("button", name="Type the work of flash_fwd…").click()
+    sentence = root.locator(".roofwidget-formula + .roofwidget-spoken")
+    expect(root.locator("[data-rw=inspector]")).to_contain_text("1 kernel has no FLOPs or bytes (75 % of kernel time).")
+    root.get_by_role("button", name="Type its work…").click()
     flops, moved = (root.get_by_role("textbox", name=f"{word} of one launch") for word in ("FLOPs", "Bytes"))
     expect(flops).to_be_focused()
     drawn.eventually(lambda: book.python("list(w.selected)") == [1])
@@ -44,7 +44,6 @@ def test_typed_work_gives_a_kernel_its_point_in_page_and_python(notebook: OpenNo
     expect(fault).to_have_count(0)
     moved.fill("100 GB")
     press("Enter")
-    expect(sentence).not_to_contain_text("not drawn")
     expect(sentence).to_contain_text(re.compile(r"compute-bound.*50\s%\sof\sroof"))
     expect(root.locator(".roofwidget-work")).to_contain_text("3 launches: 300 TFLOP, 300 GB")
     drawn.eventually(
@@ -70,7 +69,7 @@ def test_work_is_typed_on_a_page_without_python(exported: Callable[..., Exported
     drawn = exported(
         rw.roofline([chip], kernels, locale="de").to_html(), viewport={"width": width, "height": 900}
     ).drawn
-    drawn.root.get_by_role("button", name="Arbeit von flash_fwd eingeben …").click()
+    drawn.root.get_by_role("button", name="Arbeit eingeben …").click()
     moved = drawn.root.get_by_role("textbox", name="Bytes", exact=True)
     expect(moved).to_be_focused()
     # The FLOPs are known.
@@ -78,16 +77,16 @@ def test_work_is_typed_on_a_page_without_python(exported: Callable[..., Exported
     moved.fill("0,1 TB")
     drawn.page.keyboard.press("Enter")
     expect(moved).to_have_value("100 GB")
-    expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("rechengebunden")
+    expect(drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")).to_contain_text("rechengebunden")
     drawn.root.get_by_role("button", name="Eingegebene Bytes entfernen").click()
-    expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("nicht gezeichnet")
+    expect(drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")).not_to_contain_text("rechengebunden")
 
 
 def test_the_work_of_an_int8_kernel_is_typed_in_operations(exported: Callable[..., Exported]) -> None:
     chip = rw.Chip("Example", {"bf16": "100 TFLOP/s", "int8": "200 TOP/s"}, {"HBM": "1 TB/s"})
     kernels = [rw.Kernel("gemm", 1e14, 1e11, time=2), rw.Kernel("qgemm", None, 1e11, time=6, precision="int8", count=3)]
     drawn = exported(rw.roofline([chip], kernels).to_html()).drawn
-    drawn.root.get_by_role("button", name="Type the work of qgemm…").click()
+    drawn.root.get_by_role("button", name="Type its work…").click()
     typed = drawn.root.get_by_role("textbox", name="Operations of one launch", exact=True)
     expect(typed).to_have_attribute("placeholder", "e.g. 4 TOP")
     typed.fill("600")

@@ -56,9 +56,9 @@ function pointSwatches({ points, levels, theme, marked, isPatterned }: Scene): S
     if (!isMeasured(points, index)) unmeasured[0] = 1;
   }
   const shape = (name: keyof typeof SIDES): Swatch => [
-    name,
+    isPatterned ? name : "dot",
     <path key={name} d={shapePath([X, Y], SHAPE_RADIUS_PX, SIDES[name])} fill="currentColor" stroke="none" />,
-    words.shapes[name],
+    isPatterned || name === "program" ? words.shapes[name] : words.shapes.kernel,
   ];
   const names = Object.keys(SIDES) as (keyof typeof SIDES)[];
   const circle = (radius: number, x = X) => circlePath([x, Y], radius);

@@ -954,6 +954,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     dragHint: { peak: "ziehen: Peak", bandwidth: "ziehen: Bandbreite", ridge: "ziehen: beide" },
     fine: "Fein: das Dach bewegt sich ein Fünftel des Wegs.",
     shapes: {
+      kernel: "ein Kernel",
       memory: "ein Kernel, den der Speicher begrenzt",
       compute: "ein Kernel, den die Rechenleistung begrenzt",
       outside: "ein Kernel, den seine Verbindung oder sein Start begrenzt",

@@ -975,6 +975,7 @@ export const catalogue = {
     dragHint: { peak: "drag: peak", bandwidth: "drag: bandwidth", ridge: "drag: both" },
     fine: "Fine: the roof moves a fifth of the way.",
     shapes: {
+      kernel: "a kernel",
       memory: "a kernel that memory bounds",
       compute: "a kernel that compute bounds",
       outside: "a kernel that its link or its launch bounds",

@@ -67,6 +67,14 @@ export function AxesFrame({ box, grid, ticks, titles, isInside, theme, children 
   return (
     <g class="roofwidget-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
       <path d={lines.join("")} stroke={theme.grid} />
+      <rect
+        data-rw="plot"
+        x={left}
+        y={top}
+        width={Math.max(0, right - left)}
+        height={Math.max(0, bottom - top)}
+        fill="none"
+      />
       <path d={`M${left},${isInside ? bottom : top}V${bottom}H${right}`} fill="none" stroke={theme.line} />
       <TickTexts ticks={ticks[0]} bottom={bottom} />
       {ticks[1].map(([y, text]) => (
@@ -161,6 +169,7 @@ export function RidgeTicks({ scales, units, theme, focus, colours }: Scene) {
       {number && (
         <text
           class="roofwidget-ridge-number"
+          data-label={`ridge ${focus?.chip.id}`}
           x={middle}
           y={plot.bottom + TICK_DROP_PX}
           text-anchor="middle"

@@ -167,7 +167,7 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
       isChoice: true,
       items: (["first", "all", "none"] as const).map((name) => ({
         name: `gaps ${name}`,
-        text: rulerWords.gapKinds[name],
+        text: `${rulerWords.gaps}: ${rulerWords.gapKinds[name]}`,
         isOn: store.gaps.value === name,
         act: () => store.setGaps(name),
       })),

@@ -68,11 +68,9 @@ export function Toolbar(props: ToolbarProps) {
   const opening = useOpening(own, tools, contentsOf(props, { hasChips, hasTools, canOpen, isCompact }));
   const lock = store.lockNote("chips");
 
+  const both = `${precision.value} · ${memory.value}`;
   const judging = isCompact
-    ? hasChips &&
-      opening("judging", `${precision.label}: ${precision.inFull}. ${memory.label}: ${memory.inFull}`, {
-        word: `${precision.value} · ${memory.value}`,
-      })
+    ? hasChips && opening("judging", `${both}: ${precision.label}, ${memory.label}, ${words.view}`, { word: both })
     : [
         hasChips &&
           [precision, memory].map(({ label, value, inFull, lock: reason }, at) =>
