@@ -30,7 +30,7 @@ def saved(drawn: Drawn, kind: str) -> tuple[str, bytes]:
     button = drawn.download(kind)
     with drawn.page.expect_download() as download:
         button.click()
-    expect(button).to_have_text("Saved ✓")
+    expect(button).to_have_text(re.compile("✓$"))
     drawn.page.keyboard.press("Escape")
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
