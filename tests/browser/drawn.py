@@ -113,8 +113,10 @@ class Drawn:
         if self.root.locator("[data-tool=save]").count() == 0:
             self.root.locator("[data-tool=more]").click()
         self.root.locator("[data-tool=save]").click()
-        dialog = self.root.get_by_role("dialog", name="Save a figure or a file")
-        dialog.get_by_role("button", name=style, exact=True).click()
+        dialog = self.root.get_by_role("dialog").last
+        # In German the screen has another name.
+        name = re.compile("^(Screen|Schirm)$") if style == "Screen" else style
+        dialog.get_by_role("button", name=name, exact=True).click()
         dialog.get_by_role("button", name=kind.upper(), exact=True).click()
         expect(dialog.get_by_role("img")).to_be_visible()
         return self.root.locator(f"button[data-tool='{kind}']")

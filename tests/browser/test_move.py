@@ -83,7 +83,7 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
     expect(drawn.chart).to_be_focused()
     drawn.page.keyboard.press("Control+z")
     drawn.eventually(lambda: list(moves(drawn)) == ["0"])
-    drawn.root.get_by_role("button", name="Remove this what-if").click()
+    drawn.root.get_by_role("button", name="Remove", exact=True).click()
     drawn.eventually(lambda: moves(drawn) == {})
     expect(drawn.chart).to_be_focused()
     # A click means what it did.

@@ -55,6 +55,14 @@ describe("forced colours", () => {
   });
 });
 
+it("more contrast gives points shapes and patterns, in the colours of the page", () => {
+  const defaultView = { matchMedia: (query: string) => ({ matches: query.includes("prefers-contrast") }) };
+  const element = { ownerDocument: { body: { dataset: {} }, defaultView } } as unknown as HTMLElement;
+  const first = themeOf(element);
+  expect(first).toEqual({ ...LIGHT, isPatterned: true });
+  expect(themeOf(element, first)).toBe(first);
+});
+
 it("a place on an element that its host has scaled is in the element's own pixels", () => {
   const element = { getBoundingClientRect: () => ({ left: 30, top: 20, width: 160 }) } as Element;
   expect(placeIn(element, 100, { clientX: 110, clientY: 36 })).toEqual([50, 10]);

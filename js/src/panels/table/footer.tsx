@@ -10,6 +10,7 @@ import { rowsWithoutWork } from "../../roofline/typed_work.ts";
 import type { Store } from "../../state/store.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
+import { focusNeighbour } from "../../ui/focus.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
 import { hasTypedWork, TypedWork } from "../typed_work.tsx";
@@ -33,11 +34,16 @@ export function Footer({ store, roof, rows }: FooterProps) {
   const share = (seconds: number) => formatPercent(seconds / busyTime(kernels));
   const timeOf = (some: ArrayLike<number>) => share(secondsOf(kernels, some));
   const first = unknown[0];
+  function removeWhatIfs(control: HTMLElement) {
+    // The line with the button goes.
+    focusNeighbour(control);
+    store.resetMoves();
+  }
   const line = hasTypedWork(store) ? (
     <TypedWork store={store} isAsked={isAsked} />
   ) : moved > 0 && !isLocked ? (
     <p>
-      {words.whatIfs(moved)} <Link act={() => store.resetMoves()}>{words.removeWhatIfs}</Link>
+      {words.whatIfs(moved)} <Link act={removeWhatIfs}>{words.removeWhatIfs}</Link>
     </p>
   ) : roof && above.length > 0 ? (
     <Above {...{ store, roof, above }} />
@@ -65,8 +71,8 @@ function secondsOf({ selfTime }: Kernels, rows: ArrayLike<number>): number {
   return sum;
 }
 
-export const Link = ({ act, children }: { act: () => void; children: ComponentChildren }) => (
-  <Button look="link" onClick={act}>
+export const Link = ({ act, children }: { act: (control: HTMLElement) => void; children: ComponentChildren }) => (
+  <Button look="link" onClick={({ currentTarget }) => act(currentTarget)}>
     {children}
   </Button>
 );
