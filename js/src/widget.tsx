@@ -31,7 +31,7 @@ import type { Model } from "./state/model.ts";
 import { createStore, type Store } from "./state/store.ts";
 import { isEqual } from "./state/sync.ts";
 import { isFullscreen } from "./ui/full_screen.ts";
-import { isModified, TEXT_INPUTS, undoByKey, used } from "./ui/keys.ts";
+import { lookUp, TEXT_INPUTS, undoByKey, used, WIDGET_KEYS } from "./ui/keys.ts";
 import { numerals, strings } from "./words/words.ts";
 
 /** The height of the sliders and the status row under the chart, px. */
@@ -118,7 +118,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
     "keydown",
     (event) => {
       undoByKey(event, store);
-      chipByKey(event, tools, store);
+      openByKey(event, tools, store);
     },
     { signal: abort },
   );
@@ -165,12 +165,21 @@ interface ViewProps {
   readonly tools: Tools;
 }
 
-/** The key "C" opens the palette of chips, unless it is typed into a text box. */
-function chipByKey(event: KeyboardEvent, { open }: Tools, store: Store) {
-  const isFree = !store.isLocked("chips") && !store.hiddenPanels.value.includes("chips");
-  if (event.defaultPrevented || event.key.toLowerCase() !== "c" || isModified(event)) return;
-  if (!isFree || (event.target as Element).matches(TEXT_INPUTS)) return;
-  open.value = "chips";
+/** Opens the palette of chips, or the search among the kernels, at a key that is not typed into a text box. */
+function openByKey(event: KeyboardEvent, { open }: Tools, store: Store) {
+  const { key, ctrlKey, altKey, metaKey, target, currentTarget } = event;
+  const name = lookUp(WIDGET_KEYS, key.toLowerCase());
+  if (!name || event.defaultPrevented || ctrlKey || altKey || metaKey || (target as Element).matches(TEXT_INPUTS))
+    return;
+  const isHidden = store.hiddenPanels.value.includes(name === "chips" ? "chips" : "table");
+  if (isHidden || (name === "chips" ? store.isLocked("chips") : store.kernels.value.n === 0)) return;
+  if (name === "chips") open.value = "chips";
+  else {
+    const root = currentTarget as Element;
+    store.openTab("kernels");
+    // Wait until the tab is drawn.
+    setTimeout(() => root.querySelector<HTMLElement>("[data-rw=inspector] [type=search]")?.focus());
+  }
   used(event);
 }
 

@@ -454,7 +454,11 @@ ABOVE = [rw.Kernel(f"copy-start.{at}", 0, 1e12, time=0.1) for at in range(3)]
 @pytest.mark.parametrize(
     ("rows", "said", "action"),
     [
-        (ABOVE, "3 kernels are above the roof. Likely: asynchronous copies. Their time is the time to start", "Show them"),
+        (
+            ABOVE,
+            "3 kernels are above the roof. Likely: asynchronous copies. Their time is the time to start",
+            "Show them",
+        ),
         ([], "2 kernels have no FLOPs or bytes (4.7 % of kernel time).", "Type their work…"),
     ],
 )
