@@ -51,15 +51,15 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     # A file that is chosen: its chip gets the focus, and newer ones are offered.
     button(drawn, "Open").click()
     drawn.root.get_by_role("dialog").locator("input[type=file]").set_input_files(str(TPU))
-    offer = drawn.root.locator(".roofwidget-offer button")
-    offer.first.wait_for()
+    expect(drawn.root.locator("[data-rw=status]")).to_contain_text("kernels from")
     assert book.python("[chip.vendor for chip in w.chips]") == ["Google"]
     expect(button(drawn, "Choose a file…")).to_have_count(0)
-    expect(drawn.root.locator("[data-rw=status]")).to_contain_text("kernels from")
-    name = offer.first.text_content() or ""
-    offer.first.click()
+    drawn.root.get_by_role("tab", name="Projection").click()
+    onto = drawn.root.get_by_role("tabpanel").get_by_role("combobox").first
+    expect(onto.locator("option").nth(1)).to_be_attached()
+    name = onto.locator("option").nth(1).text_content() or ""
+    onto.select_option(label=name)
     drawn.eventually(lambda: book.python("(w.chip().name, len(w.added_chips))") == [name, 1])
-    expect(drawn.root.get_by_role("button", name="Projected time")).to_contain_text("→")
 
     # Any chip of the catalogue, by a word of it; undo takes it away again.
     button(drawn, "+ Chip").click()
@@ -82,17 +82,6 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     drawn.eventually(lambda: book.python("len(w.added_chips)") == 2)
     search.press("Escape")
     expect(button(drawn, "+ Chip")).to_be_focused()
-    # While the chip of the profile has the focus, the other chips are offered for the projected time.
-    drawn.root.locator(".roofwidget-pill", has_text="v5e").locator(".roofwidget-name").click()
-    offers = drawn.root.locator(".roofwidget-offer button")
-    expect(offers).to_have_count(2)
-    inner, outer = offers.last.bounding_box(), drawn.root.locator(".roofwidget-outlook").bounding_box()
-    assert inner is not None
-    assert outer is not None
-    assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
-    offers.first.click()
-    drawn.eventually(lambda: book.python("w.chip().name") == name)
-
     # A file that is dropped is compared.
     frame = drawn.root.locator(".roofwidget-frame")
     assert frame.evaluate(DROP, ["second.csv", RUN])

@@ -181,6 +181,16 @@ def test_a_chip_more_moves_nothing_left_of_it_and_five_have_a_row(notebook: Open
     expect(drawn.root.locator(".roofwidget-focus")).to_have_text("Example")
 
 
+def test_a_key_leads_to_the_search_among_the_kernels(drawn: Drawn) -> None:
+    drawn.chart.focus()
+    drawn.page.keyboard.press("/")
+    search = drawn.root.locator("[data-rw=inspector]").get_by_role("searchbox")
+    expect(search).to_be_focused()
+    drawn.page.keyboard.type("c/")
+    expect(search).to_have_value("c/")
+    expect(drawn.root.get_by_role("dialog")).to_have_count(0)
+
+
 def test_undo_says_what_it_has_undone(drawn: Drawn) -> None:
     status = drawn.root.locator("[data-rw=status]")
     drawn.box("peak").fill("150 TFLOP/s")
