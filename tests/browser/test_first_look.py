@@ -13,13 +13,17 @@ from tests.browser.first_look import bert, copies, layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.browser.exported import Exported
 
 Box = dict[str, float]
 
 STROKES = "[...document.querySelectorAll('.roofwidget-roof')].map((one) => getComputedStyle(one).stroke)"
+FILL = """(() => {
+  const probe = document.querySelector(".roofwidget-frame").appendChild(document.createElement("i"));
+  probe.style.color = "var(--rw-focus)";
+  return getComputedStyle(probe).color;
+})()"""
 SEEN = """(root) => {
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const seen = [];
@@ -51,6 +55,11 @@ def is_inside(inner: Box, outer: Box) -> bool:
         and inner["right"] <= outer["right"]
         and inner["bottom"] <= outer["bottom"]
     )
+
+
+def without_halo(one: Box) -> Box:
+    """Return the box of a text without the halo of the background's colour around its letters."""
+    return {"x": one["x"] + 2, "y": one["y"] + 2, "right": one["right"] - 2, "bottom": one["bottom"] - 2}
 
 
 def window(width: int, height: int) -> Box:
@@ -113,8 +122,10 @@ def test_few_labels_stand_apart_within_the_plot(
 ) -> None:
     opened = look(rw.roofline("h100-sxm", profile()), width)
     plot = box(part(opened, "plot"))
-    labels = boxes_of(part(opened, "label"))
-    assert 0 < len(labels) <= most
+    labels = [without_halo(one) for one in boxes_of(part(opened, "label"))]
+    # The numbers of the kernels to fix first are always drawn, also without room for the name.
+    names = [one for one in part(opened, "label").all() if re.search(r"[a-z]", one.text_content() or "")]
+    assert 0 < len(names) <= most
     assert all(is_inside(one, plot) for one in labels)
     apart = [(one, other) for at, one in enumerate(labels) for other in labels[:at]]
     assert all(
@@ -155,13 +166,12 @@ def test_a_profile_opens_with_its_kernels_those_to_fix_first_at_the_top(look: Lo
 
 def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the_chips_colour(look: Look) -> None:
     opened = look(rw.roofline(["h100-sxm", "b200"], bert()))
-    strokes = opened.page.evaluate(
-        "[...document.querySelectorAll('.roofwidget-roof')].map((one) => one.getAttribute('stroke'))"
-    )
-    assert set(strokes) == {"#1b1f24", "#5b6470"}
+    ink, other = "rgb(27, 31, 36)", "rgb(91, 100, 112)"
+    assert set(opened.page.evaluate(STROKES)) == {ink, other}
     opened = look(rw.roofline(["v5p", "v6e"]))
-    roof = opened.drawn.root.locator(".roofwidget-roof[data-chip='v5p']").get_attribute("stroke")
-    assert roof not in {"#1b1f24", "#5b6470"}
+    strokes = opened.page.evaluate(STROKES)
+    assert len({*strokes, ink, other}) == 4
+    assert opened.page.evaluate(FILL) in strokes
 
 
 def test_at_rest_ceilings_are_far_from_the_roof_and_nothing_invites_to_grab(look: Look) -> None:
@@ -238,7 +248,7 @@ def test_selected_kernels_are_counted_with_their_time_and_what_they_could_save(l
     expect(part(opened, "inspector")).to_contain_text("could save 220 µs")
 
 
-def test_a_figure_is_saved_and_the_status_names_its_file(look: Look, tmp_path: Path) -> None:
+def test_a_figure_is_saved_and_the_status_names_its_file(look: Look) -> None:
     opened = look(rw.roofline("h100-sxm", bert()))
     root = opened.drawn.root
     root.get_by_role("button", name=re.compile("^Save")).click()

@@ -48,7 +48,7 @@ def test_a_kernel_of_int8_is_told_in_operations_in_both_languages(exported: Open
     drawn.eventually(lambda: "min(200 TOP/s, 400 OP/B × 1 TB/s) = 200 TOP/s" in drawn.sentence())
     german = page(exported, QUANTIZED, locale="de")
     german.eventually(lambda: "min(200 TOP/s; 400 OP/B × 1 TB/s) = 200 TOP/s" in german.sentence())
-    german.eventually(lambda: "arithmetische Intensität (OP/B)" in titles(german))
+    german.eventually(lambda: "arithmetische Intensität, OP pro Byte →" in titles(german))
 
 
 def test_the_peak_of_an_integer_precision_is_typed_and_shown_in_operations(exported: Open) -> None:

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Merge } from "../state/trails.ts";
 
 /** The duration of the movement of merged points, ms. */
-const GLIDE_MS = 240;
+const GLIDE_MS = 200;
 
 /**
  * Returns the progress of the movement of merged points, from 0 to 1. If the user prefers reduced motion, the progress

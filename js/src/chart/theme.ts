@@ -69,10 +69,11 @@ const UNCOLOURED = ["other", IDLE];
 
 /**
  * Returns which hue each text of a column has, as an index into `Theme.categories`. A known category has the same hue in
- * every file. Other texts take the free hues in alphabetical order. When no hue is free, a text has the last hue.
+ * every file. Other texts take the free hues in alphabetical order, and series in their own order. When no hue is free, a
+ * text has the last hue.
  */
-export const huesOf = ({ key, column }: TextColouring): readonly number[] =>
-  hues(column, [key], () => findHues(column));
+export const huesOf = ({ key, column, isSeries }: TextColouring): readonly number[] =>
+  hues(column, [key, isSeries], () => (isSeries ? column.values.map((_, at) => at) : findHues(column)));
 
 function findHues({ values }: DictColumn): readonly number[] {
   const known = values.map((value) => categories.indexOf(familyOf(value) ?? ""));
@@ -87,7 +88,7 @@ function findHues({ values }: DictColumn): readonly number[] {
 
 /** Returns the colour of a text of a column. */
 export const categoryColour = ({ categories: all }: Theme, colouring: TextColouring, code: number) =>
-  all[huesOf(colouring)[code] ?? categories.length] as string;
+  all[Math.min(huesOf(colouring)[code] ?? categories.length, categories.length)] as string;
 
 /**
  * Returns the theme for two colours that the user forces on all pages. The hues of chips and categories are made

@@ -50,6 +50,8 @@ export type TabName = keyof typeof TABS;
 
 /** The tabs that show a result. With another tab alone, the inspector is closed at first. */
 const OPEN_AT_FIRST: readonly TabName[] = ["changes", "fusion", "workload", "projection"];
+const isResult = (store: Store, name: TabName) =>
+  OPEN_AT_FIRST.includes(name) || (name === "kernels" && store.kernels.value.totalTime > 0);
 
 const NAMES = Object.keys(TABS) as TabName[];
 const tabOf = (name: TabName): Tab => TABS[name];
@@ -63,7 +65,7 @@ export function openTab(store: Store): TabName | undefined {
   const chosen = store.tab.value;
   if (chosen === "closed") return;
   const kept = tabs.find((name) => name === chosen);
-  return kept ?? (tabs.some((name) => OPEN_AT_FIRST.includes(name)) ? tabs[0] : undefined);
+  return kept ?? (tabs.some((name) => isResult(store, name)) ? tabs[0] : undefined);
 }
 
 interface InspectorProps {

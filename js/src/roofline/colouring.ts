@@ -11,6 +11,8 @@ export interface TextColouring {
   readonly column: DictColumn;
   /** The number of rows without a text, whose points are hollow. Rows without a category have a colour, so it is 0. */
   readonly unknown: number;
+  /** Whether the texts are names of series: later series then leave the colours of earlier ones. */
+  readonly isSeries: boolean;
 }
 
 /** The colours of numbers: steps of a scale from `low` to `high`, which is logarithmic if `isLog`. */
@@ -57,14 +59,15 @@ const memo = memoize<Colouring>();
 export function colouringOf(kernels: Kernels, key: string): Colouring {
   const column = columnOf(kernels, key);
   if (column === undefined) return colouringOf(kernels, CATEGORY);
-  return memo(column, [key, kernels.own], () =>
-    column instanceof Float64Array ? numbers(key, column, kernels.own) : texts(key, column, kernels.own),
+  const isSeries = kernels.series && key === CATEGORY;
+  return memo(column, [key, kernels.own, isSeries], () =>
+    column instanceof Float64Array ? numbers(key, column, kernels.own) : texts(key, column, kernels.own, isSeries),
   );
 }
 
 /** Categories keep their order. The texts of other columns are sorted, so that node 2 comes before node 10. */
-function texts(key: string, column: DictColumn, n: number): TextColouring {
-  if (key === CATEGORY) return { kind: "text", key, column, unknown: 0 };
+function texts(key: string, column: DictColumn, n: number, isSeries: boolean): TextColouring {
+  if (key === CATEGORY) return { kind: "text", key, column, unknown: 0, isSeries };
   const known = column.values.filter((value) => value !== null);
   const values = known.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const places = new Map([...values, null].map((value, code) => [value, code]));
@@ -72,7 +75,7 @@ function texts(key: string, column: DictColumn, n: number): TextColouring {
   const codes = column.codes.map((code) => codeOf[code] as number);
   let unknown = 0;
   for (let row = 0; row < n; row++) if (codes[row] === values.length) unknown++;
-  return { kind: "text", key, column: { values, codes }, unknown };
+  return { kind: "text", key, column: { values, codes }, unknown, isSeries };
 }
 
 function numbers(key: string, values: Float64Array, n: number): NumberColouring {

@@ -1,6 +1,7 @@
 // The column that gives points their colours.
 
 import { describe, expect, it } from "vitest";
+import { huesOf } from "../../src/chart/theme.ts";
 import {
   codeAt,
   colouringOf,
@@ -121,5 +122,20 @@ describe("the parts of the time bar", () => {
       ["n10", 1, 3],
       ["unknown", 1, 0],
     ]);
+  });
+});
+
+describe("the hues of series", () => {
+  const hues = (names: readonly string[], series: boolean) => {
+    const kernels = makeKernels(names.map((category) => ({ ...SPEC, category })));
+    return huesOf(colouringOf({ ...kernels, series }, "category") as TextColouring);
+  };
+  it("stay when a later series comes, whatever their names", () => {
+    expect(hues(["run 1", "in place"], true)).toEqual([0, 1]);
+    expect(hues(["run 1", "in place", "copy", "a run"], true)).toEqual([0, 1, 2, 3]);
+  });
+  it("are by their names for categories, and known names have their own", () => {
+    expect(hues(["run 1", "in place"], false)).toEqual([1, 0]);
+    expect(hues(["gemm", "run 1", "in place"], false)).toEqual([0, 2, 1]);
   });
 });
