@@ -78,7 +78,7 @@ function Remarks({ kernels: { warnings, readAs } }: { kernels: Kernels }) {
         {label}
       </button>
       {opened.isOpen && (
-        <Popover label={label} opener={opened.button.ref} room={REMARKS_PX} close={opened.close}>
+        <Popover id={opened.opened.id} label={label} opener={opened.button.ref} room={REMARKS_PX} close={opened.close}>
           {warnings.length > 0 && (
             <ul class="roofwidget-remarks">
               {warnings.map((warning) => (

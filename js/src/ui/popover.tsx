@@ -5,6 +5,8 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { stepOf } from "./keys.ts";
 
 interface PopoverProps {
+  /** The id by which the button refers to the popover. */
+  readonly id?: string;
   readonly label: string;
   /** The button that opens the popover. */
   readonly opener: RefObject<HTMLElement | null>;
@@ -20,12 +22,13 @@ interface PopoverProps {
   readonly children: ComponentChildren;
 }
 
-export function Popover({ label, opener, room, close, look = "", children }: PopoverProps) {
+export function Popover({ id, label, opener, room, close, look = "", children }: PopoverProps) {
   const dialog = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => dialog.current?.focus({ preventScroll: true }), []);
   return (
     <div
       ref={dialog}
+      id={id}
       class={`roofwidget-popover ${look}`}
       style={{ maxHeight: `${room}px` }}
       role="dialog"

@@ -57,6 +57,7 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
           </button>
           {opened.isOpen && (
             <Popover
+              id={opened.opened.id}
               label={words.title}
               opener={opened.button.ref}
               room={MENU_PX}

@@ -194,6 +194,7 @@ function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { sto
           </button>
           {alone.isOpen && (
             <Popover
+              id={alone.opened.id}
               label={only.join(", ")}
               opener={alone.button.ref}
               room={ALONE_PX}

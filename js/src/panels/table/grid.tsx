@@ -285,6 +285,12 @@ export function Cell({ column, row, kernels }: CellProps) {
   );
 }
 
+/** The role of a heading. A column without a title, such as that of the numbers, has an empty cell in its place. */
+const headOf = ({ title, isFixed }: Column, sort: "none" | "ascending" | "descending") =>
+  title
+    ? ({ role: "columnheader", "aria-sort": isFixed ? undefined : sort } as const)
+    : ({ role: "gridcell" } as const);
+
 const classOf = ({ key, kind }: Column) =>
   `roofwidget-cell roofwidget-${key === "name" ? "first" : kind === "text" ? "text" : "number"}`;
 
@@ -304,7 +310,7 @@ export function Heads({ columns, layout, sorting, lock, sort }: HeadsProps) {
         const way = sorting?.falling ? "descending" : "ascending";
         return (
           // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
-          <div key={column.key} class={classOf(column)} role="columnheader" aria-sort={isSorted ? way : "none"}>
+          <div key={column.key} class={classOf(column)} {...headOf(column, isSorted ? way : "none")}>
             {column.isFixed ? (
               column.title || <span class="roofwidget-spoken">{column.meaning}</span>
             ) : (

@@ -147,6 +147,7 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
           </button>
           {opened.isOpen && (
             <Popover
+              id={opened.opened.id}
               label={words.moreEntries(more.length)}
               opener={opened.button.ref}
               room={MORE_PX}
