@@ -17,7 +17,7 @@ import { Emptied } from "./panels/filters/filters.tsx";
 import { FusionSearch } from "./panels/fusion/fusion.tsx";
 import { Sliders } from "./panels/hardware/sliders.tsx";
 import { LatestSnapshot } from "./panels/hardware/snapshots.tsx";
-import { Inspector, openTab } from "./panels/inspector.tsx";
+import { Inspector, openTab, tabsOf } from "./panels/inspector.tsx";
 import { DropTarget } from "./panels/opening.tsx";
 import { SourceLine } from "./panels/source_line.tsx";
 import { StatusRow } from "./panels/status_row.tsx";
@@ -31,7 +31,7 @@ import type { Model } from "./state/model.ts";
 import { createStore, type Store } from "./state/store.ts";
 import { isEqual } from "./state/sync.ts";
 import { isFullscreen } from "./ui/full_screen.ts";
-import { isModified, TEXT_INPUTS, undoByKey, used } from "./ui/keys.ts";
+import { isModified, lookUp, TEXT_INPUTS, undoByKey, used, VIEW_KEYS } from "./ui/keys.ts";
 import { numerals, strings } from "./words/words.ts";
 
 /** The height of the sliders and the status row under the chart, px. */
@@ -118,7 +118,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
     "keydown",
     (event) => {
       undoByKey(event, store);
-      chipByKey(event, tools, store);
+      viewKey(event, tools, store);
     },
     { signal: abort },
   );
@@ -165,12 +165,18 @@ interface ViewProps {
   readonly tools: Tools;
 }
 
-/** The key "C" opens the palette of chips, unless it is typed into a text box. */
-function chipByKey(event: KeyboardEvent, { open }: Tools, store: Store) {
+/** The key "C" opens the palette of chips, and "/" the search for a kernel, unless they are typed into a text box. */
+function viewKey(event: KeyboardEvent, { open }: Tools, store: Store) {
+  const act = lookUp(VIEW_KEYS, event.key.toLowerCase());
+  if (!act || event.defaultPrevented || isModified(event) || (event.target as Element).matches(TEXT_INPUTS)) return;
   const isFree = !store.isLocked("chips") && !store.hiddenPanels.value.includes("chips");
-  if (event.defaultPrevented || event.key.toLowerCase() !== "c" || isModified(event)) return;
-  if (!isFree || (event.target as Element).matches(TEXT_INPUTS)) return;
-  open.value = "chips";
+  const root = event.currentTarget as Element;
+  if (act === "search") {
+    if (!tabsOf(store).includes("kernels")) return;
+    store.openTab("kernels");
+    requestAnimationFrame(() => root.querySelector<HTMLElement>(".roofwidget-inspector .roofwidget-search")?.focus());
+  } else if (isFree) open.value = "chips";
+  else return;
   used(event);
 }
 

@@ -8,12 +8,12 @@ import { NAVIGATION_KEYS } from "../src/chart/gestures/navigate.ts";
 import { CHART_KEYS, EXPLAIN_KEYS } from "../src/chart/gestures/pointing.ts";
 import { GRAPH_KEYS } from "../src/panels/fusion/fusion.tsx";
 import { TABLE_KEYS } from "../src/panels/table/grid.tsx";
-import { keyShortcuts, LIST_KEYS, UNDO_KEYS } from "../src/ui/keys.ts";
+import { keyShortcuts, LIST_KEYS, UNDO_KEYS, VIEW_KEYS } from "../src/ui/keys.ts";
 import { SLIDER_KEYS } from "../src/ui/slider.tsx";
 
 const ARROWS = ["Left", "Right", "Up", "Down"];
 const PLACES: Readonly<Record<string, readonly (readonly string[] | Readonly<Record<string, unknown>>)[]>> = {
-  "anywhere except in a text box": [UNDO_KEYS],
+  "anywhere except in a text box": [UNDO_KEYS, VIEW_KEYS],
   chart: [CHART_KEYS, EXPLAIN_KEYS, KERNEL_KEYS, NAVIGATION_KEYS],
   "a kernel that is being moved": [KERNEL_DRAG_KEYS],
   slider: [SLIDER_KEYS],

@@ -470,7 +470,7 @@ def test_it_fills_a_screen_of_its_own_and_comes_back_from_where_it_was_hidden(no
     book.page.evaluate(f"{fold} = true")
     expect(book.page.locator(".roofwidget-chart")).to_have_count(1)
     book.python("setattr(w, 'peak_flops', 2e15)")
-    drawn.eventually(lambda: drawn.label("ridge v7x-fp8") == "ridge 277.8 FLOP/B")
+    drawn.eventually(lambda: drawn.label("ridge v7x-fp8") == "ridge 277.8")
     book.page.evaluate(f"{fold} = false")
     expect(book.page.locator(".roofwidget-chart")).to_have_count(2)
     drawn.eventually(lambda: size(second) == before)

@@ -19,6 +19,20 @@ if TYPE_CHECKING:
 
 Box = dict[str, float]
 
+STROKES = "[...document.querySelectorAll('.roofwidget-roof')].map((one) => getComputedStyle(one).stroke)"
+FILL = """(() => {
+  const probe = document.querySelector(".roofwidget-frame").appendChild(document.createElement("i"));
+  probe.style.color = "var(--rw-focus)";
+  return getComputedStyle(probe).color;
+})()"""
+SEEN = """(root) => {
+  const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const seen = [];
+  while (texts.nextNode()) {
+    if (!texts.currentNode.parentElement.closest(".roofwidget-spoken")) seen.push(texts.currentNode.data);
+  }
+  return seen.join("\\n");
+}"""
 BOXES = """(root) => [...root.querySelectorAll("button, input, [role=tab], [data-rw=slider]")]
   .filter((one) => one.getClientRects().length)
   .map((one) => { const { x, y, width, height } = one.getBoundingClientRect();
@@ -42,6 +56,11 @@ def is_inside(inner: Box, outer: Box) -> bool:
         and inner["right"] <= outer["right"]
         and inner["bottom"] <= outer["bottom"]
     )
+
+
+def without_halo(one: Box) -> Box:
+    """Return the box of a text without the halo of the background's colour around its letters."""
+    return {"x": one["x"] + 2, "y": one["y"] + 2, "right": one["right"] - 2, "bottom": one["bottom"] - 2}
 
 
 def window(width: int, height: int) -> Box:
@@ -104,8 +123,10 @@ def test_few_labels_stand_apart_within_the_plot(
 ) -> None:
     opened = look(rw.roofline("h100-sxm", profile()), width)
     plot = box(part(opened, "plot"))
-    labels = boxes_of(part(opened, "label"))
-    assert 0 < len(labels) <= most
+    labels = [without_halo(one) for one in boxes_of(part(opened, "label"))]
+    # The numbers of the kernels to fix first are always drawn, also without room for the name.
+    names = [one for one in part(opened, "label").all() if re.search(r"[a-z]", one.text_content() or "")]
+    assert 0 < len(names) <= most
     assert all(is_inside(one, plot) for one in labels)
     apart = [(one, other) for at, one in enumerate(labels) for other in labels[:at]]
     assert all(
@@ -131,7 +152,7 @@ def test_the_headline_and_the_source_line_say_what_the_profile_is(look: Look) ->
     expect(part(opened, "verdict").get_by_role("heading", level=2)).to_have_text("The GPU is idle 92 % of the time.")
     for words in ("bert-small.json.gz", "PyTorch", "16 kernels", "H100", "bytes are computed", "2 remarks"):
         expect(part(opened, "source")).to_contain_text(words)
-    seen = opened.drawn.root.inner_text()
+    seen = opened.drawn.root.evaluate(SEEN)
     counts = {figure: seen.count(figure) for figure in ("92 %", "309 µs", "220 µs", "98.7 µs", "94.6 µs", "3.35 TB/s")}
     assert {figure: count for figure, count in counts.items() if not 1 <= count <= 2} == {}
 
@@ -146,19 +167,22 @@ def test_a_profile_opens_with_its_kernels_those_to_fix_first_at_the_top(look: Lo
 
 def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the_chips_colour(look: Look) -> None:
     opened = look(rw.roofline(["h100-sxm", "b200"], bert()))
-    strokes = opened.page.evaluate(
-        "[...document.querySelectorAll('.roofwidget-roof')].map((one) => one.getAttribute('stroke'))"
-    )
-    assert set(strokes) == {"#1b1f24", "#5b6470"}
+    ink, other = "rgb(27, 31, 36)", "rgb(91, 100, 112)"
+    assert set(opened.page.evaluate(STROKES)) == {ink, other}
     opened = look(rw.roofline(["v5p", "v6e"]))
-    roof = opened.drawn.root.locator(".roofwidget-roof[data-chip='v5p']").get_attribute("stroke")
-    assert roof not in {"#1b1f24", "#5b6470"}
+    strokes = opened.page.evaluate(STROKES)
+    assert len({*strokes, ink, other}) == 4
+    assert opened.page.evaluate(FILL) in strokes
 
 
-def test_kernels_are_circles_until_patterns_are_asked_for(look: Look) -> None:
+def test_at_rest_ceilings_are_far_from_the_roof_and_nothing_invites_to_grab(look: Look) -> None:
     opened = look(rw.roofline("h100-sxm", bert()))
-    assert part(opened, "ceiling").count() == 0
+    flat = box(opened.drawn.root.locator(".roofwidget-roof"))["y"]
+    assert all(abs(one["y"] - flat) >= 12 for one in boxes_of(part(opened, "ceiling")))
     assert opened.drawn.root.locator(".roofwidget-grip").count() == 0
+    before = part(opened, "ceiling").count()
+    opened.page.mouse.move(*opened.drawn.place(1000, 9.895e14))
+    expect(part(opened, "ceiling")).not_to_have_count(before)
 
 
 def test_the_strip_of_kernels_without_flops_is_aligned_with_the_plot(look: Look) -> None:
@@ -168,11 +192,10 @@ def test_the_strip_of_kernels_without_flops_is_aligned_with_the_plot(look: Look)
     assert all((one.text_content() or "").endswith("B/s") for one in ticks.all())
     roof = opened.drawn.root.locator(".roofwidget-roof[data-chip='h100-sxm']").get_attribute("d") or ""
     start = re.match(r"M[\d.]+[, ]([\d.]+)", roof)
-    strip = part(opened, "strip-roof").get_attribute("d") or ""
-    level = re.match(r"M[\d.]+[, ]([\d.]+)", strip)
+    level = opened.drawn.root.locator(".roofwidget-strip-roof").get_attribute("y1")
     assert start
     assert level
-    assert abs(float(start[1]) - float(level[1])) <= 1
+    assert abs(float(start[1]) - float(level)) <= 1
 
 
 def test_nothing_moves_while_a_roof_is_dragged_and_when_a_chip_is_added(look: Look) -> None:
@@ -188,7 +211,7 @@ def test_nothing_moves_while_a_roof_is_dragged_and_when_a_chip_is_added(look: Lo
     opened.page.keyboard.type("b2")
     options = drawn.root.get_by_role("option")
     expect(options.first).to_contain_text("B200")
-    for words in ("2025", "2.25 PFLOP/s", "8 TB/s"):
+    for words in ("2024", "2.25 PFLOP/s", "7.7 TB/s"):
         expect(options.first).to_contain_text(words)
     assert box(part(opened, "chart")) == chart
     opened.page.keyboard.press("Enter")

@@ -83,7 +83,7 @@ def test_what_ifs_snapshots_and_filters_are_in_force(notebook: OpenNotebook, ver
     expect(drawn.root.locator("[data-label='move 0']")).to_contain_text("2× less traffic · 40 → 32 ms")
     expect(drawn.root.get_by_role("searchbox")).to_have_value("matmul")
     expect(drawn.root.get_by_role("button", name="Table")).to_contain_text("1 of 7 kernels · 1 selected")
-    assert drawn.label("ridge large") == "ridge 0.0025 word/FLOP"
+    assert drawn.label("ridge large") == "ridge 0.0025"
 
 
 def test_the_time_view_is_as_large_as_it_was(notebook: OpenNotebook, version: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_lesson_is_at_its_step_with_its_answers(notebook: OpenNotebook, path: 
     for said in ("Where is the knee of Small?", "Step 3 of 3", "Not yet: 2.5 times too large.", "1 answer"):
         expect(story).to_contain_text(said)
     expect(drawn.box("bandwidth")).to_have_value("2 TB/s")
-    shows(drawn, {"ridge small": "knee 50 FLOP/B"})
+    shows(drawn, {"ridge small": "knee 50"})
     expect(drawn.root.locator("text[data-label='kernel 2']")).to_have_count(0)
     expect(drawn.root.get_by_role("combobox", name="Precision").first).to_be_disabled()
     expect(drawn.root.get_by_role("button", name="Open", exact=True)).to_have_count(0)

@@ -34,7 +34,7 @@ def shown(notebook: OpenNotebook, cell: str, **options: int) -> tuple[Notebook, 
 
 def test_dragging_the_bandwidth_slider_moves_the_ridge_and_reaches_python(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, GUIDE)
-    assert drawn.label("ridge v7x-fp8") == "ridge 640.8 FLOP/B"
+    assert drawn.label("ridge v7x-fp8") == "ridge 640.8"
     before = drawn.roof("v7x-fp8")
     drawn.drag("bandwidth", 0.2)
     assert drawn.roof("v7x-fp8") != before
@@ -43,7 +43,7 @@ def test_dragging_the_bandwidth_slider_moves_the_ridge_and_reaches_python(notebo
     bandwidth = book.python("w.bandwidth")
     assert book.python("rw.units.format_quantity(w.bandwidth, 'B/s', 4)") == typed
     ridge = book.python(f"rw.units.format_intensity({4614e12 / bandwidth!r}, 4)")
-    assert drawn.label("ridge v7x-fp8") == f"ridge {ridge}"
+    assert drawn.label("ridge v7x-fp8") == f"ridge {ridge.removesuffix(' FLOP/B')}"
     assert book.python("dict(w.what_if['v7x-fp8']['bandwidth'])") == {"HBM": bandwidth}
     expect(drawn.root.locator(".roofwidget-ghost[data-chip='v7x-fp8']")).to_have_count(1)
     drawn.reset("bandwidth").click()
@@ -57,7 +57,7 @@ def test_a_peak_set_in_python_moves_the_roof(notebook: OpenNotebook) -> None:
     book.python("setattr(w, 'peak_flops', '2 PFLOP/s')")
     drawn.eventually(lambda: drawn.roof("v7x-fp8") != before)
     assert drawn.box("peak").input_value() == "2 PFLOP/s"
-    assert drawn.label("ridge v7x-fp8") == "ridge 277.8 FLOP/B"
+    assert drawn.label("ridge v7x-fp8") == "ridge 277.8"
 
 
 def test_a_chip_is_toggled_off_and_on(notebook: OpenNotebook) -> None:

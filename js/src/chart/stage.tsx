@@ -1,7 +1,7 @@
 // The stage of the roofline plane and the time view: a canvas and SVG layers of the same size, with the handlers of
 // pointer and keys.
 
-import type { Signal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
@@ -115,9 +115,14 @@ export function Stage({
   );
 }
 
-/** Places labels. While `isStable`, for example during a drag, each label keeps its candidate position and text. */
-export function useStableLabels(isStable: boolean, place: (before?: Choices) => PlacedLabel[]): PlacedLabel[] {
+/**
+ * Places labels. While `isHeld`, for example during a drag, and for a moment after it each label keeps its candidate
+ * position and text.
+ */
+export function useStableLabels(isHeld: boolean, place: (before?: Choices) => PlacedLabel[]): PlacedLabel[] {
   const choices = useRef<Choices>(new Map());
+  const isSettling = useSettling(isHeld);
+  const isStable = isHeld || isSettling;
   const labels = place(isStable ? choices.current : undefined);
   useLayoutEffect(() => {
     // A label that first appears during a drag may change its position in the next frame. A note of a moved kernel
@@ -127,4 +132,25 @@ export function useStableLabels(isStable: boolean, place: (before?: Choices) => 
     choices.current = new Map([...before, ...kept.map(({ key, choice }) => [key, choice] as const)]);
   });
   return labels;
+}
+
+/** Labels are placed again so long after a drag or a hover, ms. */
+const SETTLE_MS = 150;
+
+/** Returns whether labels were held until a moment ago. Nothing then moves while the pointer still rests. */
+function useSettling(isHeld: boolean): boolean {
+  const wasHeld = useRef(false);
+  const settled = useSignal(0);
+  // Subscribes to the end of the time.
+  void settled.value;
+  useLayoutEffect(() => {
+    if (isHeld) wasHeld.current = true;
+    if (isHeld || !wasHeld.current) return;
+    const timer = setTimeout(() => {
+      wasHeld.current = false;
+      settled.value++;
+    }, SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [isHeld, settled]);
+  return wasHeld.current && !isHeld;
 }

@@ -16,6 +16,9 @@ interface UndoSteps {
 /** The keys for undo and redo, as in most editors. On a Mac, the Command key also counts as Control. */
 export const UNDO_KEYS = { "Control+Z": "undo", "Control+Shift+Z": "redo", "Control+Y": "redo" } as const;
 
+/** Keys that act wherever the focus is in the widget, except in a text box. */
+export const VIEW_KEYS = { c: "chips", "/": "search" } as const;
+
 /** Returns the action of a key of UNDO_KEYS; undefined for other keys. */
 export function stepOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): keyof UndoSteps | undefined {
   if (!(ctrlKey || metaKey) || altKey) return undefined;

@@ -55,7 +55,7 @@ describe("a gap arrow", () => {
     expect(rooflineLabels(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("4× below its roof");
     const marked = scene([measured(1e12, 1e11, 0.4)], [0]);
     const text = rooflineLabels(marked, gapsOf(marked)).find(({ key }) => key === "gap 0")?.text;
-    expect(text).toBe("25 % of roof · up to 4×");
+    expect(text).toBe("4× below its roof");
   });
   it("says in brief what closing it is worth where there is no room for more", () => {
     const narrow = scene([measured(1e12, 1e11, 0.4)], [], 200);
@@ -99,7 +99,7 @@ describe("a gap arrow", () => {
       return rooflineLabels(one, gapsOf(one)).flatMap(({ key, text }) => (key.startsWith("gap ") ? [[key, text]] : []));
     };
     expect(words([])).toEqual([["gap 2", "160× below its roof"]]);
-    expect(words([0])).toEqual([["gap 0", "25 % of roof · up to 4×"]]);
+    expect(words([0])).toEqual([["gap 0", "4× below its roof"]]);
   });
 });
 

@@ -5,7 +5,7 @@ import golden from "../../../tests/golden/bytes_elsewhere.json";
 import { cellText, columnFor, columnsOf } from "../../src/panels/table/columns.ts";
 import { judge } from "../../src/roofline/bound.ts";
 import { bytesElsewhere, type Roof } from "../../src/roofline/roofline.ts";
-import { categoryName, gapText, briefRows, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
+import { briefRows, categoryName, gapText, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
 import { nameOf } from "../../src/text/kernel_names.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
 import { strings } from "../../src/words/words.ts";

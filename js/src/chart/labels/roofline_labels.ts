@@ -1,7 +1,7 @@
 // The labels of the roofline plane: roofs, ridge points, regions, kernels, and how far kernels are from their roofs.
 
 import { judge } from "../../roofline/bound.ts";
-import { belowRoofText, gapText, upToText } from "../../text/describe.ts";
+import { belowRoofText, upToText } from "../../text/describe.ts";
 import { strings } from "../../words/words.ts";
 import { rateBoxes } from "../layers/axes.tsx";
 import { type Ghost, ghostBox } from "../layers/moved_kernels.tsx";
@@ -82,7 +82,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
       return [];
     written.push(gap);
     const brief = upToText(boundOf(row));
-    const text = narrow ? brief : isMarked ? gapText(boundOf(row)) : belowRoofText(boundOf(row));
+    const text = narrow ? brief : belowRoofText(boundOf(row));
     const isInStrip = x < scales.plot.left;
     return [
       {

@@ -169,6 +169,7 @@ export function RidgeTicks({ scales, units, theme, focus, colours }: Scene) {
       {number && (
         <text
           class="roofwidget-ridge-number"
+          data-label={`ridge ${focus?.chip.id}`}
           x={middle}
           y={plot.bottom + TICK_DROP_PX}
           text-anchor="middle"

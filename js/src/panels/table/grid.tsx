@@ -306,7 +306,7 @@ export function Heads({ columns, layout, sorting, lock, sort }: HeadsProps) {
           // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
           <div key={column.key} class={classOf(column)} role="columnheader" aria-sort={isSorted ? way : "none"}>
             {column.isFixed ? (
-              column.title
+              column.title || <span class="roofwidget-spoken">{column.meaning}</span>
             ) : (
               <button
                 type="button"
