@@ -479,7 +479,10 @@ class RooflineModel(HasTraits):
     )
     sort_by = owned(
         "shared",
-        Unicode("", help="The table's order: a column's key, with '-' in front for falling; '' for '-self_time'."),
+        Unicode(
+            "",
+            help="The table's order: a column's key, with '-' in front for falling; '' for '-headroom'.",
+        ),
         to_wire=wire.text_to_wire,
     )
     columns = owned(

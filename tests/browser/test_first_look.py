@@ -13,7 +13,6 @@ from tests.browser.first_look import bert, copies, layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.browser.exported import Exported
 
@@ -249,7 +248,7 @@ def test_selected_kernels_are_counted_with_their_time_and_what_they_could_save(l
     expect(part(opened, "inspector")).to_contain_text("could save 220 µs")
 
 
-def test_a_figure_is_saved_and_the_status_names_its_file(look: Look, tmp_path: Path) -> None:
+def test_a_figure_is_saved_and_the_status_names_its_file(look: Look) -> None:
     opened = look(rw.roofline("h100-sxm", bert()))
     root = opened.drawn.root
     root.get_by_role("button", name=re.compile("^Save")).click()

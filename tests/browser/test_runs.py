@@ -83,7 +83,9 @@ def test_what_to_fix_first_is_judged_where_it_ran_and_says_so(notebook: OpenNote
     # The shares are of the roofs of the chip that they ran on, not of the one in focus.
     assert rows(kernels)[0] == "1 norm 5 s 40 % 3 s"
     book.python("setattr(w, 'selected', [0])")
-    expect(drawn.root.locator(".roofwidget-formula")).to_contain_text("matmul on Twice · measured on My chip · min(")
+    expect(drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")).to_contain_text(
+        "matmul on Twice · measured on My chip · min("
+    )
 
 
 def test_kernels_of_one_name_are_told_apart_by_their_shape(notebook: OpenNotebook) -> None:
@@ -165,9 +167,9 @@ def test_two_runs_are_joined_by_arrows_and_told_apart_in_a_table(notebook: OpenN
     book, drawn = shown(notebook, COMPARED)
     runs = drawn.root.locator(".roofwidget-runs > g")
     assert sorted(runs.evaluate_all("(all) => all.map((one) => one.dataset.row)")) == ["0", "1", "4"]
-    assert [drawn.label(f"run {row}") for row in (0, 1, 4)] == ["−38 %", "+25 %", "−67 %"]
-    dashes = runs.locator("path").evaluate_all("(all) => all.map((one) => one.getAttribute('stroke-dasharray'))")
-    assert dashes.count("4 2") == 1
+    # The numbers are those of the table.
+    labels = drawn.root.locator("[data-rw=label]")
+    drawn.eventually(lambda: {"1attention", "2matmul", "3norm"} <= set(labels.all_text_contents()))
     expect(drawn.root.get_by_role("heading", name="29 % less time: 25.5 s before, 18 s now.")).to_be_visible()
     # The tab of the changes is open at first.
     changes = drawn.root.get_by_role("tabpanel", name="Changes 3")
@@ -179,12 +181,12 @@ def test_two_runs_are_joined_by_arrows_and_told_apart_in_a_table(notebook: OpenN
     changes.get_by_role("button", name="1 the same").click()
     assert rows(changes)[3:] == ["gelu 3 s 3 s ±0 %"]
     expect(changes).to_contain_text("1 only before (1.5 s), 1 only now (2 s)")
-    changes.get_by_role("button", name="Show").click()
+    changes.get_by_role("button", name="Show", exact=True).click()
     # A name is text, never markup.
     alone = changes.locator(".roofwidget-alone")
     assert alone.all_inner_texts() == ["Only before\n<b>gone</b> 1.5 s", "Only now\nnew 2 s"]
     drawn.page.keyboard.press("Escape")
-    changes.get_by_role("button", name="How").click()
+    changes.get_by_role("button", name="How", exact=True).click()
     expect(changes).to_contain_text("Other work: their FLOPs differ.")
     changes.locator("[data-rw=row]").first.click()
     drawn.eventually(lambda: book.python("list(w.selected)") == [4])
@@ -200,8 +202,7 @@ def test_arrows_follow_the_filters_the_kernels_and_the_baseline(notebook: OpenNo
     book.python("setattr(w, 'search', '')")
     expect(runs).to_have_count(3)
     book.python("setattr(w, 'kernels', run(('norm', 1e12, 2e12, 3), ('matmul', 4e14, 1e12, 6), chip=mine))")
-    drawn.eventually(lambda: drawn.root.locator("text[data-label='run 0']").all_text_contents() == ["−25 %"])
-    assert drawn.label("run 1") == "−25 %"
+    drawn.eventually(lambda: runs.evaluate_all("(all) => all.map((one) => one.dataset.row)") == ["1", "0"])
     book.python("setattr(w, 'baseline', None)")
     expect(runs).to_have_count(0)
     expect(drawn.root.get_by_role("tab", name="Changes")).to_have_count(0)
@@ -266,5 +267,5 @@ def test_nothing_of_the_panels_is_wider_than_the_widget(notebook: OpenNotebook, 
 
 def test_a_program_that_was_not_measured_has_none_of_it(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, "import roofwidget as rw\nw = rw.roofline()\nw")
-    for name in ("Kernels", "Projection", "Changes"):
+    for name in ("Projection", "Changes"):
         assert drawn.root.get_by_role("tab", name=name).count() == 0

@@ -53,7 +53,9 @@ def test_a_selected_kernel_has_a_path_through_the_runs(notebook: OpenNotebook) -
     book.python("setattr(w, 'selected', [3])")
     drawn.eventually(lambda: arrows.evaluate_all("(all) => all.map((one) => one.dataset.row)") == ["3", "6", "9"])
     assert drawn.label("run 3") == "−33 %"
-    expect(drawn.root.locator(".roofwidget-formula")).to_contain_text("matmul (<b>v2</b>) on My chip")
+    expect(drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")).to_contain_text(
+        "matmul (<b>v2</b>) on My chip"
+    )
     for run in ("v1", "<b>v2</b>", "v4"):
         legend.get_by_role("button", name=run).click(modifiers=["Shift"])
     drawn.eventually(lambda: arrows.evaluate_all("(all) => all.map((one) => one.dataset.row)") == ["3", "9"])

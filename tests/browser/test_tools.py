@@ -53,7 +53,7 @@ def test_the_toolbar_has_words_and_the_legend_says_what_is_drawn(drawn: Drawn) -
     # The legend lists what this chart shows, by pointer or by "?", and gives the focus back.
     drawn.tool("marks").click()
     legend = drawn.root.get_by_role("dialog", name="What the marks mean")
-    for mark in ("kernel", "area", "above", "roof", "ceilings", "gap", "peak", "bandwidth", "ridge"):
+    for mark in ("dot", "area", "above", "roof", "ceilings", "gap", "peak", "bandwidth", "ridge"):
         expect(legend.locator(f"[data-mark={mark}]")).to_be_visible()
     for mark in ("unmeasured", "sheet", "snapshot", "trail", "runs", "strip", "diagonal"):
         expect(legend.locator(f"[data-mark={mark}]")).to_have_count(0)
@@ -218,13 +218,13 @@ def test_a_figure_is_seen_before_it_is_saved_and_pages_and_sessions_come_from_py
 
 def test_panels_go_below_and_a_projector_shows_chart_and_sliders_at_once(drawn: Drawn) -> None:
     page = drawn.page
-    chart, side = drawn.chart, drawn.root.locator(".roofwidget-side")
+    chart, side = drawn.chart, drawn.root.locator("[data-rw=inspector]")
     boxes = [one.bounding_box() for one in (chart, side)]
     assert boxes[0] is not None
     assert boxes[1] is not None
     assert boxes[1]["x"] > boxes[0]["x"] + boxes[0]["width"]
     page.set_viewport_size({"width": 1024, "height": 768})
-    drawn.root.locator(".roofwidget-stacked:not(.roofwidget-narrow)").wait_for()
+    drawn.root.locator(".roofwidget-frame:not(.roofwidget-beside, .roofwidget-narrow)").wait_for()
     boxes = [one.bounding_box() for one in (chart, side)]
     assert boxes[0] is not None
     assert boxes[1] is not None

@@ -28,7 +28,7 @@ def test_typed_work_gives_a_kernel_its_point_in_page_and_python(notebook: OpenNo
     book.run(0)
     drawn = Drawn(book)
     root, press = drawn.root, drawn.page.keyboard.press
-    sentence = root.locator(".roofwidget-formula")
+    sentence = root.locator(".roofwidget-formula + .roofwidget-spoken")
     expect(root.locator("[data-rw=inspector]")).to_contain_text("1 kernel has no FLOPs or bytes (75 % of kernel time).")
     root.get_by_role("button", name="Type its work…").click()
     flops, moved = (root.get_by_role("textbox", name=f"{word} of one launch") for word in ("FLOPs", "Bytes"))
@@ -77,9 +77,9 @@ def test_work_is_typed_on_a_page_without_python(exported: Callable[..., Exported
     moved.fill("0,1 TB")
     drawn.page.keyboard.press("Enter")
     expect(moved).to_have_value("100 GB")
-    expect(drawn.root.locator(".roofwidget-formula")).to_contain_text("rechengebunden")
+    expect(drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")).to_contain_text("rechengebunden")
     drawn.root.get_by_role("button", name="Eingegebene Bytes entfernen").click()
-    expect(drawn.root.locator(".roofwidget-formula")).not_to_contain_text("rechengebunden")
+    expect(drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")).not_to_contain_text("rechengebunden")
 
 
 def test_the_work_of_an_int8_kernel_is_typed_in_operations(exported: Callable[..., Exported]) -> None:

@@ -56,7 +56,7 @@ function pointSwatches({ points, levels, theme, marked, isPatterned }: Scene): S
     if (!isMeasured(points, index)) unmeasured[0] = 1;
   }
   const shape = (name: keyof typeof SIDES): Swatch => [
-    isPatterned ? name : "kernel",
+    isPatterned ? name : "dot",
     <path key={name} d={shapePath([X, Y], SHAPE_RADIUS_PX, SIDES[name])} fill="currentColor" stroke="none" />,
     isPatterned || name === "program" ? words.shapes[name] : words.shapes.kernel,
   ];

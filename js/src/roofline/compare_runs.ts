@@ -81,9 +81,15 @@ const MAX_NUMBERED = 7;
 /** Returns the change of the time over all launches, also if the times of one launch are compared, s. */
 export const changeOf = ({ from, to, launches: [then, now] = [1, 1] }: RunChange) => to * now - from * then;
 
-/** Returns the changes that have a number, the largest first. */
-export const largestChanges = ({ changes }: Pick<Runs, "changes">): readonly RunChange[] =>
-  changes.filter(({ verdict }) => verdict === "faster" || verdict === "slower").slice(0, MAX_NUMBERED);
+/** Returns the changes that have a number, the largest first: of the kernels that the chart draws. */
+export function largestChanges({ changes }: Pick<Runs, "changes">, isDrawn: (row: number) => boolean): RunChange[] {
+  const found: RunChange[] = [];
+  for (const change of changes) {
+    const isChanged = change.verdict === "faster" || change.verdict === "slower";
+    if (found.length < MAX_NUMBERED && isChanged && isDrawn(change.row)) found.push(change);
+  }
+  return found;
+}
 
 /**
  * Returns the part of the comparison that passes the filters. `rowsBefore` has the rows of the earlier run that pass,

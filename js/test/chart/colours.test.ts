@@ -118,7 +118,7 @@ describe("the colours of chips", () => {
 });
 
 const textColouring = (...values: (string | null)[]): TextColouring => ({
-  ...{ kind: "text", key: "category", unknown: 0 },
+  ...{ kind: "text", key: "category", unknown: 0, isSeries: false },
   column: { values, codes: new Int32Array(values.length) },
 });
 

@@ -72,9 +72,9 @@ describe("two runs", () => {
     const other = runsOf(baseline([kernel("matmul", 8)], [2], ["other work"]), NOW);
     expect(drawn(NOW, other).arrows).toEqual([]);
     expect(other.changes.map(({ verdict }) => verdict)).toEqual(["other work"]);
-    expect(largestChanges(other)).toEqual([]);
+    expect(largestChanges(other, () => true)).toEqual([]);
   });
-  it("have seven numbered changes at most, the largest of all launches together, and none that is the same", () => {
+  it("have seven numbered changes at most, the largest of all launches together, of drawn kernels", () => {
     const names = Array.from({ length: 10 }, (_, at) => `k${at}`);
     // The first is the same; kernel 9 saves 9 s, and kernel 1 saves 1 s.
     const before = baseline(
@@ -83,9 +83,9 @@ describe("two runs", () => {
       names.map((_, at) => (at === 0 ? "same" : "faster")),
     );
     const now = makeKernels(names.map((name, at) => kernel(name, 20 - at)));
-    const largest = largestChanges(runsOf(before, now));
-    expect(largest.map(({ row }) => row)).toEqual([9, 8, 7, 6, 5, 4, 3]);
-    expect(largest.map(changeOf)).toEqual([-9, -8, -7, -6, -5, -4, -3]);
+    const largest = largestChanges(runsOf(before, now), (row) => row !== 8);
+    expect(largest.map(({ row }) => row)).toEqual([9, 7, 6, 5, 4, 3, 2]);
+    expect(largest.map(changeOf)).toEqual([-9, -7, -6, -5, -4, -3, -2]);
   });
   it("have kernels of their own, the longest first", () => {
     expect([RUNS.onlyBefore, RUNS.onlyNow]).toEqual([

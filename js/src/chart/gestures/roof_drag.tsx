@@ -68,6 +68,12 @@ export function startRoofDrag(
   const timer = isTouch ? setTimeout(startFine, LONG_PRESS_MS) : undefined;
   function startFine() {
     isFine.value = true;
+    tell(x, y, peak, bandwidth);
+  }
+  function tell(x: number, y: number, peak: number, bandwidth: number) {
+    const { units } = scene;
+    const texts = { peak: [units.rate(peak)], bandwidth: [units.bandwidth(bandwidth)] };
+    bubble.value = { x, y, text: (grabbed === "ridge" ? Object.values(texts).flat() : texts[grabbed]).join(" · ") };
   }
   const follow = followerOf([x, y]);
   function move(x: number, y: number, isFineKey = false) {
@@ -76,9 +82,7 @@ export function startRoofDrag(
     const gear = isFine.value ? FINE : 1;
     const [peak, bandwidth] = ratesAt(start, ...follow([x, y], [gears[0] * gear, gears[1] * gear]));
     rates.move(keys.map(({ quantity }) => (quantity === "bandwidth" ? bandwidth : peak)));
-    const { units } = scene;
-    const texts = { peak: [units.rate(peak)], bandwidth: [units.bandwidth(bandwidth)] };
-    bubble.value = { x, y, text: (grabbed === "ridge" ? Object.values(texts).flat() : texts[grabbed]).join(" · ") };
+    tell(x, y, peak, bandwidth);
   }
   function end() {
     clearTimeout(timer);

@@ -1,7 +1,7 @@
 // Arrows from a kernel's place in the earlier run to its place in the current run, or from series to series. Each text
 // is the change of the kernel's time.
 
-import type { RunChange, Runs } from "../../roofline/compare_runs.ts";
+import { largestChanges, type RunChange, type Runs } from "../../roofline/compare_runs.ts";
 import { type Points, pointsOf } from "../../roofline/points.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { formatChange } from "../../text/numbers.ts";
@@ -26,25 +26,17 @@ interface RunArrow extends LabelledArrow {
   readonly startsAtPoint: boolean;
 }
 
-/** Maximum numbers of arrows: of changed kernels, and from series to series. More arrows would hide the chart. */
-const [MAX_CHANGES, MAX_ARROWS] = [7, 16];
+/** Maximum number of arrows from series to series. More arrows would hide the chart. */
+const MAX_ARROWS = 16;
 const START_RADIUS_PX = 3.5;
 /** The length and half the width of an arrow's head, px. */
 const [HEAD_PX, HALF_HEAD_PX] = [7, 3.5];
 
 /** Returns the drawn kernels whose times changed most, and the points of these kernels in the earlier run. */
-export function earlierPoints(
-  { before, changes }: Runs,
-  { home }: Points,
-  roofs: readonly Roof[],
-  focus: Roof | undefined,
-): Earlier {
-  const isShown = ({ verdict, row }: RunChange) =>
-    (verdict === "faster" || verdict === "slower") && (home[row] as number) >= 0;
-  const shown: RunChange[] = [];
-  for (const change of changes) if (shown.length < MAX_CHANGES && isShown(change)) shown.push(change);
+export function earlierPoints(runs: Runs, { home }: Points, roofs: readonly Roof[], focus: Roof | undefined): Earlier {
+  const shown = largestChanges(runs, (row) => (home[row] as number) >= 0);
   const earlier = Int32Array.from(shown, ({ earlier }) => earlier);
-  const points = pointsOf(before, roofs, focus, earlier);
+  const points = pointsOf(runs.before, roofs, focus, earlier);
   return { changes: shown, rows: shown.map(({ row }) => row), points };
 }
 

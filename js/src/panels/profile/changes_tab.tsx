@@ -63,7 +63,12 @@ export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
   const changed = changes.filter(isChanged);
   const same = changes.filter((change) => !isChanged(change));
   const order = Int32Array.from([...changed, ...(isUnfolded.value ? same : [])], ({ row }) => row);
-  const columns = columnsOf(store, theme, changes, largestChanges(runs));
+  const columns = columnsOf(
+    store,
+    theme,
+    changes,
+    largestChanges(runs, (row) => (store.points.value.home[row] ?? -1) >= 0),
+  );
   const captions = same.length > 0 ? [changed.length] : [];
   const layout = { ...(narrow ? cardLayout(height) : gridLayout(columns, height)), captions };
   const fold = (
