@@ -48,6 +48,7 @@ export function Figures({ workload: { graph, values, partition }, cost, found, c
     [words.speedUp, Number.isNaN(before.seconds / now.seconds) ? strings.unknown : words.times(speed.factor)],
   ];
   if (found) others.push([words.toBest, distance(now.seconds / found.seconds, found.how, crowded)]);
+  else if (!cost) others.push([words.toBest, strings.unknown]);
   return (
     <>
       {all.isOpen && (

@@ -397,7 +397,7 @@ function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, inte
   const ai = intensity(ops);
   const [left, top] = [x - width / 2 + by.x, y - boxHeight / 2 + by.y];
   // If the name needs the whole width, the intensity is below it, or left out of a low box.
-  const beside = width - 2 * PADDING_PX - textPx(ai) - 8;
+  const beside = width - 2 * PADDING_PX - textPx(ai) - 16;
   const isBeside = namePx(name) <= beside;
   const isBelow = !isBeside && boxHeight >= 40;
   return (
