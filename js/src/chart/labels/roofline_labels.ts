@@ -45,7 +45,7 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
     ...regionLabels(scene),
   ];
   const surroundings = {
-    bounds: { left: plot.left, top: 2, right: plot.right, bottom: plot.bottom - 2 },
+    bounds: { ...plot, top: isNarrow(scene.scales) ? 2 : plot.top, bottom: plot.bottom - 2 },
     texts: rateBoxes(scene.scales, scene.units),
     points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
     // During a drag labels keep their places, even if lines move under the labels.
