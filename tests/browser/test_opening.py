@@ -55,7 +55,7 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     assert book.python("[chip.vendor for chip in w.chips]") == ["Google"]
     expect(button(drawn, "Choose a file…")).to_have_count(0)
     drawn.root.get_by_role("tab", name="Projection").click()
-    onto = drawn.root.get_by_role("tabpanel").get_by_role("combobox").first
+    onto = drawn.root.get_by_label("Projected onto")
     expect(onto.locator("option").nth(1)).to_be_attached()
     name = onto.locator("option").nth(1).text_content() or ""
     onto.select_option(label=name)

@@ -181,7 +181,13 @@ def test_a_chip_more_moves_nothing_left_of_it_and_five_have_a_row(notebook: Open
     expect(drawn.root.locator(".roofwidget-focus")).to_have_text("Example")
 
 
-def test_a_key_leads_to_the_search_among_the_kernels(drawn: Drawn) -> None:
+def test_a_key_leads_to_the_search_among_the_kernels(notebook: OpenNotebook) -> None:
+    many = (
+        'import roofwidget as rw\nrw.roofline("v5p", [rw.Kernel(f"k{i}", 1e9, 1e9, 1e-3 * (i + 1)) for i in range(40)])'
+    )
+    book = notebook([many], width=1280, height=900)
+    book.run(0)
+    drawn = Drawn(book)
     drawn.chart.focus()
     drawn.page.keyboard.press("/")
     search = drawn.root.locator("[data-rw=inspector]").get_by_role("searchbox")
