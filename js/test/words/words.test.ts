@@ -29,7 +29,13 @@ function lettersOf(word: unknown): string {
 const SAME = new Set([
   ...["strings.work.FLOP", "strings.auto", "strings.least", "strings.tooltip.ai", "strings.time.zeroFlops"],
   ...["axisWords.intensityShort", "axisWords.rate", "axisWords.zeroFlops", "words.searchHint", "words.details"],
-  ...["sourceWords.python", "tabWords.names.fusion", "tabWords.names.workload", "tabWords.names.chip", "emptyWords.code"],
+  ...[
+    "sourceWords.python",
+    "tabWords.names.fusion",
+    "tabWords.names.workload",
+    "tabWords.names.chip",
+    "emptyWords.code",
+  ],
   ...["filterWords.searchHint", "filterWords.title", "filterWords.menu", "tableWords.tabHeads.ai", "fusionWords.title"],
   ...["fusionWords.flops", "fusionWords.bytes", "runWords.kernel"],
   ...["words.addChip", "words.picker", "words.views.roofline", "toolWords.keyList.10.0", "saveWords.format"],

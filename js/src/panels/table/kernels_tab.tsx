@@ -154,7 +154,16 @@ export function tabColumns(all: readonly Column[], kernels: Kernels, roof: Roof 
 
 /** The column with the numbers of the most important kernels. */
 export const badgeColumn = (first: readonly number[]): Column => ({
-  ...{ key: "badge", title: "", meaning: words.fixFirst(""), ofFile: false, from: [], kind: "plain", isFixed: true, width: BADGE_PX },
+  ...{
+    key: "badge",
+    title: "",
+    meaning: words.fixFirst(""),
+    ofFile: false,
+    from: [],
+    kind: "plain",
+    isFixed: true,
+    width: BADGE_PX,
+  },
   at: (row) => (first.includes(row) ? first.indexOf(row) + 1 : Number.NaN),
   draw: (row) => (first.includes(row) ? <b class="roofwidget-badge">{first.indexOf(row) + 1}</b> : ""),
 });
