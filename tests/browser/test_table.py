@@ -416,7 +416,7 @@ def lines(drawn: Drawn) -> list[str]:
 def test_the_tab_has_what_to_fix_first_with_numbers_and_then_the_others(exported: Callable[..., Exported]) -> None:
     drawn = opened(exported, profile())
     assert lines(drawn) == [
-        "Kernel Time Of roof Could save ▾",
+        "Fix first Kernel Time Of roof Could save ▾",
         "Fix first · these 5 could save up to 32 s Select",
         "1 gemm 10 s 10 % 9 s",
         "2 norm 9 s 11 % 8 s",
@@ -498,7 +498,7 @@ def test_kernels_without_times_have_what_bounds_them(exported: Callable[..., Exp
     drawn = opened(exported, kernels)
     drawn.root.get_by_role("tab", name="Kernels").click()
     assert lines(drawn) == [
-        "Kernel AI Attainable Bound by Least time",
+        "Fix first Kernel AI Attainable Bound by Least time",
         "gemm 1000 FLOP/B 100 TFLOP/s compute 1 s",
         "norm 1 FLOP/B 1 TFLOP/s HBM 1 s",
     ]

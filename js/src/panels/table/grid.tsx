@@ -285,9 +285,9 @@ export function Cell({ column, row, kernels }: CellProps) {
   );
 }
 
-/** The role of a heading. A column without a title, such as that of the numbers, has an empty cell in its place. */
-const headOf = ({ title, isFixed }: Column, sort: "none" | "ascending" | "descending") =>
-  title
+/** The role of a heading. A column without a name, such as that of the bars, has an empty cell in its place. */
+const headOf = ({ title, meaning, isFixed }: Column, sort: "none" | "ascending" | "descending") =>
+  title || meaning
     ? ({ role: "columnheader", "aria-sort": isFixed ? undefined : sort } as const)
     : ({ role: "gridcell" } as const);
 
@@ -309,7 +309,6 @@ export function Heads({ columns, layout, sorting, lock, sort }: HeadsProps) {
         const isSorted = sorting?.column.key === column.key;
         const way = sorting?.falling ? "descending" : "ascending";
         return (
-          // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
           <div key={column.key} class={classOf(column)} {...headOf(column, isSorted ? way : "none")}>
             {column.isFixed ? (
               column.title || <span class="roofwidget-spoken">{column.meaning}</span>
