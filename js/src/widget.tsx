@@ -46,6 +46,8 @@ const NOTEBOOK_PX = 100;
 const GAPS_PX = 24;
 /** The factor by which a presentation enlarges the widget. */
 const PRESENTATION_SCALE = 1.6;
+/** If a presentation sees less height than this at once, px of the page, the chart takes the room of the time bar. */
+const MIN_TIME_BAR_ROOM_PX = 720;
 
 interface WidgetContext {
   model: Model;
@@ -223,6 +225,7 @@ function View({ store, box, theme, tools }: ViewProps) {
   const looks = { beside: isBeside, narrow: isNarrow, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
   const focus = roofColours(store, theme.value).get(store.rates.focusChip.value);
+  const isBarred = !isTold && !(isLarge && visible < MIN_TIME_BAR_ROOM_PX);
   const isTitled = store.view.title.value !== "" && !(store.rows.kernels.value.totalTime > 0);
   return (
     <DropTarget
@@ -240,7 +243,7 @@ function View({ store, box, theme, tools }: ViewProps) {
         )}
         {/* On a projector the chart and its sliders need the room. */}
         {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
-        {!isTold && <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />}
+        {isBarred && <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />}
       </div>
       {isBlank.value ? (
         <Empty store={store} height={isNarrow ? EMPTY_NARROW_PX : EMPTY_PX} />
