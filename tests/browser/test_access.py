@@ -38,9 +38,9 @@ CLIPPED = """(root) => {
     .filter((one) => one.getBoundingClientRect().right > right && !scrolls(one.parentElement))
     .map((one) => one.outerHTML.slice(0, 200));
 }"""
-# Where the ticks of the axes are written, px from the chart's corner.
-TICKS = """(root) => [...root.querySelectorAll('.roofwidget-axes text')].map((one) =>
-  one.getBoundingClientRect().x - root.querySelector('.roofwidget-chart').getBoundingClientRect().x)"""
+# Where the ticks of the axes are written, px from the chart's corner, without the browser's rounding.
+TICKS = """(root) => [...root.querySelectorAll('.roofwidget-axes text')].map((one) => Math.round(100 *
+  (one.getBoundingClientRect().x - root.querySelector('.roofwidget-chart').getBoundingClientRect().x)) / 100)"""
 # Opens what can be opened, and what is in it: all but menus, which close when another has the focus.
 UNFOLD = """async (root) => {
   const closed = () => [...root.querySelectorAll('[aria-expanded=false]:not([aria-haspopup])')];
@@ -120,6 +120,8 @@ def test_axe_finds_nothing_in_any_state_of_the_widget(notebook: OpenNotebook) ->
     expect(profile.root.get_by_role("dialog", name="What the marks mean")).to_be_visible()
     checked(profile.root)
     profile.page.keyboard.press("Escape")
+    profile.tool("open").click()
+    checked(profile.root)
     path = profile.root.get_by_role("textbox", name="Path")
     path.fill("../elsewhere.csv")
     path.press("Enter")
@@ -255,7 +257,7 @@ def undone_from_what_goes_away(drawn: Drawn) -> None:
     back.press("Control+z")
     expect(back).to_have_count(0)
     # Nothing stood behind it: what stood before it.
-    expect(drawn.root.get_by_role("grid")).to_be_focused()
+    expect(drawn.root.get_by_role("button", name="Select", exact=True)).to_be_focused()
     drawn.page.set_viewport_size(size)
 
 
@@ -276,7 +278,7 @@ def test_everything_is_heard_once_and_done_by_keyboard_and_focus_comes_back(note
     drawn = shown(book, 2)
     button = drawn.root.get_by_role("button", name="+ Chip")
     button.press("Enter")
-    drawn.root.get_by_role("combobox").focus()
+    drawn.root.get_by_role("combobox", name="Search chips").focus()
     drawn.page.keyboard.press("Escape")
     expect(button).to_be_focused()
     expect(button).to_have_attribute("aria-expanded", "false")
@@ -364,11 +366,11 @@ def test_it_follows_forced_colours_a_narrow_page_and_text_from_right_to_left(not
     )
     for scheme, background, text, edge in schemes:
         book.page.emulate_media(forced_colors="active", color_scheme=scheme)
-        expect(drawn.root.locator(".roofwidget-axes")).to_have_attribute("fill", text)
+        expect(drawn.root.locator(".roofwidget-axes").first).to_have_attribute("fill", text)
         forced = colours(drawn)
         assert (forced["halo"], forced["box"], forced["chosen"], forced["parts"]) == (background, edge, "solid", 3)
     book.page.emulate_media(forced_colors="none", color_scheme="light")
-    expect(drawn.root.locator(".roofwidget-axes")).to_have_attribute("fill", ours["axes"])
+    expect(drawn.root.locator(".roofwidget-axes").first).to_have_attribute("fill", ours["axes"])
 
     # Half as many px is what a page enlarged to 200 % has; 460 leave the widget less than 360.
     for width in (600, 460):
@@ -490,5 +492,4 @@ def test_it_fills_a_screen_of_its_own_and_comes_back_from_where_it_was_hidden(no
 
     book.page.set_viewport_size({"width": 3840, "height": 2160})
     drawn.eventually(lambda: size(drawn)[0] > 3000)
-    width, height = size(drawn)
-    assert 0.27 < height / width < 0.29
+    assert size(drawn)[1] == 640
