@@ -59,13 +59,17 @@ const tabOf = (name: TabName): Tab => TABS[name];
 export const tabsOf = (store: Store): readonly TabName[] =>
   NAMES.filter((name) => !store.view.hiddenPanels.value.includes(tabOf(name).panel) && tabOf(name).has(store));
 
-/** Returns the open tab. Undefined if the inspector is closed. */
+/**
+ * Returns the open tab. Undefined if the inspector is closed. In a presentation it is closed until a tab is chosen,
+ * because the chart needs the room.
+ */
 export function openTab(store: Store): TabName | undefined {
   const tabs = tabsOf(store);
   const chosen = store.view.tab.value;
   if (chosen === "closed") return;
   const kept = tabs.find((name) => name === chosen);
-  return kept ?? (tabs.some((name) => isResult(store, name)) ? tabs[0] : undefined);
+  const isOpen = !store.view.presentation.value && tabs.some((name) => isResult(store, name));
+  return kept ?? (isOpen ? tabs[0] : undefined);
 }
 
 interface InspectorProps {
@@ -95,9 +99,14 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
     list.current?.querySelector<HTMLElement>(`[data-tab='${next}']`)?.focus();
     used(event);
   }
+  function close() {
+    // The button goes.
+    list.current?.querySelector<HTMLElement>(`[data-tab='${open}']`)?.focus();
+    store.view.openTab("closed");
+  }
   const { Content, Aside } = open ? tabOf(open) : {};
   return (
-    <section class="roofwidget-inspector" data-rw="inspector" aria-label={words.title}>
+    <section class="roofwidget-inspector" data-rw="inspector">
       <div class="roofwidget-tabs">
         <div ref={list} role="tablist" aria-label={words.title} onKeyDown={onKeyDown}>
           {tabs.map((name) => (
@@ -121,7 +130,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
         </div>
         {Aside && <Aside store={store} />}
         {open && (
-          <Button look="tool" title={words.close} aria-label={words.close} onClick={() => store.view.openTab("closed")}>
+          <Button look="tool" title={words.close} aria-label={words.close} onClick={close}>
             ×
           </Button>
         )}

@@ -271,7 +271,9 @@ interface CellProps {
 
 export function Cell({ column, row, kernels }: CellProps) {
   const alarming = isAlarming(column, row);
-  const title = [alarming ? words.aboveRoof : "", cellTitle(column, row, kernels)].filter(Boolean).join("\n");
+  // A column without a heading has a picture in place of a value.
+  const notes = column.title ? [alarming ? words.aboveRoof : "", cellTitle(column, row, kernels)] : [];
+  const title = notes.filter(Boolean).join("\n");
   const text = cellText(column, row);
   return (
     <div
