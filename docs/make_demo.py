@@ -33,7 +33,7 @@ Drag a slider, or a roof. The dots above the chart hide and show chips; *+ Chip*
 """
 GRAPH = """## Operations to merge
 
-Click the lines between operations: two become one kernel, and the point moves along the roof.
+In the tab *Fusion*, click a line between operations: two become one kernel, and the point moves along the roof.
 """
 CODE = {
     TITLE: 'import roofwidget as rw\n\nrw.roofline("h100-sxm", "{profile}")',

@@ -29,7 +29,7 @@ MOVING = """import roofwidget as rw
 g = rw.Graph("end of a layer")
 x = g.input("x", (rw.dim("batch", 1, 1024, default=32) * 2048, 4096), "bf16")
 g.output(g.add(g.dropout(g.gelu(g.layernorm(x))), x))
-widget = rw.roofline(rw.preset("tpu-roofline-guide").chips[1:], graph=g, title="Four operations on three TPUs")
+widget = rw.roofline(rw.preset("tpu-roofline-guide").chips[1:], graph=g)
 widget"""
 
 LEVELS = """import roofwidget as rw
@@ -113,6 +113,7 @@ def film(drawn: Drawn) -> Film:
     for pair in itertools.pairwise(("layernorm", "gelu", "dropout", "add")):
         made.move(middle(drawn, ".roofwidget-hit[data-from='{}'][data-to='{}']".format(*pair)))
         made.click()
+    made.move(middle(drawn, "[data-rw='verdict']"))
     made.rest(20)
     return made
 
@@ -136,7 +137,7 @@ def main() -> None:
     """Write `moving.webp`, `first_roofline.png` and `levels.png`."""
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright, lab.jupyterlab(Path(home)) as server:
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=lab.BROWSER_ARGUMENTS)
-        book = lab.Notebook(browser, server, "moving.ipynb", [MOVING], width=1100, height=1120)
+        book = lab.Notebook(browser, server, "moving.ipynb", [MOVING], width=1200, height=960)
         book.theme("light")
         book.run(0)
         film(Drawn(book)).save(DOCS / "moving.webp")

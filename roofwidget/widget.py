@@ -319,7 +319,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         if request.ask == "part":
             return {"received": self._requests.keep(request)}
         if request.ask in ("swap", "stop"):
-            self._compare(request.ask)
+            self._change_runs(request.ask)
             return {}
         if request.ask == "example":
             kernels = read(_EXAMPLE).replace(chip=chip("h100-sxm"), source=_EXAMPLE.name)
@@ -339,7 +339,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             raise RefusedError(f"a page saves svg, html or json, not {one_line(request.name)}")
         return made()
 
-    def _compare(self, ask: str) -> None:
+    def _change_runs(self, ask: str) -> None:
         """Exchange the two runs that are compared, or compare with no run."""
         before = self.baseline
         if before is None:

@@ -96,7 +96,7 @@ def draw(
     words: str = "",
     figure: Figure | None = None,
 ) -> Picture:
-    """Draw the chart of a state, with its title, legend and sentence; or a figure of its roofline.
+    """Draw the chart of a state, with its title and legend; or a figure of its roofline.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def draw(
     theme
         "light" or "dark".
     words
-        What the picture shows. By default the title and the verdict, or the sentence under the chart without both.
+        What the picture shows. By default the title and the verdict, or the sentence in the status row without both.
     figure
         If given, its style says the size.
 

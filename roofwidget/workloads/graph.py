@@ -215,7 +215,7 @@ class Graph:
 
     @classmethod
     def from_torch(cls, model: Any, *args: Any, dynamic_shapes: Any = None, **kwargs: Any) -> Graph:
-        """Return the graph of a PyTorch model, for the fusion panel.
+        """Return the graph of a PyTorch model, for the tab *Fusion*.
 
         `torch.export` traces the model in evaluation mode. Operations become ops with the FLOPs and bytes of the
         operators: matrix products, convolutions, normalisations, attention, functions of each element. Views are free.
@@ -247,7 +247,7 @@ class Graph:
 
     @classmethod
     def from_jax(cls, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Graph:
-        """Return the graph of a JAX function, for the fusion panel.
+        """Return the graph of a JAX function, for the tab *Fusion*.
 
         `jax.make_jaxpr` traces the function. Its primitives become ops, and nothing is fused: a softmax is reductions
         and functions of each element. Reshapes and broadcasts are free. A primitive that no operator describes is
