@@ -101,7 +101,7 @@ export function Stage({
           {under}
         </svg>
         <canvas ref={canvas} style={box} />
-        <svg class="roofwidget-labels" {...size} aria-hidden="true">
+        <svg {...size} aria-hidden="true">
           <Rings scene={scene} pointed={pointing.index} />
           {over}
           <Labels labels={labels} scene={scene} />

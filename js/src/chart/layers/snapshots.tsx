@@ -141,7 +141,7 @@ export function Ghosts({ scene, shown, changes }: GhostsProps) {
   const { scales, theme, colours, points } = scene;
   const radius = radiusOf(points) - 0.5;
   return (
-    <g class="roofwidget-snapshots" fill="none">
+    <g fill="none">
       <Clip box={scales.plot}>
         {shown.map(({ snapshot, place }) => (
           <path

@@ -129,7 +129,7 @@ export function Chooser({ opened, store, columns, shown }: ChooserProps) {
     some.length > 0 && (
       <fieldset>
         <h4>{title}</h4>
-        <div class="roofwidget-options">
+        <div>
           {some.map(({ key, title: head, meaning }) => (
             <label key={key} class="roofwidget-option" title={meaning}>
               <input
@@ -155,7 +155,7 @@ export function Chooser({ opened, store, columns, shown }: ChooserProps) {
         words.ofFile,
         columns.filter(({ ofFile }) => ofFile),
       )}
-      <div class="roofwidget-presets">
+      <div>
         {button(words.usualColumns, () => store.view.setColumns(null))}
         {button(words.allColumns, () => store.view.setColumns(columns.map(({ key }) => key)))}
       </div>
