@@ -219,6 +219,6 @@ def test_the_rows_of_the_list_of_operations_are_clicked_and_the_boxes_of_the_gra
     notebook: OpenNotebook,
 ) -> None:
     _, drawn = shown(notebook, TAIL)
-    drawn.root.get_by_role("button", name=re.compile("^Operations")).click()
-    assert cursor_of(drawn.page, ".roofwidget-ops [role=option]") == "pointer"
     assert cursor_of(drawn.page, ".roofwidget-flow [data-op]") == "grab"
+    drawn.open_tab("workload")
+    assert cursor_of(drawn.page, ".roofwidget-ops [role=option]") == "pointer"
