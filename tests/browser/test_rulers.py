@@ -77,9 +77,8 @@ def a_frozen_curve_stays_as_a_ghost_and_tells_what_has_moved(drawn: Drawn) -> No
     ghost = root.locator("[data-snapshot='0']")
     before = ghost.get_attribute("d")
     assert before == drawn.roof("small")
-    expect(root.locator(".roofwidget-frozen [role=status]")).to_have_text(
-        "Frozen as snapshot 1: Small, 100 TFLOP/s, 2 kernels."
-    )
+    said = "Frozen as snapshot 1: Small, 100 TFLOP/s, 2 kernels."
+    expect(root.get_by_role("status").filter(has_text="Frozen as")).to_have_text(said)
     drawn.box("peak").fill("150 TFLOP/s")
     drawn.box("peak").press("Enter")
     drawn.eventually(lambda: drawn.label("moved peak") == "peak 1.5×")
@@ -93,7 +92,7 @@ def a_frozen_curve_stays_as_a_ghost_and_tells_what_has_moved(drawn: Drawn) -> No
     drawn.eventually(lambda: drawn.book.python("[s.peak_flops for s in w.snapshots]") == [1e14, 1.5e14])
     # Arrows start at the newest.
     expect(root.locator("[data-change]")).to_have_count(0)
-    root.get_by_role("button", name="Snapshots").click()
+    drawn.open_tab("snapshots")
     name = root.get_by_role("textbox", name="Name of snapshot 2")
     name.fill("after")
     name.press("Enter")

@@ -105,7 +105,9 @@ def test_the_time_view_is_as_large_as_it_was(notebook: OpenNotebook, version: Pa
 def test_a_german_widget_speaks_german(notebook: OpenNotebook, version: Path) -> None:
     drawn = opened(notebook, version / "german.json")
     expect(drawn.root.locator("[lang=de]")).to_have_count(1)
-    shows(drawn, {"compute region": "rechengebunden ▸"})
+    expect(drawn.root.locator("[data-rw=tab-kernels]")).to_have_text("Kernel 7")
+    expect(drawn.root.locator("[data-rw=source]")).to_contain_text("7 Kernel auf Small")
+    shows(drawn, {"ridge small": "Ridge 150"})
     expect(drawn.root.get_by_role("textbox", name="Spitze bf16, eingetippt")).to_have_value("150 TFLOP/s")
     assert drawn.sentence().startswith("Small · 150 TFLOP/s (×1,5) bei bf16")
 

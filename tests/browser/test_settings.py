@@ -75,6 +75,7 @@ def test_a_size_that_is_dragged_moves_its_point_with_no_word_from_the_kernel(
     else:
         book.page.evaluate(lab.SHUTDOWN)
     sentences = [drawn.sentence()]
+    drawn.open_tab("workload")
 
     def follow() -> None:
         drawn.eventually(lambda: drawn.sentence() != sentences[-1])
@@ -97,6 +98,7 @@ def test_a_size_that_is_dragged_moves_its_point_with_no_word_from_the_kernel(
 
 def test_a_size_that_the_graph_cannot_have_is_not_taken_and_the_reason_said(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, SHRUNK)
+    drawn.open_tab("workload")
     box = drawn.root.get_by_role("textbox", name=re.compile("^n"))
     box.fill("2")
     box.press("Enter")
@@ -121,6 +123,7 @@ def test_a_size_that_the_graph_cannot_have_is_not_taken_and_the_reason_said(note
 def test_a_drag_is_undone_as_one_and_a_merge_stays(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     click_edge(drawn, "layernorm", "gelu")
+    drawn.open_tab("workload")
     drag_size(drawn, "batch", 0.3)
     dragged = size(drawn, "batch")
     assert dragged > 64
@@ -156,6 +159,7 @@ def test_another_dtype_leaves_the_merge_its_trail_and_what_is_selected(notebook:
     book.python("setattr(w, 'selected', [1])")
     drawn.eventually(lambda: drawn.sentence().startswith("gelu + dropout"))
     book.page.evaluate(LISTEN)
+    drawn.open_tab("workload")
     drawn.root.get_by_label("dtype").select_option("fp8")
     drawn.eventually(lambda: book.python("w.dtype") == "fp8")
     assert book.python("[w.selected, w.partition.graph.dtype]") == [[1], "fp8"]
@@ -215,6 +219,6 @@ def test_the_rows_of_the_list_of_operations_are_clicked_and_the_boxes_of_the_gra
     notebook: OpenNotebook,
 ) -> None:
     _, drawn = shown(notebook, TAIL)
-    drawn.root.get_by_role("button", name=re.compile("^Operations")).click()
-    assert cursor_of(drawn.page, ".roofwidget-ops [role=option]") == "pointer"
     assert cursor_of(drawn.page, ".roofwidget-flow [data-op]") == "grab"
+    drawn.open_tab("workload")
+    assert cursor_of(drawn.page, ".roofwidget-ops [role=option]") == "pointer"
