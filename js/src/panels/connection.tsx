@@ -4,7 +4,7 @@ import type { Store } from "../state/store.ts";
 import { words } from "../words/words.ts";
 
 export function ConnectionNote({ store }: { store: Store }) {
-  const connection = store.connection.value;
+  const connection = store.python.connection.value;
   return (
     <p class="roofwidget-connection" role="status">
       {connection === "answering" ? null : words[connection]}

@@ -33,7 +33,10 @@ const [ON_FLAT, ON_SLOPE] = [0.35, 0.3];
  * Returns the snapshots that are not hidden. While totals are shown, the current kernels are not drawn, so the
  * snapshots have no kernels.
  */
-export const shownSnapshots = ({ snapshots, showsTotals }: Pick<Store, "snapshots" | "showsTotals">): ShownSnapshot[] =>
+export const shownSnapshots = ({
+  view: { snapshots },
+  rows: { showsTotals },
+}: Pick<Store, "view" | "rows">): ShownSnapshot[] =>
   snapshots.value.flatMap((snapshot, place) =>
     snapshot.hidden ? [] : [{ snapshot: showsTotals.value ? { ...snapshot, kernels: [] } : snapshot, place }],
   );
