@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.browser.exported import Exported
 
+    Look = Callable[..., Exported]
+
 Box = dict[str, float]
 
 STROKES = "[...document.querySelectorAll('.roofwidget-roof')].map((one) => getComputedStyle(one).stroke)"
@@ -86,9 +88,6 @@ def look(exported: Callable[..., Exported]) -> Callable[..., Exported]:
         return exported(widget.to_html(), viewport={"width": width, "height": height}, **more)
 
     return opened
-
-
-Look = "Callable[..., Exported]"
 
 
 @pytest.mark.parametrize(("width", "height", "rows"), [(1280, 900, 10), (1024, 768, 6)])
