@@ -43,7 +43,8 @@ BOXES = """(root) => [...root.querySelectorAll("button, input, [role=tab], [data
 def box(one: Locator) -> Box:
     found = one.bounding_box()
     assert found is not None
-    return {**found, "right": found["x"] + found["width"], "bottom": found["y"] + found["height"]}
+    x, y, width, height = found["x"], found["y"], found["width"], found["height"]
+    return {"x": x, "y": y, "width": width, "height": height, "right": x + width, "bottom": y + height}
 
 
 def part(opened: Exported, name: str) -> Locator:
