@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.browser.exported import Exported
 
+    Look = Callable[..., Exported]
+
 Box = dict[str, float]
 
 STROKES = "[...document.querySelectorAll('.roofwidget-roof')].map((one) => getComputedStyle(one).stroke)"
@@ -41,7 +43,8 @@ BOXES = """(root) => [...root.querySelectorAll("button, input, [role=tab], [data
 def box(one: Locator) -> Box:
     found = one.bounding_box()
     assert found is not None
-    return {**found, "right": found["x"] + found["width"], "bottom": found["y"] + found["height"]}
+    x, y, width, height = found["x"], found["y"], found["width"], found["height"]
+    return {"x": x, "y": y, "width": width, "height": height, "right": x + width, "bottom": y + height}
 
 
 def part(opened: Exported, name: str) -> Locator:
@@ -86,9 +89,6 @@ def look(exported: Callable[..., Exported]) -> Callable[..., Exported]:
         return exported(widget.to_html(), viewport={"width": width, "height": height}, **more)
 
     return opened
-
-
-Look = "Callable[..., Exported]"
 
 
 @pytest.mark.parametrize(("width", "height", "rows"), [(1280, 900, 10), (1024, 768, 6)])
